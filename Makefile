@@ -1,0 +1,45 @@
+PYTHON ?= python3
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint types unit bench browser clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: .venv/.run ## compare the classic policies on the built-in world: table, plots, report
+	$(BIN)/rankloop compare --out build/first-run
+
+test: .venv/.test browser lint types unit ## everything that must hold: style, types, docs, tests
+
+lint: .venv/.test ## style and formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/.test ## mypy --strict on everything
+	$(BIN)/mypy
+
+unit: .venv/.test ## tests and doctests, warnings are errors
+	$(BIN)/pytest -n 2
+
+bench: .venv/.test ## rounds per second, memory and loading time, as ratios to a plain reference
+	$(BIN)/python -m benchmarks
+
+browser: ## a real browser for the tests that look at pages (Debian's chromium, if it can be installed)
+	@./scripts/ensure-chromium
+
+clean: ## forget the environment and everything built
+	rm -rf .venv build
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "rankloop needs Python 3.11 or newer; found $$($(PYTHON) --version). Set PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/.run: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+.venv/.test: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	@touch $@ .venv/.run

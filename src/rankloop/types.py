@@ -1,0 +1,198 @@
+"""The nouns every part of rankloop shares, and the errors it raises.
+
+A policy sees a `Query`, answers with a `Ranking` and learns from `Feedback`. Labels live only in
+`JudgedQuery` and `QuerySet`, which users and metrics see and policies never do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray: TypeAlias = npt.NDArray[np.floating[Any]]
+IntArray: TypeAlias = npt.NDArray[np.integer[Any]]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+Array: TypeAlias = npt.NDArray[Any]
+State: TypeAlias = Mapping[str, Array]
+
+
+class RankloopError(Exception):
+    """The root of every error rankloop raises on purpose."""
+
+
+class DataError(RankloopError):
+    """Data that cannot be read, or that says something impossible."""
+
+
+class RankingError(RankloopError):
+    """A ranking or a feedback that does not fit its query."""
+
+
+class SettingError(RankloopError, ValueError):
+    """An option outside its range, or a name nobody knows."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Query:
+    """A query and its candidates: all that a policy may see.
+
+    >>> Query("q1", np.eye(3)).n_docs
+    3
+    """
+
+    id: str
+    features: FloatArray  # [n_docs, n_features]
+    doc_ids: Sequence[str] = ()  # empty: the candidates are known by their row number
+
+    def __post_init__(self) -> None:
+        """Refuse features that no scorer could use."""
+        if self.features.ndim != 2 or not len(self.features):
+            raise RankingError(
+                f"query {self.id!r}: features must be a [n_docs, n_features] array with at least one "
+                f"document, found shape {self.features.shape}"
+            )
+        if not np.isfinite(self.features).all():
+            raise RankingError(f"query {self.id!r}: features must be finite, found NaN or infinity")
+        if self.doc_ids and len(self.doc_ids) != len(self.features):
+            raise RankingError(f"query {self.id!r}: {len(self.doc_ids)} ids for {len(self.features)} documents")
+
+    @property
+    def n_docs(self) -> int:
+        """How many candidates there are to rank."""
+        return len(self.features)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JudgedQuery:
+    """A query with the grade of every candidate; users and metrics may see it, policies may not."""
+
+    query: Query
+    relevance: IntArray  # [n_docs], 0 = not relevant
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QuerySet:
+    """Many judged queries in one matrix; the items are views.
+
+    Rows `offsets[i]:offsets[i + 1]` belong to query `i`, so a whole set is scored in one call.
+
+    >>> queries = QuerySet(np.eye(3), np.array([0, 1, 3]), np.array([0, 2, 1]), ("a", "b"))
+    >>> len(queries), queries[1].query.n_docs, queries.grades
+    (2, 2, 3)
+    """
+
+    features: FloatArray  # [n_rows, n_features]
+    offsets: IntArray  # [n_queries + 1]
+    relevance: IntArray  # [n_rows]
+    ids: Sequence[str]  # [n_queries]
+
+    def __post_init__(self) -> None:
+        """Refuse parts that do not fit together."""
+        rows = len(self.features)
+        if self.features.ndim != 2 or self.relevance.shape != (rows,):
+            raise DataError(
+                f"features {self.features.shape} and relevance {self.relevance.shape} must have the same rows"
+            )
+        if len(self.offsets) != len(self.ids) + 1 or self.offsets[0] != 0 or self.offsets[-1] != rows:
+            raise DataError(f"offsets must run from 0 to {rows} in {len(self.ids) + 1} steps")
+        if (np.diff(self.offsets) < 1).any():
+            raise DataError("every query needs at least one document")
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getitem__(self, index: int) -> JudgedQuery:
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"query {index} of {len(self)}")
+        index %= len(self)
+        start, end = self.offsets[index], self.offsets[index + 1]
+        return JudgedQuery(_view(self.ids[index], self.features[start:end]), self.relevance[start:end])
+
+    def __iter__(self) -> Iterator[JudgedQuery]:
+        return (self[index] for index in range(len(self)))
+
+    @property
+    def n_features(self) -> int:
+        """Width of the feature matrix."""
+        return int(self.features.shape[1])
+
+    @property
+    def grades(self) -> int:
+        """How many grades the labels use: one more than the highest."""
+        return int(self.relevance.max()) + 1 if len(self.relevance) else 1
+
+
+def _view(query_id: str, features: FloatArray) -> Query:
+    """A query over rows whose values were checked when the set was made (checking costs more than ranking)."""
+    query = object.__new__(Query)
+    object.__setattr__(query, "id", query_id)
+    object.__setattr__(query, "features", features)
+    object.__setattr__(query, "doc_ids", ())
+    return query
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranking:
+    """The list that was shown, with all that `learn` will ever need to know about how it came to be.
+
+    >>> Ranking(Query("q", np.eye(3)), np.array([2, 0])).order.tolist()
+    [2, 0]
+    """
+
+    query: Query
+    order: IntArray  # [k] rows of query.features, best first
+    evidence: Mapping[str, Array] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse lists that repeat or invent documents."""
+        shown = self.order.tolist()
+        if not shown or len(set(shown)) != len(shown) or min(shown) < 0 or max(shown) >= self.query.n_docs:
+            raise RankingError(
+                f"query {self.query.id!r}: a ranking lists distinct rows of 0..{self.query.n_docs - 1}, found {shown}"
+            )
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Feedback:
+    """What the user did with a ranking.
+
+    >>> shown = Ranking(Query("q", np.eye(4)), np.arange(4))
+    >>> Feedback(shown, np.array([False, True, False, False])).examined
+    3
+    """
+
+    ranking: Ranking
+    clicks: BoolArray  # [k]
+
+    def __post_init__(self) -> None:
+        """Refuse clicks that do not cover the list."""
+        if self.clicks.shape != (len(self.ranking.order),):
+            raise RankingError(
+                f"{len(self.ranking)} positions were shown but feedback covers {self.clicks.size}"
+            )
+        if self.clicks.dtype != np.bool_:
+            raise RankingError(f"clicks must be booleans, found {self.clicks.dtype}")
+
+    @property
+    def examined(self) -> int:
+        """How many positions were surely looked at: all down to the last click, and the one after it.
+
+        Without a click nothing is inferred.
+        """
+        clicked = self.clicks.nonzero()[0]
+        return min(int(clicked[-1]) + 2, self.clicks.size) if clicked.size else 0
+
+
+class UserModel(Protocol):
+    """Someone who looks at a ranking and clicks."""
+
+    def respond(self, ranking: Ranking, relevance: IntArray, rng: np.random.Generator) -> Feedback:
+        """Look at the ranking of a query whose candidates have these grades."""
+        ...
