@@ -58,7 +58,7 @@ class Query:
         if not np.isfinite(self.features).all():
             raise RankingError(f"query {self.id!r}: features must be finite, found NaN or infinity")
         if self.doc_ids and len(self.doc_ids) != len(self.features):
-            raise RankingError(f"query {self.id!r}: {len(self.doc_ids)} ids for {len(self.features)} documents")
+            raise RankingError(f"query {self.id!r}: {len(self.doc_ids)} ids for {self.n_docs} documents")
 
     @property
     def n_docs(self) -> int:
@@ -127,7 +127,7 @@ class QuerySet:
 
 
 def _view(query_id: str, features: FloatArray) -> Query:
-    """A query over rows whose values were checked when the set was made (checking costs more than ranking)."""
+    """A query over rows that were checked when the set was made: checking costs more than ranking."""
     query = object.__new__(Query)
     object.__setattr__(query, "id", query_id)
     object.__setattr__(query, "features", features)
@@ -152,7 +152,8 @@ class Ranking:
         shown = self.order.tolist()
         if not shown or len(set(shown)) != len(shown) or min(shown) < 0 or max(shown) >= self.query.n_docs:
             raise RankingError(
-                f"query {self.query.id!r}: a ranking lists distinct rows of 0..{self.query.n_docs - 1}, found {shown}"
+                f"query {self.query.id!r}: a ranking lists distinct rows of 0..{self.query.n_docs - 1}, "
+                f"found {shown}"
             )
 
     def __len__(self) -> int:

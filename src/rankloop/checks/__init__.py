@@ -1,1 +1,44 @@
-"""checks."""
+"""The laws every policy obeys, to run on yours too.
+
+>>> from rankloop.checks import check_policy
+>>> from rankloop.policies import PDGD
+>>> check_policy(PDGD)
+"""
+
+from rankloop.checks.laws import (
+    late_feedback_is_learned_as_shown,
+    learn_is_deterministic,
+    rank_changes_nothing,
+    scoring_changes_nothing,
+    state_survives_storage,
+)
+from rankloop.checks.life import LawBroken, Make, small_world
+from rankloop.checks.run import LAWS, SANITY, check_policy
+from rankloop.checks.sanity import (
+    extremes_are_survived,
+    learning_beats_random,
+    lists_are_valid,
+    position_in_the_input_is_no_merit,
+    scores_follow_the_documents,
+    share_of_right_pairs,
+)
+
+__all__ = [
+    "LAWS",
+    "SANITY",
+    "LawBroken",
+    "Make",
+    "check_policy",
+    "extremes_are_survived",
+    "late_feedback_is_learned_as_shown",
+    "learn_is_deterministic",
+    "learning_beats_random",
+    "lists_are_valid",
+    "position_in_the_input_is_no_merit",
+    "rank_changes_nothing",
+    "scores_follow_the_documents",
+    "scoring_changes_nothing",
+    "share_of_right_pairs",
+    "small_world",
+    "state_survives_storage",
+]

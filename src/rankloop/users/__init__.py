@@ -1,1 +1,8 @@
-"""users."""
+"""Simulated users: who looks at a ranking, and what they click."""
+
+from rankloop.users.cascade import Cascade, Stop
+from rankloop.users.combinators import MaxClicks, RandomClicks
+from rankloop.users.position import PositionBased
+from rankloop.users.presets import CASCADE_TABLES, Preset
+
+__all__ = ["CASCADE_TABLES", "Cascade", "MaxClicks", "PositionBased", "Preset", "RandomClicks", "Stop"]

@@ -1,0 +1,87 @@
+"""A short life for a policy to live: queries, users, luck, and a way to compare what became of it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from rankloop.policies import Policy
+from rankloop.types import Array, Feedback, JudgedQuery, QuerySet, Ranking, State
+from rankloop.users import Cascade
+
+Make: TypeAlias = Callable[[], Policy]
+USER = Cascade(click=(0.1, 0.5, 0.9), stop=(0.1, 0.2, 0.5))
+
+
+class LawBroken(AssertionError):
+    """A policy did what no policy may do."""
+
+
+def small_world(*, queries: int = 20, documents: int = 12, features: int = 6, seed: int = 7) -> QuerySet:
+    """A world a linear ranker can learn: the grade follows a hidden weighting of the features.
+
+    >>> small_world().grades
+    3
+    """
+    rng = np.random.default_rng(seed)
+    rows = rng.random((queries * documents, features))
+    quality = rows @ np.linspace(1, -1, features)
+    grades = np.digitize(quality, np.quantile(quality, [0.6, 0.85]))
+    ids = tuple(f"q{number}" for number in range(queries))
+    return QuerySet(rows, np.arange(queries + 1) * documents, grades, ids)
+
+
+def show(policy: Policy, judged: JudgedQuery, *, seed: int, k: int = 5) -> Feedback:
+    """One list and one user's response, with luck that depends on nothing but the seed."""
+    ranking = policy.rank(judged.query, k=k, rng=np.random.default_rng(seed))
+    return USER.respond(ranking, judged.relevance, np.random.default_rng((seed, 1)))
+
+
+def live(policy: Policy, world: QuerySet, *, rounds: int, first: int = 0) -> list[Feedback]:
+    """Rank and learn for some rounds; the log of what was learned."""
+    log = []
+    for number in range(first, first + rounds):
+        log.append(show(policy, world[number % len(world)], seed=number))
+        policy.learn(log[-1])
+    return log
+
+
+def fresh(make: Make, policy: Policy) -> Policy:
+    """A newly made policy that knows what another one knows, and has no other memory of it."""
+    return make().from_state(stored(policy.state()))
+
+
+def stored(arrays: State) -> dict[str, Array]:
+    """The arrays as they come back from a file, in which nothing may be pickled."""
+    file = io.BytesIO()
+    np.savez(file, allow_pickle=False, **arrays)
+    file.seek(0)
+    with np.load(file, allow_pickle=False) as archive:
+        return dict(archive)
+
+
+def stored_feedback(feedback: Feedback) -> Feedback:
+    """The feedback as it comes back from a log."""
+    ranking = feedback.ranking
+    return Feedback(Ranking(ranking.query, ranking.order, stored(ranking.evidence)), feedback.clicks)
+
+
+def expect_same(expected: State, found: State, otherwise: str) -> None:
+    """Raise `LawBroken` unless two states are equal to the bit."""
+    for name in expected.keys() | found.keys():
+        if name not in expected or name not in found or not _identical(expected[name], found[name]):
+            raise LawBroken(f"{otherwise}: {name!r} differs")
+
+
+def expect_same_list(expected: Feedback, found: Feedback, otherwise: str) -> None:
+    """Raise `LawBroken` unless two rankings show the same with the same evidence."""
+    if not np.array_equal(expected.ranking.order, found.ranking.order):
+        raise LawBroken(f"{otherwise}: other lists are shown")
+    expect_same(expected.ranking.evidence, found.ranking.evidence, otherwise)
+
+
+def _identical(a: Array, b: Array) -> bool:
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()

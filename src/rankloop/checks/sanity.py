@@ -1,0 +1,97 @@
+"""What anyone would expect of a ranker, whatever its algorithm."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankloop.checks.life import USER, LawBroken, Make, live, show, small_world
+from rankloop.policies import Policy
+from rankloop.types import Feedback, FloatArray, Query, QuerySet
+
+
+def lists_are_valid(make: Make) -> None:
+    """A list has the length asked for, or all candidates; its evidence is finite arrays."""
+    world = small_world()
+    policy = make()
+    for number in range(8):
+        for k in (1, 5, 12, 50):
+            ranking = show(policy, world[number], seed=number, k=k).ranking
+            if len(ranking) != min(k, ranking.query.n_docs):
+                raise LawBroken(
+                    f"asked for {k} of {ranking.query.n_docs} documents, {len(ranking)} were shown"
+                )
+            for name, values in ranking.evidence.items():
+                _expect_finite(name, values)
+        live(policy, world, rounds=1, first=number)
+
+
+def scores_follow_the_documents(make: Make) -> None:
+    """Reordering the candidates reorders their scores and changes nothing else (permutation equivariance)."""
+    world = small_world()
+    policy = make()
+    live(policy, world, rounds=30)
+    shuffled = np.random.default_rng(0).permutation(len(world.features))
+    if not np.allclose(
+        policy.score(world.features)[shuffled], policy.score(world.features[shuffled]), rtol=1e-9
+    ):
+        raise LawBroken("a document's score depends on its place among the candidates")
+
+
+def position_in_the_input_is_no_merit(make: Make) -> None:
+    """Identical candidates are shown on top equally often, whichever comes first in the input."""
+    policy = make()
+    query = Query("same", np.full((4, 6), 0.5))
+    tops = [policy.rank(query, k=4, rng=np.random.default_rng(seed)).order[0] for seed in range(400)]
+    counts = np.bincount(tops, minlength=4)
+    if (abs(counts - 100) > 45).any():  # five standard deviations of a fair draw
+        raise LawBroken(
+            f"of four identical documents, each on top should be 100 of 400 times; found {counts}"
+        )
+
+
+def extremes_are_survived(make: Make) -> None:
+    """One candidate, constant or tiny or large features, all clicks or none: no error, nothing infinite."""
+    rng = np.random.default_rng(3)
+    for scale in (0.0, 1e-8, 1.0, 100.0):
+        policy = make()
+        for documents in (1, 2, 12):
+            query = Query("extreme", scale * rng.random((documents, 6)))
+            for pattern in (np.zeros, np.ones, lambda n: rng.integers(2, size=n)):
+                ranking = policy.rank(query, k=10, rng=rng)
+                policy.learn(Feedback(ranking, np.asarray(pattern(len(ranking)), dtype=bool)))
+                _expect_finite("score", policy.score(query.features))
+        for name, values in policy.state().items():
+            _expect_finite(name, values)
+
+
+def learning_beats_random(
+    make: Make, world: QuerySet | None = None, *, rounds: int = 400, k: int = 5
+) -> None:
+    """After some hundred clicks the scores order far more pairs rightly than chance does."""
+    world = world or small_world(queries=60)
+    policy = make()
+    for number in range(rounds):
+        judged = world[number % len(world)]
+        ranking = policy.rank(judged.query, k=k, rng=np.random.default_rng(number))
+        policy.learn(USER.respond(ranking, judged.relevance, np.random.default_rng((number, 1))))
+    right = share_of_right_pairs(policy, world)
+    if right < 0.6:
+        raise LawBroken(
+            f"after {rounds} lists {right:.0%} of the pairs are in the right order, expected over 60 %"
+        )
+
+
+def share_of_right_pairs(policy: Policy, world: QuerySet) -> float:
+    """Share of the pairs of different grade that the scores put in the right order; ties count half."""
+    right = total = 0.0
+    for judged in world:
+        better = np.greater.outer(judged.relevance, judged.relevance)
+        scores = policy.score(judged.query.features)
+        ahead = np.greater.outer(scores, scores) + 0.5 * np.equal.outer(scores, scores)
+        right, total = right + float(ahead[better].sum()), total + float(better.sum())
+    return right / total
+
+
+def _expect_finite(name: str, values: FloatArray) -> None:
+    if not np.isfinite(values).all():
+        raise LawBroken(f"{name!r} holds NaN or infinity")

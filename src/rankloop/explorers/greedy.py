@@ -1,0 +1,24 @@
+"""No exploration: the best first."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankloop.types import FloatArray, IntArray
+
+
+def greedy(scores: FloatArray, k: int, rng: np.random.Generator) -> IntArray:
+    """The `k` highest scores, best first; equal scores stand in random order.
+
+    Scores of many rankers [n_rankers, n_docs] give many lists; they break their ties alike, so that
+    rankers of one opinion give one list.
+
+    >>> greedy(np.array([0.1, 0.9, 0.5]), 2, np.random.default_rng(0)).tolist()
+    [1, 2]
+    >>> greedy(np.array([[0.1, 0.9], [0.8, 0.5]]), 2, np.random.default_rng(0)).tolist()
+    [[1, 0], [0, 1]]
+    """
+    # A stable sort of shuffled documents: ties come out in the order of the shuffle, on any machine.
+    shuffled = rng.permutation(scores.shape[-1])
+    best = (-scores[..., shuffled]).argsort(axis=-1, kind="stable")[..., :k]
+    return shuffled[best]

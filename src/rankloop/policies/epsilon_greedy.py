@@ -1,0 +1,40 @@
+"""RankNet with a fixed share of random picks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankloop.explorers import epsilon_greedy
+from rankloop.policies.ranknet import RankNet
+from rankloop.types import Query, Ranking, SettingError
+
+
+@dataclass(kw_only=True, eq=False)
+class EpsilonGreedy(RankNet):
+    r"""RankNet that shows, at each position with probability $\varepsilon$, a random unranked document.
+
+    The learning is RankNet's. The exploration does not depend on what is known, so it never ends: the
+    reason to look for better.
+
+    >>> from rankloop.types import Query
+    >>> policy = EpsilonGreedy(epsilon=0.1)
+    >>> policy.rank(Query("q", np.eye(4)), k=2, rng=np.random.default_rng(0)).order.tolist()
+    [1, 2]
+
+    Hofmann, Whiteson, de Rijke: Balancing exploration and exploitation in listwise and pairwise online
+    learning to rank for information retrieval. Information Retrieval, 2013.
+    """
+
+    epsilon: float = 0.1
+
+    def __post_init__(self) -> None:
+        """Refuse what is not a probability."""
+        super().__post_init__()
+        if not 0 <= self.epsilon <= 1:
+            raise SettingError(f"epsilon must be between 0 and 1, found {self.epsilon}")
+
+    def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
+        """Mostly the best first."""
+        return Ranking(query, epsilon_greedy(self.score(query.features), k, self.epsilon, rng))

@@ -1,0 +1,83 @@
+"""Multileave gradient descent: try many directions at once, follow the winners."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from rankloop.explorers import greedy
+from rankloop.interleaving import Interleaving, TeamDraft, credit
+from rankloop.policies.scored import ScoredPolicy
+from rankloop.types import Array, Feedback, FloatArray, Query, Ranking, SettingError
+
+
+@dataclass(kw_only=True, eq=False)
+class MGD(ScoredPolicy):
+    r"""Duels the current ranker against many random neighbours in one multileaved list.
+
+    Candidates $\theta_i = \theta + \delta u_i$ with $u_i$ uniform on the unit sphere; the list shown
+    multileaves all of them with the current ranker; $W$ are the candidates whose results earned more
+    credit than the current ranker's:
+
+    $$\theta \leftarrow \theta + \eta \, \frac{1}{|W|} \sum_{i \in W} u_i.$$
+
+    >>> from rankloop.types import Feedback, Query
+    >>> policy = MGD(candidates=9, step=1.0)
+    >>> shown = policy.rank(Query("q", np.eye(5)), k=5, rng=np.random.default_rng(0))
+    >>> policy.learn(Feedback(shown, np.array([True, False, False, False, False])))
+    >>> bool(policy.score(np.eye(5)).argmax() == shown.order[0])
+    True
+
+    Schuth, Oosterhuis, Whiteson, de Rijke: Multileave gradient descent for fast online learning to rank.
+    WSDM 2016.
+    """
+
+    candidates: int = 9
+    step: float = 0.01  # η: how far to follow the winners
+    radius: float = 1.0  # δ: how far away the candidates are
+    decay: float = 1.0  # of the step, at each update
+    interleaving: Interleaving = field(default_factory=TeamDraft)
+    updates: Array = field(default_factory=lambda: np.zeros((), dtype=np.int64), init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse searches that go nowhere."""
+        if self.candidates < 1:
+            raise SettingError(f"candidates must be at least 1, found {self.candidates}")
+        if not (0 < self.step < np.inf and 0 < self.radius < np.inf and 0 < self.decay <= 1):
+            raise SettingError(
+                "step and radius must be positive and decay in (0, 1], "
+                f"found step={self.step}, radius={self.radius}, decay={self.decay}"
+            )
+
+    def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
+        """Multileave the current ranker with its neighbours."""
+        current = self._parameters_for(query.features)
+        directions = unit_directions(self.candidates, current.size, rng)
+        rankers = np.vstack((current, current + self.radius * directions))
+        lists = greedy(self.scorer.score(rankers, query.features), query.n_docs, rng)
+        shown = self.interleaving.combine(lists, k=k, rng=rng)
+        return Ranking(query, shown.order, {"owners": shown.owners, "directions": directions})
+
+    def learn(self, feedback: Feedback) -> None:
+        """Move towards the mean of the directions that beat the current ranker."""
+        evidence = feedback.ranking.evidence
+        earned = credit(evidence["owners"], feedback.clicks)
+        winners = earned[1:] > earned[0]
+        if not winners.any():
+            return
+        current = self._parameters_for(feedback.ranking.query.features)
+        size = self.step * self.decay ** float(self.updates)
+        self._step(current, size, evidence["directions"][winners].mean(axis=0))
+        self.updates = self.updates + 1
+
+
+def unit_directions(n: int, dimensions: int, rng: np.random.Generator) -> FloatArray:
+    """Directions drawn uniformly from the unit sphere, [n, dimensions].
+
+    >>> float(np.linalg.norm(unit_directions(1, 3, np.random.default_rng(0))).round(12))
+    1.0
+    """
+    directions = rng.standard_normal((n, dimensions))
+    lengths: FloatArray = np.linalg.norm(directions, axis=1, keepdims=True)
+    return directions / lengths

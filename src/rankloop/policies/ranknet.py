@@ -1,0 +1,58 @@
+"""RankNet by stochastic gradient descent, without exploration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+from rankloop.explorers import greedy
+from rankloop.policies.preferences import clicked_over_skipped, net_votes
+from rankloop.policies.scored import ScoredPolicy
+from rankloop.types import Feedback, Query, Ranking, SettingError
+
+
+@dataclass(kw_only=True, eq=False)
+class RankNet(ScoredPolicy):
+    r"""Shows what it thinks best and takes one gradient step on the pairs each list teaches.
+
+    A clicked result should stand above an examined one that was not clicked. With
+    $P(i \succ j) = \sigma(s_i - s_j)$ the loss of a list is $-\sum_{(i, j)} \log \sigma(s_i - s_j)$, and
+
+    $$\theta \leftarrow \theta + \eta \sum_{(i, j)} \sigma(s_j - s_i) \, \nabla_\theta (s_i - s_j).$$
+
+    Exploration comes only from luck: from the random order of ties, and from noisy clicks.
+
+    >>> from rankloop.types import Feedback, Query
+    >>> policy = RankNet(learning_rate=1.0)
+    >>> shown = policy.rank(Query("q", np.eye(2)), k=2, rng=np.random.default_rng(0))
+    >>> policy.learn(Feedback(shown, np.array([False, True])))
+    >>> policy.score(np.eye(2))[shown.order].tolist()  # half a step: the model was undecided
+    [-0.5, 0.5]
+
+    Burges et al.: Learning to rank using gradient descent. ICML 2005.
+    """
+
+    learning_rate: float = 0.1
+
+    def __post_init__(self) -> None:
+        """Refuse steps backwards."""
+        if not 0 < self.learning_rate < np.inf:
+            raise SettingError(f"learning_rate must be positive, found {self.learning_rate}")
+
+    def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
+        """The best first."""
+        return Ranking(query, greedy(self.score(query.features), k, rng))
+
+    def learn(self, feedback: Feedback) -> None:
+        """One gradient step on the pairs of this list."""
+        better, worse = clicked_over_skipped(feedback)
+        if not better.size:
+            return
+        features = feedback.ranking.query.features[feedback.ranking.order]
+        parameters = self._parameters_for(features)
+        scores = self.scorer.score(parameters, features)
+        surprise = expit(scores[worse] - scores[better])
+        votes = net_votes(better, worse, surprise, len(features))
+        self._step(parameters, self.learning_rate, self.scorer.pull(parameters, features, votes))

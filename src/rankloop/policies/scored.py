@@ -1,0 +1,41 @@
+"""What policies around one scoring function share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from rankloop.policies.base import Policy
+from rankloop.scorers import Linear, Scorer
+from rankloop.types import FloatArray, RankingError
+
+
+@dataclass(kw_only=True, eq=False)
+class ScoredPolicy(Policy):
+    """A policy around one scorer, whose parameters are its state.
+
+    How many features there are is known only when the first feedback comes: until then the parameters are
+    empty, and the scorer's starting point stands in for them.
+    """
+
+    scorer: Scorer = field(default_factory=Linear)
+    parameters: FloatArray = field(default_factory=lambda: np.empty(0), init=False, repr=False)
+
+    def score(self, features: FloatArray) -> FloatArray:
+        """Scores of the learned ranker."""
+        return self.scorer.score(self._parameters_for(features), features)
+
+    def _parameters_for(self, features: FloatArray) -> FloatArray:
+        return self.parameters if self.parameters.size else self.scorer.start(features.shape[1])
+
+    def _step(self, start: FloatArray, size: float, direction: FloatArray) -> None:
+        """Go from `start` this far in that direction, unless it leads out of bounds."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            parameters = start + size * direction
+        if not np.isfinite(parameters).all():
+            raise RankingError(
+                "learning from this feedback would make the weights infinite: "
+                "scale the features (for example to 0..1 within the query) or lower the learning rate"
+            )
+        self.parameters = parameters

@@ -1,0 +1,39 @@
+"""The linear scorer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankloop.types import FloatArray, RankingError
+
+
+@dataclass(frozen=True)
+class Linear:
+    r"""Scores that are weighted sums of the features: $f(x; \theta) = \theta^\top x$.
+
+    >>> features = np.array([[1.0, 0.0], [0.5, 0.5]])
+    >>> Linear().score(np.array([2.0, 0.0]), features).tolist()
+    [2.0, 1.0]
+    >>> Linear().pull(np.zeros(2), features, np.array([1.0, -1.0])).tolist()
+    [0.5, -0.5]
+    """
+
+    def start(self, n_features: int) -> FloatArray:
+        """All weights zero: every document is as good as another."""
+        return np.zeros(n_features)
+
+    def score(self, parameters: FloatArray, features: FloatArray) -> FloatArray:
+        """Weighted sums, in the precision of the features."""
+        if parameters.shape[-1] != features.shape[-1]:
+            raise RankingError(
+                f"this ranker knows {parameters.shape[-1]} features but the query has {features.shape[-1]}"
+            )
+        weights = parameters.astype(features.dtype, copy=False)
+        return weights @ features.T if weights.ndim == 2 else features @ weights
+
+    def pull(self, parameters: FloatArray, features: FloatArray, coefficients: FloatArray) -> FloatArray:
+        """The gradient of a linear score is the features themselves."""
+        del parameters  # the gradient of a linear function is the same everywhere
+        return coefficients @ features

@@ -1,0 +1,64 @@
+"""Users made from other users: add noise, limit patience."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankloop.types import Feedback, IntArray, Ranking, SettingError, UserModel
+from rankloop.users.tables import probabilities
+
+
+@dataclass(frozen=True)
+class RandomClicks:
+    """Another user whose every decision is, with some probability, replaced by a fair coin.
+
+    >>> from rankloop.types import Query
+    >>> from rankloop.users import Cascade
+    >>> shown = Ranking(Query("q", np.eye(3)), np.array([0, 1, 2]))
+    >>> quiet = Cascade(click=(0.0,), stop=(0.0,))
+    >>> RandomClicks(quiet, probability=1.0).respond(
+    ...     shown, np.zeros(3, int), np.random.default_rng(0)
+    ... ).clicks.tolist()
+    [False, False, True]
+    """
+
+    user: UserModel
+    probability: float
+
+    def __post_init__(self) -> None:
+        """Refuse what is not a probability."""
+        probabilities("probability", (self.probability,))
+
+    def respond(self, ranking: Ranking, relevance: IntArray, rng: np.random.Generator) -> Feedback:
+        """Let the other user respond, then replace some of it."""
+        clicks = self.user.respond(ranking, relevance, rng).clicks
+        coins = rng.random((2, clicks.size))
+        return Feedback(ranking, np.where(coins[0] < self.probability, coins[1] < 0.5, clicks))
+
+
+@dataclass(frozen=True)
+class MaxClicks:
+    """Another user who leaves after so many clicks.
+
+    >>> from rankloop.types import Query
+    >>> from rankloop.users import Cascade
+    >>> shown = Ranking(Query("q", np.eye(3)), np.array([0, 1, 2]))
+    >>> eager = Cascade(click=(1.0,), stop=(0.0,))
+    >>> MaxClicks(eager, most=2).respond(shown, np.zeros(3, int), np.random.default_rng(0)).clicks.tolist()
+    [True, True, False]
+    """
+
+    user: UserModel
+    most: int
+
+    def __post_init__(self) -> None:
+        """Refuse a limit below one click."""
+        if self.most < 1:
+            raise SettingError(f"most must be at least 1 click, found {self.most}")
+
+    def respond(self, ranking: Ranking, relevance: IntArray, rng: np.random.Generator) -> Feedback:
+        """Let the other user respond and keep the first clicks."""
+        clicks = self.user.respond(ranking, relevance, rng).clicks
+        return Feedback(ranking, clicks & (clicks.cumsum() <= self.most))

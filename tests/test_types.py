@@ -1,0 +1,72 @@
+"""The nouns refuse what makes no sense, where it is born."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankloop.types import DataError, Feedback, Query, QuerySet, Ranking, RankingError
+
+QUERY = Query("q", np.eye(4))
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=12))
+def test_examined_is_all_down_to_one_after_the_last_click(clicks: list[bool]) -> None:
+    shown = Ranking(Query("q", np.eye(12)), np.arange(len(clicks)))
+    last = max((rank for rank, clicked in enumerate(clicks, start=1) if clicked), default=None)
+    expected = 0 if last is None else min(last + 1, len(clicks))
+    assert Feedback(shown, np.array(clicks)).examined == expected
+
+
+@pytest.mark.parametrize("order", [[], [0, 0], [4], [-1]])
+def test_a_ranking_lists_distinct_candidates(order: list[int]) -> None:
+    with pytest.raises(RankingError, match="distinct rows"):
+        Ranking(QUERY, np.array(order, dtype=int))
+
+
+def test_feedback_covers_what_was_shown() -> None:
+    with pytest.raises(RankingError, match="2 positions were shown but feedback covers 3"):
+        Feedback(Ranking(QUERY, np.array([0, 1])), np.zeros(3, dtype=bool))
+    with pytest.raises(RankingError, match="booleans, found int64"):
+        Feedback(Ranking(QUERY, np.array([0, 1])), np.zeros(2, dtype=np.int64))
+
+
+@pytest.mark.parametrize(
+    "features", [np.zeros(3), np.zeros((0, 3)), np.full((2, 2), np.nan), np.full((2, 2), np.inf)]
+)
+def test_a_query_needs_finite_features(features: np.ndarray) -> None:
+    with pytest.raises(RankingError, match="features must be"):
+        Query("q", features)
+
+
+def test_a_query_names_all_its_documents_or_none() -> None:
+    assert Query("q", np.eye(2), ("a", "b")).n_docs == 2
+    with pytest.raises(RankingError, match="1 ids for 2 documents"):
+        Query("q", np.eye(2), ("a",))
+
+
+@pytest.mark.parametrize(
+    ("offsets", "relevance", "ids", "message"),
+    [
+        ([0, 3], [0, 1], ["a"], "same rows"),
+        ([0, 2], [0, 1, 2], ["a"], "from 0 to 3"),
+        ([0, 1, 3], [0, 1, 2], ["a"], "from 0 to 3 in 2 steps"),
+        ([0, 0, 3], [0, 1, 2], ["a", "b"], "at least one document"),
+    ],
+)
+def test_the_parts_of_a_query_set_fit(
+    offsets: list[int], relevance: list[int], ids: list[str], message: str
+) -> None:
+    with pytest.raises(DataError, match=message):
+        QuerySet(np.eye(3), np.array(offsets), np.array(relevance), ids)
+
+
+def test_the_items_of_a_query_set_are_views() -> None:
+    queries = QuerySet(np.eye(3), np.array([0, 1, 3]), np.array([0, 1, 2]), ["a", "b"])
+    assert [judged.query.id for judged in queries] == ["a", "b"]
+    assert np.shares_memory(queries[-1].query.features, queries.features)
+    assert queries[-1].relevance.tolist() == [1, 2]
+    with pytest.raises(IndexError, match="query 2 of 2"):
+        queries[2]

@@ -1,0 +1,120 @@
+"""Users click with the probabilities their tables say."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from rankloop.types import BoolArray, DataError, Query, Ranking, SettingError, UserModel
+from rankloop.users import CASCADE_TABLES, Cascade, MaxClicks, PositionBased, Preset, RandomClicks, Stop
+
+GRADES = np.array([0, 2, 1, 2])
+SHOWN = Ranking(Query("q", np.eye(4)), np.array([1, 0, 2, 3]))  # grades 2, 0, 1, 2
+
+
+def pattern_probabilities(user: Cascade) -> dict[tuple[bool, ...], float]:
+    """Enumerates every course a reading can take, one result at a time."""
+    chances: dict[tuple[bool, ...], float] = {}
+
+    def read(clicks: tuple[bool, ...], chance: float) -> None:
+        rank = len(clicks)
+        if rank == len(SHOWN):
+            chances[clicks] = chances.get(clicks, 0.0) + chance
+            return
+        grade = GRADES[SHOWN.order[rank]]
+        for clicked in (False, True):
+            here = chance * (user.click[grade] if clicked else 1 - user.click[grade])
+            stop = user.stop[grade] if clicked or user.stop_at == "every" else 0.0
+            rest = (False,) * (len(SHOWN) - rank - 1)
+            ended = (*clicks, clicked, *rest)
+            chances[ended] = chances.get(ended, 0.0) + here * stop
+            read((*clicks, clicked), here * (1 - stop))
+
+    read((), 1.0)
+    return chances
+
+
+def sampled(user: UserModel, rounds: int = 20_000) -> list[BoolArray]:
+    rng = np.random.default_rng(5)
+    return [user.respond(SHOWN, GRADES, rng).clicks for _ in range(rounds)]
+
+
+@pytest.mark.parametrize("stop_at", ["click", "every"])
+@pytest.mark.parametrize("name", CASCADE_TABLES)
+def test_cascade_follows_the_enumerated_distribution(name: str, stop_at: Stop) -> None:
+    user = Preset(name, stop_at).for_grades(3)
+    expected = pattern_probabilities(user)
+    assert sum(expected.values()) == pytest.approx(1)
+    found = [tuple(clicks.tolist()) for clicks in sampled(user)]
+    for clicks in itertools.product((False, True), repeat=4):
+        chance = expected.get(clicks, 0.0)
+        deviation = np.sqrt(chance * (1 - chance) / len(found))
+        assert found.count(clicks) / len(found) == pytest.approx(chance, abs=5 * deviation + 1e-12)
+
+
+def test_the_two_readings_of_stop_differ() -> None:
+    """Stopping only after a click leaves far more clicks than stopping anywhere."""
+    clicks = {
+        stop: np.mean(sampled(Preset("navigational", stop).for_grades(3))) for stop in ("click", "every")
+    }
+    assert clicks["click"] > 1.15 * clicks["every"]
+
+
+@pytest.mark.parametrize("name", CASCADE_TABLES)
+@pytest.mark.parametrize("grades", [1, 2, 3, 4, 5])
+def test_presets_fit_any_number_of_grades_up_to_five(name: str, grades: int) -> None:
+    assert len(Preset(name).for_grades(grades).click) == {1: 2, 2: 2, 3: 3, 4: 5, 5: 5}[grades]
+
+
+def test_luck_does_not_depend_on_what_is_shown() -> None:
+    """Two policies meet the same luck: a response always costs the same draws."""
+    user = RandomClicks(MaxClicks(Preset("navigational").for_grades(3), most=1), probability=0.1)
+    states = []
+    for grades in (np.zeros(4, dtype=int), np.full(4, 2)):
+        rng = np.random.default_rng(0)
+        user.respond(SHOWN, grades, rng)
+        states.append(rng.random())
+    assert states[0] == states[1]
+
+
+def test_position_based_clicks_with_examination_times_attraction() -> None:
+    user = PositionBased(click=(0.1, 0.5, 0.9), eta=1.0)
+    expected = np.array([0.9, 0.1, 0.5, 0.9]) / np.array([1, 2, 3, 4])
+    np.testing.assert_allclose(np.mean(sampled(user), axis=0), expected, atol=0.015)
+
+
+def test_random_clicks_mix_with_a_fair_coin() -> None:
+    quiet = Cascade(click=(0.0, 0.0, 1.0), stop=(0.0, 0.0, 0.0))
+    found = np.mean(sampled(RandomClicks(quiet, probability=0.2)), axis=0)
+    np.testing.assert_allclose(found, [0.9, 0.1, 0.1, 0.9], atol=0.015)
+
+
+def test_max_clicks_keeps_the_first() -> None:
+    eager = Cascade(click=(1.0, 1.0, 1.0), stop=(0.0, 0.0, 0.0))
+    response = MaxClicks(eager, most=3).respond(SHOWN, GRADES, np.random.default_rng(0))
+    assert response.clicks.tolist() == [True, True, True, False]
+
+
+def test_a_grade_beyond_the_table_is_explained() -> None:
+    with pytest.raises(DataError, match=r"knows the grades 0\.\.1 but met grade 2"):
+        Preset("perfect").for_grades(2).respond(SHOWN, GRADES, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Cascade(click=(0.5, 1.2), stop=(0.0, 0.0)), "between 0 and 1"),
+        (lambda: Cascade(click=(0.5,), stop=(0.0, 0.0)), "1 grades but stop has 2"),
+        (lambda: Cascade(click=(0.5,), stop=(0.0,), stop_at="never"), "'click' or 'every'"),  # type: ignore[arg-type]
+        (lambda: Preset("nobody"), "one of perfect, navigational, informational"),
+        (lambda: Preset("perfect").for_grades(6), "up to 5 grades, found 6"),
+        (lambda: PositionBased(click=(0.5,), eta=-1), "eta"),
+        (lambda: MaxClicks(Cascade(click=(1.0,), stop=(0.0,)), most=0), "at least 1"),
+        (lambda: RandomClicks(Cascade(click=(1.0,), stop=(0.0,)), probability=2), "between 0 and 1"),
+    ],
+)
+def test_impossible_users_are_refused(make: type, message: str) -> None:
+    with pytest.raises(SettingError, match=message):
+        make()
