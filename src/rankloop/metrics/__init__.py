@@ -1,1 +1,30 @@
-"""metrics."""
+"""How good a ranking is: named values that grade one list or a whole set of queries."""
+
+from rankloop.metrics.average_precision import AP
+from rankloop.metrics.base import BinaryMetric, CutMetric, Metric
+from rankloop.metrics.cumulative import discounted_cumulative
+from rankloop.metrics.dcg import DCG, NDCG
+from rankloop.metrics.err import ERR
+from rankloop.metrics.mean import has_relevant, mean_over_queries
+from rankloop.metrics.names import METRICS, parse_metric
+from rankloop.metrics.precision import Precision
+from rankloop.metrics.reciprocal_rank import MRR
+from rankloop.metrics.regret import PairwiseRegret
+
+__all__ = [
+    "AP",
+    "DCG",
+    "ERR",
+    "METRICS",
+    "MRR",
+    "NDCG",
+    "BinaryMetric",
+    "CutMetric",
+    "Metric",
+    "PairwiseRegret",
+    "Precision",
+    "discounted_cumulative",
+    "has_relevant",
+    "mean_over_queries",
+    "parse_metric",
+]

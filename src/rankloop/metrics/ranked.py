@@ -1,0 +1,96 @@
+"""All queries of a set sorted by score in one go, with tied documents kept together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from rankloop.types import Array, FloatArray, IntArray, QuerySet, RankingError
+
+
+@dataclass(frozen=True, eq=False)
+class RankedRows:
+    """The rows of a set in ranked order, query after query; every array below has this order.
+
+    Documents of one query with equal scores form a *group*. A metric that gives its expected value
+    over the orders of a group needs only the group's totals, spread back over its positions.
+
+    >>> queries = QuerySet(np.eye(4), np.array([0, 1, 4]), np.array([1, 0, 2, 1]), ("a", "b"))
+    >>> ranked = RankedRows.of(np.array([0.0, 0.5, 0.9, 0.5]), queries)
+    >>> ranked.rows, ranked.rank, ranked.relevance
+    (array([0, 2, 1, 3]), array([1, 1, 2, 3]), array([1, 2, 0, 1]))
+    >>> ranked.group_mean(ranked.relevance)
+    array([1. , 2. , 0.5, 0.5])
+    """
+
+    rows: IntArray  # [n_rows] rows of the set, the best of every query first
+    relevance: IntArray  # [n_rows]
+    offsets: IntArray  # [n_queries + 1]
+    group_starts: IntArray  # [n_groups]
+
+    @classmethod
+    def of(cls, scores: FloatArray, queries: QuerySet) -> RankedRows:
+        """Sort every query by falling score; equal scores keep the order of the set."""
+        _check(scores, queries)
+        offsets = queries.offsets
+        key = np.empty(len(scores), dtype=np.complex128)  # NumPy sorts by real part, then by imaginary part
+        key.real = np.repeat(np.arange(len(queries)), np.diff(offsets))
+        key.imag = scores
+        key.imag *= -1
+        rows = np.argsort(key, kind="stable")
+        sorted_key = key[rows]
+        starts = np.concatenate([[True], sorted_key[1:] != sorted_key[:-1]])
+        return cls(rows, queries.relevance[rows], offsets, np.flatnonzero(starts))
+
+    @cached_property
+    def rank(self) -> IntArray:
+        """The rank of every row within its query, from 1."""
+        return np.arange(1, len(self.rows) + 1) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
+
+    @cached_property
+    def group_sizes(self) -> IntArray:
+        """How many documents share a score."""
+        return np.diff(self.group_starts, append=len(self.rows))
+
+    @property
+    def has_ties(self) -> bool:
+        """Whether any two documents of a query have the same score."""
+        return len(self.group_starts) < len(self.rows)
+
+    def spread(self, per_group: Array) -> Array:
+        """One value per group, repeated for each of its rows."""
+        return np.repeat(per_group, self.group_sizes) if self.has_ties else per_group
+
+    def group_sum(self, values: Array) -> Array:
+        """The sum of the values of every group: [n_groups]."""
+        return np.add.reduceat(values, self.group_starts) if self.has_ties else values
+
+    def group_mean(self, values: Array) -> FloatArray:
+        """What every position expects when the documents of its group are in random order."""
+        return self.spread(self.group_sum(values) / self.group_sizes)
+
+    def count_above(self, chosen: IntArray) -> IntArray:
+        """How many chosen (1, not 0) documents of the same query are above every group: [n_groups]."""
+        above = np.concatenate([[0], np.cumsum(chosen)])  # whole numbers: subtracting them is exact
+        query_starts = self.group_starts - self.rank[self.group_starts] + 1
+        count: IntArray = above[self.group_starts] - above[query_starts]
+        return count
+
+    def query_sum(self, values: Array) -> FloatArray:
+        """The sum of the values of every query: [n_queries]."""
+        return np.add.reduceat(values, self.offsets[:-1])
+
+
+def _check(scores: FloatArray, queries: QuerySet) -> None:
+    if scores.shape != queries.relevance.shape:
+        raise RankingError(
+            f"expected one score for each of the {len(queries.relevance)} documents, "
+            f"found scores of shape {scores.shape}"
+        )
+    if np.isnan(scores).any():
+        raise RankingError(
+            f"{np.isnan(scores).sum()} of {len(scores)} scores are NaN and cannot be ranked; "
+            "look for a diverging learning rate or non-finite features"
+        )

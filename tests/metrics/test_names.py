@@ -1,0 +1,54 @@
+"""Metrics print as the names they are found by."""
+
+from __future__ import annotations
+
+import pytest
+
+from rankloop.metrics import AP, DCG, ERR, METRICS, MRR, NDCG, Metric, PairwiseRegret, Precision, parse_metric
+from rankloop.types import SettingError
+
+NAMED: list[tuple[str, Metric]] = [
+    ("nDCG@10", NDCG(k=10)),
+    ("nDCG", NDCG()),
+    ("DCG@10", DCG(k=10)),
+    ("ERR@10", ERR(k=10)),
+    ("ERR(max_grade=2)@20", ERR(k=20, max_grade=2)),
+    ("AP", AP()),
+    ("MRR", MRR()),
+    ("Precision@5", Precision(k=5)),
+    ("Precision(relevant_from=2)@5", Precision(k=5, relevant_from=2)),
+    ("pairwise regret", PairwiseRegret()),
+]
+
+
+@pytest.mark.parametrize(("name", "metric"), NAMED)
+def test_a_name_and_its_metric_find_each_other(name: str, metric: Metric) -> None:
+    assert (repr(metric), str(metric), metric.name) == (name, name, name)
+    assert parse_metric(name) == metric
+
+
+def test_capitals_and_blanks_do_not_matter() -> None:
+    assert parse_metric(" ndcg@10 ") == NDCG(k=10)
+
+
+def test_a_misspelt_name_meets_a_suggestion() -> None:
+    with pytest.raises(
+        SettingError, match=r"no metric is called 'nDGC@10'; did you mean 'nDCG'\? Known: nDCG, DCG"
+    ):
+        parse_metric("nDGC@10")
+
+
+@pytest.mark.parametrize("name", ["", "@10", "nDCG@ten", "nDCG@10@5", "zebra"])
+def test_what_is_no_name_meets_the_known_ones(name: str) -> None:
+    with pytest.raises(SettingError, match=", ".join(METRICS)):
+        parse_metric(name)
+
+
+@pytest.mark.parametrize("name", ["nDCG(max_grade=3)@10", "pairwise regret@10"])
+def test_an_option_the_metric_does_not_have_is_refused(name: str) -> None:
+    with pytest.raises(SettingError, match="has no option"):
+        parse_metric(name)
+
+
+def test_metrics_are_values() -> None:
+    assert len({NDCG(k=10), NDCG(k=10), NDCG(k=5), DCG(k=10)}) == 3
