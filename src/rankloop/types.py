@@ -6,7 +6,8 @@ A policy sees a `Query`, answers with a `Ranking` and learns from `Feedback`. La
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import difflib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
@@ -34,6 +35,18 @@ class RankingError(RankloopError):
 
 class SettingError(RankloopError, ValueError):
     """An option outside its range, or a name nobody knows."""
+
+
+def suggestion(name: str, choices: Iterable[str]) -> str:
+    """For errors about names: the nearest choice, whatever its capitals, and all of them.
+
+    >>> suggestion("Liner", ["linear", "nonlinear"])
+    "did you mean 'linear'? choose from linear, nonlinear"
+    """
+    known = {choice.casefold(): choice for choice in choices}
+    nearest = difflib.get_close_matches(name.casefold(), known, n=1)
+    guess = f"did you mean {known[nearest[0]]!r}? " if nearest else ""
+    return f"{guess}choose from {', '.join(known.values())}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

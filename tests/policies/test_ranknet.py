@@ -76,5 +76,5 @@ def test_settings_out_of_range_are_refused(make: type[RankNet], name: str) -> No
 
 def test_the_repr_shows_the_settings() -> None:
     assert (
-        repr(EpsilonGreedy(epsilon=0.2)) == "EpsilonGreedy(scorer=Linear(), learning_rate=0.1, epsilon=0.2)"
+        repr(EpsilonGreedy(epsilon=0.2)) == "EpsilonGreedy(scorer=Linear(), learning_rate=0.001, epsilon=0.2)"
     )

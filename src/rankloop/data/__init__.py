@@ -1,1 +1,38 @@
-"""data."""
+"""Data: LETOR files through a cache, explicit preparation, synthetic worlds, and a catalogue of names."""
+
+from rankloop.data.cache import cache_folder, file_digest, read_cached
+from rankloop.data.catalogue import Entry, available, expand, load
+from rankloop.data.dataset import Dataset, prepare
+from rankloop.data.describe import Description, describe
+from rankloop.data.linear import Linear
+from rankloop.data.nonlinear import Nonlinear
+from rankloop.data.prepare import concatenate, drop_constant_features, normalise_per_query, pad_features
+from rankloop.data.reader import read_letor
+from rankloop.data.separable import Separable
+from rankloop.data.synthetic import WORLDS, world
+from rankloop.data.world import World
+
+__all__ = [
+    "WORLDS",
+    "Dataset",
+    "Description",
+    "Entry",
+    "Linear",
+    "Nonlinear",
+    "Separable",
+    "World",
+    "available",
+    "cache_folder",
+    "concatenate",
+    "describe",
+    "drop_constant_features",
+    "expand",
+    "file_digest",
+    "load",
+    "normalise_per_query",
+    "pad_features",
+    "prepare",
+    "read_cached",
+    "read_letor",
+    "world",
+]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import fields
-from difflib import get_close_matches
 
 from rankloop.metrics.average_precision import AP
 from rankloop.metrics.base import Metric
@@ -14,7 +13,7 @@ from rankloop.metrics.err import ERR
 from rankloop.metrics.precision import Precision
 from rankloop.metrics.reciprocal_rank import MRR
 from rankloop.metrics.regret import PairwiseRegret
-from rankloop.types import SettingError
+from rankloop.types import SettingError, suggestion
 
 METRICS: Mapping[str, type[Metric]] = {
     kind.label: kind for kind in (NDCG, DCG, ERR, AP, MRR, Precision, PairwiseRegret)
@@ -33,7 +32,8 @@ def parse_metric(name: str) -> Metric:
     labels = {label.casefold(): label for label in METRICS}
     label = labels.get(form["label"].casefold()) if form else None
     if form is None or label is None:
-        raise SettingError(_unknown(name, labels))
+        word = re.split(r"[(@]", name)[0].strip()
+        raise SettingError(f"no metric is called {name!r}: {suggestion(word, METRICS)}, as in nDCG@10")
     options = {form["option"]: form["value"], "k": form["k"]}
     chosen = {option: int(value) for option, value in options.items() if option and value is not None}
     return _build(METRICS[label], chosen, name)
@@ -46,11 +46,3 @@ def _build(kind: type[Metric], chosen: dict[str, int], name: str) -> Metric:
             takes = " and ".join(known) or "no options"
             raise SettingError(f"{name!r}: {kind.label} has no option {option!r}; it takes {takes}")
     return kind(**chosen)
-
-
-def _unknown(name: str, labels: Mapping[str, str]) -> str:
-    near = get_close_matches(re.split(r"[(@]", name)[0].strip().casefold(), labels, n=1)
-    guess = f"did you mean {labels[near[0]]!r}? " if near else ""
-    return (
-        f"no metric is called {name!r}; {guess}Known: {', '.join(METRICS)}, most with a cutoff as in nDCG@10"
-    )

@@ -34,7 +34,7 @@ class RankNet(ScoredPolicy):
     Burges et al.: Learning to rank using gradient descent. ICML 2005.
     """
 
-    learning_rate: float = 0.1
+    learning_rate: float = 0.001
 
     def __post_init__(self) -> None:
         """Refuse steps backwards."""

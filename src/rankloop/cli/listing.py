@@ -1,0 +1,64 @@
+"""rankloop list: every name the command line understands."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from rich.table import Table
+
+from rankloop.cli import names
+from rankloop.cli.console import CONSOLE
+from rankloop.data import available
+from rankloop.experiments import SUITES
+
+
+def list_everything() -> None:
+    """Print the tables of names."""
+    for table in (_policies(), _users(), _data(), _suites()):
+        CONSOLE.print(table, "")
+
+
+def _policies() -> Table:
+    table = _table("policies", "name", "what it does", "settings")
+    for name, kind in names.POLICIES.items():
+        settings = [setting.name for setting in fields(kind) if setting.init]
+        table.add_row(name, _first_line(kind), ", ".join(settings))
+    return table
+
+
+def _users() -> Table:
+    table = _table("users", "name", "what they do")
+    table.add_row("perfect", "reads everything, clicks by relevance alone")
+    table.add_row("navigational", "wants one good result and leaves")
+    table.add_row("informational", "clicks a lot, also on what turns out to be irrelevant")
+    table.add_row(
+        "[dim]<user>:stop=every", "[dim]the same, deciding to stop at every result instead of after a click"
+    )
+    return table
+
+
+def _data() -> Table:
+    table = _table("data", "name", "folds", "what or where")
+    for entry in available():
+        table.add_row(entry.name, " ".join(entry.folds), entry.source)
+    table.add_row(
+        "[dim]<folder or file>",
+        "",
+        "[dim]LETOR text; set RANKLOOP_DATA to a folder of datasets to use their names",
+    )
+    return table
+
+
+def _suites() -> Table:
+    table = _table("suites", "id", "question")
+    for name, suite in SUITES.items():
+        table.add_row(name, suite.title)
+    return table
+
+
+def _table(title: str, *columns: str) -> Table:
+    return Table(*columns, title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+
+
+def _first_line(kind: type) -> str:
+    return (kind.__doc__ or "").strip().splitlines()[0]

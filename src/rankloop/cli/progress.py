@@ -1,0 +1,76 @@
+"""What a person sees while a sweep runs."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from rankloop.experiments import Run, Tick
+
+
+class SweepProgress:
+    """A bar with rounds done, rounds per second, time left and the last nDCG of the runs under way.
+
+    Where there is no terminal to draw on, a plain line appears every tenth of the way.
+    """
+
+    def __init__(self, console: Console, *, runs: int, rounds: int) -> None:
+        self._console = console
+        self._total = runs * rounds
+        self._rounds = rounds
+        self._reached: dict[Run, int] = {}
+        self._new = 0  # rounds done in this call: what the rate is made of
+        self._latest: dict[Run, str] = {}
+        self._started = time.monotonic()
+        self._said = 0
+        self._bar = Progress(
+            TextColumn("{task.completed:,.0f}/{task.total:,.0f} rounds"),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f} %  {task.fields[rate]}"),
+            TimeRemainingColumn(),
+            TextColumn("[dim]{task.fields[latest]}"),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._task: TaskID = self._bar.add_task("", total=self._total, rate="", latest="")
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    def __call__(self, tick: Tick) -> None:
+        """Take in news from a run."""
+        step = tick.record.round - self._reached.get(tick.run, 0)
+        self._reached[tick.run] = tick.record.round
+        if tick.record.metric == "done before":
+            self._total_shift(step)
+            return
+        self._new += step
+        if tick.record.metric.startswith("offline"):
+            self._latest[tick.run] = f"{tick.run.policy}/{tick.run.user} {tick.record.value:.3f}"
+        if tick.record.round == self._rounds:
+            self._latest.pop(tick.run, None)
+        self._show(step)
+
+    def _total_shift(self, step: int) -> None:
+        self._bar.update(self._task, advance=step)
+
+    def _show(self, step: int) -> None:
+        rate = self._new / max(time.monotonic() - self._started, 1e-9)
+        latest = "  ".join(list(self._latest.values())[-2:])
+        self._bar.update(self._task, advance=step, rate=f"{rate:,.0f}/s", latest=latest)
+        done = sum(self._reached.values())
+        if not self._console.is_terminal and done * 10 // self._total > self._said:
+            self._said = done * 10 // self._total
+            left = (self._total - done) / max(rate, 1e-9)
+            self._console.print(f"{self._said * 10:3d} %  {rate:,.0f} rounds/s  {left:,.0f} s left  {latest}")

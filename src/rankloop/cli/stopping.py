@@ -1,0 +1,27 @@
+"""How the command line ends: quietly, with a reason, and with the right exit code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+from rich.markup import escape
+from typer.core import TyperGroup
+
+from rankloop.cli.console import ERRORS
+from rankloop.types import RankloopError
+
+
+class Stopping(TyperGroup):
+    """A group of commands that turns our own errors into one sentence, and Ctrl-C into a promise."""
+
+    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except RankloopError as error:
+            ERRORS.print(f"[bold red]error:[/] {escape(str(error))}")
+            raise typer.Exit(2) from error
+        except KeyboardInterrupt as error:
+            ERRORS.print("\nstopped: finished runs are kept, and the same command goes on from there")
+            raise typer.Exit(130) from error

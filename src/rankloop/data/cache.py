@@ -1,0 +1,124 @@
+"""Parsed files, kept as memory-mapped arrays under the user's cache folder.
+
+An entry is keyed by the content of the file, so that a changed file can never meet an old entry, and is
+renamed into place when complete, so that nobody ever sees half of one. Without a writable folder all works,
+only slower.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from rankloop.data.reader import FORMAT_VERSION, read_letor
+from rankloop.types import Array, DataError, QuerySet
+
+ARRAYS = ("features", "offsets", "relevance")
+UNFINISHED = ".unfinished-"
+ABANDONED_SECONDS = 24 * 3600  # no load takes a day: what is older was left by a killed process
+
+
+def cache_folder() -> Path:
+    """`$RANKLOOP_CACHE`, or the place this platform keeps caches in."""
+    if chosen := os.environ.get("RANKLOOP_CACHE"):
+        return Path(chosen).expanduser()
+    if sys.platform == "win32":
+        return (
+            Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "rankloop" / "Cache"
+        )
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "rankloop"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rankloop"
+
+
+def file_digest(path: str | Path) -> str:
+    """The SHA-256 of the file's content, in hexadecimal."""
+    try:
+        with Path(path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise DataError(f"{path}: expected a readable file, found: {error.strerror or error}") from error
+
+
+def read_cached(path: str | Path, *, digest: str | None = None, n_features: int | None = None) -> QuerySet:
+    """Read a LETOR file as `read_letor` does, parsing it only the first time.
+
+    `digest` spares the hashing if it is already known. The arrays are read-only.
+    """
+    digest = digest or file_digest(path)
+    folder = cache_folder() / f"{digest}-{FORMAT_VERSION}"
+    queries = _load(folder)
+    if queries is None:
+        queries = read_letor(path)
+        if file_digest(path) == digest:  # it may have changed while it was read
+            queries = _store(folder, queries)
+    if n_features is None or queries.n_features == n_features:
+        return queries
+    return read_letor(path, n_features=n_features)  # pads, or names the line that breaks the promise
+
+
+def _load(folder: Path) -> QuerySet | None:
+    """The entry, or None where there is none or it is damaged."""
+    try:
+        features, offsets, relevance = (_mapped(folder / f"{name}.npy") for name in ARRAYS)
+        ids = json.loads((folder / "ids.json").read_text("utf-8"))
+        return QuerySet(features, offsets, relevance, tuple(ids))
+    except (OSError, ValueError, EOFError, TypeError, IndexError, DataError):
+        return None
+
+
+def _mapped(path: Path) -> Array:
+    # A plain view: every slice of a np.memmap costs microseconds of bookkeeping.
+    return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+
+
+def _store(folder: Path, queries: QuerySet) -> QuerySet:
+    """Write the entry and return it mapped, or return what was read if the folder cannot be written."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(folder.parent)
+        unfinished = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=folder.parent))
+    except OSError:
+        return queries
+    try:
+        _write(unfinished / "entry", queries)
+        _put_in_place(unfinished, folder)
+    except OSError:
+        pass  # the disk is full, or another process was faster: its entry is as good as ours
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    return _load(folder) or queries
+
+
+def _write(folder: Path, queries: QuerySet) -> None:
+    folder.mkdir()
+    for name in ARRAYS:
+        with (folder / f"{name}.npy").open("wb") as file:
+            np.save(file, getattr(queries, name), allow_pickle=False)
+            file.flush()
+            os.fsync(file.fileno())  # a power cut must not leave a complete-looking entry of zeros
+    (folder / "ids.json").write_text(json.dumps(list(queries.ids)), "utf-8")
+
+
+def _put_in_place(unfinished: Path, folder: Path) -> None:
+    if folder.exists() and _load(folder) is None:
+        with contextlib.suppress(FileNotFoundError):  # another process removed it first
+            folder.rename(unfinished / "damaged")
+    (unfinished / "entry").rename(folder)
+
+
+def _sweep(root: Path) -> None:
+    """Remove what killed processes left behind."""
+    for leftover in root.glob(f"{UNFINISHED}*"):
+        with contextlib.suppress(OSError):
+            if time.time() - leftover.stat().st_mtime > ABANDONED_SECONDS:
+                shutil.rmtree(leftover, ignore_errors=True)

@@ -1,0 +1,160 @@
+"""Datasets by name: synthetic worlds, folders of published collections, single files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rankloop.data.cache import file_digest, read_cached
+from rankloop.data.dataset import Dataset, fingerprint, join, prepare
+from rankloop.data.layouts import Split, find_splits
+from rankloop.data.prepare import concatenate
+from rankloop.data.synthetic import WORLDS, world
+from rankloop.data.world import split
+from rankloop.types import DataError, QuerySet, SettingError, suggestion
+
+SYNTHETIC = "synthetic"
+TRAIN_SHARE = 0.8  # of the queries of a single file; the rest, its last queries, are the test set
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of `available`: a name, where it comes from, and its folds."""
+
+    name: str
+    source: str
+    folds: tuple[str, ...] = ()
+
+
+def load(name: str, *, prepared: bool = True, search: Sequence[str | Path] | None = None) -> Dataset:
+    """Load a dataset: `synthetic:linear`, `mq2008:fold1`, a folder, a folder and `:fold2`, or a file.
+
+    `prepared` normalises per query and drops the features that are constant over the training set; the linear
+    and separable worlds are made ready and stay as they are. `search` lists the folders in which a bare name
+    is looked up, by default those in `$RANKLOOP_DATA`.
+
+    >>> load("synthetic:linear:queries=30,seed=3").train.n_features
+    20
+    """
+    kind, _, description = name.partition(":")
+    if kind == SYNTHETIC:
+        made = world(description)
+        dataset = made.dataset(name)
+        return prepare(dataset) if prepared and not made.ready else dataset
+    dataset = _from_files(name, search)
+    return prepare(dataset) if prepared else dataset
+
+
+def expand(name: str, *, search: Sequence[str | Path] | None = None) -> tuple[str, ...]:
+    """The names of all folds of a folded dataset; any other name stands for itself.
+
+    >>> expand("synthetic:linear")
+    ('synthetic:linear',)
+    """
+    if name.partition(":")[0] == SYNTHETIC:
+        world(name.partition(":")[2])
+        return (name,)
+    path, fold = _locate(name, search)
+    folds = _folds(path)
+    if fold:
+        _check_fold(name, fold, folds)
+    return (name,) if fold or not folds else tuple(f"{name}:{each}" for each in folds)
+
+
+def available(*, search: Sequence[str | Path] | None = None) -> tuple[Entry, ...]:
+    """Every name that `load` understands here, apart from paths."""
+    worlds = [
+        Entry(f"{SYNTHETIC}:{name}", (kind.__doc__ or "").split("\n")[0]) for name, kind in WORLDS.items()
+    ]
+    return (*worlds, *(_entry(folder) for folder in _dataset_folders(_search_path(search))))
+
+
+def _from_files(name: str, search: Sequence[str | Path] | None) -> Dataset:
+    path, fold = _locate(name, search)
+    if path.is_file():
+        _check_fold(name, fold, ())
+        return _from_single_file(name, path)
+    splits = find_splits(path)
+    if not splits:
+        raise DataError(
+            f"{path}: expected train and test files, or Fold1 ..., S1 ... S5, set1.train ..., found none"
+        )
+    _check_fold(name, fold, tuple(splits))
+    return _from_split(name, splits[fold])
+
+
+def _from_split(name: str, files: Split) -> Dataset:
+    digests: dict[Path, str] = {path: file_digest(path) for path in (*files.train, *files.test, *files.vali)}
+    parts = tuple(_read(paths, digests) for paths in (files.train, files.test, files.vali) if paths)
+    roles = (
+        f"{role}={[digests[path] for path in getattr(files, role)]}" for role in ("train", "test", "vali")
+    )
+    return join(name, parts, fingerprint(*roles))
+
+
+def _read(paths: tuple[Path, ...], digests: dict[Path, str]) -> QuerySet:
+    parts = [read_cached(path, digest=digests[path]) for path in paths]
+    return parts[0] if len(parts) == 1 else concatenate(*parts)
+
+
+def _from_single_file(name: str, path: Path) -> Dataset:
+    digest = file_digest(path)
+    queries = read_cached(path, digest=digest)
+    if len(queries) < 2:
+        raise DataError(f"{path}: expected at least two queries to split into train and test, found one")
+    train = min(max(round(TRAIN_SHARE * len(queries)), 1), len(queries) - 1)
+    return join(name, split(queries, at=train), fingerprint(f"first {train} queries of {digest}"))
+
+
+def _locate(name: str, search: Sequence[str | Path] | None) -> tuple[Path, str]:
+    """The file or folder a name stands for, and the fold it asks for, if any."""
+    stem, colon, fold = name.rpartition(":")
+    candidates = [(name, "")] + ([(stem, fold.lower())] if colon else [])
+    folders = _search_path(search)
+    for candidate, asked in candidates:
+        for path in (*(folder / candidate for folder in folders), Path(candidate).expanduser()):
+            if candidate and path.exists():
+                return path, asked
+    raise _not_found(name, folders)
+
+
+def _check_fold(name: str, fold: str, folds: Iterable[str]) -> None:
+    folds = tuple(each for each in folds if each)
+    if fold and fold not in folds:
+        choices = suggestion(fold, folds) if folds else "it is not folded, leave the fold out"
+        raise SettingError(f"{name}: no fold is called {fold!r}: {choices}")
+    if folds and not fold:
+        raise SettingError(
+            f"{name}: expected one fold of {', '.join(folds)}; name one, as in {name}:{folds[0]}"
+        )
+
+
+def _folds(path: Path) -> tuple[str, ...]:
+    return tuple(name for name in find_splits(path) if name) if path.is_dir() else ()
+
+
+def _search_path(search: Sequence[str | Path] | None) -> tuple[Path, ...]:
+    if search is None:
+        search = [folder for folder in os.environ.get("RANKLOOP_DATA", "").split(os.pathsep) if folder]
+    return tuple(Path(folder).expanduser() for folder in search)
+
+
+def _dataset_folders(folders: Iterable[Path]) -> list[Path]:
+    children = [child for folder in folders if folder.is_dir() for child in sorted(folder.iterdir())]
+    return [child for child in children if child.is_dir() and find_splits(child)]
+
+
+def _entry(folder: Path) -> Entry:
+    return Entry(folder.name, str(folder), _folds(folder))
+
+
+def _not_found(name: str, folders: tuple[Path, ...]) -> DataError:
+    stem = name.partition(":")[0]
+    known = [folder.name for folder in _dataset_folders(folders)] + [f"{SYNTHETIC}:{each}" for each in WORLDS]
+    looked = ", ".join(map(str, folders)) if folders else "no folder, because RANKLOOP_DATA is not set"
+    return DataError(
+        f"no dataset is called {name!r}: looked in {looked}; {suggestion(stem, known)}; set RANKLOOP_DATA to "
+        f"the folders that contain your datasets (separated by {os.pathsep!r}), or give a path"
+    )

@@ -1,0 +1,111 @@
+"""What is done to features before anyone ranks with them: explicit steps, each a function of query sets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from rankloop.types import BoolArray, DataError, FloatArray, IntArray, QuerySet
+
+CHUNK_ROWS = 8192  # bounds the double-precision copies
+
+
+def normalise_per_query(queries: QuerySet) -> QuerySet:
+    r"""Scale every feature to [0, 1] within each query, $(x - \min_q) / (\max_q - \min_q)$.
+
+    A feature that is constant within a query becomes 0 there: it cannot order that query's documents.
+
+    >>> raw = QuerySet(np.array([[2.0, 5], [4, 5], [3, 5]]), np.array([0, 3]), np.array([0, 1, 0]), ("q",))
+    >>> normalise_per_query(raw).features.tolist()
+    [[0.0, 0.0], [1.0, 0.0], [0.5, 0.0]]
+    """
+    scaled = np.empty(queries.features.shape, np.float32)
+    for first, last in _chunks(queries):
+        rows = slice(queries.offsets[first], queries.offsets[last])
+        lengths = np.diff(queries.offsets[first : last + 1])
+        scaled[rows] = _scaled(queries.features[rows].astype(np.float64), lengths)
+    return replace(queries, features=scaled)
+
+
+def drop_constant_features(train: QuerySet, *others: QuerySet) -> tuple[QuerySet, ...]:
+    """Drop the features with one value in all of `train`, from it and from the other sets.
+
+    >>> train = QuerySet(np.array([[0.0, 5], [1, 5]]), np.array([0, 2]), np.array([0, 1]), ("q",))
+    >>> [part.features.tolist() for part in drop_constant_features(train, train)]
+    [[[0.0], [1.0]], [[0.0], [1.0]]]
+    """
+    keep = ~constant_features(train)
+    if not keep.any():
+        raise DataError(
+            "expected a feature that varies over the training set, found none: nothing to learn from"
+        )
+    if any(part.n_features != train.n_features for part in others):
+        widths = [part.n_features for part in (train, *others)]
+        raise DataError(f"expected sets of the same features, found widths {widths}; use pad_features first")
+    if keep.all():
+        return (train, *others)
+    return tuple(replace(part, features=part.features[:, keep]) for part in (train, *others))
+
+
+def constant_features(queries: QuerySet) -> BoolArray:
+    """Which features have the same value in every row."""
+    return np.asarray(queries.features.min(axis=0) == queries.features.max(axis=0))
+
+
+def pad_features(*query_sets: QuerySet, n_features: int = 0) -> tuple[QuerySet, ...]:
+    """Append zeros until all sets are as wide as the widest, or as `n_features`.
+
+    Files are sparse: one that never mentions the last features is read narrower than its neighbours.
+
+    >>> narrow = QuerySet(np.array([[1.0]]), np.array([0, 1]), np.array([0]), ("q",))
+    >>> pad_features(narrow, n_features=3)[0].features.tolist()
+    [[1.0, 0.0, 0.0]]
+    """
+    width = max(n_features, *(queries.n_features for queries in query_sets), 0)
+    return tuple(_padded(queries, width) for queries in query_sets)
+
+
+def concatenate(*query_sets: QuerySet) -> QuerySet:
+    """One set with the queries of all, in order; narrower sets are padded.
+
+    >>> one = QuerySet(np.array([[1.0]]), np.array([0, 1]), np.array([2]), ("q",))
+    >>> concatenate(one, one).offsets.tolist()
+    [0, 1, 2]
+    """
+    if not query_sets:
+        raise DataError("expected at least one set to concatenate, found none")
+    width = max(queries.n_features for queries in query_sets)
+    features = np.zeros((sum(len(part.features) for part in query_sets), width), np.float32)
+    starts = np.cumsum([0] + [len(part.features) for part in query_sets])
+    for start, part in zip(starts, query_sets, strict=False):
+        features[start : start + len(part.features), : part.n_features] = part.features
+    offsets = [part.offsets[:-1] + start for start, part in zip(starts, query_sets, strict=False)]
+    relevance = np.concatenate([part.relevance for part in query_sets])
+    ids = tuple(query for part in query_sets for query in part.ids)
+    return QuerySet(features, np.append(np.concatenate(offsets), starts[-1]), relevance, ids)
+
+
+def _chunks(queries: QuerySet) -> list[tuple[int, int]]:
+    """Ranges of whole queries, each just long enough to reach CHUNK_ROWS rows."""
+    steps = np.searchsorted(queries.offsets, np.arange(CHUNK_ROWS, queries.offsets[-1], CHUNK_ROWS))
+    bounds = np.unique([0, *steps, len(queries)]).tolist()
+    return list(pairwise(bounds))
+
+
+def _scaled(features: FloatArray, lengths: IntArray) -> FloatArray:
+    starts = np.cumsum(lengths) - lengths
+    lowest = np.minimum.reduceat(features, starts, axis=0)
+    spread = np.maximum.reduceat(features, starts, axis=0) - lowest
+    features -= np.repeat(lowest, lengths, axis=0)
+    features /= np.repeat(np.where(spread > 0, spread, 1.0), lengths, axis=0)
+    return features
+
+
+def _padded(queries: QuerySet, width: int) -> QuerySet:
+    if queries.n_features == width:
+        return queries
+    features = np.zeros((len(queries.features), width), queries.features.dtype)
+    features[:, : queries.n_features] = queries.features
+    return replace(queries, features=features)

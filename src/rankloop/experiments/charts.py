@@ -1,0 +1,198 @@
+"""Learning curves: how every policy does while it learns, one panel per user model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from rankloop.experiments.statistics import higher_is_better
+from rankloop.types import SettingError
+
+# Okabe and Ito's colours, which stay apart for colour-blind readers, without black and yellow:
+# both vanish on one of the two backgrounds.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C8C8C")
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])  # the next seven policies reuse the colours, dashed
+
+TOTAL_WIDTH = 930  # pixels for all panels together
+MOST_POINTS = 200  # per line: more cannot be told apart on a panel and only make the file large
+
+TITLES = {
+    "offline": "{} on held-out queries",
+    "online": "{} of the lists shown",
+    "cumulative": "cumulative {} of the lists shown",
+    "pairwise": "cumulative pairwise {}",
+}
+
+
+def learning_curves(
+    curves: pl.DataFrame,
+    *,
+    metric: str,
+    data: str | None = None,
+    interactive: bool = False,
+    dark: bool = False,
+) -> alt.FacetChart:
+    """One chart: the mean of `metric` over rounds with its 95 % band, a panel per user.
+
+    `curves` is what `statistics.curves` returns. Give the whole frame even for one metric: the colour
+    of a policy depends on all policies in it, so that it is the same in every chart. With several data
+    sets, `data` chooses one. `interactive` adds tooltips and a legend that can be clicked.
+    """
+    rows = _choose(curves, metric=metric, data=data)
+    users = rows["user"].unique(maintain_order=True).to_list()
+    width = min(max(TOTAL_WIDTH // len(users), 220), 560)
+    channels = _policy_channels(
+        curves["policy"].to_list(), shown=_best_first(rows, metric), room=width * len(users)
+    )
+    layers = _layers(metric, *channels, span=_span(rows), interactive=interactive)
+    if rows["low"].null_count() == len(rows):
+        layers = layers[1:]  # single runs have no band
+    panels = alt.layer(*layers, data=_records(rows)).properties(width=width, height=240)
+    facets = panels.facet(column=alt.Column("user:N", sort=users, header=alt.Header(title=None)))
+    chart: alt.FacetChart = facets.configure(**chart_config(dark=dark))
+    return chart
+
+
+def policy_colours(policies: Sequence[str]) -> dict[str, str]:
+    """The colour of every policy, by its place in the alphabet.
+
+    >>> policy_colours(["random", "PDGD"])
+    {'PDGD': '#0072B2', 'random': '#D55E00'}
+    """
+    return {policy: PALETTE[i % len(PALETTE)] for i, policy in enumerate(sorted(set(policies), key=_fold))}
+
+
+def axis_title(metric: str) -> str:
+    """What the numbers on the vertical axis are.
+
+    >>> axis_title("offline nDCG@10"), axis_title("pairwise regret")
+    ('nDCG@10 on held-out queries', 'cumulative pairwise regret (lower is better)')
+    """
+    kind, _, rest = metric.partition(" ")
+    title = TITLES[kind].format(rest) if rest and kind in TITLES else metric
+    return title if higher_is_better(metric) else f"{title} (lower is better)"
+
+
+def chart_config(*, dark: bool) -> dict[str, Any]:
+    """Quiet axes on a light or a dark page."""
+    ink, faint, paper = ("#e6e8eb", "#33383f", "#16181c") if dark else ("#1f2328", "#e3e6ea", "#ffffff")
+    axis = {
+        "labelColor": ink,
+        "titleColor": ink,
+        "gridColor": faint,
+        "domainColor": faint,
+        "tickColor": faint,
+    }
+    sizes = {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": 500, "titlePadding": 10}
+    return {
+        "background": paper,
+        "font": "system-ui, -apple-system, Segoe UI, Helvetica, Arial, sans-serif",
+        "padding": 8,
+        "view": {"stroke": None},
+        "axis": {**axis, **sizes, "domain": False},
+        "legend": {
+            "labelColor": ink,
+            "labelFontSize": 13,
+            "orient": "top",
+            "columnPadding": 18,
+            "offset": 14,
+        },
+        "header": {"labelColor": ink, "labelFontSize": 14, "labelFontWeight": 600, "labelPadding": 10},
+        "facet": {"spacing": 28},
+    }
+
+
+def _layers(
+    metric: str, colour: alt.Color, dash: alt.StrokeDash, *, span: tuple[float, float], interactive: bool
+) -> list[alt.Chart]:
+    thousands = alt.Axis(grid=False, tickCount=4, labelExpr="datum.value ? format(datum.value, '~s') : '0'")
+    rounds = alt.X("round:Q", title="rounds", axis=thousands)
+    scale = alt.Scale(domain=list(span), zero=False, nice=True)
+    mean = alt.Y("mean:Q", title=axis_title(metric), scale=scale, axis=alt.Axis(tickCount=5))
+    band = (
+        alt.Chart()
+        .mark_area(opacity=0.15, clip=True)
+        .encode(x=rounds, y=alt.Y("low:Q"), y2="high:Q", color=colour)
+    )
+    line = alt.Chart().mark_line(strokeWidth=2.2, strokeJoin="round")
+    line = line.encode(x=rounds, y=mean, color=colour, strokeDash=dash)
+    if not interactive:
+        return [band, line]
+    # Named by hand: Altair numbers them otherwise, and the same results would give another file.
+    pick = alt.selection_point(name="pick", fields=["policy"], bind="legend")
+    picked = alt.condition(pick, alt.value(1.0), alt.value(0.12))
+    line = line.encode(opacity=picked).add_params(pick).properties(name="lines")
+    band = band.encode(opacity=alt.condition(pick, alt.value(0.15), alt.value(0.02)))
+    hover = alt.Chart().mark_point(size=90, opacity=0, filled=True)
+    tooltip = [
+        alt.Tooltip("policy:N"),
+        alt.Tooltip("round:Q", format=","),
+        *(alt.Tooltip(f"{name}:Q", format=",.4~f") for name in ("mean", "low", "high")),
+        alt.Tooltip("runs:Q"),
+    ]
+    return [band, line, hover.encode(x=rounds, y=mean, tooltip=tooltip)]
+
+
+def _policy_channels(
+    policies: Sequence[str], *, shown: Sequence[str], room: int
+) -> tuple[alt.Color, alt.StrokeDash]:
+    colours = policy_colours(policies)
+    names = list(colours)
+    dashes = [DASHES[i // len(PALETTE) % len(DASHES)] for i in range(len(names))]
+    symbol: dict[str, Any] = {"symbolType": "stroke", "symbolStrokeWidth": 3, "symbolSize": 260}
+    widths = [7 * min(len(name), 30) + 55 for name in shown]  # about what a name and its line take
+    columns = len(shown) if sum(widths) <= room else max(room // max(widths), 1)
+    legend = alt.Legend(title=None, values=shown, columns=columns, labelLimit=220, symbolOpacity=1, **symbol)
+    return (
+        alt.Color("policy:N", scale=alt.Scale(domain=names, range=list(colours.values())), legend=legend),
+        alt.StrokeDash("policy:N", scale=alt.Scale(domain=names, range=dashes), legend=legend),
+    )
+
+
+def _choose(curves: pl.DataFrame, *, metric: str, data: str | None) -> pl.DataFrame:
+    rows = curves.filter(pl.col("metric") == metric)
+    if rows.is_empty():
+        raise SettingError(f"no curve has the metric {metric!r}; there are: {_known(curves, 'metric')}")
+    if data is not None:
+        rows = rows.filter(pl.col("data") == data)
+    if rows["data"].n_unique() != 1:
+        raise SettingError(f"a chart shows one data set; choose data from: {_known(curves, 'data')}")
+    return rows
+
+
+def _span(rows: pl.DataFrame) -> tuple[float, float]:
+    """What the vertical axis shows: all means with some air; the bands of few runs may reach further."""
+    low, high = rows.select(low=pl.col("mean").min(), high=pl.col("mean").max()).row(0)
+    air = 0.1 * (high - low) or 0.1
+    return (low - air if low < 0 else max(low - air, 0.0)), high + air
+
+
+def _best_first(rows: pl.DataFrame, metric: str) -> list[str]:
+    """Policies by their last mean over users, so that the legend reads like the curves do."""
+    last = rows.group_by("user", "policy").agg(pl.col("mean").sort_by("round").last())
+    standing = last.group_by("policy").agg(pl.col("mean").mean().round_sig_figs(6))
+    worst_last = standing.sort("mean", "policy", descending=[higher_is_better(metric), False])
+    return worst_last["policy"].to_list()
+
+
+def _records(rows: pl.DataFrame) -> alt.InlineData:
+    """The rows as plain values, thinned; inline because Altair refuses long frames."""
+    rounds = rows["round"].unique().sort()
+    step = -(-len(rounds) // MOST_POINTS)
+    kept = rounds.reverse().gather_every(step).to_list()  # from the end: the last round is the result
+    columns = ["user", "policy", "round", "runs"]
+    numbers = [pl.col(name).round_sig_figs(6) for name in ("mean", "low", "high")]
+    return alt.InlineData(
+        values=rows.filter(pl.col("round").is_in(kept)).select(*columns, *numbers).to_dicts()
+    )
+
+
+def _known(curves: pl.DataFrame, column: str) -> str:
+    return ", ".join(map(repr, sorted(set(curves[column].to_list()))))
+
+
+def _fold(name: str) -> tuple[str, str]:
+    return name.casefold(), name

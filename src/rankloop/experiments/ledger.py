@@ -1,0 +1,99 @@
+"""Finished runs on disk, so that nothing is run twice and nothing is half there."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+import polars as pl
+
+import rankloop
+from rankloop.experiments.files import write_parquet
+from rankloop.experiments.loop import Record
+from rankloop.experiments.sweep import Run, Sweep
+
+SCHEMA = pl.Schema(
+    {
+        "data": pl.String(),
+        "fold": pl.String(),
+        "user": pl.String(),
+        "policy": pl.String(),
+        "seed": pl.Int64(),
+        "round": pl.Int64(),
+        "metric": pl.String(),
+        "value": pl.Float64(),
+    }
+)
+
+
+def rows(run: Run, records: Iterable[Record]) -> pl.DataFrame:
+    """The records of a run as flat rows."""
+    head = (run.data, run.fold, run.user, run.policy, run.seed)
+    flat = [(*head, record.round, record.metric, record.value) for record in records]
+    return pl.DataFrame(flat, schema=SCHEMA, orient="row")
+
+
+class Ledger:
+    """A folder with one file for each finished run.
+
+    A file is found again only by a run that would give the same rows: its name holds a fingerprint of the
+    settings, of the data's content and of the code that takes part.
+    """
+
+    def __init__(self, folder: Path, sweep: Sweep) -> None:
+        self._folder = folder
+        self._sweep = sweep
+
+    def find(self, run: Run) -> pl.DataFrame | None:
+        """The rows of a finished run, if it is there."""
+        path = self.path(run)
+        return pl.read_parquet(path) if path.exists() else None
+
+    def keep(self, run: Run, frame: pl.DataFrame) -> None:
+        """Write down a finished run."""
+        write_parquet(self.path(run), frame)
+
+    def path(self, run: Run) -> Path:
+        """Where a run's rows are kept: readable, and different for runs that differ in anything."""
+        words = f"{run.fold}-{run.user}-{run.policy}-{run.seed}"
+        return (
+            self._folder
+            / f"{re.sub(r'[^A-Za-z0-9.=_-]+', '_', words)[-80:]}-{self._fingerprint(run)}.parquet"
+        )
+
+    def _fingerprint(self, run: Run) -> str:
+        sweep = self._sweep
+        dataset, policy = sweep.dataset(run.fold), sweep.policies[run.policy]
+        user = sweep.user(run.user, dataset)
+        facts = [
+            (run.data, run.fold, run.user, run.policy, run.seed),
+            repr(sweep.protocol),
+            dataset.fingerprint,
+            (repr(user), repr(policy)),
+            [_source_of(type(value)) for value in (user, policy)],
+            _own_source(),
+        ]
+        return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
+
+
+def _source_of(kind: type) -> str:
+    """A digest of the file that defines a class: results of changed code are never reused."""
+    try:
+        file = inspect.getsourcefile(kind)
+    except TypeError:  # defined at a prompt: there is no file
+        file = None
+    return _digest((Path(file),)) if file and Path(file).exists() else ""
+
+
+@cache
+def _own_source() -> str:
+    return _digest(sorted(Path(rankloop.__file__).parent.rglob("*.py")))
+
+
+def _digest(paths: Iterable[Path]) -> str:
+    return hashlib.sha256(b"\0".join(path.read_bytes() for path in paths)).hexdigest()

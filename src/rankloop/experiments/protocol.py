@@ -1,0 +1,43 @@
+"""What every run of an experiment has in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankloop.metrics.mean import WithoutRelevant
+from rankloop.types import SettingError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Protocol:
+    r"""How long a run is, how many results are shown, and how success is counted.
+
+    Online performance is $\sum_t \gamma^{t-1}\,\text{nDCG}(\text{list shown at } t)$, in which a query
+    without a relevant document counts 0. Offline performance is the mean nDCG of the exploitation ranking
+    over held-out queries, from which such queries are left out unless `without_relevant` says otherwise.
+
+    >>> Protocol(rounds=100, checkpoints=4).checkpoint_rounds()
+    [0, 1, 3, 10, 25, 32, 50, 75, 100]
+    """
+
+    rounds: int = 1000
+    k: int = 10  # results shown, and cutoff of nDCG
+    discount: float = 0.9995  # γ
+    checkpoints: int = 50
+    without_relevant: WithoutRelevant = "skip"
+
+    def __post_init__(self) -> None:
+        """Refuse experiments that cannot be run."""
+        for name in ("rounds", "k", "checkpoints"):
+            if getattr(self, name) < 1:
+                raise SettingError(f"{name} must be at least 1, found {getattr(self, name)}")
+        if not 0 < self.discount <= 1:
+            raise SettingError(f"discount must be in (0, 1], found {self.discount}")
+
+    def checkpoint_rounds(self) -> list[int]:
+        """When to measure: evenly over the run, and more often at the start, where most happens."""
+        evenly = np.linspace(0, self.rounds, self.checkpoints + 1)
+        early = 10 ** np.arange(0, np.log10(self.rounds), 0.5)
+        return sorted({round(float(number)) for number in (*evenly, *early)})

@@ -1,0 +1,32 @@
+"""A sweep with a folder: what was asked, what came out, and what it amounts to."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import polars as pl
+
+from rankloop.experiments.engine import Watch, execute
+from rankloop.experiments.files import write_json, write_parquet
+from rankloop.experiments.statistics import summarise, to_json_rows
+from rankloop.experiments.sweep import Sweep
+
+
+def conduct(sweep: Sweep, out: Path, *, workers: int = 1, watch: Watch = lambda _: None) -> pl.DataFrame:
+    """Do a sweep and leave `spec.json`, `results.parquet` and `summary.json` in a folder.
+
+    Finished runs are kept in `runs/` on the way: after Ctrl-C or a crash the same call goes on where it
+    stopped, and a call with more seeds or policies does only what is new. Files appear whole or not at all.
+    """
+    write_json(out / "spec.json", sweep.describe())
+    results = execute(sweep, ledger=out / "runs", workers=workers, watch=watch)
+    write_parquet(out / "results.parquet", results)
+    write_json(out / "summary.json", to_json_rows(summarise(results)))
+    return results
+
+
+def sweep_id(sweep: Sweep) -> str:
+    """A short name that is the same for the same question."""
+    return hashlib.sha256(json.dumps(sweep.describe(), sort_keys=True).encode()).hexdigest()[:8]

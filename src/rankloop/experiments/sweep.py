@@ -1,0 +1,123 @@
+"""Many runs: every policy meets every user on every dataset, with the same seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from rankloop.data import Dataset, expand, load
+from rankloop.experiments.loop import Record, simulate
+from rankloop.experiments.protocol import Protocol
+from rankloop.policies import Policy
+from rankloop.types import SettingError, UserModel
+from rankloop.users import Preset
+
+UserChoice: TypeAlias = UserModel | Preset
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One policy meets one user on one dataset with one seed."""
+
+    data: str  # as it was asked for
+    fold: str  # the part of it that is loaded
+    user: str
+    policy: str
+    seed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sweep:
+    """A grid of runs over data × users × policies × seeds.
+
+    Data are names for the catalogue or datasets at hand; a name with folds stands for all of them. Users and
+    policies are values with names of your choice. A policy is a pattern: each run starts from a copy of it.
+
+    >>> from rankloop.policies import PDGD, Random
+    >>> sweep = Sweep(
+    ...     data=["synthetic:linear"],
+    ...     users={"perfect": Preset("perfect")},
+    ...     policies={"PDGD": PDGD(), "random": Random()},
+    ...     seeds=range(2),
+    ... )
+    >>> len(sweep.runs())
+    4
+    """
+
+    data: Sequence[str | Dataset]
+    users: Mapping[str, UserChoice]
+    policies: Mapping[str, Policy]
+    seeds: Sequence[int] = field(default_factory=lambda: range(5))
+    protocol: Protocol = field(default_factory=Protocol)
+
+    def __post_init__(self) -> None:
+        """Refuse sweeps in which nothing would happen."""
+        for name in ("data", "users", "policies", "seeds"):
+            if not len(getattr(self, name)):
+                raise SettingError(f"{name} must name at least one, found none")
+        if len(set(self.seeds)) != len(self.seeds) or min(self.seeds) < 0:
+            raise SettingError(
+                f"seeds must be different whole numbers of 0 or more, found {list(self.seeds)}"
+            )
+
+    def runs(self) -> list[Run]:
+        """Every run, in the order of the results."""
+        return [
+            Run(label(data), fold, user, policy, seed)
+            for data in self.data
+            for fold in folds(data)
+            for user in self.users
+            for policy in self.policies
+            for seed in self.seeds
+        ]
+
+    def dataset(self, fold: str) -> Dataset:
+        """The dataset that a run's fold names."""
+        at_hand = {data.name: data for data in self.data if isinstance(data, Dataset)}
+        return at_hand[fold] if fold in at_hand else _load(fold)
+
+    def user(self, name: str, dataset: Dataset) -> UserModel:
+        """The user of that name, with the tables that fit the dataset's grades."""
+        choice = self.users[name]
+        grades = max(dataset.train.grades, dataset.test.grades)
+        return choice.for_grades(grades) if isinstance(choice, Preset) else choice
+
+    def records(self, run: Run) -> Iterator[Record]:
+        """Do one run: a pure function of the sweep and the run."""
+        dataset = self.dataset(run.fold)
+        pattern = self.policies[run.policy]
+        return simulate(
+            pattern.from_state(pattern.state()),
+            self.user(run.user, dataset),
+            dataset.train,
+            dataset.test,
+            seed=run.seed,
+            protocol=self.protocol,
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """The sweep as plain values, for `spec.json`."""
+        return {
+            "data": [label(data) for data in self.data],
+            "users": {name: repr(user) for name, user in self.users.items()},
+            "policies": {name: repr(policy) for name, policy in self.policies.items()},
+            "seeds": list(self.seeds),
+            **asdict(self.protocol),
+        }
+
+
+def label(data: str | Dataset) -> str:
+    """What a dataset is called in the results."""
+    return data if isinstance(data, str) else data.name
+
+
+def folds(data: str | Dataset) -> Sequence[str]:
+    """The parts of a dataset that are run one by one."""
+    return expand(data) if isinstance(data, str) else (data.name,)
+
+
+@lru_cache(maxsize=2)
+def _load(name: str) -> Dataset:
+    return load(name)

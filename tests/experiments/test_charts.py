@@ -1,0 +1,112 @@
+"""Learning curves: one panel per user, the same colour for a policy everywhere."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import vl_convert
+
+from rankloop.experiments.charts import MOST_POINTS, PALETTE, learning_curves, policy_colours
+from rankloop.experiments.statistics import curves
+from rankloop.types import SettingError
+
+POLICIES = ["random", "PDGD", "DBGD"]
+USERS = ["perfect", "navigational"]
+
+
+def some_curves(*, seeds: int = 3, rounds: int = 5, data: str = "world") -> pl.DataFrame:
+    rng = np.random.default_rng(3)
+    rows = [
+        (data, "1", user, policy, seed, number * 10, metric, float(rng.random() + level))
+        for metric in ("offline nDCG@10", "pairwise regret")
+        for user in USERS
+        for level, policy in enumerate(POLICIES)
+        for seed in range(seeds)
+        for number in range(1, rounds + 1)
+    ]
+    columns = ["data", "fold", "user", "policy", "seed", "round", "metric", "value"]
+    return curves(pl.DataFrame(rows, schema=columns, orient="row"))
+
+
+def line_of(spec: dict[str, Any]) -> dict[str, Any]:
+    (line,) = [layer for layer in spec["spec"]["layer"] if layer["mark"]["type"] == "line"]
+    return dict(line)
+
+
+def test_panels_are_users_in_the_order_of_the_results() -> None:
+    spec = learning_curves(some_curves(), metric="offline nDCG@10").to_dict()
+    assert spec["facet"]["column"]["sort"] == USERS
+
+
+def test_the_legend_lists_the_best_policy_first_but_colours_follow_the_alphabet() -> None:
+    for metric, best_first in (
+        ("offline nDCG@10", ["DBGD", "PDGD", "random"]),
+        ("pairwise regret", ["random", "PDGD", "DBGD"]),
+    ):
+        colour = line_of(learning_curves(some_curves(), metric=metric).to_dict())["encoding"]["color"]
+        assert colour["legend"]["values"] == best_first
+        assert colour["scale"] == {"domain": ["DBGD", "PDGD", "random"], "range": list(PALETTE[:3])}
+
+
+def test_a_policy_keeps_its_colour_where_others_are_missing() -> None:
+    frame = some_curves()
+    partial = frame.filter((pl.col("policy") != "DBGD") | (pl.col("metric") == "pairwise regret"))
+    colour = line_of(learning_curves(partial, metric="offline nDCG@10").to_dict())["encoding"]["color"]
+    assert colour["legend"]["values"] == ["PDGD", "random"]
+    assert colour["scale"]["domain"] == ["DBGD", "PDGD", "random"]
+
+
+def test_more_policies_than_colours_are_told_apart_by_dashes() -> None:
+    names = [f"policy {number:02}" for number in range(len(PALETTE) + 2)]
+    assert policy_colours(names)[names[-1]] == PALETTE[1]
+    frame = pl.concat([some_curves().with_columns(policy=pl.lit(name)) for name in names]).unique(
+        maintain_order=True
+    )
+    dash = line_of(learning_curves(frame, metric="offline nDCG@10").to_dict())["encoding"]["strokeDash"]
+    assert dash["scale"]["range"][-1] != dash["scale"]["range"][0]
+
+
+def test_long_curves_are_thinned_but_keep_their_end() -> None:
+    frame = some_curves(rounds=3 * MOST_POINTS)
+    (values,) = learning_curves(frame, metric="offline nDCG@10").to_dict()["datasets"].values()
+    rounds = sorted({value["round"] for value in values})
+    assert len(rounds) <= MOST_POINTS
+    assert rounds[-1] == 3 * MOST_POINTS * 10
+
+
+def test_single_runs_have_no_band() -> None:
+    kinds = [
+        {
+            layer["mark"]["type"]
+            for layer in learning_curves(frame, metric="pairwise regret").to_dict()["spec"]["layer"]
+        }
+        for frame in (some_curves(seeds=1), some_curves(seeds=2))
+    ]
+    assert kinds == [{"line"}, {"line", "area"}]
+
+
+def test_the_same_curves_give_the_same_chart() -> None:
+    first, second = (
+        learning_curves(some_curves(), metric="pairwise regret", interactive=True).to_json() for _ in range(2)
+    )
+    assert first == second
+
+
+def test_a_chart_can_be_drawn() -> None:
+    chart = learning_curves(some_curves(), metric="offline nDCG@10", dark=True)
+    picture = vl_convert.vegalite_to_svg(json.dumps(chart.to_dict()))
+    for text in (*POLICIES, *USERS, "rounds", "nDCG@10 on held-out queries"):
+        assert f">{text}<" in picture
+
+
+def test_what_is_not_there_meets_what_is() -> None:
+    with pytest.raises(SettingError, match="no curve has the metric 'ERR'; there are: 'offline nDCG@10'"):
+        learning_curves(some_curves(), metric="ERR")
+    both = pl.concat([some_curves(), some_curves(data="MSLR")])
+    with pytest.raises(SettingError, match="choose data from: 'MSLR', 'world'"):
+        learning_curves(both, metric="pairwise regret")
+    assert learning_curves(both, metric="pairwise regret", data="MSLR").to_dict()["facet"]

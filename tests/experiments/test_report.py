@@ -1,0 +1,148 @@
+"""The report: whole, self-contained, harmless, and really drawn by a browser."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from rankloop.experiments.report import write_report
+
+METRICS = ("offline nDCG@10", "online nDCG@10", "cumulative nDCG@10", "pairwise regret")
+FILES = ("offline", "online", "cumulative", "regret")
+USERS = ("perfect", "informational")
+EVIL = """</script><script>document.title="owned"</script><img src=x onerror='document.title="owned"'>"""
+POLICIES = ("PDGD", "DBGD", EVIL)
+NOTES = {"queries without a relevant document": "left out", EVIL: EVIL}
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+def some_results() -> pl.DataFrame:
+    rng = np.random.default_rng(11)
+    rows = [
+        ("world", "1", user, policy, seed, number * 100, metric, float(number + level + rng.random()))
+        for metric in METRICS
+        for user in USERS
+        for level, policy in enumerate(POLICIES)
+        for seed in range(3)
+        for number in range(1, 6)
+    ]
+    columns = ["data", "fold", "user", "policy", "seed", "round", "metric", "value"]
+    return pl.DataFrame(rows, schema=columns, orient="row")
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_report(
+        some_results(), tmp_path_factory.mktemp("report"), title=f"A title {EVIL}", notes=NOTES
+    )
+
+
+class Tags(HTMLParser):
+    """All tags of a page with their attributes."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def test_every_chart_has_its_pictures_and_no_draft_is_left(report: Path) -> None:
+    pictures = {f"{name}.{kind}" for name in FILES for kind in ("png", "svg")}
+    assert {path.name for path in report.parent.iterdir()} == {"report.html"} | pictures
+    assert all((report.parent / f"{name}.png").read_bytes().startswith(b"\x89PNG") for name in FILES)
+
+
+def test_nothing_is_fetched(report: Path) -> None:
+    tags = Tags(report.read_text()).found
+    assert not [tag for tag, attributes in tags if tag in {"link", "img", "iframe"} or "src" in attributes]
+    (policy,) = [attributes["content"] for tag, attributes in tags if "http-equiv" in attributes]
+    assert policy is not None
+    assert policy.startswith("default-src 'none'")
+
+
+def test_names_chosen_by_users_stay_text(report: Path) -> None:
+    page = report.read_text()
+    assert "owned" in page
+    assert EVIL not in page
+    assert "<img" not in re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
+    data_sets = re.findall(
+        r'<script type="application/json" id="[\w-]+">(.*?)</script>', page, flags=re.DOTALL
+    )
+    assert len(data_sets) == 1 + len(METRICS)
+    assert all("<" not in text for text in data_sets)
+    assert EVIL in json.dumps(json.loads(data_sets[1]), ensure_ascii=False).replace('\\"', '"')
+    assert "<script>" not in (report.parent / "offline.svg").read_text()
+
+
+def test_it_has_the_tables_the_notes_and_a_guide(report: Path) -> None:
+    page = report.read_text()
+    assert page.count("<caption>") == len(METRICS)
+    for text in (
+        "How to read this page",
+        "queries without a relevant document",
+        "3 policies, 2 users",
+        "Holm",
+    ):
+        assert text in page
+
+
+def test_the_same_results_give_the_same_bytes(report: Path, tmp_path: Path) -> None:
+    again = write_report(some_results(), tmp_path, title=f"A title {EVIL}", notes=NOTES)
+    for path in report.parent.iterdir():
+        assert (again.parent / path.name).read_bytes() == path.read_bytes(), path.name
+
+
+def test_data_sets_and_metrics_of_any_name_get_files_of_their_own(tmp_path: Path) -> None:
+    one = some_results().filter(pl.col("metric") == "offline nDCG@10", pl.col("round") > 300)
+    metrics = [
+        one,
+        one.with_columns(metric=pl.lit("offline ERR@10")),
+        one.with_columns(metric=pl.lit("../ß")),
+    ]
+    both = pl.concat([*metrics, *(frame.with_columns(data=pl.lit("../WORLD")) for frame in metrics)])
+    write_report(both, tmp_path / "new" / "folder")
+    assert sorted(path.stem for path in (tmp_path / "new" / "folder").glob("*.svg")) == [
+        "offline-err-10-world",
+        "offline-err-10-world-2",
+        "offline-world",
+        "offline-world-2",
+        "ss-world",
+        "ss-world-2",
+    ]
+    assert [path.name for path in tmp_path.iterdir()] == ["new"]
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium: install it to see the report drawn by a browser")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_browser_draws_every_chart(report: Path, tmp_path: Path, scheme: str) -> None:
+    page, log = browse(report, tmp_path, dark=scheme == "dark")
+    assert "CONSOLE" not in log, log
+    assert page.count('data-state="drawn"') == len(METRICS)
+    assert page.count('class="mark-line role-mark lines_marks"') == len(METRICS) * len(USERS) * len(POLICIES)
+    assert 'data-state="failed"' not in page
+    assert "<title>owned</title>" not in page
+    assert ("#e6e8eb" in page.split("<svg")[1]) is (scheme == "dark")
+
+
+def browse(page: Path, profile: Path, *, dark: bool) -> tuple[str, str]:
+    """What the page has become after its scripts ran, and what the browser had to say."""
+    command = [
+        *(str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+        *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+        *(f"--user-data-dir={profile}", "--enable-logging=stderr", "--virtual-time-budget=10000"),
+        *(["--blink-settings=preferredColorScheme=0"] if dark else []),
+        *("--dump-dom", page.as_uri()),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    return done.stdout, done.stderr

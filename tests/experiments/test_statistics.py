@@ -1,0 +1,195 @@
+"""Means, intervals and tests, against SciPy and their formulas."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from rankloop.experiments.statistics import (
+    SummaryRow,
+    curves,
+    higher_is_better,
+    holm,
+    paired_p_value,
+    summarise,
+    to_json_rows,
+)
+from rankloop.types import DataError
+
+COLUMNS = ["data", "fold", "user", "policy", "seed", "round", "metric", "value"]
+
+
+def results(
+    values: Mapping[str, Sequence[float]], *, metric: str = "nDCG@10", last: int = 100
+) -> pl.DataFrame:
+    """One value per policy and seed at the last round, and a worse one before."""
+    rows = [
+        ("world", "1", "perfect", policy, seed, number, metric, value / (1 + last - number))
+        for policy, per_seed in values.items()
+        for seed, value in enumerate(per_seed)
+        for number in (last // 2, last)
+    ]
+    return pl.DataFrame(rows, schema=COLUMNS, orient="row")
+
+
+def by_policy(frame: pl.DataFrame) -> dict[str, SummaryRow]:
+    return {row.policy: row for row in summarise(frame)}
+
+
+A, B, C = [0.61, 0.58, 0.66, 0.6], [0.5, 0.52, 0.55, 0.49], [0.6, 0.6, 0.61, 0.58]
+
+
+def test_the_interval_is_students_t_over_runs() -> None:
+    row = by_policy(results({"a": A}))["a"]
+    low, high = stats.t.interval(0.95, 3, loc=np.mean(A), scale=stats.sem(A))
+    assert (row.mean, row.low, row.high) == pytest.approx((np.mean(A), low, high))
+    assert row.half_width == pytest.approx((high - low) / 2)
+    assert (row.runs, row.seeds, row.round) == (4, 4, 100)
+
+
+def test_every_policy_is_tested_against_the_best_with_holms_correction() -> None:
+    rows = by_policy(results({"b": B, "a": A, "c": C}))
+    raw = [stats.ttest_rel(A, other).pvalue for other in (B, C)]
+    assert raw[0] < raw[1]
+    assert rows["a"].best
+    assert rows["a"].p_value is None
+    assert rows["b"].p_value == pytest.approx(2 * raw[0])
+    assert rows["c"].p_value == pytest.approx(max(2 * raw[0], raw[1]))
+
+
+def test_rows_come_best_first_in_the_direction_of_the_metric() -> None:
+    assert [row.policy for row in summarise(results({"b": B, "a": A}))] == ["a", "b"]
+    assert [row.policy for row in summarise(results({"a": A, "b": B}, metric="pairwise regret"))] == [
+        "b",
+        "a",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"),
+    [
+        ("offline nDCG@10", True),
+        ("cumulative ERR", True),
+        ("pairwise regret", False),
+        ("Pairwise Regret", False),
+    ],
+)
+def test_less_regret_is_better(metric: str, expected: bool) -> None:
+    assert higher_is_better(metric) is expected
+
+
+def test_folds_and_seeds_make_runs() -> None:
+    frame = pl.concat([results({"a": A}), results({"a": B}).with_columns(fold=pl.lit("2"))])
+    row = by_policy(frame)["a"]
+    assert (row.runs, row.seeds) == (8, 4)
+    assert row.mean == pytest.approx(np.mean(A + B))
+
+
+def test_one_run_has_no_interval_and_no_test() -> None:
+    rows = by_policy(results({"a": [0.5], "b": [0.4]}))
+    assert (rows["b"].low, rows["b"].high, rows["b"].half_width, rows["b"].p_value) == (
+        None,
+        None,
+        None,
+        None,
+    )
+    assert rows["a"].best
+
+
+def test_equal_policies_are_both_best() -> None:
+    rows = by_policy(results({"a": A, "twin": A, "b": B}))
+    assert [rows[name].best for name in ("a", "twin", "b")] == [True, True, False]
+
+
+def test_values_without_spread_need_no_warning() -> None:
+    rows = by_policy(results({"a": [0.5] * 3, "b": [0.25] * 3}))
+    assert (rows["a"].low, rows["a"].high) == (0.5, 0.5)
+    assert rows["b"].p_value == 0.0
+
+
+def test_rounding_is_not_a_difference() -> None:
+    first, second = ({("1", seed): value for seed, value in enumerate(values)} for values in (A, A))
+    assert paired_p_value(first, {run: value * (1 + 1e-15) for run, value in second.items()}) == 1.0
+
+
+def test_only_runs_that_both_have_are_paired() -> None:
+    frame = results({"a": A, "b": B}).filter(~((pl.col("policy") == "b") & (pl.col("seed") == 3)))
+    row = by_policy(frame)["b"]
+    assert row.runs == 3
+    assert row.p_value == pytest.approx(stats.ttest_rel(A[:3], B[:3]).pvalue)
+
+
+@pytest.mark.parametrize(("metric", "sign"), [("nDCG@10", 1), ("pairwise regret", -1)])
+def test_a_policy_ahead_on_every_shared_run_is_never_called_worse(metric: str, sign: int) -> None:
+    lucky = [0.5 + 0.1 * sign, 0.51 + 0.1 * sign, 0.49 + 0.1 * sign, 0.5 + 5 * sign]
+    ahead = [0.5 + 0.2 * sign, 0.51 + 0.2 * sign, 0.49 + 0.21 * sign]  # but never met the lucky run
+    rows = by_policy(results({"lucky": lucky, "ahead": ahead}, metric=metric))
+    assert rows["lucky"].best
+    assert rows["ahead"].p_value == 1.0
+
+
+def test_policies_without_a_common_run_are_not_tested() -> None:
+    frame = results({"a": A, "b": B}).with_columns(seed=pl.col("seed") + 10 * (pl.col("policy") == "b"))
+    assert by_policy(frame)["b"].p_value is None
+
+
+def test_a_run_still_going_is_compared_where_all_have_been() -> None:
+    frame = results({"a": A, "b": B}).filter(~((pl.col("policy") == "b") & (pl.col("round") == 100)))
+    assert {row.round for row in summarise(frame)} == {50}
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_is_that_of_the_definition(p_values: list[float]) -> None:
+    corrected = holm(np.array(p_values))
+    ranked = sorted(p_values)
+    for p_value, value in zip(p_values, corrected, strict=True):
+        last = max(i for i, other in enumerate(ranked) if other == p_value)
+        assert value == min(1.0, max((len(ranked) - i) * ranked[i] for i in range(last + 1)))
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=3, max_size=12).filter(
+        lambda pairs: np.std([a - b for a, b in pairs]) > 1e-6
+    )
+)
+def test_the_paired_test_is_that_of_scipy(pairs: list[tuple[float, float]]) -> None:
+    first, second = ({("1", seed): pair[side] for seed, pair in enumerate(pairs)} for side in (0, 1))
+    expected = stats.ttest_rel(list(first.values()), list(second.values())).pvalue
+    assert paired_p_value(first, second) == pytest.approx(expected, rel=1e-6, abs=1e-9)
+
+
+def test_curves_have_a_band_at_every_round() -> None:
+    frame = curves(results({"a": A, "single": [0.5]}))
+    row = frame.row(by_predicate=(pl.col("policy") == "a") & (pl.col("round") == 100), named=True)
+    low, high = stats.t.interval(0.95, 3, loc=np.mean(A), scale=stats.sem(A))
+    assert (row["mean"], row["low"], row["high"]) == pytest.approx((np.mean(A), low, high))
+    assert row["runs"] == 4
+    assert frame.filter(pl.col("policy") == "single")["low"].to_list() == [None, None]
+
+
+def test_json_rows_hold_nothing_that_json_does_not_know() -> None:
+    rows = to_json_rows(summarise(results({"a": [0.5], "b": [0.4]})))
+    assert json.loads(json.dumps(rows, allow_nan=False)) == rows
+    assert rows[0]["low"] is None
+
+
+def test_results_that_would_mislead_are_refused() -> None:
+    good = results({"a": A})
+    with pytest.raises(DataError, match=r"missing: \['seed'\]"):
+        summarise(good.drop("seed"))
+    with pytest.raises(DataError, match="no results"):
+        summarise(good.clear())
+    with pytest.raises(DataError, match="8 of 8 values are not finite; the first is"):
+        summarise(good.with_columns(value=pl.lit(float("nan"))))
+    with pytest.raises(DataError, match="appended twice"):
+        curves(pl.concat([good, good]))
+    late = results({"b": B}).with_columns(round=pl.col("round") + 1)
+    with pytest.raises(DataError, match=r"world, perfect, nDCG@10.*share no round"):
+        summarise(pl.concat([good, late]))

@@ -1,0 +1,242 @@
+"""A sweep gives the same files however it is run, and however often it is interrupted."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from rankloop.checks import small_world
+from rankloop.data import Dataset
+from rankloop.experiments import Protocol, Sweep, Tick, WorkerDied, conduct, execute, preset_users
+from rankloop.experiments.files import write_whole
+from rankloop.policies import DBGD, PDGD, Random
+from rankloop.types import Feedback, SettingError
+from rankloop.users import Preset
+
+SWEEP = Sweep(
+    data=["synthetic:linear:queries=20"],
+    users={"perfect": Preset("perfect"), "informational": Preset("informational")},
+    policies={"pdgd": PDGD(), "dbgd": DBGD(), "random": Random()},
+    seeds=range(2),
+    protocol=Protocol(rounds=30, checkpoints=3),
+)
+FILES = ("results.parquet", "spec.json", "summary.json")
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in FILES}
+
+
+def left_over(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.name.startswith(".")]
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    folder = tmp_path_factory.mktemp("expected")
+    conduct(SWEEP, folder)
+    return contents(folder)
+
+
+def test_the_same_files_twice_and_on_two_processes(tmp_path: Path, expected: dict[str, bytes]) -> None:
+    conduct(SWEEP, tmp_path / "again")
+    conduct(SWEEP, tmp_path / "pool", workers=2)
+    assert contents(tmp_path / "again") == expected
+    assert contents(tmp_path / "pool") == expected
+
+
+class Interrupted(Exception):
+    pass
+
+
+def stop_after(ticks: int) -> Callable[[Tick], None]:
+    left = iter(range(ticks))
+
+    def watch(_: Tick) -> None:
+        if next(left, None) is None:
+            raise Interrupted
+
+    return watch
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_interrupted_sweep_goes_on_where_it_stopped(
+    tmp_path: Path, expected: dict[str, bytes], workers: int
+) -> None:
+    with pytest.raises(Interrupted):
+        conduct(SWEEP, tmp_path, watch=stop_after(100), workers=workers)
+    finished = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").iterdir()}
+    assert 0 < len(finished) < len(SWEEP.runs())
+    assert not (tmp_path / "results.parquet").exists()
+    conduct(SWEEP, tmp_path, workers=workers)
+    assert contents(tmp_path) == expected
+    assert all(path.stat().st_mtime_ns == before for path, before in finished.items())
+    assert not left_over(tmp_path)
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from tests_sweep import SWEEP
+from rankloop.experiments import conduct
+if __name__ == "__main__":
+    conduct(SWEEP, Path(sys.argv[1]), workers=2)
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_killed_process_leaves_whole_files_and_no_orphans(
+    tmp_path: Path, expected: dict[str, bytes], how: signal.Signals
+) -> None:
+    (tmp_path / "tests_sweep.py").write_text(Path(__file__).read_text())
+    script = tmp_path / "killed.py"
+    script.write_text(SCRIPT)
+    out = tmp_path / "out"
+    command = [sys.executable, "-W", "ignore", str(script), str(out)]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True) as process:
+        wait_until(lambda: (out / "runs").exists() and len(list((out / "runs").glob("*.parquet"))) >= 2)
+        process.send_signal(how)
+        process.wait(timeout=30)
+    wait_until(lambda: not members_of(process.pid))
+    for path in (out / "runs").glob("*.parquet"):
+        assert pl.read_parquet(path).height > 0
+    conduct(SWEEP, out)
+    assert contents(out) == expected
+
+
+def members_of(session: int) -> list[int]:
+    """Processes of a session that are still alive."""
+    alive = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                if (
+                    os.getsid(int(entry.name)) == session
+                    and "Z" not in (entry / "stat").read_text().split()[2]
+                ):
+                    alive.append(int(entry.name))
+            except (ProcessLookupError, FileNotFoundError):
+                pass
+    return alive
+
+
+def wait_until(holds: Callable[[], bool], seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it never came true"
+        time.sleep(0.02)
+
+
+def test_more_seeds_reuse_what_is_there(tmp_path: Path) -> None:
+    conduct(SWEEP, tmp_path)
+    before = {path.name for path in (tmp_path / "runs").iterdir()}
+    conduct(replace(SWEEP, seeds=range(3)), tmp_path)
+    after = {path.name for path in (tmp_path / "runs").iterdir()}
+    assert before < after
+    assert len(after) == 3 * 2 * 3
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"policies": {**SWEEP.policies, "pdgd": PDGD(learning_rate=0.2)}},
+        {"users": {**SWEEP.users, "perfect": Preset("perfect", "every")}},
+        {"protocol": replace(SWEEP.protocol, k=5)},
+        {"data": ["synthetic:linear:queries=21"]},
+    ],
+)
+def test_changed_settings_never_reuse_old_runs(tmp_path: Path, change: dict[str, object]) -> None:
+    small = replace(SWEEP, seeds=[0], protocol=Protocol(rounds=5, checkpoints=1))
+    conduct(small, tmp_path)
+    old = {path.name for path in (tmp_path / "runs").iterdir()}
+    changed = replace(small, **change)  # type: ignore[arg-type]
+    conduct(changed, tmp_path)
+    again = conduct(changed, tmp_path / "fresh")
+    assert pl.read_parquet(tmp_path / "results.parquet").equals(again)
+    assert {path.name for path in (tmp_path / "runs").iterdir()} > old
+
+
+def test_a_dataset_at_hand_needs_no_name(tmp_path: Path) -> None:
+    world = small_world()
+    dataset = Dataset("mine", world, world, None, "v1")
+    sweep = replace(SWEEP, data=[dataset], seeds=[0])
+    results = execute(sweep, workers=2)
+    assert results["data"].unique().to_list() == ["mine"]
+    assert results.equals(execute(sweep))
+
+
+@dataclass(kw_only=True, eq=False)
+class Dies(Random):
+    """Ends its process as a lack of memory would."""
+
+    def learn(self, feedback: Feedback) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+@dataclass(kw_only=True, eq=False)
+class Fails(Random):
+    """Has a bug."""
+
+    def learn(self, feedback: Feedback) -> None:
+        raise ZeroDivisionError("a bug in the policy")
+
+
+def test_a_dead_worker_is_reported_and_not_waited_for() -> None:
+    with pytest.raises(WorkerDied, match="memory ran out"):
+        execute(replace(SWEEP, policies={"dies": Dies()}), workers=2)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_bug_in_a_policy_reaches_the_caller(workers: int) -> None:
+    with pytest.raises(ZeroDivisionError, match="a bug in the policy"):
+        execute(replace(SWEEP, policies={"fails": Fails()}), workers=workers)
+
+
+def test_the_spec_says_everything(tmp_path: Path) -> None:
+    conduct(replace(SWEEP, seeds=[0]), tmp_path)
+    spec = json.loads((tmp_path / "spec.json").read_text())
+    assert spec["policies"]["pdgd"] == "PDGD(scorer=Linear(), learning_rate=0.1, decay=1.0)"
+    assert spec["users"]["perfect"] == "Preset(name='perfect', stop_at='click')"
+    assert (spec["rounds"], spec["k"], spec["discount"], spec["seeds"]) == (30, 10, 0.9995, [0])
+
+
+def test_the_summary_is_flat_rows(tmp_path: Path) -> None:
+    conduct(SWEEP, tmp_path)
+    rows = json.loads((tmp_path / "summary.json").read_text())
+    assert len(rows) == 2 * 3 * 4
+    assert {"data", "user", "policy", "metric", "mean", "low", "high", "seeds"} <= set(rows[0])
+    assert all(row["low"] <= row["mean"] <= row["high"] and row["seeds"] == 2 for row in rows)
+
+
+def test_empty_or_impossible_sweeps_are_refused() -> None:
+    for name in ("data", "users", "policies", "seeds"):
+        with pytest.raises(SettingError, match=f"{name} must name at least one"):
+            replace(SWEEP, **{name: []})  # type: ignore[arg-type]
+    with pytest.raises(SettingError, match="different whole numbers"):
+        replace(SWEEP, seeds=[1, 1])
+
+
+def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
+    def fail(part: Path) -> None:
+        part.write_text("half")
+        raise OSError("disk full")
+
+    (tmp_path / "kept").write_text("old")
+    with pytest.raises(OSError, match="disk full"):
+        write_whole(tmp_path / "kept", fail)
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+    assert (tmp_path / "kept").read_text() == "old"
+
+
+def test_users_under_both_readings_have_names_of_their_own() -> None:
+    assert len(preset_users("click", "every")) == 6
