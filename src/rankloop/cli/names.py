@@ -23,10 +23,9 @@ POLICIES: Mapping[str, type[Policy]] = {
 }
 T = TypeVar("T")
 USERS = tuple(CASCADE_TABLES)
-VALUES: Mapping[str, Callable[[], object]] = {
-    "team-draft": TeamDraft,
-    "probabilistic": Probabilistic,
-    "linear": Linear,
+PARTS: Mapping[str, Mapping[str, Callable[[], object]]] = {  # settings that are objects themselves
+    "interleaving": {"team-draft": TeamDraft, "probabilistic": Probabilistic},
+    "scorer": {"linear": Linear},
 }
 
 
@@ -84,13 +83,13 @@ def _parse(name: str) -> tuple[str, dict[str, Any]]:
         key, equals, value = part.partition("=")
         if not equals:
             raise SettingError(f"{name!r}: expected <name>:<setting>=<value>,..., found {part!r}")
-        settings[key.strip()] = _value(value.strip())
+        settings[key.strip()] = _value(key.strip(), value.strip())
     return kind, settings
 
 
-def _value(text: str) -> object:
-    if text in VALUES:
-        return VALUES[text]()
+def _value(key: str, text: str) -> object:
+    if key in PARTS:
+        return lookup(key, text, PARTS[key])()
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):

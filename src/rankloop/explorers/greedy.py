@@ -18,7 +18,10 @@ def greedy(scores: FloatArray, k: int, rng: np.random.Generator) -> IntArray:
     >>> greedy(np.array([[0.1, 0.9], [0.8, 0.5]]), 2, np.random.default_rng(0)).tolist()
     [[1, 0], [0, 1]]
     """
-    # A stable sort of shuffled documents: ties come out in the order of the shuffle, on any machine.
     shuffled = rng.permutation(scores.shape[-1])
-    best = (-scores[..., shuffled]).argsort(axis=-1, kind="stable")[..., :k]
-    return shuffled[best]
+    costs = -scores.take(shuffled, axis=-1)
+    ascending = np.sort(costs, axis=-1)
+    ties = (ascending[..., 1:] == ascending[..., :-1]).any()
+    # The plain sort is four times as fast, but leaves ties in an order that depends on the processor.
+    best = costs.argsort(axis=-1, kind="stable" if ties else "quicksort")[..., :k]
+    return shuffled.take(best)

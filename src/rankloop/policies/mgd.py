@@ -42,8 +42,8 @@ class MGD(ScoredPolicy):
 
     def __post_init__(self) -> None:
         """Refuse searches that go nowhere."""
-        if self.candidates < 1:
-            raise SettingError(f"candidates must be at least 1, found {self.candidates}")
+        if self.candidates < 1 or self.candidates != int(self.candidates):
+            raise SettingError(f"candidates must be at least 1 and whole, found {self.candidates}")
         if not (0 < self.step < np.inf and 0 < self.radius < np.inf and 0 < self.decay <= 1):
             raise SettingError(
                 "step and radius must be positive and decay in (0, 1], "

@@ -50,6 +50,7 @@ class Preset:
         """Refuse names nobody knows."""
         if self.name not in CASCADE_TABLES:
             raise SettingError(f"user must be one of {', '.join(CASCADE_TABLES)}, found {self.name!r}")
+        self.for_grades(2)  # refuses a stop_at nobody knows
 
     def for_grades(self, grades: int) -> Cascade:
         """The user for data with this many grades; the table with the next higher number serves."""

@@ -1,0 +1,122 @@
+"""Rounds per second of every policy, beside its plain reference."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+
+from benchmarks import reference as plain
+from rankloop.interleaving import Probabilistic
+from rankloop.policies import DBGD, MGD, PDGD, EpsilonGreedy, Policy, Random, RankNet
+from rankloop.types import QuerySet, UserModel
+from rankloop.users import Preset
+
+DOCUMENTS, FEATURES, SHOWN = 120, 136, 10
+team, chance = plain.team_draft, plain.probabilistic
+
+# name -> (ours, the plain one, rounds of ours in a block)
+PAIRS: Mapping[str, tuple[Policy, Policy, int]] = {
+    "random": (Random(), plain.PlainRandom(), 1000),
+    "ranknet": (RankNet(), plain.PlainRankNet(), 500),
+    "epsilon-greedy": (EpsilonGreedy(), plain.PlainEpsilonGreedy(), 500),
+    "pdgd": (PDGD(), plain.PlainPDGD(), 500),
+    "dbgd, team draft": (DBGD(decay=1.0), plain.PlainMGD(candidates=1, combine=team), 500),
+    "dbgd, probabilistic": (
+        DBGD(decay=1.0, interleaving=Probabilistic()),
+        plain.PlainMGD(candidates=1, combine=chance),
+        300,
+    ),
+    "mgd, team draft, 9": (MGD(), plain.PlainMGD(combine=team), 300),
+    "mgd, probabilistic, 49": (
+        MGD(candidates=49, interleaving=Probabilistic()),
+        plain.PlainMGD(candidates=49, combine=chance),
+        100,
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Microseconds a round, and where they go."""
+
+    serve: float
+    click: float
+    learn: float
+
+    @property
+    def total(self) -> float:
+        """One whole round."""
+        return self.serve + self.click + self.learn
+
+
+def bench_world(*, queries: int = 200, seed: int = 1) -> QuerySet:
+    """Queries of MSLR's size: 120 documents, 136 features, five grades."""
+    rng = np.random.default_rng(seed)
+    features = rng.random((queries * DOCUMENTS, FEATURES), dtype=np.float32)
+    quality = features @ rng.normal(size=FEATURES) + rng.normal(size=len(features))
+    grades = np.digitize(quality, np.quantile(quality, [0.52, 0.84, 0.97, 0.99]))
+    ids = tuple(str(number) for number in range(queries))
+    return QuerySet(features, np.arange(queries + 1) * DOCUMENTS, grades, ids)
+
+
+def pace(policy: Policy, user: UserModel, world: QuerySet, *, rounds: int, rng: np.random.Generator) -> Pace:
+    """Time some rounds; the policy goes on learning from where it is."""
+    serve = click = learn = 0.0
+    for index in rng.integers(len(world), size=rounds).tolist():
+        start = perf_counter()
+        judged = world[index]
+        ranking = policy.rank(judged.query, k=SHOWN, rng=rng)
+        shown = perf_counter()
+        feedback = user.respond(ranking, judged.relevance, rng)
+        clicked = perf_counter()
+        policy.learn(feedback)
+        serve, click, learn = serve + shown - start, click + clicked - shown, learn + perf_counter() - clicked
+    return Pace(*(1e6 * seconds / rounds for seconds in (serve, click, learn)))
+
+
+def compare(name: str, *, blocks: int = 7) -> dict[str, object]:
+    """Ours and the plain one in turns, so that both meet the same moods of the machine; medians."""
+    pattern, plain_pattern, rounds = PAIRS[name]
+    ours, other = (policy.from_state(policy.state()) for policy in (pattern, plain_pattern))
+    world, rng = bench_world(), np.random.default_rng(0)
+    user = Preset("informational").for_grades(5)
+    measure = partial(pace, world=world, rng=rng)
+    fast: list[Pace] = []
+    slow: list[Pace] = []
+    for _ in range(blocks):
+        fast.append(measure(ours, user, rounds=rounds))
+        slow.append(measure(other, plain.PlainUser(user), rounds=max(rounds // 20, 3)))
+    own, reference = (median(block.total for block in blocks_) for blocks_ in (fast, slow))
+    return {
+        "bench": "rounds",
+        "name": name,
+        "rounds_per_second": 1e6 / own,
+        "reference_rounds_per_second": 1e6 / reference,
+        "ratio": reference / own,
+        "serve_us": median(block.serve for block in fast),
+        "click_us": median(block.click for block in fast),
+        "learn_us": median(block.learn for block in fast),
+        "peak_kb": peak_kilobytes(ours, user, world),
+        "reference_peak_kb": peak_kilobytes(other, plain.PlainUser(user), world),
+    }
+
+
+def peak_kilobytes(policy: Policy, user: UserModel, world: QuerySet) -> float:
+    """The most memory a round takes beyond what is there before it."""
+    tracemalloc.start()
+    pace(policy, user, world, rounds=5, rng=np.random.default_rng(0))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak / 1000
+
+
+def results(names: list[str]) -> Iterator[dict[str, object]]:
+    """One row for each policy."""
+    for name in names:
+        yield compare(name)

@@ -1,0 +1,168 @@
+"""The command line as a person uses it: real processes, real files."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+SMALL = ["--data", "synthetic:linear:queries=20", "--rounds", "30", "--seeds", "2"]
+
+
+def rankloop(*arguments: str, cwd: Path | None = None, expect: int = 0) -> str:
+    """Run the command and return what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "rankloop", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        check=False,
+        env={**os.environ, "COLUMNS": "160", "NO_COLOR": "1"},
+    )
+    assert done.returncode == expect, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    out = tmp_path_factory.mktemp("compare") / "out"
+    return out, rankloop("compare", *SMALL, "--policies", "pdgd,random", "--stop", "both", "--out", str(out))
+
+
+def test_compare_prints_a_table_and_names_the_report(finished: tuple[Path, str]) -> None:
+    out, printed = finished
+    for word in ("offline nDCG@10", "cumulative nDCG@10", "pdgd", "navigational:stop=every", "±", "100 %"):
+        assert word in printed
+    assert str(out / "report.html") in printed
+    assert {path.name for path in out.iterdir()} >= {
+        "results.parquet",
+        "spec.json",
+        "summary.json",
+        "report.html",
+        "offline.png",
+        "offline.svg",
+    }
+    results = pl.read_parquet(out / "results.parquet")
+    assert results["user"].n_unique() == 6
+    assert "stop=every" in (out / "report.html").read_text()
+
+
+def test_the_same_command_again_takes_what_is_there(finished: tuple[Path, str]) -> None:
+    out, _ = finished
+    before = {path: path.read_bytes() for path in out.glob("*.*")}
+    rankloop(
+        "compare", *SMALL, "--policies", "pdgd,random", "--stop", "both", "--out", str(out), "--workers", "1"
+    )
+    assert {path: path.read_bytes() for path in out.glob("*.*")} == before
+
+
+def test_run_repeats_a_spec(finished: tuple[Path, str], tmp_path: Path) -> None:
+    out, _ = finished
+    rankloop("run", str(out / "spec.json"), "--out", str(tmp_path))
+    for name in ("results.parquet", "spec.json", "summary.json"):
+        assert (tmp_path / name).read_bytes() == (out / name).read_bytes()
+
+
+def test_run_takes_a_suite(tmp_path: Path) -> None:
+    arguments = ["--quick", "--rounds", "20", "--data", "synthetic:linear:queries=20", "--out", str(tmp_path)]
+    rankloop("run", "classic/interleaving", *arguments)
+    rows = json.loads((tmp_path / "summary.json").read_text())
+    assert {row["policy"] for row in rows} >= {"dbgd", "mgd:candidates=49,interleaving=probabilistic"}
+    rankloop("run", str(tmp_path / "spec.json"), "--out", str(tmp_path))
+
+
+def test_report_can_be_written_again(finished: tuple[Path, str]) -> None:
+    out, _ = finished
+    assert "offline nDCG@10" in rankloop("report", str(out), "--title", "Once more")
+    assert "Once more" in (out / "report.html").read_text()
+
+
+def test_list_knows_everything() -> None:
+    printed = rankloop("list")
+    for word in ("pdgd", "epsilon-greedy", "informational", "synthetic:nonlinear", "classic/baselines"):
+        assert word in printed
+
+
+def test_data_commands(tmp_path: Path) -> None:
+    file = tmp_path / "train.txt"
+    file.write_text("".join(f"{n % 3} qid:{n // 4} 1:{n} 2:0.5\n" for n in range(40)))
+    assert "10 queries, 40 documents, 2 features, 3 grades: good" in rankloop("data", "check", str(file))
+    assert "grades" in rankloop("data", "info", "synthetic:linear")
+    assert "ready" in rankloop("data", "prepare", str(file))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["compare", "--policies", "pdgdd"], "did you mean 'pdgd'?"),
+        (["compare", "--data", "synthetic:liner"], "did you mean 'linear'?"),
+        (["compare", "--data", "nowhere"], "RANKLOOP_DATA"),
+        (["compare", "--stop", "never"], "choose from click, every, both"),
+        (["compare", "--users", ""], "users must name at least one"),
+        (["run", "classic/base"], "did you mean 'classic/baselines'?"),
+        (["run", "missing.json"], "missing.json"),
+        (["run", "missing.json", "--quick"], "says everything"),
+        (["report", "missing"], "does not exist"),
+        (["data", "check", "missing.txt"], "missing.txt"),
+    ],
+)
+def test_mistakes_get_one_sentence_and_change_nothing(
+    arguments: list[str], message: str, tmp_path: Path
+) -> None:
+    printed = rankloop(*arguments, cwd=tmp_path, expect=2)
+    assert message in printed
+    assert "Traceback" not in printed
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_broken_file_is_named_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "bad.txt"
+    file.write_text("1 qid:1 1:0.5\n0 qid:1 1:abc\n")
+    assert "bad.txt, line 2: expected" in rankloop("data", "check", str(file), expect=2)
+
+
+def test_a_spec_of_unknown_values_is_refused(finished: tuple[Path, str], tmp_path: Path) -> None:
+    spec = json.loads((finished[0] / "spec.json").read_text())
+    spec["policies"]["pdgd"] = "PDGD(learning_rate=7)"
+    path = tmp_path / "spec.json"
+    path.write_text(json.dumps(spec))
+    assert "run it from Python" in rankloop("run", str(path), expect=2)
+
+
+@pytest.mark.parametrize("command", [["compare"], ["run"], ["report"], ["list"], ["data"], ["data", "info"]])
+def test_help_explains(command: list[str]) -> None:
+    assert "Usage" in rankloop(*command, "--help")
+
+
+def test_help_has_examples() -> None:
+    assert "rankloop compare --data mq2008:fold1" in rankloop("compare", "--help")
+
+
+def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = ["compare", "--data", "synthetic:linear", "--rounds", "2000", "--seeds", "3", "--out", str(out)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rankloop", *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    end = time.monotonic() + 60
+    while not list((out / "runs").glob("*.parquet")):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to everyone
+    printed = "".join(process.communicate(timeout=30))
+    assert process.returncode == 130, printed
+    assert "the same command goes on from there" in printed
+    assert "Traceback" not in printed
+    assert not [path for path in out.rglob("*") if path.name.startswith(".")]
+    assert not (out / "results.parquet").exists()

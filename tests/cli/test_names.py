@@ -1,0 +1,71 @@
+"""Names on the command line stand for the right objects, and wrong ones are explained."""
+
+from __future__ import annotations
+
+import pytest
+
+from rankloop import policies
+from rankloop.cli import names
+from rankloop.interleaving import Probabilistic
+from rankloop.policies import MGD, Policy
+from rankloop.types import SettingError
+from rankloop.users import Preset
+
+
+def test_every_policy_has_a_name() -> None:
+    shipped = {
+        value
+        for value in vars(policies).values()
+        if isinstance(value, type) and issubclass(value, Policy) and not value.__abstractmethods__
+    }
+    assert set(names.POLICIES.values()) == shipped
+
+
+def test_settings_follow_the_name() -> None:
+    made = names.policy("mgd:candidates=49,step=0.02,interleaving=probabilistic")
+    assert isinstance(made, MGD)
+    assert (made.candidates, made.step, made.interleaving) == (49, 0.02, Probabilistic())
+
+
+def test_a_user_under_either_reading() -> None:
+    assert names.user("perfect") == Preset("perfect", "click")
+    assert names.user("perfect:stop=every") == Preset("perfect", "every")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("pdgd", ["pdgd"]),
+        ("pdgd, dbgd,", ["pdgd", "dbgd"]),
+        (
+            "synthetic:linear:queries=5,seed=3,mq2008:fold1",
+            ["synthetic:linear:queries=5,seed=3", "mq2008:fold1"],
+        ),
+        ("", []),
+    ],
+)
+def test_lists_of_names(text: str, expected: list[str]) -> None:
+    assert names.split_names(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("pdgdd", r"no policy is called 'pdgdd': did you mean 'pdgd'\? choose from random, ranknet"),
+        ("pdgd:rate=1", r"pdgd has no setting 'rate': choose from scorer, learning_rate, decay|did you mean"),
+        ("pdgd:learning_rate", r"expected <name>:<setting>=<value>,..., found 'learning_rate'"),
+        ("pdgd:learning_rate=fast", "learning_rate"),
+        ("mgd:candidates=0", "candidates must be at least 1 and whole"),
+        ("mgd:interleaving=nonsense", "choose from team-draft, probabilistic"),
+        ("mgd:candidates=2.5", "candidates"),
+    ],
+)
+def test_wrong_policies_are_explained(name: str, message: str) -> None:
+    with pytest.raises(SettingError, match=message):
+        names.policy(name)
+
+
+@pytest.mark.parametrize("name", ["perfekt", "perfect:stop=never", "perfect:go=1"])
+def test_wrong_users_are_explained(name: str) -> None:
+    with pytest.raises(SettingError):
+        names.user(name)

@@ -1,0 +1,202 @@
+"""The documentation tells the truth: its code runs, its commands exist, its links lead somewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import re
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, Field, fields
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import typer.main
+from typer.testing import CliRunner
+
+from rankloop import policies
+from rankloop.cli import app, names
+from rankloop.experiments import Protocol, Sweep, execute
+from rankloop.policies import PDGD, Policy, Random
+from rankloop.users import Preset
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted((*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")))
+SHIPPED: dict[str, type[Policy]] = {
+    name: value
+    for name, value in vars(policies).items()
+    if isinstance(value, type) and issubclass(value, Policy) and not value.__abstractmethods__
+}
+
+
+def title(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """The code blocks of a page in one language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+
+
+def prose(page: Path) -> str:
+    """A page without its code blocks."""
+    return re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+
+
+def with_block(language: str) -> list[Path]:
+    return [page for page in PAGES if blocks(page, language)]
+
+
+def some_results() -> object:
+    """Rows such as any experiment leaves, for the page that starts from them."""
+    sweep = Sweep(
+        data=["synthetic:linear"],
+        users={"perfect": Preset("perfect")},
+        policies={"PDGD": PDGD(), "random": Random()},
+        seeds=range(2),
+        protocol=Protocol(rounds=20, checkpoints=2),
+    )
+    return execute(sweep)
+
+
+GIVEN: dict[str, dict[str, Callable[[], object]]] = {"docs/report.md": {"results": some_results}}
+
+
+# Python
+
+
+@pytest.mark.parametrize("page", with_block("python"), ids=title)
+def test_python_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    module = ModuleType("a_page_of_the_documentation")
+    monkeypatch.setitem(sys.modules, module.__name__, module)  # classes look for their module
+    namespace = vars(module)
+    namespace.update({name: make() for name, make in GIVEN.get(title(page), {}).items()})
+    for block in blocks(page, "python"):
+        run_block(block, namespace, title(page))
+
+
+def run_block(block: str, namespace: dict[str, Any], name: str) -> None:
+    """Run a block as a program or, if it looks like a session, as a session whose answers must be right."""
+    if not block.startswith(">>>"):
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(compile(block, name, "exec"), namespace)
+        return
+    session = doctest.DocTestParser().get_doctest(block, namespace, name, name, 0)
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    runner.run(session, clear_globs=False)
+    namespace.update(session.globs)
+    assert not runner.failures
+
+
+# Commands
+
+
+def commands(block: str, *, prompt: str = "") -> list[list[str]]:
+    """The words of every rankloop command in a block, without the leading `rankloop`."""
+    start = f"{prompt}rankloop "
+    lines = block.replace("\\\n", " ").splitlines()
+    found = [line.removeprefix(prompt) for line in lines if line.startswith(start)]
+    return [shlex.split(line, comments=True)[1:] for line in found]
+
+
+@pytest.mark.parametrize("page", with_block("console"), ids=title)
+def test_console_commands_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for block in blocks(page, "console"):
+        for words in commands(block, prompt="$ "):
+            few = ["--workers", "1"] if words[0] in ("compare", "run") else []
+            result = CliRunner().invoke(app, [*words, *few])
+            assert result.exit_code == 0, f"rankloop {shlex.join(words)}\n{result.output}"
+
+
+def mentioned() -> Iterator[tuple[str, list[str]]]:
+    """Every command that is shown but too long to run: those in sh blocks and in running text."""
+    for page in PAGES:
+        for block in blocks(page, "sh"):
+            yield from ((title(page), words) for words in commands(block))
+        for span in re.findall(r"`(rankloop [^`<]+)`", prose(page)):
+            yield from ((title(page), words) for words in commands(span))
+
+
+@pytest.mark.parametrize(("page", "words"), list(mentioned()), ids=str)
+def test_shown_commands_exist_with_these_options(page: str, words: list[str]) -> None:
+    """Parse the command without running it, and look its names up."""
+    command: Any = typer.main.get_command(app)
+    while hasattr(command, "commands"):
+        assert words, f"{page}: a group of commands is not a command"
+        assert words[0] in command.commands, f"{page}: no command is called {words[0]}"
+        command, words = command.commands[words[0]], words[1:]
+    given = command.make_context("rankloop", list(words)).params  # refuses options that do not exist
+    for name in names.split_names(given.get("policies") or ""):
+        names.policy(name)
+    for name in names.split_names(given.get("users") or ""):
+        names.user(name)
+
+
+def test_an_option_that_does_not_exist_would_be_noticed() -> None:
+    with pytest.raises(Exception, match="--polices"):
+        test_shown_commands_exist_with_these_options("here", ["compare", "--polices", "pdgd"])
+
+
+def test_make_targets_exist() -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md"):
+        named = set(re.findall(r"(?:^|`)make ([a-z]+)", page.read_text("utf-8"), re.MULTILINE))
+        assert named
+        assert named <= targets, title(page)
+
+
+# Links
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def links(page: Path) -> list[str]:
+    """The relative links of a page."""
+    return [link for link in re.findall(r"\]\(([^)\s]+)\)", prose(page)) if "://" not in link]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=title)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in links(page):
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), f"{title(page)}: {link}"
+        if anchor:
+            assert anchor in anchors(target), f"{title(page)}: {link}"
+
+
+@pytest.mark.parametrize("page", sorted(ROOT.glob("docs/**/*.md")), ids=title)
+def test_every_page_is_on_the_map(page: Path) -> None:
+    index = ROOT / "docs" / "index.md"
+    linked = {(index.parent / link.partition("#")[0]).resolve() for link in links(index)}
+    assert page == index or page in linked
+
+
+# Policies
+
+
+@pytest.mark.parametrize("kind", SHIPPED.values(), ids=SHIPPED.keys())
+def test_every_policy_has_a_name_and_a_page_with_its_settings(kind: type[Policy]) -> None:
+    name = next((name for name, known in names.POLICIES.items() if known is kind), None)
+    assert name, f"{kind.__name__} has no name on the command line"
+    page = ROOT / "docs" / "policies" / f"{name}.md"
+    text = page.read_text("utf-8")
+    for setting in (each for each in fields(kind) if each.init):
+        row = f"| `{setting.name}` | `{default_of(setting)!r}` |"
+        assert row in text, f"{title(page)} should have a row that starts with {row}"
+    assert re.search(r"^## How ours differs", text, re.MULTILINE)
+    assert f"(policies/{name}.md)" in (ROOT / "docs" / "index.md").read_text("utf-8")
+
+
+def default_of(setting: Field[Any]) -> object:
+    return setting.default if setting.default_factory is MISSING else setting.default_factory()
