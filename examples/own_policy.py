@@ -1,0 +1,40 @@
+"""A policy of your own, held to the laws and compared. Run it with `python examples/own_policy.py`."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from rankloop.checks import check_policy
+from rankloop.experiments import Sweep, execute, preset_users, summarise, summary_markdown
+from rankloop.explorers import greedy
+from rankloop.policies import PDGD, Policy, Random
+from rankloop.types import Feedback, FloatArray, Query, Ranking
+
+
+@dataclass(kw_only=True, eq=False)
+class Rocchio(Policy):
+    """Moves towards what was clicked and away from what was seen and left."""
+
+    rate: float = 0.1  # an ordinary field is a setting; a field(init=False) is state
+    weights: FloatArray = field(default_factory=lambda: np.zeros(1), init=False, repr=False)
+
+    def score(self, features: FloatArray) -> FloatArray:
+        """Weighted sums of the features; higher is better."""
+        return features @ np.broadcast_to(self.weights, features.shape[1])
+
+    def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
+        """The best first; equals in random order."""
+        return Ranking(query, greedy(self.score(query.features), k, rng))
+
+    def learn(self, feedback: Feedback) -> None:
+        """One step, if there is something to tell apart."""
+        clicked = feedback.clicks[: feedback.examined]
+        if clicked.any() and not clicked.all():
+            seen = feedback.ranking.query.features[feedback.ranking.order[: clicked.size]]
+            self.weights = self.weights + self.rate * (seen[clicked].mean(0) - seen[~clicked].mean(0))
+
+
+check_policy(Rocchio)  # raises LawBroken, and says how, if a law is broken
+policies = {"Rocchio": Rocchio(), "PDGD": PDGD(), "random": Random()}
+sweep = Sweep(data=["synthetic:linear"], users=preset_users("click"), policies=policies, seeds=range(3))
+print(summary_markdown(summarise(execute(sweep)), metric="cumulative nDCG@10"))
