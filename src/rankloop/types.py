@@ -152,8 +152,8 @@ def _view(query_id: str, features: FloatArray) -> Query:
 class Ranking:
     """The list that was shown, with all that `learn` will ever need to know about how it came to be.
 
-    >>> Ranking(Query("q", np.eye(3)), np.array([2, 0])).order.tolist()
-    [2, 0]
+    >>> Ranking(Query("q", np.eye(3), ("a", "b", "c")), np.array([2, 0])).doc_ids
+    ['c', 'a']
     """
 
     query: Query
@@ -171,6 +171,12 @@ class Ranking:
 
     def __len__(self) -> int:
         return len(self.order)
+
+    @property
+    def doc_ids(self) -> list[str]:
+        """What was shown, best first, by id; by row number where the query has no ids."""
+        names = self.query.doc_ids
+        return [names[row] if names else str(row) for row in self.order.tolist()]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

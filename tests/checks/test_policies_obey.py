@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import partial
 
@@ -10,19 +11,19 @@ import pytest
 from rankloop import policies
 from rankloop.checks import LAWS, SANITY, Make, learning_beats_random
 from rankloop.interleaving import Probabilistic
-from rankloop.policies import DBGD, MGD, PDGD, EpsilonGreedy, Policy, Random, RankNet
+from rankloop.policies import DBGD, MGD, PDGD, Policy
 
-POLICIES: dict[str, Make] = {
-    "Random": Random,
-    "RankNet": RankNet,
-    "EpsilonGreedy": EpsilonGreedy,
-    "PDGD": PDGD,
+VARIANTS: dict[str, Make] = {
     "PDGD-decay": partial(PDGD, decay=0.99),
-    "DBGD-team-draft": partial(DBGD, step=0.1),
-    "DBGD-probabilistic": partial(DBGD, step=0.1, interleaving=Probabilistic()),
-    "MGD-team-draft": partial(MGD, step=0.1),
-    "MGD-probabilistic": partial(MGD, step=0.1, candidates=19, interleaving=Probabilistic()),
+    "DBGD-probabilistic": partial(DBGD, interleaving=Probabilistic()),
+    "MGD-probabilistic": partial(MGD, candidates=19, interleaving=Probabilistic()),
 }
+SHIPPED: dict[str, Make] = {
+    name: kind
+    for name, kind in vars(policies).items()
+    if isinstance(kind, type) and issubclass(kind, Policy) and not inspect.isabstract(kind)
+}
+POLICIES = SHIPPED | VARIANTS
 
 
 @pytest.mark.parametrize("check", LAWS + SANITY, ids=lambda check: check.__name__)
@@ -36,10 +37,5 @@ def test_learning_beats_random(make: Make) -> None:
     learning_beats_random(make, rounds=1500)
 
 
-def test_no_policy_is_forgotten() -> None:
-    shipped = {
-        value
-        for value in vars(policies).values()
-        if isinstance(value, type) and issubclass(value, Policy) and not value.__abstractmethods__
-    }
-    assert shipped == {type(make()) for make in POLICIES.values()}
+def test_the_policies_are_found() -> None:
+    assert {"Random", "RankNet", "EpsilonGreedy", "DBGD", "MGD", "PDGD"} <= set(SHIPPED)

@@ -51,7 +51,7 @@ def test_lists_of_names(text: str, expected: list[str]) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("pdgdd", r"no policy is called 'pdgdd': did you mean 'pdgd'\? choose from random, ranknet"),
+        ("pdgdd", r"no policy is called 'pdgdd': did you mean 'pdgd'\? choose from dbgd, epsilon-greedy"),
         ("pdgd:rate=1", r"pdgd has no setting 'rate': choose from scorer, learning_rate, decay|did you mean"),
         ("pdgd:learning_rate", r"expected <name>:<setting>=<value>,..., found 'learning_rate'"),
         ("pdgd:learning_rate=fast", "learning_rate"),

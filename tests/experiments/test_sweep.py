@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -166,6 +167,14 @@ def test_changed_settings_never_reuse_old_runs(tmp_path: Path, change: dict[str,
     assert {path.name for path in (tmp_path / "runs").iterdir()} > old
 
 
+def test_a_trained_pattern_is_another_pattern(tmp_path: Path) -> None:
+    small = replace(SWEEP, seeds=[0], protocol=Protocol(rounds=5, checkpoints=1))
+    conduct(small, tmp_path)
+    trained = PDGD().from_state({"parameters": np.ones(20), "updates": np.array(3)})
+    changed = replace(small, policies={**small.policies, "pdgd": trained})
+    assert conduct(changed, tmp_path).equals(execute(changed))
+
+
 def test_a_dataset_at_hand_needs_no_name(tmp_path: Path) -> None:
     world = small_world()
     dataset = Dataset("mine", world, world, None, "v1")
@@ -222,6 +231,8 @@ def test_empty_or_impossible_sweeps_are_refused() -> None:
     for name in ("data", "users", "policies", "seeds"):
         with pytest.raises(SettingError, match=f"{name} must name at least one"):
             replace(SWEEP, **{name: []})  # type: ignore[arg-type]
+    with pytest.raises(SettingError, match="a name of its own"):
+        replace(SWEEP, data=["synthetic:linear", "synthetic:linear"])
     with pytest.raises(SettingError, match="different whole numbers"):
         replace(SWEEP, seeds=[1, 1])
 

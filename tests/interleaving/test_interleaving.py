@@ -15,7 +15,7 @@ from rankloop.types import BoolArray, FloatArray, IntArray, SettingError
 
 METHODS: list[Interleaving] = [
     TeamDraft(),
-    TeamDraft(share_agreed=False),
+    TeamDraft(credit_agreed=True),
     Probabilistic(),
     Probabilistic(tau=0),
 ]
@@ -42,7 +42,7 @@ def test_lists_are_valid_and_ownership_is_a_probability(
 
 @given(lists=rankers(), k=st.integers(1, 10), seed=st.integers(0, 2**32))
 def test_team_draft_is_fair_and_everyone_picks_their_best(lists: IntArray, k: int, seed: int) -> None:
-    shown = TeamDraft(share_agreed=False).combine(lists, k=k, rng=np.random.default_rng(seed))
+    shown = TeamDraft(credit_agreed=True).combine(lists, k=k, rng=np.random.default_rng(seed))
     picks = shown.owners.sum(axis=1)
     assert picks.max() - picks.min() <= 1
     for position, doc in enumerate(shown.order.tolist()):

@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from rankloop.cli.console import CONSOLE
-from rankloop.data import describe, expand, load, prepare, read_letor
+from rankloop.data import describe, expand, load, read_letor
 
 data_app = typer.Typer(help="Look at data, check files, and read them into the cache.", no_args_is_help=True)
 Name = Annotated[
@@ -25,7 +25,7 @@ def info(name: Name) -> None:
     """
     for fold in expand(name):
         with CONSOLE.status(f"reading {fold}"):
-            dataset = load(fold, prepared=False)
+            dataset, prepared = load(fold, prepared=False), load(fold)
         table = Table("", "train", *(["vali"] if dataset.vali else []), "test", title=fold)
         parts = [dataset.train, *([dataset.vali] if dataset.vali else []), dataset.test]
         facts = [describe(part) for part in parts]
@@ -45,7 +45,7 @@ def info(name: Name) -> None:
         )
         table.add_row("memory, MB", *(f"{fact.megabytes:,.1f}" for fact in facts))
         CONSOLE.print(table)
-        CONSOLE.print(f"after preparation: {prepare(dataset).train.n_features} features\n")
+        CONSOLE.print(f"as experiments see it: {prepared.train.n_features} features\n")
 
 
 @data_app.command()

@@ -7,19 +7,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, TypeVar
 
+from rankloop import policies
 from rankloop.interleaving import Probabilistic, TeamDraft
-from rankloop.policies import DBGD, MGD, PDGD, EpsilonGreedy, Policy, Random, RankNet
+from rankloop.policies import Policy
 from rankloop.scorers import Linear
 from rankloop.types import SettingError, suggestion
 from rankloop.users import CASCADE_TABLES, Preset
 
 POLICIES: Mapping[str, type[Policy]] = {
-    "random": Random,
-    "ranknet": RankNet,
-    "epsilon-greedy": EpsilonGreedy,
-    "dbgd": DBGD,
-    "mgd": MGD,
-    "pdgd": PDGD,
+    kind.name: kind
+    for kind in vars(policies).values()
+    if isinstance(kind, type) and issubclass(kind, Policy) and kind.name
 }
 T = TypeVar("T")
 USERS = tuple(CASCADE_TABLES)

@@ -12,7 +12,9 @@ from rankloop.types import FloatArray, IntArray, QuerySet, SettingError
 
 @dataclass(frozen=True, kw_only=True)
 class Separable(World):
-    r"""Grades are bands of $x^\top w$, a `margin` apart and as wide; $w$ is a hidden unit vector.
+    r"""Grades are bands of a hidden linear score, a margin apart and as wide.
+
+    The score is $x^\top w$ with a hidden unit vector $w$.
 
     A document is a Gaussian point, moved along $w$ into the band of its uniformly drawn grade. So any two
     documents of different grade differ in score by at least `margin`.

@@ -75,6 +75,10 @@ class Ledger:
             repr(sweep.protocol),
             dataset.fingerprint,
             (repr(user), repr(policy)),
+            [
+                (name, str(value.dtype), value.shape, value.tobytes().hex())
+                for name, value in policy.state().items()
+            ],
             [_source_of(type(value)) for value in (user, policy)],
             _own_source(),
         ]

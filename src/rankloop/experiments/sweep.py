@@ -57,6 +57,9 @@ class Sweep:
         for name in ("data", "users", "policies", "seeds"):
             if not len(getattr(self, name)):
                 raise SettingError(f"{name} must name at least one, found none")
+        labels = [label(data) for data in self.data]
+        if len(set(labels)) != len(labels):
+            raise SettingError(f"each dataset needs a name of its own, found {', '.join(labels)}")
         if len(set(self.seeds)) != len(self.seeds) or min(self.seeds) < 0:
             raise SettingError(
                 f"seeds must be different whole numbers of 0 or more, found {list(self.seeds)}"

@@ -6,6 +6,7 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor, log10
+from typing import Literal
 
 from rich.table import Table
 from rich.text import Text
@@ -78,7 +79,8 @@ def summary_table(rows: Sequence[SummaryRow], *, metric: str, note: str = "") ->
     layout = arrange(rows, metric=metric, note=note)
     table = Table(title=Text(metric, style="bold"), caption=Text(layout.caption), caption_justify="left")
     for column, heading in enumerate(layout.headings):
-        table.add_column(Text(heading), justify="left" if column < layout.name_columns else "right")
+        side: Literal["left", "right"] = "left" if column < layout.name_columns else "right"
+        table.add_column(Text(heading), justify=side, overflow="fold")
     previous = layout.lines[0].data
     for line in layout.lines:
         if line.data != previous:

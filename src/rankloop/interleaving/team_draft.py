@@ -15,8 +15,8 @@ class TeamDraft:
     """Team-draft interleaving and multileaving.
 
     In rounds, the rankers take turns in random order; each adds its best result that is not in the list
-    yet and owns it. Results at the head on which all rankers agree are nobody's (`share_agreed`): a
-    click there says nothing about who is better, and giving it to a random team only adds noise.
+    yet and owns it. Results at the head on which all rankers agree are nobody's, unless `credit_agreed`:
+    a click there says nothing about who is better, and giving it to a random team only adds noise.
 
     >>> lists = np.array([[0, 1, 2], [0, 2, 1]])
     >>> shown = TeamDraft().combine(lists, k=3, rng=np.random.default_rng(0))
@@ -28,13 +28,13 @@ class TeamDraft:
     CIKM 2014.
     """
 
-    share_agreed: bool = True
+    credit_agreed: bool = False
 
     def combine(self, lists: IntArray, *, k: int, rng: np.random.Generator) -> Interleaved:
         """Let the teams pick until `k` results are in the list."""
         n_rankers, n_docs = lists.shape
         k = min(k, n_docs)
-        agreed = _agreed_head(lists[:, :k]) if self.share_agreed else 0
+        agreed = 0 if self.credit_agreed else _agreed_head(lists[:, :k])
         captains = rng.random((-(-k // n_rankers), n_rankers)).argsort(axis=1).ravel()[: k - agreed].tolist()
         wishes = lists[:, :k].tolist()  # at most k - 1 of a ranker's wishes can be taken before its turn
         order = wishes[0][:agreed]

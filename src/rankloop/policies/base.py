@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -18,7 +18,8 @@ class Policy(ABC):
 
     `rank` asks and `learn` changes. A policy is a dataclass whose ordinary fields are its settings and
     whose `field(init=False)` fields are its state: arrays, which `learn` replaces and nothing else touches.
-    From that follow `state`, `from_state` and a `repr` that shows the settings.
+    From that follow `state`, `from_state` and a `repr` that shows the settings. A policy that has a `name` is
+    known by it on the command line.
 
     The four laws, which `rankloop.checks` tries on every policy:
 
@@ -27,6 +28,8 @@ class Policy(ABC):
     3. Scoring in between changes nothing.
     4. Late feedback is learned as it was shown: `learn` looks at the ranking's evidence, not at a memory.
     """
+
+    name: ClassVar[str] = ""
 
     @abstractmethod
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from rankloop.policies.mgd import MGD
 
@@ -26,6 +27,8 @@ class DBGD(MGD):
     Yue, Joachims: Interactively optimizing information retrieval systems as a dueling bandits problem.
     ICML 2009.
     """
+
+    name: ClassVar[str] = "dbgd"
 
     candidates: int = 1
     decay: float = 0.9999977

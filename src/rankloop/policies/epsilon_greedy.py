@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from rankloop.types import Query, Ranking, SettingError
 
 @dataclass(kw_only=True, eq=False)
 class EpsilonGreedy(RankNet):
-    r"""RankNet that shows, at each position with probability $\varepsilon$, a random unranked document.
+    r"""RankNet that fills each position, with a fixed probability, with a random unranked document.
 
     The learning is RankNet's. The exploration does not depend on what is known, so it never ends: the
     reason to look for better.
@@ -26,6 +27,8 @@ class EpsilonGreedy(RankNet):
     Hofmann, Whiteson, de Rijke: Balancing exploration and exploitation in listwise and pairwise online
     learning to rank for information retrieval. Information Retrieval, 2013.
     """
+
+    name: ClassVar[str] = "epsilon-greedy"
 
     epsilon: float = 0.1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -33,6 +34,8 @@ class MGD(ScoredPolicy):
     WSDM 2016.
     """
 
+    name: ClassVar[str] = "mgd"
+
     candidates: int = 9
     step: float = 0.01  # η: how far to follow the winners
     radius: float = 1.0  # δ: how far away the candidates are
@@ -52,7 +55,7 @@ class MGD(ScoredPolicy):
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """Multileave the current ranker with its neighbours."""
-        current = self._parameters_for(query.features)
+        current = self.parameters_for(query.features)
         directions = unit_directions(self.candidates, current.size, rng)
         rankers = np.vstack((current, current + self.radius * directions))
         lists = greedy(self.scorer.score(rankers, query.features), query.n_docs, rng)
@@ -66,9 +69,9 @@ class MGD(ScoredPolicy):
         winners = earned[1:] > earned[0]
         if not winners.any():
             return
-        current = self._parameters_for(feedback.ranking.query.features)
+        current = self.parameters_for(feedback.ranking.query.features)
         size = self.step * self.decay ** float(self.updates)
-        self._step(current, size, evidence["directions"][winners].mean(axis=0))
+        self.move(current, size, evidence["directions"][winners].mean(axis=0))
         self.updates = self.updates + 1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,7 +25,7 @@ class PDGD(ScoredPolicy):
     \qquad \rho = \frac{P(R^*)}{P(R) + P(R^*)},$$
 
     where $R^*$ is $R$ with $i$ and $j$ swapped: a preference counts the less, the more the shown order
-    favoured it. All of it is computed from the scores the list was drawn from.
+    favoured it. The pairs' weights come from the scores the list was drawn from, however late the clicks.
 
     >>> from rankloop.types import Feedback, Query
     >>> policy = PDGD(learning_rate=1.0)
@@ -35,6 +36,8 @@ class PDGD(ScoredPolicy):
 
     Oosterhuis, de Rijke: Differentiable unbiased online learning to rank. CIKM 2018.
     """
+
+    name: ClassVar[str] = "pdgd"
 
     learning_rate: float = 0.1
     decay: float = 1.0  # of the learning rate, at each update
@@ -66,9 +69,9 @@ class PDGD(ScoredPolicy):
         weights = swap_probability(scores, ranking.order, better, worse) * undecided
         votes = net_votes(better, worse, weights, len(ranking))
         features = ranking.query.features[ranking.order]
-        parameters = self._parameters_for(features)
+        parameters = self.parameters_for(features)
         size = self.learning_rate * self.decay ** float(self.updates)
-        self._step(parameters, size, self.scorer.pull(parameters, features, votes))
+        self.move(parameters, size, self.scorer.pull(parameters, features, votes))
         self.updates = self.updates + 1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,6 +19,8 @@ class Random(Policy):
     >>> Random().rank(Query("q", np.eye(4)), k=2, rng=np.random.default_rng(0)).order.tolist()
     [2, 0]
     """
+
+    name: ClassVar[str] = "random"
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """Shuffle the candidates."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit
@@ -34,6 +35,8 @@ class RankNet(ScoredPolicy):
     Burges et al.: Learning to rank using gradient descent. ICML 2005.
     """
 
+    name: ClassVar[str] = "ranknet"
+
     learning_rate: float = 0.001
 
     def __post_init__(self) -> None:
@@ -51,8 +54,8 @@ class RankNet(ScoredPolicy):
         if not better.size:
             return
         features = feedback.ranking.query.features[feedback.ranking.order]
-        parameters = self._parameters_for(features)
+        parameters = self.parameters_for(features)
         scores = self.scorer.score(parameters, features)
         surprise = expit(scores[worse] - scores[better])
         votes = net_votes(better, worse, surprise, len(features))
-        self._step(parameters, self.learning_rate, self.scorer.pull(parameters, features, votes))
+        self.move(parameters, self.learning_rate, self.scorer.pull(parameters, features, votes))

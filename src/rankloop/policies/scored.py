@@ -24,12 +24,13 @@ class ScoredPolicy(Policy):
 
     def score(self, features: FloatArray) -> FloatArray:
         """Scores of the learned ranker."""
-        return self.scorer.score(self._parameters_for(features), features)
+        return self.scorer.score(self.parameters_for(features), features)
 
-    def _parameters_for(self, features: FloatArray) -> FloatArray:
+    def parameters_for(self, features: FloatArray) -> FloatArray:
+        """The parameters, or the scorer's starting point before anything was learned."""
         return self.parameters if self.parameters.size else self.scorer.start(features.shape[1])
 
-    def _step(self, start: FloatArray, size: float, direction: FloatArray) -> None:
+    def move(self, start: FloatArray, size: float, direction: FloatArray) -> None:
         """Go from `start` this far in that direction, unless it leads out of bounds."""
         with np.errstate(over="ignore", invalid="ignore"):
             parameters = start + size * direction
