@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from rankloop import policies
 from rankloop.interleaving import Probabilistic, TeamDraft
-from rankloop.policies import Policy
+from rankloop.policies import Policy, Sure, Theory, Width
 from rankloop.scorers import Linear
 from rankloop.types import SettingError, suggestion
 from rankloop.users import CASCADE_TABLES, Preset
@@ -21,9 +21,10 @@ POLICIES: Mapping[str, type[Policy]] = {
 }
 T = TypeVar("T")
 USERS = tuple(CASCADE_TABLES)
-PARTS: Mapping[str, Mapping[str, Callable[[], object]]] = {  # settings that are objects themselves
+PARTS: Mapping[str, Mapping[str, Callable[..., object]]] = {  # settings that are objects themselves
     "interleaving": {"team-draft": TeamDraft, "probabilistic": Probabilistic},
     "scorer": {"linear": Linear},
+    "certainty": {"sure": Sure, "width": Width, "theory": Theory},
 }
 
 
@@ -47,6 +48,8 @@ def policy(name: str) -> Policy:
 
     >>> policy("epsilon-greedy:epsilon=0.2")
     EpsilonGreedy(scorer=Linear(), learning_rate=0.001, epsilon=0.2)
+    >>> policy("pairrank:certainty=width(0.1)").certainty
+    Width(alpha=0.1)
     """
     kind, settings = _parse(name)
     make = lookup("policy", kind, POLICIES)
@@ -87,7 +90,12 @@ def _parse(name: str) -> tuple[str, dict[str, Any]]:
 
 def _value(key: str, text: str) -> object:
     if key in PARTS:
-        return lookup(key, text, PARTS[key])()
+        part, _, argument = text.removesuffix(")").partition("(")
+        return lookup(key, part, PARTS[key])(*([_literal(argument)] if argument else []))
+    return _literal(text)
+
+
+def _literal(text: str) -> object:
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):

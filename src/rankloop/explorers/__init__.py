@@ -1,7 +1,16 @@
 """From scores to a list, with more or less curiosity."""
 
+from rankloop.explorers.certain import certain_orders, ordered_blocks, random_topological, shuffle_blocks
 from rankloop.explorers.epsilon import epsilon_greedy
 from rankloop.explorers.greedy import greedy
 from rankloop.explorers.plackett_luce import plackett_luce
 
-__all__ = ["epsilon_greedy", "greedy", "plackett_luce"]
+__all__ = [
+    "certain_orders",
+    "epsilon_greedy",
+    "greedy",
+    "ordered_blocks",
+    "plackett_luce",
+    "random_topological",
+    "shuffle_blocks",
+]

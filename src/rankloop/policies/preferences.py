@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias, get_args
+
 import numpy as np
 
-from rankloop.types import Feedback, IntArray
+from rankloop.types import Feedback, FloatArray, IntArray, SettingError
+
+Pairing: TypeAlias = Literal["adjacent", "matching", "all"]
 
 
 def clicked_over_skipped(feedback: Feedback) -> tuple[IntArray, IntArray]:
@@ -19,15 +23,69 @@ def clicked_over_skipped(feedback: Feedback) -> tuple[IntArray, IntArray]:
     >>> better.tolist(), worse.tolist()
     ([1, 1], [0, 2])
     """
-    seen = feedback.clicks[: feedback.examined]
-    clicked, skipped = seen.nonzero()[0], (~seen).nonzero()[0]
+    clicked, skipped = _clicked_and_skipped(feedback)
     return clicked.repeat(skipped.size), np.tile(skipped, clicked.size)
 
 
-def net_votes(better: IntArray, worse: IntArray, weights: np.ndarray, n: int) -> np.ndarray:
+def adjacent_pairs(feedback: Feedback) -> tuple[IntArray, IntArray]:
+    """Of the positions (1, 2), (3, 4), ... down to the last examined, the pairs with exactly one click.
+
+    No result is in two pairs, so that the noise of one click cannot multiply.
+
+    >>> from rankloop.types import Query, Ranking
+    >>> shown = Ranking(Query("q", np.eye(4)), np.arange(4))
+    >>> better, worse = adjacent_pairs(Feedback(shown, np.array([False, True, False, True])))
+    >>> better.tolist(), worse.tolist()
+    ([1, 3], [0, 2])
+    """
+    upper = np.arange(0, feedback.examined - 1, 2)
+    first, second = feedback.clicks[upper], feedback.clicks[upper + 1]
+    upper, first = upper[first != second], first[first != second]
+    return np.where(first, upper, upper + 1), np.where(first, upper + 1, upper)
+
+
+def matched_pairs(feedback: Feedback, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+    """A random matching of clicked with examined and skipped results: as many disjoint pairs as there can be.
+
+    >>> from rankloop.types import Query, Ranking
+    >>> shown = Ranking(Query("q", np.eye(4)), np.arange(4))
+    >>> clicks = np.array([False, True, False, False])
+    >>> better, worse = matched_pairs(Feedback(shown, clicks), np.random.default_rng(0))
+    >>> better.tolist(), worse.tolist()
+    ([1], [0])
+    """
+    clicked, skipped = (rng.permutation(side) for side in _clicked_and_skipped(feedback))
+    n = min(clicked.size, skipped.size)
+    return clicked[:n], skipped[:n]
+
+
+def pair_differences(feedback: Feedback, pairing: Pairing, seed: int) -> FloatArray:
+    """Features of the preferred minus those of the other result, for each pair, [n_pairs, n_features]."""
+    if pairing == "matching":
+        better, worse = matched_pairs(feedback, np.random.default_rng(seed))
+    else:
+        better, worse = adjacent_pairs(feedback) if pairing == "adjacent" else clicked_over_skipped(feedback)
+    order = feedback.ranking.order
+    features = feedback.ranking.query.features
+    return np.subtract(features[order[better]], features[order[worse]], dtype=np.float64)
+
+
+def check_pairing(pairing: str) -> None:
+    """Refuse ways to pair that nobody knows."""
+    if pairing not in get_args(Pairing):
+        raise SettingError(f"pairing must be one of {', '.join(get_args(Pairing))}, found {pairing!r}")
+
+
+def net_votes(better: IntArray, worse: IntArray, weights: FloatArray, n: int) -> FloatArray:
     r"""What a weighted sum over pairs puts on each position: $\sum w (e_{better} - e_{worse})$.
 
     >>> net_votes(np.array([0, 0]), np.array([1, 2]), np.array([1.0, 0.5]), 3).tolist()
     [1.5, -1.0, -0.5]
     """
-    return np.bincount(better, weights, minlength=n) - np.bincount(worse, weights, minlength=n)
+    gained, lost = (np.bincount(side, weights, minlength=n).astype(np.float64) for side in (better, worse))
+    return gained - lost
+
+
+def _clicked_and_skipped(feedback: Feedback) -> tuple[IntArray, IntArray]:
+    seen = feedback.clicks[: feedback.examined]
+    return seen.nonzero()[0], (~seen).nonzero()[0]

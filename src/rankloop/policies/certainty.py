@@ -1,0 +1,147 @@
+"""When is an order settled? Criteria that turn what is known into certain orders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+from scipy.special import ndtri
+
+from rankloop.explorers import certain_orders
+from rankloop.policies.logistic import slopes
+from rankloop.types import BoolArray, FloatArray, SettingError
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Belief:
+    """What a pairwise logistic ranker knows of its weights besides their value."""
+
+    curvature: FloatArray  # H⁻¹, [d, d]: the covariance of the weights, given the clicks so far
+    design: FloatArray  # M⁻¹, [d, d]: the same without the slopes, M = λI + Σ x xᵀ
+    log_det: float  # log det M - log det λI
+    regularisation: float  # λ
+
+
+class Certainty(Protocol):
+    """A criterion for settled orders."""
+
+    @property
+    def uses_design(self) -> bool:
+        """Whether it looks at `design` and `log_det`, which cost time to keep."""
+        ...
+
+    def certain(self, scores: FloatArray, features: FloatArray, belief: Belief) -> BoolArray:
+        """`certain[i, j]`: document `i` belongs above document `j`."""
+        ...
+
+
+@dataclass(frozen=True)
+class Sure:
+    r"""An order is settled when the model is at least so sure of it; the rest is explored.
+
+    Given the clicks, the weights are approximately normal around their estimate (Laplace's approximation),
+    with the inverse curvature $H^{-1}$ of the loss as covariance. So the score difference of two documents is
+    normal, too, and
+
+    $$P(i \succ j \mid \text{clicks}) = \Phi\left(\frac{s_i - s_j}{\lVert x_i - x_j \rVert_{H^{-1}}}\right).$$
+
+    The order is certain when this exceeds `level`. With 0.5 nothing is explored; towards 1, more and more.
+
+    >>> belief = Belief(np.eye(1), np.eye(1), 0.0, 1.0)
+    >>> features = np.array([[1.0], [0.0]])  # the difference has standard deviation 1
+    >>> [Sure(level).certain(features[:, 0], features, belief)[0, 1].item() for level in (0.8, 0.9)]
+    [True, False]
+    """
+
+    level: float = 0.6
+    uses_design: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Refuse what is not better than a coin, or never reached."""
+        if not 0.5 <= self.level < 1:
+            raise SettingError(f"level must be in [0.5, 1), found {self.level}")
+
+    def certain(self, scores: FloatArray, features: FloatArray, belief: Belief) -> BoolArray:
+        """Compare the score differences with their standard deviations."""
+        lead = np.subtract.outer(scores, scores)
+        needed = float(ndtri(self.level)) ** 2 * squared_widths(features, belief.curvature)
+        settled: BoolArray = (lead > 0) & (lead * lead >= needed)
+        return settled
+
+
+@dataclass(frozen=True)
+class Width:
+    r"""The papers' criterion: $\sigma(s_i - s_j) - \alpha \lVert x_i - x_j \rVert_{M^{-1}} > \frac{1}{2}$.
+
+    In the papers' experiments $\alpha$ is a constant, tuned from $10^{-1}$ to $10^{-4}$ for each dataset.
+
+    >>> belief = Belief(np.eye(1), np.eye(1), 0.0, 1.0)
+    >>> features = np.array([[1.0], [0.0]])  # σ(1) = .731
+    >>> [Width(alpha).certain(features[:, 0], features, belief)[0, 1].item() for alpha in (0.2, 0.3)]
+    [True, False]
+    """
+
+    alpha: float = 0.01
+    uses_design: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Refuse a width below zero."""
+        if not 0 <= self.alpha < np.inf:
+            raise SettingError(f"alpha must be a number of 0 or more, found {self.alpha}")
+
+    def certain(self, scores: FloatArray, features: FloatArray, belief: Belief) -> BoolArray:
+        """Compare the estimated probabilities with their confidence widths."""
+        return certain_orders(scores, self.alpha * np.sqrt(squared_widths(features, belief.design)))
+
+
+@dataclass(frozen=True)
+class Theory:
+    r"""The papers' criterion with the width of their Lemma 1, which holds with probability $1 - \delta$.
+
+    $$\alpha_t = \frac{2 k_\mu}{c_\mu} \left( \sqrt{R^2 \log \frac{\det M_t}{\delta^2 \det \lambda I}}
+    + \sqrt{\lambda}\, Q \right), \qquad k_\mu = \tfrac{1}{4}, \quad c_\mu = \sigma'(Q u),$$
+
+    for weights no longer than $Q$, feature differences no longer than $u$ and noise that is $R$-sub-Gaussian
+    ($R = 1/2$ for clicks). It is safe, and so wide that almost everything is explored for a very long time.
+
+    >>> nothing_seen = Belief(np.eye(1), np.eye(1), 0.0, 1.0)
+    >>> round(Theory(delta=0.1).alpha(nothing_seen), 3)
+    5.272
+    """
+
+    delta: float = 0.05
+    longest_weights: float = 1.0  # Q
+    longest_difference: float = 1.0  # u
+    noise: float = 0.5  # R
+    uses_design: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Refuse constants for which the lemma says nothing."""
+        if not (0 < self.delta < 1 and min(self.longest_weights, self.longest_difference, self.noise) > 0):
+            raise SettingError(f"delta must be in (0, 1) and the other constants positive, found {self}")
+
+    def certain(self, scores: FloatArray, features: FloatArray, belief: Belief) -> BoolArray:
+        """Compare the estimated probabilities with their confidence widths."""
+        return Width(self.alpha(belief)).certain(scores, features, belief)
+
+    def alpha(self, belief: Belief) -> float:
+        """The factor of the width, growing with what was seen."""
+        flattest = float(slopes(np.array([self.longest_weights * self.longest_difference]))[0])  # c_µ
+        spread = self.noise * np.sqrt(belief.log_det - 2 * np.log(self.delta))
+        return float(2 * 0.25 / flattest * (spread + np.sqrt(belief.regularisation) * self.longest_weights))
+
+
+def squared_widths(features: FloatArray, inverse: FloatArray) -> FloatArray:
+    r"""$\lVert x_i - x_j \rVert_{A^{-1}}^2$ for all pairs at once.
+
+    With $K = X A^{-1} X^\top$ it is $K_{ii} + K_{jj} - 2 K_{ij}$.
+
+    >>> squared_widths(np.array([[2.0], [0.0]]), 3 * np.eye(1)).tolist()
+    [[0.0, 12.0], [12.0, 0.0]]
+    """
+    centred = features - features.mean(axis=0)  # differences stay, and cancel less
+    gram = centred @ inverse.astype(features.dtype, copy=False) @ centred.T
+    own = gram.diagonal()
+    widths: FloatArray = np.add.outer(own, own) - 2 * gram
+    return np.maximum(widths, 0.0)

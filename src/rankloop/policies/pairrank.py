@@ -1,0 +1,60 @@
+"""PairRank: explore only the pairs whose order is still uncertain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+
+from rankloop.policies import logistic
+from rankloop.policies.certainty import Belief, Certainty, Sure
+from rankloop.policies.pairwise import PairwiseLogistic
+from rankloop.types import Array, BoolArray, FloatArray
+
+
+@dataclass(kw_only=True, eq=False)
+class PairRank(PairwiseLogistic):
+    r"""Keeps every order it is sure of, and tries out the others.
+
+    A logistic model of preferences, $P(i \succ j) = \sigma(\theta^\top (x_i - x_j))$, is fitted to pairs of
+    clicked and examined, skipped results. A criterion of `certainty` says which orders are settled; the list
+    shown is a random one among those that respect them. Clicks settle more and more orders. The other
+    settings are those of every `PairwiseLogistic` policy.
+
+    >>> from rankloop.types import Feedback, Query
+    >>> policy, query = PairRank(), Query("q", np.eye(3))
+    >>> for seed in range(20):  # document 2 is always clicked
+    ...     shown = policy.rank(query, k=3, rng=np.random.default_rng(seed))
+    ...     policy.learn(Feedback(shown, shown.order == 2))
+    >>> policy.certain_orders(query.features)[2].tolist()  # 2 belongs above 0 and above 1
+    [True, True, False]
+
+    Jia, Wang, Guo, Wang: PairRank: online pairwise learning to rank by divide-and-conquer. WWW 2021.
+    """
+
+    name: ClassVar[str] = "pairrank"
+
+    certainty: Certainty = field(default_factory=Sure)
+    design: FloatArray = field(default_factory=partial(np.zeros, (0, 0)), init=False, repr=False)  # M⁻¹
+    log_det: Array = field(default_factory=partial(np.zeros, ()), init=False, repr=False)  # log det M/λI
+
+    def certain_orders(self, features: FloatArray) -> BoolArray:
+        """`certain[i, j]`: the order of `i` above `j` is settled."""
+        if not self.parameters.size:
+            return np.zeros((len(features), len(features)), dtype=bool)
+        return self.certainty.certain(self.score(features), features, self.belief())
+
+    def belief(self) -> Belief:
+        """What is known of the weights besides their value."""
+        return Belief(self.curvature, self.design, float(self.log_det), float(self.penalty))
+
+    def _begin(self, dimensions: int) -> None:
+        self.design = np.eye(dimensions) / self.penalty
+
+    def _take_in(self, pairs: FloatArray, seed: int) -> None:
+        del seed  # nothing is random here
+        if self.certainty.uses_design:
+            self.design, growth = logistic.absorb(self.design, pairs, np.ones(len(pairs)))
+            self.log_det = self.log_det + growth

@@ -1,0 +1,127 @@
+"""What PairRank and PePairRank share: a logistic model of pairs, and lists that respect certain orders."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from rankloop.explorers import random_topological, shuffle_blocks
+from rankloop.policies import logistic
+from rankloop.policies.base import Policy
+from rankloop.policies.preferences import Pairing, check_pairing, pair_differences
+from rankloop.scorers import Linear
+from rankloop.types import Array, BoolArray, Feedback, FloatArray, Query, Ranking, SettingError
+
+Exploration: TypeAlias = Literal["conservative", "random"]
+Update: TypeAlias = Literal["online", "exact"]
+
+
+@dataclass(kw_only=True, eq=False)
+class PairwiseLogistic(Policy):
+    r"""A policy around $P(i \succ j) = \sigma(\theta^\top (x_i - x_j))$ that explores what is uncertain.
+
+    `exploration="conservative"` never violates a certain order; `"random"` divides the documents into blocks
+    with certain orders between them and shuffles each block. `update="online"` learns at a constant cost;
+    `"exact"` solves the regression over the whole history every time. `regularisation` is the $\lambda$ of
+    the loss. Left out, it is the mean squared distance of two candidates of the first query that teaches
+    anything: then the log-odds of two typical candidates have, before any click, a standard deviation of 1.
+    """
+
+    exploration: Exploration = "conservative"
+    pairing: Pairing = "matching"
+    update: Update = "online"
+    regularisation: float | None = None
+    parameters: FloatArray = field(default_factory=partial(np.zeros, (0,)), init=False, repr=False)
+    curvature: FloatArray = field(default_factory=partial(np.zeros, (0, 0)), init=False, repr=False)  # H⁻¹
+    penalty: Array = field(default_factory=partial(np.zeros, ()), init=False, repr=False)  # the λ in use
+    history: FloatArray = field(default_factory=partial(np.zeros, (0, 0)), init=False, repr=False)  # if exact
+
+    def __post_init__(self) -> None:
+        """Refuse ways that nobody knows."""
+        check_pairing(self.pairing)
+        if self.exploration not in ("conservative", "random"):
+            raise SettingError(f"exploration must be conservative or random, found {self.exploration!r}")
+        if self.update not in ("online", "exact"):
+            raise SettingError(f"update must be online or exact, found {self.update!r}")
+        if self.regularisation is not None and not 0 < self.regularisation < np.inf:
+            raise SettingError(f"regularisation must be positive, found {self.regularisation}")
+
+    @abstractmethod
+    def certain_orders(self, features: FloatArray) -> BoolArray:
+        """`certain[i, j]`: the order of `i` above `j` is settled."""
+
+    @abstractmethod
+    def _begin(self, dimensions: int) -> None:
+        """Prepare what the certain orders need, before the first pairs."""
+
+    @abstractmethod
+    def _take_in(self, pairs: FloatArray, seed: int) -> None:
+        """Update what the certain orders need, after the model took in new pairs."""
+
+    def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
+        """Draw a list that respects the certain orders."""
+        seed = rng.integers(2**63)  # for learn(): it must draw nothing of its own
+        certain = self.certain_orders(query.features)
+        if self.exploration == "conservative":
+            order = random_topological(certain, k, rng)
+        else:
+            order = shuffle_blocks(self.list_scores(query.features), certain, k, rng)
+        return Ranking(query, order, {"seed": np.array(seed)})
+
+    def learn(self, feedback: Feedback) -> None:
+        """Fit the model to the pairs of this list, too."""
+        seed = int(feedback.ranking.evidence["seed"])
+        pairs = pair_differences(feedback, self.pairing, seed)
+        if not pairs.any():
+            return
+        if not self.parameters.size:
+            self._start(feedback.ranking.query.features)
+        self.parameters, self.curvature = logistic.online_newton(self.parameters, self.curvature, pairs)
+        if self.update == "exact":
+            self._solve(pairs)
+        self._take_in(pairs, seed)
+
+    def score(self, features: FloatArray) -> FloatArray:
+        """Scores of the learned ranker."""
+        known = self.parameters if self.parameters.size else np.zeros(features.shape[1])
+        return Linear().score(known, features)
+
+    def list_scores(self, features: FloatArray) -> FloatArray:
+        """Scores that no certain order contradicts."""
+        return self.score(features)
+
+    def _start(self, features: FloatArray) -> None:
+        dimensions = features.shape[1]
+        self.penalty = np.array(self.regularisation or typical_squared_distance(features))
+        self.parameters = np.zeros(dimensions)
+        self.curvature = np.eye(dimensions) / self.penalty
+        self.history = np.empty((0, dimensions))
+        self._begin(dimensions)
+
+    def _solve(self, pairs: FloatArray) -> None:
+        """Solve over the whole history, from the online step and with its curvature as guide."""
+        before, penalty = len(self.history), float(self.penalty)
+        self.history = np.vstack((self.history, pairs))
+        self.parameters = logistic.fit(self.history, penalty, self.parameters, preconditioner=self.curvature)
+        if _rung(len(self.history)) > _rung(before):
+            self.curvature = np.linalg.inv(logistic.curvature(self.history, self.parameters, penalty))
+
+
+def typical_squared_distance(features: FloatArray) -> float:
+    r"""The mean of $\lVert x_i - x_j \rVert^2$ over all pairs of documents; 1 if all are the same.
+
+    >>> typical_squared_distance(np.array([[0.0], [2.0]]))
+    4.0
+    """
+    n = len(features)
+    spread = float(features.var(axis=0, dtype=np.float64).sum())
+    return 2 * spread * n / (n - 1) if spread > 0 else 1.0
+
+
+def _rung(n: int) -> int:
+    """Steps of ten per cent: how far a history has grown."""
+    return int(np.log(max(n, 1)) / np.log(1.1))
