@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -22,15 +24,20 @@ CONSOLE = Console()
 
 def main(chosen: list[str]) -> None:
     """Measure on one core and report."""
-    known = [*rounds.PAIRS, "loading"]
+    measures: dict[str, Callable[[], dict[str, object]]] = {
+        name: partial(rounds.compare, name) for name in rounds.PAIRS
+    }
+    measures |= {"flat": rounds.flatness, "loading": loading.result}
+    known = list(measures)
     if unknown := [name for name in chosen if name not in known]:
         sys.exit(f"no benchmark is called {unknown[0]!r}: choose from {', '.join(known)}")
     names = track(chosen or known, description="measuring", console=CONSOLE, transient=True)
     with threadpool_limits(limits=1):
-        rows = [loading.result() if name == "loading" else rounds.compare(name) for name in names]
+        rows = [measures[name]() for name in names]
     OUT.parent.mkdir(exist_ok=True)
     OUT.write_text("".join(json.dumps(row) + "\n" for row in rows))
     show_rounds([row for row in rows if row["bench"] == "rounds"])
+    show_flat([row for row in rows if row["bench"] == "flat"])
     show_loading([row for row in rows if row["bench"] == "loading"])
     CONSOLE.print(f"written to {OUT}")
 
@@ -66,6 +73,15 @@ def show_rounds(rows: list[dict[str, object]]) -> None:
         table.add_row(str(row["name"]), *cells)
     if rows:
         CONSOLE.print(table)
+
+
+def show_flat(rows: list[dict[str, object]]) -> None:
+    """The line about time."""
+    for row in rows:
+        CONSOLE.print(
+            f"{row['name']}: {row['early_us']:.0f} µs a round after 100 rounds, "
+            f"{row['late_us']:.0f} µs after 20,000: × {row['ratio']:.2f}"
+        )
 
 
 def show_loading(rows: list[dict[str, object]]) -> None:

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import permutations
 from pathlib import Path
+from statistics import NormalDist
 
 import numpy as np
+from scipy.optimize import minimize
 
 from rankloop.policies import Policy
 from rankloop.types import Feedback, FloatArray, IntArray, Query, QuerySet, Ranking
@@ -222,6 +225,80 @@ def probabilistic(lists: list[list[int]], k: int, rng: np.random.Generator) -> t
         owners[:, position] = shares / shares.sum()
         order.append(doc)
     return order, owners
+
+
+@dataclass(kw_only=True, eq=False)
+class PlainPairRank(PlainPolicy):
+    """Every pair asked one by one whether it is certain; the regression solved anew after every list."""
+
+    level: float = 0.6
+    history: FloatArray = field(default_factory=lambda: np.empty((0, 0)), init=False)
+    penalty: FloatArray = field(default_factory=lambda: np.zeros(()), init=False)
+
+    def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
+        """Draw each position from the documents that no remaining one certainly beats."""
+        seed = int(rng.integers(2**63))
+        certain = self.certain_orders(query.features)
+        left = set(range(query.n_docs))
+        order: list[int] = []
+        while left and len(order) < k:
+            free = [doc for doc in sorted(left) if not any((other, doc) in certain for other in left)]
+            order.append(free[int(rng.integers(len(free)))])
+            left.remove(order[-1])
+        return Ranking(query, np.array(order), {"seed": np.array(seed)})
+
+    def certain_orders(self, features: FloatArray) -> set[tuple[int, int]]:
+        """All (i, j) for which the model is sure that i is better than j."""
+        if not self.weights.size:
+            return set()
+        needed = NormalDist().inv_cdf(self.level)
+        covariance = np.linalg.inv(self.curvature())
+        certain = set()
+        for i in range(len(features)):
+            for j in range(len(features)):
+                difference = features[i].astype(np.float64) - features[j]
+                lead = self.weights @ difference
+                if lead > 0 and lead >= needed * np.sqrt(difference @ covariance @ difference):
+                    certain.add((i, j))
+        return certain
+
+    def learn(self, feedback: Feedback) -> None:
+        """Match clicked with skipped results, and solve over the whole history."""
+        features = feedback.ranking.query.features
+        rng = np.random.default_rng(int(feedback.ranking.evidence["seed"]))
+        examined = min(max(np.flatnonzero(feedback.clicks), default=-2) + 2, len(feedback.clicks))
+        clicked = rng.permutation([p for p in range(examined) if feedback.clicks[p]])
+        skipped = rng.permutation([p for p in range(examined) if not feedback.clicks[p]])
+        order = feedback.ranking.order
+        pairs = [
+            features[order[int(i)]].astype(np.float64) - features[order[int(j)]]
+            for i, j in zip(clicked, skipped, strict=False)
+        ]
+        if not np.any(pairs):
+            return
+        if not self.weights.size:
+            distances = [float(((a - b) ** 2).sum()) for a, b in permutations(features.astype(np.float64), 2)]
+            self.penalty = np.array(np.mean(distances))
+            self.weights, self.history = np.zeros(features.shape[1]), np.empty((0, features.shape[1]))
+        self.history = np.vstack((self.history, pairs))
+        self.weights = minimize(self.loss, self.weights, jac=self.gradient, method="L-BFGS-B", tol=1e-9).x
+
+    def loss(self, weights: FloatArray) -> float:
+        """Logistic loss of all pairs so far, regularised."""
+        return float(np.logaddexp(0, -self.history @ weights).sum() + self.penalty / 2 * weights @ weights)
+
+    def gradient(self, weights: FloatArray) -> FloatArray:
+        """Its derivative."""
+        doubt = 1 / (1 + np.exp(self.history @ weights))
+        return self.penalty * weights - self.history.T @ doubt
+
+    def curvature(self) -> FloatArray:
+        """Its second derivative, pair by pair."""
+        total = self.penalty * np.eye(self.weights.size)
+        for pair in self.history:
+            margin = pair @ self.weights
+            total += np.outer(pair, pair) / (1 + np.exp(margin)) / (1 + np.exp(-margin))
+        return total
 
 
 def read_plainly(path: Path) -> QuerySet:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks import reference as plain
 from rankloop.interleaving import Probabilistic
-from rankloop.policies import DBGD, MGD, PDGD, EpsilonGreedy, Policy, Random, RankNet
+from rankloop.policies import DBGD, MGD, PDGD, EpsilonGreedy, PairRank, Policy, Random, RankNet
 from rankloop.types import QuerySet, UserModel
 from rankloop.users import Preset
 
@@ -26,6 +26,7 @@ PAIRS: Mapping[str, tuple[Policy, Policy, int]] = {
     "ranknet": (RankNet(), plain.PlainRankNet(), 500),
     "epsilon-greedy": (EpsilonGreedy(), plain.PlainEpsilonGreedy(), 500),
     "pdgd": (PDGD(), plain.PlainPDGD(), 500),
+    "pairrank": (PairRank(), plain.PlainPairRank(), 200),
     "dbgd, team draft": (DBGD(decay=1.0), plain.PlainMGD(candidates=1, combine=team), 500),
     "dbgd, probabilistic": (
         DBGD(decay=1.0, interleaving=Probabilistic()),
@@ -116,7 +117,13 @@ def peak_kilobytes(policy: Policy, user: UserModel, world: QuerySet) -> float:
     return peak / 1000
 
 
-def results(names: list[str]) -> Iterator[dict[str, object]]:
-    """One row for each policy."""
-    for name in names:
-        yield compare(name)
+def flatness(*, early: int = 100, late: int = 20_000, block: int = 500) -> dict[str, object]:
+    """Does PairRank slow down? Microseconds a round around an early and a late round."""
+    world, rng, user = bench_world(), np.random.default_rng(0), Preset("informational").for_grades(5)
+    policy = PAIRS["pairrank"][0]
+    policy = policy.from_state(policy.state())
+    pace(policy, user, world, rounds=early, rng=rng)
+    first = pace(policy, user, world, rounds=block, rng=rng).total
+    pace(policy, user, world, rounds=late - early - 2 * block, rng=rng)
+    last = pace(policy, user, world, rounds=block, rng=rng).total
+    return {"bench": "flat", "name": "pairrank", "early_us": first, "late_us": last, "ratio": last / first}
