@@ -78,6 +78,44 @@ def test_run_takes_a_suite(tmp_path: Path) -> None:
     rankloop("run", str(tmp_path / "spec.json"), "--out", str(tmp_path))
 
 
+def test_a_suite_of_a_paper_shows_its_figure_and_can_be_repeated(tmp_path: Path) -> None:
+    first, again = tmp_path / "first", tmp_path / "again"
+    small = ["--quick", "--rounds", "20", "--data", "synthetic:linear:queries=20", "--out", str(first)]
+    printed = rankloop("run", "pairrank/fig7", *small)
+    assert "what the paper shows" in printed
+    assert "a description, neither better nor worse" in printed
+    assert "offline nDCG@10" not in printed
+    assert {path.name for path in first.glob("*.png")} == {"blocks.png", "block-size-by-position.png"}
+    rankloop("run", str(first / "spec.json"), "--out", str(again))
+    for name in ("results.parquet", "spec.json", "summary.json", "blocks.png"):
+        assert (again / name).read_bytes() == (first / name).read_bytes()
+    rankloop("report", str(first))
+    assert {path.name for path in first.glob("*.png")} == {"blocks.png", "block-size-by-position.png"}
+
+
+def test_compare_takes_probes(tmp_path: Path) -> None:
+    choice = [
+        "--policies",
+        "pairrank,pdgd",
+        "--users",
+        "perfect",
+        "--probes",
+        "block-size:ranks=(1,2),cosine",
+    ]
+    rankloop("compare", *SMALL, *choice, "--out", str(tmp_path))
+    metrics = set(pl.read_parquet(tmp_path / "results.parquet")["metric"].to_list())
+    assert {"block size at rank 2", "cosine to offline RankNet"} <= metrics
+    rankloop("run", str(tmp_path / "spec.json"), "--out", str(tmp_path))
+
+
+def test_a_spec_from_before_there_were_probes_still_runs(finished: tuple[Path, str], tmp_path: Path) -> None:
+    spec = json.loads((finished[0] / "spec.json").read_text())
+    path = tmp_path / "spec.json"
+    path.write_text(json.dumps({key: spec[key] for key in spec if key not in ("probes", "about")}))
+    rankloop("run", str(path), "--out", str(tmp_path / "out"))
+    assert (tmp_path / "out" / "spec.json").read_bytes() == (finished[0] / "spec.json").read_bytes()
+
+
 def test_report_can_be_written_again(finished: tuple[Path, str]) -> None:
     out, _ = finished
     assert "offline nDCG@10" in rankloop("report", str(out), "--title", "Once more")
@@ -86,7 +124,7 @@ def test_report_can_be_written_again(finished: tuple[Path, str]) -> None:
 
 def test_list_knows_everything() -> None:
     printed = rankloop("list")
-    for word in ("pdgd", "epsilon-greedy", "informational", "synthetic:nonlinear", "classic/baselines"):
+    for word in ("pdgd", "epsilon-greedy", "informational", "synthetic:nonlinear", "cosine", "pairrank/fig3"):
         assert word in printed
 
 
@@ -105,6 +143,9 @@ def test_data_commands(tmp_path: Path) -> None:
         (["compare", "--data", "synthetic:liner"], "did you mean 'linear'?"),
         (["compare", "--data", "nowhere"], "RANKLOOP_DATA"),
         (["compare", "--stop", "never"], "choose from click, every, both"),
+        (["compare", "--probes", "block"], "did you mean 'blocks'?"),
+        (["compare", "--probes", "blocks:every=0"], "every must be at least 1"),
+        (["compare", "--probes", "blocks,blocks:every=2"], "two probes of a kind"),
         (["compare", "--users", ""], "users must name at least one"),
         (["run", "classic/base"], "did you mean 'classic/baselines'?"),
         (["run", "missing.json"], "missing.json"),

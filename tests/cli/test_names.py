@@ -6,6 +6,7 @@ import pytest
 
 from rankloop import policies
 from rankloop.cli import names
+from rankloop.experiments import probes
 from rankloop.interleaving import Probabilistic
 from rankloop.policies import MGD, Policy
 from rankloop.types import SettingError
@@ -32,6 +33,15 @@ def test_a_user_under_either_reading() -> None:
     assert names.user("perfect:stop=every") == Preset("perfect", "every")
 
 
+def test_every_probe_has_a_name() -> None:
+    shipped = {
+        value
+        for value in vars(probes).values()
+        if isinstance(value, type) and issubclass(value, probes.Probe) and not value.__abstractmethods__
+    }
+    assert set(names.PROBES.values()) == shipped
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -41,6 +51,7 @@ def test_a_user_under_either_reading() -> None:
             "synthetic:linear:queries=5,seed=3,mq2008:fold1",
             ["synthetic:linear:queries=5,seed=3", "mq2008:fold1"],
         ),
+        ("block-size:ranks=(1,3),every=5,blocks", ["block-size:ranks=(1,3),every=5", "blocks"]),
         ("", []),
     ],
 )

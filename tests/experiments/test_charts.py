@@ -11,6 +11,7 @@ import pytest
 import vl_convert
 
 from rankloop.experiments.charts import MOST_POINTS, PALETTE, learning_curves, policy_colours
+from rankloop.experiments.profile import fold_profiles, position_profile
 from rankloop.experiments.statistics import curves
 from rankloop.types import SettingError
 
@@ -78,15 +79,25 @@ def test_long_curves_are_thinned_but_keep_their_end() -> None:
     assert rounds[-1] == 3 * MOST_POINTS * 10
 
 
-def test_single_runs_have_no_band() -> None:
+def test_few_runs_have_no_band() -> None:
     kinds = [
         {
             layer["mark"]["type"]
             for layer in learning_curves(frame, metric="pairwise regret").to_dict()["spec"]["layer"]
         }
-        for frame in (some_curves(seeds=1), some_curves(seeds=2))
+        for frame in (some_curves(seeds=1), some_curves(seeds=2), some_curves(seeds=3))
     ]
-    assert kinds == [{"line"}, {"line", "area"}]
+    assert kinds == [{"line"}, {"line"}, {"line", "area"}]
+
+
+def test_the_first_rounds_do_not_squeeze_the_rest() -> None:
+    frame = some_curves().with_columns(round=pl.col("round") * 100)
+    blank = frame.filter(pl.col("round") == 1000).with_columns(
+        round=pl.lit(1, dtype=pl.Int64), mean=pl.lit(-50.0)
+    )
+    spec = learning_curves(pl.concat([blank, frame]), metric="offline nDCG@10").to_dict()
+    assert line_of(spec)["encoding"]["y"]["scale"]["domain"][0] >= 0
+    assert line_of(spec)["mark"]["clip"]
 
 
 def test_the_same_curves_give_the_same_chart() -> None:
@@ -110,3 +121,58 @@ def test_what_is_not_there_meets_what_is() -> None:
     with pytest.raises(SettingError, match="choose data from: 'MSLR', 'world'"):
         learning_curves(both, metric="pairwise regret")
     assert learning_curves(both, metric="pairwise regret", data="MSLR").to_dict()["facet"]
+
+
+# Profiles
+
+
+def some_profiles(*, policies: tuple[str, ...] = ("pairrank",), seeds: int = 3) -> pl.DataFrame:
+    rows = [
+        (
+            "world",
+            "1",
+            user,
+            policy,
+            seed,
+            number,
+            f"block size at position {position}",
+            float(seed + position),
+        )
+        for user in USERS
+        for policy in policies
+        for seed in range(seeds)
+        for number in (1000, 10)
+        for position in (1, 2, 10)
+    ]
+    rows.append(("world", "1", "perfect", "pairrank", 0, 10, "blocks", 3.0))
+    columns = ["data", "fold", "user", "policy", "seed", "round", "metric", "value"]
+    return fold_profiles(curves(pl.DataFrame(rows, schema=columns, orient="row")))
+
+
+def test_points_become_a_profile_and_the_rest_stays() -> None:
+    frame = some_profiles()
+    assert frame["metric"].unique().sort().to_list() == ["block size by position", "blocks"]
+    assert frame.filter(pl.col("metric") == "blocks")["position"].to_list() == [None]
+    assert sorted(set(frame["position"].drop_nulls().to_list())) == [1, 2, 10]
+
+
+def test_a_profile_has_a_line_per_round_from_early_to_late() -> None:
+    spec = position_profile(some_profiles(), metric="block size by position").to_dict()
+    encoding = line_of(spec)["encoding"]
+    assert encoding["x"]["field"] == "position"
+    assert encoding["color"]["scale"]["domain"] == [10, 1000]
+    assert spec["facet"]["column"]["sort"] == USERS
+    assert (
+        encoding["y"]["scale"]["domain"][1] > 11
+    )  # no round is left out: round 10 reaches as high as the last
+    picture = vl_convert.vegalite_to_svg(json.dumps(spec))
+    for text in ("after 10 rounds", "after 1,000 rounds", "position", "block size", *USERS):
+        assert f">{text}<" in picture
+    assert ">pairrank<" not in picture  # a single policy needs no name
+
+
+def test_policies_of_a_profile_are_rows_of_panels() -> None:
+    frame = some_profiles(policies=("one", "other"), seeds=1)
+    spec = position_profile(frame, metric="block size by position", interactive=True, dark=True).to_dict()
+    picture = vl_convert.vegalite_to_svg(json.dumps(spec))
+    assert all(f">{text}<" in picture for text in ("one", "other"))

@@ -123,6 +123,41 @@ def test_data_sets_and_metrics_of_any_name_get_files_of_their_own(tmp_path: Path
     assert [path.name for path in tmp_path.iterdir()] == ["new"]
 
 
+def profiled_results() -> pl.DataFrame:
+    points = [
+        some_results()
+        .filter(pl.col("metric") == "offline nDCG@10")
+        .with_columns(metric=pl.lit(f"block size at position {position}"))
+        for position in (1, 2, 50)
+    ]
+    return pl.concat([some_results(), *points])
+
+
+def test_a_question_about_some_metrics_shows_them_first_and_draws_only_them(tmp_path: Path) -> None:
+    about = ("pairwise regret", "block size by position", "never measured")
+    page = write_report(profiled_results(), tmp_path, about=about).read_text()
+    assert {path.stem for path in tmp_path.glob("*.png")} == {"regret", "block-size-by-position"}
+    headings = re.findall(r"<h[23]>(.*?)</h[23]>", page.partition("<footer>")[0])
+    assert headings == ["pairwise regret", "block size by position", *METRICS[:3]]
+    assert page.index("What else was measured") > page.index("block size by position")
+    assert page.count("<caption>") == len(METRICS)  # a profile has a chart, not a table per position
+
+
+def test_a_question_about_nothing_that_was_measured_shows_everything(tmp_path: Path) -> None:
+    write_report(some_results(), tmp_path, about=("never measured",))
+    assert {path.stem for path in tmp_path.glob("*.png")} == set(FILES)
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium: install it to see the report drawn by a browser")
+def test_a_browser_draws_a_profile(tmp_path: Path) -> None:
+    report = write_report(profiled_results(), tmp_path / "report", about=("block size by position",))
+    page, log = browse(report, tmp_path, dark=False)
+    assert "CONSOLE" not in log, log
+    assert page.count('data-state="drawn"') == 1
+    rounds = 5
+    assert page.count('class="mark-line role-mark lines_marks"') == rounds * len(USERS) * len(POLICIES)
+
+
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium: install it to see the report drawn by a browser")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_browser_draws_every_chart(report: Path, tmp_path: Path, scheme: str) -> None:

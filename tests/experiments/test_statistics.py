@@ -193,3 +193,9 @@ def test_results_that_would_mislead_are_refused() -> None:
     late = results({"b": B}).with_columns(round=pl.col("round") + 1)
     with pytest.raises(DataError, match=r"world, perfect, nDCG@10.*share no round"):
         summarise(pl.concat([good, late]))
+
+
+def test_a_description_has_no_best() -> None:
+    rows = by_policy(results({"a": A, "b": B}, metric="block size at rank 1"))
+    assert not any(row.best or row.p_value is not None for row in rows.values())
+    assert rows["a"].low is not None

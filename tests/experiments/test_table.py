@@ -116,3 +116,22 @@ def test_names_are_shown_as_they_are() -> None:
 def test_a_metric_that_is_not_there_meets_those_that_are() -> None:
     with pytest.raises(SettingError, match="no metric 'ERR'; it has: nDCG@10"):
         summary_table(ROWS, metric="ERR")
+
+
+def test_a_description_is_called_one() -> None:
+    row = SummaryRow(
+        data="world",
+        user="u",
+        policy="p",
+        metric="blocks",
+        round=9,
+        mean=3.0,
+        low=2.0,
+        high=4.0,
+        runs=3,
+        seeds=3,
+    )
+    printed = summary_markdown([row], metric="blocks")
+    assert "a description, neither better nor worse" in printed
+    assert "Bold" not in printed
+    assert "p < .05" not in printed

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
-import polars as pl
 import typer
 
 from rankloop import __version__
@@ -14,11 +12,11 @@ from rankloop.cli import names
 from rankloop.cli.console import CONSOLE
 from rankloop.cli.data import data_app
 from rankloop.cli.listing import list_everything
+from rankloop.cli.spec import from_spec
 from rankloop.cli.stopping import Stopping
-from rankloop.cli.study import conventions, show, study
-from rankloop.experiments import SUITES, Protocol, Sweep, write_report
-from rankloop.types import DataError, SettingError
-from rankloop.users import Preset
+from rankloop.cli.study import about_the_paper, redo_report, study
+from rankloop.experiments import SUITES, Protocol, Sweep
+from rankloop.types import SettingError
 
 app = typer.Typer(
     name="rankloop",
@@ -35,7 +33,6 @@ Out = Annotated[
     Path | None, typer.Option(help="Where results go (default: a folder named after the question).")
 ]
 Workers = Annotated[int | None, typer.Option(min=1, help="Processes to use (default: all cores).")]
-STOPS = {"click": ("click",), "every": ("every",), "both": ("click", "every")}
 
 
 @app.callback(invoke_without_command=True)
@@ -55,7 +52,7 @@ def compare(
     ] = "synthetic:nonlinear",
     policies: Annotated[
         str, typer.Option(help="Policies, comma-separated, with settings after a colon.")
-    ] = "pdgd,mgd,dbgd,epsilon-greedy,ranknet,random",
+    ] = "pairrank,pdgd,mgd,dbgd,epsilon-greedy,ranknet,random",
     users: Annotated[str, typer.Option(help="Simulated users.")] = "perfect,navigational,informational",
     stop: Annotated[
         str, typer.Option(help="When users may stop reading: after a *click*, at *every* result, or *both*.")
@@ -63,6 +60,9 @@ def compare(
     rounds: Annotated[int, typer.Option(min=1, help="Queries asked in each run.")] = 2000,
     seeds: Annotated[int, typer.Option(min=1, help="Repetitions with other luck.")] = 3,
     k: Annotated[int, typer.Option(min=1, help="Results shown, and cutoff of nDCG.")] = 10,
+    probes: Annotated[
+        str, typer.Option(help="Looks into the policies on the way; see `rankloop list`.")
+    ] = "",
     out: Out = None,
     workers: Workers = None,
 ) -> None:
@@ -80,10 +80,11 @@ def compare(
     """
     sweep = Sweep(
         data=names.split_names(data),
-        users=_users(users, stop),
+        users=names.users(users, stop),
         policies={name: names.policy(name) for name in names.split_names(policies)},
         seeds=range(seeds),
         protocol=Protocol(rounds=rounds, k=k),
+        probes={name: names.probe(name) for name in names.split_names(probes)},
     )
     study(sweep, title=f"{', '.join(sweep.policies)} on {data}", out=out, workers=workers)
 
@@ -108,6 +109,8 @@ def run(
 
     `rankloop run classic/baselines --data mq2008 --out results/mq2008`
 
+    `rankloop run pairrank/fig6 --data mq2008:fold1 --quick`
+
     `rankloop run results/mq2008/spec.json --out results/again`
     """
     if what.endswith(".json"):
@@ -115,12 +118,12 @@ def run(
             raise SettingError(
                 "a spec.json says everything: --data, --rounds, --seeds and --quick are for suites"
             )
-        study(_from_spec(Path(what)), title=f"Again: {what}", out=out, workers=workers)
+        study(from_spec(Path(what)), title=f"Again: {what}", out=out, workers=workers)
         return
     suite = names.lookup("suite", what, SUITES)
     rounds, seeds = (rounds or 200, seeds or 2) if quick else (rounds, seeds)
     sweep = suite.sweep(data=names.split_names(data), rounds=rounds, seeds=seeds)
-    study(sweep, title=suite.title, out=out, workers=workers)
+    study(sweep, title=suite.title, notes=about_the_paper(suite), out=out, workers=workers)
 
 
 @app.command()
@@ -132,48 +135,10 @@ def report(
 
     Example: `rankloop report results/mq2008`
     """
-    path = folder / "results.parquet"
-    if not path.exists():
-        raise DataError(f"{path} does not exist: name a folder that `rankloop compare --out` has filled")
-    results = pl.read_parquet(path)
-    notes = conventions(_from_spec(folder / "spec.json"))
-    page = write_report(results, folder, title=title or folder.resolve().name, notes=notes)
-    show(results)
-    CONSOLE.print(f"report   {page}", soft_wrap=True)
+    redo_report(folder, title=title or folder.resolve().name)
 
 
 @app.command(name="list")
 def list_() -> None:
-    """List policies, users, datasets and suites by name."""
+    """List policies, users, datasets, probes and suites by name."""
     list_everything()
-
-
-def _users(text: str, stop: str) -> dict[str, Preset]:
-    chosen = {}
-    for reading in names.lookup("reading of stop", stop, STOPS):
-        for name in names.split_names(text):
-            full = name if ":" in name or reading == "click" else f"{name}:stop={reading}"
-            chosen[full] = names.user(full)
-    return chosen
-
-
-def _from_spec(path: Path) -> Sweep:
-    """The sweep that a spec.json describes."""
-    try:
-        spec = json.loads(path.read_text(encoding="utf-8"))
-        sweep = Sweep(
-            data=spec["data"],
-            users={name: names.user(name) for name in spec["users"]},
-            policies={name: names.policy(name) for name in spec["policies"]},
-            seeds=spec["seeds"],
-            protocol=Protocol(
-                **{key: spec[key] for key in ("rounds", "k", "discount", "checkpoints", "without_relevant")}
-            ),
-        )
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DataError(f"{path} is no spec the command line can run: {error}") from error
-    if sweep.describe() != spec:
-        raise DataError(
-            f"{path} describes values the command line does not know by these names; run it from Python"
-        )
-    return sweep

@@ -14,7 +14,7 @@ from rankloop.experiments import SUITES
 
 def list_everything() -> None:
     """Print the tables of names."""
-    for table in (_policies(), _users(), _data(), _suites()):
+    for table in (_policies(), _users(), _data(), _probes(), _suites()):
         CONSOLE.print(table, "")
 
 
@@ -46,6 +46,14 @@ def _data() -> Table:
         "",
         "[dim]LETOR text; set RANKLOOP_DATA to a folder of datasets to use their names",
     )
+    return table
+
+
+def _probes() -> Table:
+    table = _table("probes", "name", "what they see", "settings")
+    for name, kind in names.PROBES.items():
+        settings = [setting.name for setting in fields(kind) if setting.init]
+        table.add_row(name, _first_line(kind), ", ".join(settings))
     return table
 
 

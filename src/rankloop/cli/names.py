@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, TypeVar
 
 from rankloop import policies
+from rankloop.experiments import probes
+from rankloop.experiments.probes import Probe
 from rankloop.interleaving import Probabilistic, TeamDraft
 from rankloop.policies import Policy, Sure, Theory, Width
 from rankloop.scorers import Linear
@@ -19,8 +22,14 @@ POLICIES: Mapping[str, type[Policy]] = {
     for kind in vars(policies).values()
     if isinstance(kind, type) and issubclass(kind, Policy) and kind.name
 }
+PROBES: Mapping[str, type[Probe]] = {
+    kind.name: kind
+    for kind in vars(probes).values()
+    if isinstance(kind, type) and issubclass(kind, Probe) and kind.name
+}
 T = TypeVar("T")
 USERS = tuple(CASCADE_TABLES)
+STOPS = {"click": ("click",), "every": ("every",), "both": ("click", "every")}
 PARTS: Mapping[str, Mapping[str, Callable[..., object]]] = {  # settings that are objects themselves
     "interleaving": {"team-draft": TeamDraft, "probabilistic": Probabilistic},
     "scorer": {"linear": Linear},
@@ -35,7 +44,7 @@ def split_names(text: str) -> list[str]:
     ['mgd:candidates=49,interleaving=probabilistic', 'pdgd']
     """
     names: list[str] = []
-    for part in (part.strip() for part in text.split(",")):
+    for part in (part.strip() for part in _split(text)):
         if names and "=" in part and ":" not in part:
             names[-1] += f",{part}"
         elif part:
@@ -51,16 +60,16 @@ def policy(name: str) -> Policy:
     >>> policy("pairrank:certainty=width(0.1)").certainty
     Width(alpha=0.1)
     """
-    kind, settings = _parse(name)
-    make = lookup("policy", kind, POLICIES)
-    known = [setting.name for setting in fields(make) if setting.init]
-    for key in settings:
-        if key not in known:
-            raise SettingError(f"{kind} has no setting {key!r}: {suggestion(key, known)}")
-    try:
-        return make(**settings)
-    except TypeError as error:
-        raise SettingError(f"{name!r}: {error}") from error
+    return _make("policy", name, POLICIES)
+
+
+def probe(name: str) -> Probe:
+    """The probe a name stands for, with the settings after the colon.
+
+    >>> probe("block-size:ranks=(1,3),every=5")
+    BlockSizes(every=5, ranks=(1, 3))
+    """
+    return _make("probe", name, PROBES)
 
 
 def user(name: str) -> Preset:
@@ -77,10 +86,42 @@ def user(name: str) -> Preset:
     return Preset(kind, stop)
 
 
+def users(text: str, stop: str) -> dict[str, Preset]:
+    """The users in a comma-separated list under a reading of stop, or under both.
+
+    >>> list(users("perfect,navigational:stop=every", "both"))
+    ['perfect', 'navigational:stop=every', 'perfect:stop=every']
+    """
+    chosen = {}
+    for reading in lookup("reading of stop", stop, STOPS):
+        for name in split_names(text):
+            full = name if ":" in name or reading == "click" else f"{name}:stop={reading}"
+            chosen[full] = user(full)
+    return chosen
+
+
+def _make(noun: str, name: str, table: Mapping[str, type[T]]) -> T:
+    kind, settings = _parse(name)
+    make = lookup(noun, kind, table)
+    known = [setting.name for setting in fields(make) if setting.init]  # type: ignore[arg-type]  # dataclasses
+    for key in settings:
+        if key not in known:
+            raise SettingError(f"{kind} has no setting {key!r}: {suggestion(key, known)}")
+    try:
+        return make(**settings)
+    except TypeError as error:
+        raise SettingError(f"{name!r}: {error}") from error
+
+
+def _split(text: str) -> list[str]:
+    """Parts between commas, except commas in parentheses."""
+    return re.split(r",(?![^()]*\))", text)
+
+
 def _parse(name: str) -> tuple[str, dict[str, Any]]:
     kind, _, rest = name.partition(":")
     settings = {}
-    for part in rest.split(",") if rest else ():
+    for part in _split(rest) if rest else ():
         key, equals, value = part.partition("=")
         if not equals:
             raise SettingError(f"{name!r}: expected <name>:<setting>=<value>,..., found {part!r}")

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
 
 from rankloop.cli.console import CONSOLE
 from rankloop.cli.progress import SweepProgress
-from rankloop.experiments import Sweep, conduct, summarise, summary_table, sweep_id, write_report
+from rankloop.cli.spec import from_spec
+from rankloop.experiments import Suite, Sweep, conduct, summarise, summary_table, sweep_id, write_report
+from rankloop.types import DataError
 
 
-def study(sweep: Sweep, *, title: str, out: Path | None, workers: int | None) -> None:
+def study(
+    sweep: Sweep, *, title: str, out: Path | None, workers: int | None, notes: Mapping[str, str] | None = None
+) -> None:
     """Do the sweep with a progress display, print its table and write its report."""
     out = out or Path("rankloop-results") / sweep_id(sweep)
     runs = sweep.runs()
@@ -23,20 +28,43 @@ def study(sweep: Sweep, *, title: str, out: Path | None, workers: int | None) ->
     )
     with SweepProgress(CONSOLE, runs=len(runs), rounds=sweep.protocol.rounds) as progress:
         results = conduct(sweep, out, workers=workers, watch=progress)
-    with CONSOLE.status("drawing the report"):
-        page = write_report(results, out, title=title, notes=conventions(sweep))
-    show(results)
-    for name, note in conventions(sweep).items():
+    notes = {**(notes or {}), **conventions(sweep)}
+    page = present(sweep, results, out, title=title, notes=notes)
+    for name, note in notes.items():
         CONSOLE.print(f"[dim]{name}: {note}[/]")
     CONSOLE.print(f"\nresults  {out / 'results.parquet'}\nreport   {page}", soft_wrap=True)
 
 
-def show(results: pl.DataFrame) -> None:
-    """Print the two tables of every paper: what was learned, and what users saw meanwhile."""
+def redo_report(folder: Path, *, title: str) -> None:
+    """Print the tables of finished results and write their report again."""
+    path = folder / "results.parquet"
+    if not path.exists():
+        raise DataError(f"{path} does not exist: name a folder that `rankloop compare --out` has filled")
+    sweep = from_spec(folder / "spec.json")
+    page = present(sweep, pl.read_parquet(path), folder, title=title, notes=conventions(sweep))
+    CONSOLE.print(f"report   {page}", soft_wrap=True)
+
+
+def present(sweep: Sweep, results: pl.DataFrame, out: Path, *, title: str, notes: Mapping[str, str]) -> Path:
+    """Write the report and print the tables that matter."""
+    with CONSOLE.status("drawing the report"):
+        page = write_report(results, out, title=title, notes=notes, about=sweep.about)
     rows = summarise(results)
-    for metric in dict.fromkeys(row.metric for row in rows):
-        if metric.startswith(("offline", "cumulative")):
-            CONSOLE.print(summary_table(rows, metric=metric))
+    for metric in chosen_metrics(dict.fromkeys(row.metric for row in rows), sweep):
+        CONSOLE.print(summary_table(rows, metric=metric))
+    return page
+
+
+def chosen_metrics(measured: Mapping[str, object], sweep: Sweep) -> list[str]:
+    """What the sweep is about or, without that, the two tables of every paper: learned, seen meanwhile."""
+    if sweep.about:
+        return [metric for metric in sweep.about if metric in measured]
+    return [metric for metric in measured if metric.startswith(("offline", "cumulative"))]
+
+
+def about_the_paper(suite: Suite) -> dict[str, str]:
+    """What to expect, if the suite comes from a paper."""
+    return {"what the paper shows": suite.paper} if suite.paper else {}
 
 
 def conventions(sweep: Sweep) -> dict[str, str]:
@@ -49,4 +77,5 @@ def conventions(sweep: Sweep) -> dict[str, str]:
         "cumulative": f"sum over rounds t of {protocol.discount}^(t-1) · nDCG@{protocol.k} of the list shown",
         "queries without a relevant document": f"0 online, {without[protocol.without_relevant]}",
         "users": "decide to stop only after a click; those marked stop=every at every result they examine",
+        **({"probes": ", ".join(map(repr, sweep.probes.values()))} if sweep.probes else {}),
     }

@@ -3,6 +3,7 @@
 from rankloop.experiments.charts import learning_curves
 from rankloop.experiments.engine import Tick, Watch, WorkerDied, execute
 from rankloop.experiments.loop import Record, simulate
+from rankloop.experiments.profile import fold_profiles, position_profile
 from rankloop.experiments.protocol import Protocol
 from rankloop.experiments.report import write_report
 from rankloop.experiments.statistics import SummaryRow, curves, summarise, to_json_rows
@@ -25,7 +26,9 @@ __all__ = [
     "conduct",
     "curves",
     "execute",
+    "fold_profiles",
     "learning_curves",
+    "position_profile",
     "preset_users",
     "simulate",
     "summarise",

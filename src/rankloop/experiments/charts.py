@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from rankloop.experiments.statistics import higher_is_better
+from rankloop.experiments.statistics import higher_is_better, is_description
 from rankloop.types import SettingError
 
 # Okabe and Ito's colours, which stay apart for colour-blind readers, without black and yellow:
@@ -18,12 +18,17 @@ DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])  # the next seven policies reuse
 
 TOTAL_WIDTH = 930  # pixels for all panels together
 MOST_POINTS = 200  # per line: more cannot be told apart on a panel and only make the file large
+FEWEST_FOR_A_BAND = 3  # the interval of two runs is so wide that it would hide the lines
+LONGEST_NAME = 50  # letters of a policy's name in the legend
 
 TITLES = {
     "offline": "{} on held-out queries",
     "online": "{} of the lists shown",
     "cumulative": "cumulative {} of the lists shown",
     "pairwise": "cumulative pairwise {}",
+    "bound": "bound {}",
+    "certain": "share of certain {}",
+    "blocks": "number of blocks",
 }
 
 
@@ -41,15 +46,18 @@ def learning_curves(
     of a policy depends on all policies in it, so that it is the same in every chart. With several data
     sets, `data` chooses one. `interactive` adds tooltips and a legend that can be clicked.
     """
-    rows = _choose(curves, metric=metric, data=data)
+    rows = choose(curves, metric=metric, data=data)
     users = rows["user"].unique(maintain_order=True).to_list()
     width = min(max(TOTAL_WIDTH // len(users), 220), 560)
     channels = _policy_channels(
         curves["policy"].to_list(), shown=_best_first(rows, metric), room=width * len(users)
     )
-    layers = _layers(metric, *channels, span=_span(rows), interactive=interactive)
-    if rows["low"].null_count() == len(rows):
-        layers = layers[1:]  # single runs have no band
+    strength = band_strength(rows["policy"].n_unique())
+    layers = _layers(
+        metric, *channels, span=span_of(_after_the_start(rows)), strength=strength, interactive=interactive
+    )
+    if not has_bands(rows):
+        layers = layers[1:]
     panels = alt.layer(*layers, data=_records(rows)).properties(width=width, height=240)
     facets = panels.facet(column=alt.Column("user:N", sort=users, header=alt.Header(title=None)))
     chart: alt.FacetChart = facets.configure(**chart_config(dark=dark))
@@ -72,8 +80,9 @@ def axis_title(metric: str) -> str:
     ('nDCG@10 on held-out queries', 'cumulative pairwise regret (lower is better)')
     """
     kind, _, rest = metric.partition(" ")
-    title = TITLES[kind].format(rest) if rest and kind in TITLES else metric
-    return title if higher_is_better(metric) else f"{title} (lower is better)"
+    title = TITLES[kind].format(rest) if kind in TITLES else metric
+    graded_down = not (higher_is_better(metric) or is_description(metric))
+    return f"{title} (lower is better)" if graded_down else title
 
 
 def chart_config(*, dark: bool) -> dict[str, Any]:
@@ -106,18 +115,24 @@ def chart_config(*, dark: bool) -> dict[str, Any]:
 
 
 def _layers(
-    metric: str, colour: alt.Color, dash: alt.StrokeDash, *, span: tuple[float, float], interactive: bool
+    metric: str,
+    colour: alt.Color,
+    dash: alt.StrokeDash,
+    *,
+    span: tuple[float, float],
+    strength: float,
+    interactive: bool,
 ) -> list[alt.Chart]:
     thousands = alt.Axis(grid=False, tickCount=4, labelExpr="datum.value ? format(datum.value, '~s') : '0'")
     rounds = alt.X("round:Q", title="rounds", axis=thousands)
     scale = alt.Scale(domain=list(span), zero=False, nice=True)
-    mean = alt.Y("mean:Q", title=axis_title(metric), scale=scale, axis=alt.Axis(tickCount=5))
+    mean = alt.Y("mean:Q", title=axis_title(metric), scale=scale, axis=value_axis(span))
     band = (
         alt.Chart()
-        .mark_area(opacity=0.15, clip=True)
+        .mark_area(opacity=strength, clip=True)
         .encode(x=rounds, y=alt.Y("low:Q"), y2="high:Q", color=colour)
     )
-    line = alt.Chart().mark_line(strokeWidth=2.2, strokeJoin="round")
+    line = alt.Chart().mark_line(strokeWidth=2.2, strokeJoin="round", clip=True)
     line = line.encode(x=rounds, y=mean, color=colour, strokeDash=dash)
     if not interactive:
         return [band, line]
@@ -125,7 +140,7 @@ def _layers(
     pick = alt.selection_point(name="pick", fields=["policy"], bind="legend")
     picked = alt.condition(pick, alt.value(1.0), alt.value(0.12))
     line = line.encode(opacity=picked).add_params(pick).properties(name="lines")
-    band = band.encode(opacity=alt.condition(pick, alt.value(0.15), alt.value(0.02)))
+    band = band.encode(opacity=alt.condition(pick, alt.value(strength), alt.value(0.02)))
     hover = alt.Chart().mark_point(size=90, opacity=0, filled=True)
     tooltip = [
         alt.Tooltip("policy:N"),
@@ -143,16 +158,19 @@ def _policy_channels(
     names = list(colours)
     dashes = [DASHES[i // len(PALETTE) % len(DASHES)] for i in range(len(names))]
     symbol: dict[str, Any] = {"symbolType": "stroke", "symbolStrokeWidth": 3, "symbolSize": 260}
-    widths = [7 * min(len(name), 30) + 55 for name in shown]  # about what a name and its line take
+    widths = [7 * min(len(name), LONGEST_NAME) + 55 for name in shown]  # about what a name and its line take
     columns = len(shown) if sum(widths) <= room else max(room // max(widths), 1)
-    legend = alt.Legend(title=None, values=shown, columns=columns, labelLimit=220, symbolOpacity=1, **symbol)
+    legend = alt.Legend(
+        title=None, values=shown, columns=columns, labelLimit=7 * LONGEST_NAME, symbolOpacity=1, **symbol
+    )
     return (
         alt.Color("policy:N", scale=alt.Scale(domain=names, range=list(colours.values())), legend=legend),
         alt.StrokeDash("policy:N", scale=alt.Scale(domain=names, range=dashes), legend=legend),
     )
 
 
-def _choose(curves: pl.DataFrame, *, metric: str, data: str | None) -> pl.DataFrame:
+def choose(curves: pl.DataFrame, *, metric: str, data: str | None) -> pl.DataFrame:
+    """The rows of one metric on one data set."""
     rows = curves.filter(pl.col("metric") == metric)
     if rows.is_empty():
         raise SettingError(f"no curve has the metric {metric!r}; there are: {_known(curves, 'metric')}")
@@ -163,11 +181,36 @@ def _choose(curves: pl.DataFrame, *, metric: str, data: str | None) -> pl.DataFr
     return rows
 
 
-def _span(rows: pl.DataFrame) -> tuple[float, float]:
+def span_of(rows: pl.DataFrame) -> tuple[float, float]:
     """What the vertical axis shows: all means with some air; the bands of few runs may reach further."""
     low, high = rows.select(low=pl.col("mean").min(), high=pl.col("mean").max()).row(0)
     air = 0.1 * (high - low) or 0.1
-    return (low - air if low < 0 else max(low - air, 0.0)), high + air
+    top = high + air if high > 1 else min(high + air, 1.02)  # shares and nDCG end at 1
+    return (low - air if low < 0 else max(low - air, 0.0)), top
+
+
+def _after_the_start(rows: pl.DataFrame) -> pl.DataFrame:
+    """All but the first 1 % of the rounds: a policy that knows nothing yet would squeeze all that follows."""
+    return rows.filter(pl.col("round") >= 0.01 * pl.col("round").max())
+
+
+def value_axis(span: tuple[float, float]) -> alt.Axis:
+    """The vertical axis, with short labels for large numbers: 20M."""
+    return alt.Axis(tickCount=5, format="~s") if span[1] >= 1e5 else alt.Axis(tickCount=5)
+
+
+def has_bands(rows: pl.DataFrame) -> bool:
+    """Whether there are enough runs for intervals that can be drawn."""
+    return bool((rows["runs"] >= FEWEST_FOR_A_BAND).any())
+
+
+def band_strength(lines: int) -> float:
+    """How opaque a band is: many bands are fainter, so that the lines stay in front.
+
+    >>> band_strength(2), band_strength(10)
+    (0.15, 0.06)
+    """
+    return min(0.15, 0.6 / lines)
 
 
 def _best_first(rows: pl.DataFrame, metric: str) -> list[str]:

@@ -69,6 +69,7 @@ class Ledger:
     def _fingerprint(self, run: Run) -> str:
         sweep = self._sweep
         dataset, policy = sweep.dataset(run.fold), sweep.policies[run.policy]
+        probes = [probe for probe in sweep.probes.values() if probe.applies(policy)]
         user = sweep.user(run.user, dataset)
         facts = [
             (run.data, run.fold, run.user, run.policy, run.seed),
@@ -79,7 +80,8 @@ class Ledger:
                 (name, str(value.dtype), value.shape, value.tobytes().hex())
                 for name, value in policy.state().items()
             ],
-            [_source_of(type(value)) for value in (user, policy)],
+            [repr(probe) for probe in probes],
+            [_source_of(type(value)) for value in (user, policy, *probes)],
             _own_source(),
         ]
         return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]

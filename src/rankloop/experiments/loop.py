@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
+from rankloop.experiments.probes import Gauges, Probe
 from rankloop.experiments.protocol import Protocol
 from rankloop.metrics import NDCG, PairwiseRegret, discounted_cumulative, mean_over_queries
 from rankloop.policies import Policy
@@ -24,12 +25,20 @@ class Record:
 
 
 def simulate(
-    policy: Policy, user: UserModel, train: QuerySet, test: QuerySet, *, seed: int, protocol: Protocol
+    policy: Policy,
+    user: UserModel,
+    train: QuerySet,
+    test: QuerySet,
+    *,
+    seed: int,
+    protocol: Protocol,
+    probes: Sequence[Probe] = (),
 ) -> Iterator[Record]:
     """Let a policy learn from a user's clicks, and measure it on the way.
 
     Queries, user and policy have streams of randomness of their own, so that two policies with the same seed
-    meet the same queries and the same luck, and so that measuring more often changes nothing.
+    meet the same queries and the same luck, and so that measuring more often changes nothing. Probes look
+    into the policy on the way; a policy in which they have nothing to see is passed over.
 
     >>> from rankloop.checks import small_world
     >>> from rankloop.policies import PDGD
@@ -46,6 +55,7 @@ def simulate(
     ndcg, regret = NDCG(k=protocol.k), PairwiseRegret()
     ideal = ndcg.ideal(train).tolist()
     shown, wrong_pairs = np.zeros(protocol.rounds), np.zeros(protocol.rounds)
+    gauges = Gauges(probes, policy, train, protocol.rounds)
 
     def offline(number: int) -> Record:
         value = mean_over_queries(
@@ -53,12 +63,17 @@ def simulate(
         )
         return Record(number, f"offline {ndcg}", value)
 
+    def probed(number: int) -> Iterator[Record]:
+        return (Record(number, metric, value) for metric, value in gauges.read(number))
+
     yield offline(0)
+    yield from probed(0)
     for start, end in pairwise(protocol.checkpoint_rounds()):
         for past in range(start, end):
             index = draws[past]
             judged = train[index]
             ranking = policy.rank(judged.query, k=protocol.k, rng=policies)
+            gauges.look(judged, ranking)
             shown[past] = ndcg.given_ideal(ranking.order, judged.relevance, ideal[index])
             wrong_pairs[past] = regret(ranking.order, judged.relevance)
             policy.learn(user.respond(ranking, judged.relevance, users))
@@ -67,3 +82,4 @@ def simulate(
         yield Record(end, f"online {ndcg}", float(shown[start:end].mean()))
         yield Record(end, f"cumulative {ndcg}", float(cumulative[-1]))
         yield Record(end, repr(regret), float(wrong_pairs[:end].sum()))
+        yield from probed(end)

@@ -7,7 +7,7 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -18,76 +18,10 @@ import vl_convert
 
 from rankloop.experiments.charts import axis_title, chart_config, learning_curves
 from rankloop.experiments.files import write_whole
+from rankloop.experiments.page import DRAW, GUIDE, MEANINGS, STYLE
+from rankloop.experiments.profile import fold_name, fold_profiles, is_profile, position_profile
 from rankloop.experiments.statistics import SummaryRow, curves, summarise
 from rankloop.experiments.table import summary_html
-
-MEANINGS = {
-    "offline": "How good is what was learned? The ranking without exploration, on queries never trained on.",
-    "online": "How good were the lists people saw? With exploration, averaged since the last checkpoint.",
-    "cumulative": "What did people get in total while it learned? Early rounds weigh most.",
-    "pairwise": "What did learning cost? All pairs shown the wrong way round so far; flat is free.",
-}
-
-GUIDE = """
-<p>A <b>policy</b> ranks documents, sees what a <b>user</b> clicks, learns, and ranks again: that is one
-<b>round</b>. The users are simulated, so the true relevance is known and every list can be graded. All
-policies meet the same queries; several independent <b>runs</b> show how much is luck.</p>
-<ul>
-<li><b>Lines</b> are means over runs; the <b>bands</b> around them are 95&nbsp;% confidence intervals. Where
-bands overlap widely, do not conclude that one policy is better.</li>
-<li><b>Panels</b> are user models; all panels of a chart share one scale.</li>
-<li><b>Tables</b> show the last round. <b>Bold</b> is the best; ▽ and ▼ are worse than the best beyond luck.
-No mark means that this experiment could not tell them apart.</li>
-<li>Point at a line for its numbers; click a name in a legend to single a policy out, twice to go back.</li>
-</ul>"""
-
-STYLE = """
-:root { color-scheme: light dark;
-  --ink: #1f2328; --soft: #59636e; --line: #e3e6ea; --paper: #ffffff; --page: #f6f7f9; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e6e8eb; --soft: #9aa4af; --line: #33383f; --paper: #16181c; --page: #0e1013; } }
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--page); color: var(--ink);
-  font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif; }
-main { max-width: 1180px; margin: 0 auto; padding: 40px 20px 64px; }
-h1 { font-size: 30px; line-height: 1.2; margin: 0 0 6px; overflow-wrap: anywhere; }
-h2 { font-size: 21px; margin: 0; overflow-wrap: anywhere; }
-.lead, .meaning, caption, footer { color: var(--soft); }
-.lead { margin: 0 0 24px; } .meaning { margin: 2px 0 18px; }
-section, details { background: var(--paper); border: 1px solid var(--line); border-radius: 10px;
-  padding: 22px 24px; margin: 18px 0; overflow-x: auto; }
-details { padding: 14px 24px; } summary { cursor: pointer; font-weight: 600; }
-figure { margin: 0 0 18px; } .chart { min-height: 330px; } figcaption { font-weight: 600; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; width: min(100%, 880px); }
-caption { caption-side: bottom; text-align: left; font-size: 13.5px; line-height: 1.5; padding-top: 12px; }
-th, td { padding: 6px 18px 6px 0; text-align: right; white-space: nowrap;
-  border-bottom: 1px solid var(--line); }
-th[scope=row], th.name { text-align: left; }
-thead th { color: var(--soft); font-weight: 600; font-size: 14px; }
-th[scope=row] { font-weight: 500; } td.best { font-weight: 700; }
-dl { display: grid; grid-template-columns: fit-content(40%) 1fr; gap: 6px 22px; margin: 12px 0 0; }
-dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
-footer { font-size: 13.5px; margin-top: 28px; }
-"""
-
-DRAW = """
-const schemes = JSON.parse(document.getElementById("schemes").textContent);
-const dark = matchMedia("(prefers-color-scheme: dark)");
-async function draw(chart) {
-  const spec = JSON.parse(document.getElementById(chart.dataset.spec).textContent);
-  try {
-    const config = dark.matches ? schemes.dark : schemes.light;
-    await vegaEmbed(chart, spec, {config, renderer: "svg", actions: false});
-    chart.dataset.state = "drawn";
-  } catch (problem) {
-    chart.dataset.state = "failed";
-    chart.textContent = "This chart could not be drawn (" + problem + "). Its picture is beside this page.";
-  }
-}
-const drawAll = () => document.querySelectorAll(".chart").forEach(draw);
-dark.addEventListener("change", drawAll);
-drawAll();
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,15 +41,17 @@ def write_report(
     *,
     title: str = "rankloop",
     notes: Mapping[str, str] | None = None,
+    about: Sequence[str] = (),
 ) -> Path:
     """Write `report.html` and the PNG and SVG of every chart into `directory`; return the page's path.
 
     The page needs no network: styles, data and the drawing library are inside. `notes` are shown as
-    they are given: the conventions and options a reader must know to compare numbers. The same
-    results give the same bytes.
+    they are given: the conventions and options a reader must know to compare numbers. If the question is
+    `about` some of the metrics, these come first and only these are drawn. The same results give the
+    same bytes.
     """
     folder = Path(directory)
-    rows, charts = summarise(results), list(_charts(curves(results)))
+    rows, charts = summarise(results), list(_charts(fold_profiles(curves(results)), about))
     files = {"report.html": render_page(rows, charts, title=title, notes=notes or {}).encode()}
     for chart in charts:
         files[f"{chart.name}.svg"] = _numbered(vl_convert.vegalite_to_svg(chart.picture)).encode()
@@ -127,8 +63,10 @@ def write_report(
 
 def render_page(rows: list[SummaryRow], charts: list[Chart], *, title: str, notes: Mapping[str, str]) -> str:
     """The page as text; every name in it is escaped, and only our own two scripts may run."""
-    metrics = list(dict.fromkeys(row.metric for row in rows))
-    sections = "\n".join(_section(rows, charts, metric) for metric in metrics)
+    drawn = list(dict.fromkeys(chart.metric for chart in charts))
+    sections = "\n".join(_section(rows, charts, metric) for metric in drawn)
+    measured = dict.fromkeys(row.metric for row in rows if not is_profile(fold_name(row.metric)))
+    others = [metric for metric in measured if metric not in drawn]
     schemes = {"light": chart_config(dark=False), "dark": chart_config(dark=True)}
     library = _library()
     return f"""<!doctype html>
@@ -149,6 +87,7 @@ def render_page(rows: list[SummaryRow], charts: list[Chart], *, title: str, note
 {GUIDE}
 </details>
 {sections}
+{_others(rows, others)}
 <footer>Made by rankloop. Each chart is also beside this page as PNG and SVG.</footer>
 </main>
 {_json("schemes", schemes)}
@@ -160,15 +99,28 @@ def render_page(rows: list[SummaryRow], charts: list[Chart], *, title: str, note
 """
 
 
-def _charts(frame: pl.DataFrame) -> Iterator[Chart]:
+def _charts(frame: pl.DataFrame, about: Sequence[str]) -> Iterator[Chart]:
     several = frame["data"].n_unique() > 1
     taken: set[str] = set()
-    for metric, data in frame.select("metric", "data").unique(maintain_order=True).iter_rows():
+    pairs = frame.select("metric", "data").unique(maintain_order=True).rows()
+    chosen = [pair for metric in about for pair in pairs if pair[0] == metric] or pairs
+    for metric, data in chosen:
         name = _file_name(f"{metric} {data}" if several else metric, taken)
-        spec = learning_curves(frame, metric=metric, data=data, interactive=True).to_dict()
+        draw = position_profile if is_profile(metric) else learning_curves
+        spec = draw(frame, metric=metric, data=data, interactive=True).to_dict()
         spec.pop("config")
-        picture = learning_curves(frame, metric=metric, data=data).to_json()
+        picture = draw(frame, metric=metric, data=data).to_json()
         yield Chart(name=name, metric=metric, data=data if several else "", spec=spec, picture=picture)
+
+
+def _others(rows: list[SummaryRow], metrics: Sequence[str]) -> str:
+    """Tables of what was measured besides, folded away."""
+    if not metrics:
+        return ""
+    tables = "\n".join(
+        f"<h3>{html.escape(metric)}</h3>\n{summary_html(rows, metric=metric)}" for metric in metrics
+    )
+    return f"<details><summary>What else was measured</summary>\n{tables}\n</details>"
 
 
 def _section(rows: list[SummaryRow], charts: list[Chart], metric: str) -> str:
@@ -176,7 +128,7 @@ def _section(rows: list[SummaryRow], charts: list[Chart], metric: str) -> str:
     meaning = MEANINGS.get(metric.partition(" ")[0], axis_title(metric))
     return (
         f'<section>\n<h2>{html.escape(metric)}</h2>\n<p class="meaning">{html.escape(meaning)}</p>\n'
-        f"{figures}{summary_html(rows, metric=metric)}\n</section>"
+        f"{figures}{'' if is_profile(metric) else summary_html(rows, metric=metric)}\n</section>"
     )
 
 

@@ -57,7 +57,16 @@ def higher_is_better(metric: str) -> bool:
     >>> higher_is_better("offline nDCG@10"), higher_is_better("pairwise regret")
     (True, False)
     """
-    return not {"regret", "loss", "error", "seconds", "time"} & set(metric.casefold().split())
+    return not {"regret", "loss", "error", "seconds", "time"} & _words(metric)
+
+
+def is_description(metric: str) -> bool:
+    """Whether the metric describes a policy without grading it: who is certain may still be wrong.
+
+    >>> is_description("block size at rank 1"), is_description("offline nDCG@10")
+    (True, False)
+    """
+    return bool({"block", "blocks", "certain", "bound"} & _words(metric))
 
 
 def summarise(results: pl.DataFrame) -> list[SummaryRow]:
@@ -66,7 +75,7 @@ def summarise(results: pl.DataFrame) -> list[SummaryRow]:
     The last round is the last that *every* policy of the cell reached, so that a run which is still
     going is compared where the others were. Intervals are Student's t over runs. Every policy is
     compared with the best one by a paired t-test over the runs they share, and the p-values of a cell
-    are corrected after Holm (1979).
+    are corrected after Holm (1979). A metric that describes without grading has no best and no tests.
 
     >>> results = pl.DataFrame(
     ...     [("world", "1", "perfect", policy, seed, 100, "nDCG@10", value)
@@ -161,6 +170,8 @@ def _summarise_cell(cell: pl.DataFrame, *, data: str, user: str, metric: str) ->
         values.setdefault(policy, {})[fold, seed] = value
     where: dict[str, Any] = {"data": data, "user": user, "metric": metric, "round": last}
     rows = [SummaryRow(policy=policy, **where, **_spread(runs)) for policy, runs in values.items()]
+    if is_description(metric):
+        return rows
     sign = -1 if higher_is_better(metric) else 1
     return _compare_with_best(sorted(rows, key=lambda row: (sign * row.mean, row.policy)), values)
 
@@ -208,6 +219,10 @@ def _worse_by_luck(
     if p_value is not None and (behind > 0) is not higher_is_better(metric):
         return 1.0
     return p_value
+
+
+def _words(metric: str) -> set[str]:
+    return set(metric.casefold().split())
 
 
 def _t_factor(n: int) -> float:

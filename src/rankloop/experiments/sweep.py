@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from rankloop.data import Dataset, expand, load
 from rankloop.experiments.loop import Record, simulate
+from rankloop.experiments.probes import Probe
 from rankloop.experiments.protocol import Protocol
 from rankloop.policies import Policy
 from rankloop.types import SettingError, UserModel
@@ -34,6 +35,8 @@ class Sweep:
 
     Data are names for the catalogue or datasets at hand; a name with folds stands for all of them. Users and
     policies are values with names of your choice. A policy is a pattern: each run starts from a copy of it.
+    Probes, named likewise, look into policies on the way. `about` are the metrics that answer the question;
+    the report shows them first, and draws only them.
 
     >>> from rankloop.policies import PDGD, Random
     >>> sweep = Sweep(
@@ -51,6 +54,8 @@ class Sweep:
     policies: Mapping[str, Policy]
     seeds: Sequence[int] = field(default_factory=lambda: range(5))
     protocol: Protocol = field(default_factory=Protocol)
+    probes: Mapping[str, Probe] = field(default_factory=dict)
+    about: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         """Refuse sweeps in which nothing would happen."""
@@ -60,6 +65,9 @@ class Sweep:
         labels = [label(data) for data in self.data]
         if len(set(labels)) != len(labels):
             raise SettingError(f"each dataset needs a name of its own, found {', '.join(labels)}")
+        kinds = [type(probe).__name__ for probe in self.probes.values()]
+        if len(set(kinds)) != len(kinds):
+            raise SettingError(f"two probes of a kind would give the same metrics, found {', '.join(kinds)}")
         if len(set(self.seeds)) != len(self.seeds) or min(self.seeds) < 0:
             raise SettingError(
                 f"seeds must be different whole numbers of 0 or more, found {list(self.seeds)}"
@@ -98,6 +106,7 @@ class Sweep:
             dataset.test,
             seed=run.seed,
             protocol=self.protocol,
+            probes=tuple(self.probes.values()),
         )
 
     def describe(self) -> dict[str, Any]:
@@ -108,6 +117,8 @@ class Sweep:
             "policies": {name: repr(policy) for name, policy in self.policies.items()},
             "seeds": list(self.seeds),
             **asdict(self.protocol),
+            "probes": {name: repr(probe) for name, probe in self.probes.items()},
+            "about": list(self.about),
         }
 
 

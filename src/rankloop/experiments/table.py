@@ -11,7 +11,7 @@ from typing import Literal
 from rich.table import Table
 from rich.text import Text
 
-from rankloop.experiments.statistics import SummaryRow, higher_is_better
+from rankloop.experiments.statistics import SummaryRow, higher_is_better, is_description
 from rankloop.types import SettingError
 
 NOTHING = "–"
@@ -159,13 +159,15 @@ def _badness(line: Line) -> float:
 def _caption(rows: Sequence[SummaryRow], metric: str, note: str) -> str:
     runs, seeds, rounds = ({getattr(row, field) for row in rows} for field in ("runs", "seeds", "round"))
     better = "higher" if higher_is_better(metric) else "lower"
-    after = f"after {_span(rounds)} rounds; {better} is better. Bold: the best."
+    graded = not is_description(metric)
+    grades = f"{better} is better. Bold: the best." if graded else "a description, neither better nor worse."
+    after = f"after {_span(rounds)} rounds; {grades}"
     if max(runs) < 2:
         return f"One run {after} A single run has no interval and no test. {note}".rstrip()
     over = f"{_span(runs)} runs" + (f" ({_span(seeds)} seeds each fold)" if runs != seeds else "")
+    tests = " Worse than the best with ▽ p < .05, ▼ p < .01 (paired t-test over runs, Holm-corrected)."
     return (
-        f"Mean ± half of the 95 % Student-t interval over {over} {after} Worse than the best with "
-        f"▽ p < .05, ▼ p < .01 (paired t-test over runs, Holm-corrected). {note}"
+        f"Mean ± half of the 95 % Student-t interval over {over} {after}{tests if graded else ''} {note}"
     ).rstrip()
 
 

@@ -118,7 +118,8 @@ class Theory:
 
     def __post_init__(self) -> None:
         """Refuse constants for which the lemma says nothing."""
-        if not (0 < self.delta < 1 and min(self.longest_weights, self.longest_difference, self.noise) > 0):
+        constants = (self.longest_weights, self.longest_difference, self.noise)
+        if not (0 < self.delta < 1 and all(0 < constant < np.inf for constant in constants)):
             raise SettingError(f"delta must be in (0, 1) and the other constants positive, found {self}")
 
     def certain(self, scores: FloatArray, features: FloatArray, belief: Belief) -> BoolArray:

@@ -11,7 +11,8 @@ from scipy.special import expit
 
 from rankloop.types import FloatArray
 
-NEWTON_STEPS = 50  # far more than Newton's method needs
+NEWTON_STEPS = 500  # five are typical; a weak regularisation and a strong tilt need up to two hundred
+GUIDED_STEPS = 10  # a preconditioner that needs more is too far off to lead anywhere
 
 
 def loss(pairs: FloatArray, parameters: FloatArray, regularisation: float) -> float:
@@ -60,11 +61,11 @@ def fit(
     """
     force = np.zeros_like(start) if tilt is None else tilt
     here, value = start, loss(pairs, start, regularisation) - float(force @ start)
-    for _ in range(NEWTON_STEPS):
+    for taken in range(NEWTON_STEPS):
         descent = pairs.T @ expit(-(pairs @ here)) - regularisation * here + force
         if np.abs(descent).max() <= 1e-7 * (1.0 + regularisation):
             break
-        if preconditioner is None:
+        if preconditioner is None or taken >= GUIDED_STEPS:
             step = np.linalg.solve(curvature(pairs, here, regularisation), descent)
         else:
             step = preconditioner @ descent
@@ -115,11 +116,20 @@ def online_newton(
     """
     projected = pairs @ inverse
     gram, margins = projected @ pairs.T, pairs @ parameters
+
+    def outcome(pull: FloatArray) -> tuple[FloatArray, float]:
+        """The margins and the objective that this pull leads to."""
+        gain = gram @ pull
+        return margins + gain, float(pull @ gain) / 2 + float(np.logaddexp(0.0, -margins - gain).sum())
+
     pull = expit(-margins)
+    now, value = outcome(pull)
     for _ in range(NEWTON_STEPS):
-        now = margins + gram @ pull
         error = pull - expit(-now)
         if np.abs(error).max() < 1e-9:
             break
-        pull = pull - np.linalg.solve(np.eye(len(pull)) + slopes(now)[:, None] * gram, error)
+        step = np.linalg.solve(np.eye(len(pull)) + slopes(now)[:, None] * gram, error)
+        while (ahead := outcome(pull - step))[1] > value + 1e-12 * (1.0 + value):  # too far, as in fit()
+            step = step / 2
+        pull, (now, value) = pull - step, ahead
     return parameters + pull @ projected, _absorb(inverse, projected, pairs, slopes(now))[0]

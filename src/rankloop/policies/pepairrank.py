@@ -81,7 +81,7 @@ class PePairRank(PairwiseLogistic):
     def _tilts(self, rng: np.random.Generator) -> FloatArray:
         r"""Draws from $\mathcal{N}(0, \nu^2 \sum x x^\top)$, [rankers, d]."""
         dimensions = len(self.scatter)
-        jitter = 1e-9 * (1.0 + np.trace(self.scatter) / dimensions)  # few pairs span only a few directions
+        jitter = 1e-9 * np.trace(self.scatter) / dimensions  # few pairs span only a few directions
         factor = np.linalg.cholesky(self.scatter + jitter * np.eye(dimensions))
         draws: FloatArray = np.sqrt(self.variance) * rng.standard_normal((self.rankers, dimensions))
         return draws @ factor.T

@@ -1,0 +1,60 @@
+"""How close a linear ranker is to the one that true labels teach."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rankloop.experiments.probes.base import Checkpoint, CheckpointProbe
+from rankloop.experiments.probes.offline import offline_ranknet
+from rankloop.policies import Policy
+from rankloop.scorers import Linear
+from rankloop.types import FloatArray, SettingError
+
+
+@dataclass(frozen=True, kw_only=True)
+class CosineToOffline(CheckpointProbe):
+    r"""The cosine of the angle between the learned weights and those of an offline RankNet.
+
+    $$\cos(\theta, \theta^*) = \frac{\theta^\top \theta^*}{\lVert\theta\rVert \lVert\theta^*\rVert}$$
+
+    Before anything is learned there is no direction, and it is 0. `pairs` and `regularisation` are the
+    offline RankNet's.
+
+    Jia, Wang, Guo, Wang: PairRank: online pairwise learning to rank by divide-and-conquer. WWW 2021,
+    Figure 5.
+    """
+
+    name: ClassVar[str] = "cosine"
+
+    pairs: int = 50_000
+    regularisation: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Refuse an offline RankNet that cannot be trained."""
+        if self.pairs < 1 or not 0 < self.regularisation < np.inf:
+            raise SettingError(f"pairs must be at least 1 and regularisation positive, found {self}")
+
+    def applies(self, policy: Policy) -> bool:
+        """To policies with the weights of a linear scorer."""
+        parameters, scorer = getattr(policy, "parameters", None), getattr(policy, "scorer", Linear())
+        return isinstance(parameters, np.ndarray) and parameters.ndim == 1 and isinstance(scorer, Linear)
+
+    def values(self, checkpoint: Checkpoint) -> Mapping[str, float]:
+        """Compare the weights as they are now."""
+        learned: FloatArray = checkpoint.policy.parameters  # type: ignore[attr-defined]  # applies() saw them
+        ideal = offline_ranknet(checkpoint.train, pairs=self.pairs, regularisation=self.regularisation)
+        return {"cosine to offline RankNet": cosine(learned, ideal) if learned.size else 0.0}
+
+
+def cosine(a: FloatArray, b: FloatArray) -> float:
+    """The cosine of the angle between two vectors; 0 if one has no direction.
+
+    >>> round(cosine(np.array([1.0, 1.0]), np.array([0.0, 2.0])), 4)
+    0.7071
+    """
+    lengths = float(np.linalg.norm(a) * np.linalg.norm(b))
+    return float(a @ b) / lengths if lengths > 0 else 0.0

@@ -1,0 +1,132 @@
+"""What is settled and what is open: probes of policies that know certain orders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rankloop.experiments.probes.base import KnowsOrders, Look, RoundProbe
+from rankloop.policies import Policy
+from rankloop.types import BoolArray, IntArray, SettingError
+
+
+@dataclass(frozen=True, kw_only=True)
+class _OrdersProbe(RoundProbe):
+    """Looks at the certain orders of the query that was asked."""
+
+    def applies(self, policy: Policy) -> bool:
+        """To policies that know certain orders."""
+        return isinstance(policy, KnowsOrders)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CertainPairs(_OrdersProbe):
+    """The share of settled pairs among the best-scored documents: how much of the top is still open.
+
+    Jia, Wang: Learning neural ranking models online from implicit user feedback. WWW 2022, Figure 6.
+    """
+
+    name: ClassVar[str] = "certain"
+
+    top: int = 10
+
+    def __post_init__(self) -> None:
+        """Refuse tops in which there are no pairs."""
+        super().__post_init__()
+        if self.top < 2:
+            raise SettingError(f"top must be at least 2, found {self.top}")
+
+    def values(self, look: Look) -> Mapping[str, float]:
+        """Count the certain pairs among the best."""
+        best = (-look.scores).argsort(kind="stable")[: self.top]
+        pairs = len(best) * (len(best) - 1) / 2
+        if not pairs:
+            return {}
+        certain = np.count_nonzero(look.certain[best[:, None], best])
+        return {f"certain pairs in the top {self.top}": certain / pairs}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blocks(_OrdersProbe):
+    """How many ordered blocks the documents fall into: one at first; as many as documents at the end.
+
+    Jia, Wang, Guo, Wang: PairRank: online pairwise learning to rank by divide-and-conquer. WWW 2021,
+    Figure 7b.
+    """
+
+    name: ClassVar[str] = "blocks"
+
+    def values(self, look: Look) -> Mapping[str, float]:
+        """Count the blocks."""
+        return {"blocks": float(len(look.blocks))}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockSizes(_OrdersProbe):
+    """The size of the block at ranks 1, 5 and 10: how many documents may be shown there.
+
+    Jia, Wang, Guo, Wang: PairRank: online pairwise learning to rank by divide-and-conquer. WWW 2021,
+    Figure 6.
+    """
+
+    name: ClassVar[str] = "block-size"
+
+    ranks: tuple[int, ...] = (1, 5, 10)
+
+    def __post_init__(self) -> None:
+        """Refuse ranks that no list has."""
+        super().__post_init__()
+        if not self.ranks or min(self.ranks) < 1:
+            raise SettingError(f"ranks must be 1 or more, found {self.ranks}")
+
+    def values(self, look: Look) -> Mapping[str, float]:
+        """Find the blocks that hold these ranks; a short list does not have them all."""
+        sizes = size_at_each_rank(look.blocks)
+        return {
+            f"block size at rank {rank}": float(sizes[rank - 1]) for rank in self.ranks if rank <= len(sizes)
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegretBound(_OrdersProbe):
+    r"""The paper's bound on the regret so far, $\sum_t N_t (N_t + 1) / 2$, if all certain orders are right.
+
+    $N_t$ is the number of uncertain pairs of the query of round $t$. It looks at every round, as a sum
+    should; with `every` above 1 it is an estimate.
+
+    Jia, Wang, Guo, Wang: PairRank: online pairwise learning to rank by divide-and-conquer. WWW 2021,
+    Equation 2.
+    """
+
+    name: ClassVar[str] = "regret-bound"
+    add_up: ClassVar[bool] = True
+
+    every: int = 1
+
+    def values(self, look: Look) -> Mapping[str, float]:
+        """The most pairs that one round can have wrong."""
+        n = uncertain_pairs(look.certain)
+        return {"bound on pairwise regret": n * (n + 1) / 2}
+
+
+def size_at_each_rank(blocks: list[IntArray]) -> IntArray:
+    """The size of the block that holds each rank.
+
+    >>> size_at_each_rank([np.array([4, 0]), np.array([1]), np.array([3, 2])]).tolist()
+    [2, 2, 1, 2, 2]
+    """
+    sizes = np.array([len(block) for block in blocks])
+    return np.repeat(sizes, sizes)
+
+
+def uncertain_pairs(certain: BoolArray) -> int:
+    """How many pairs are settled in neither direction.
+
+    >>> uncertain_pairs(np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], dtype=bool))
+    1
+    """
+    n = len(certain)
+    return n * (n - 1) // 2 - int(np.count_nonzero(certain))

@@ -1,0 +1,61 @@
+"""What a suite is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rankloop.data import Dataset
+from rankloop.experiments.probes import Probe
+from rankloop.experiments.protocol import Protocol
+from rankloop.experiments.sweep import Sweep, UserChoice
+from rankloop.policies import Policy
+from rankloop.users import CASCADE_TABLES, Preset, Stop
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suite:
+    """A question, and the sweep that answers it.
+
+    A suite that repeats a figure says which metrics the figure is `about`, and what the `paper` shows.
+    Policies, users and probes have names that the command line understands: a suite can be run again from
+    its `spec.json`.
+    """
+
+    title: str
+    policies: Callable[[], Mapping[str, Policy]]
+    users: Mapping[str, UserChoice]
+    about: tuple[str, ...] = ()
+    paper: str = ""
+    probes: Mapping[str, Probe] = field(default_factory=dict)
+    data: Sequence[str | Dataset] = ("synthetic:nonlinear",)
+    rounds: int = 5000
+    seeds: int = 5
+    checkpoints: int = 50
+
+    def sweep(
+        self, *, data: Sequence[str | Dataset] = (), rounds: int | None = None, seeds: int | None = None
+    ) -> Sweep:
+        """The sweep, on other data or of another size if wanted."""
+        return Sweep(
+            data=data or self.data,
+            users=self.users,
+            policies=self.policies(),
+            seeds=range(seeds or self.seeds),
+            protocol=Protocol(rounds=rounds or self.rounds, checkpoints=self.checkpoints),
+            probes=self.probes,
+            about=self.about,
+        )
+
+
+def preset_users(*readings: Stop) -> dict[str, Preset]:
+    """The three classic users under each reading of *stop*; only the unusual reading is named.
+
+    >>> list(preset_users("click", "every"))[2:4]
+    ['informational', 'perfect:stop=every']
+    """
+    return {
+        user if stop == "click" else f"{user}:stop={stop}": Preset(user, stop)
+        for stop in readings
+        for user in CASCADE_TABLES
+    }

@@ -1,0 +1,132 @@
+"""The figures of the PairRank paper.
+
+Jia, Wang, Guo, Wang: PairRank: online pairwise learning to rank by divide-and-conquer. WWW 2021.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rankloop.experiments.probes import (
+    Blocks,
+    BlockSizeByPosition,
+    BlockSizes,
+    CertainPairs,
+    CosineToOffline,
+    RegretBound,
+)
+from rankloop.experiments.suites.base import Suite, preset_users
+from rankloop.experiments.suites.classic import baselines
+from rankloop.policies import PairRank, PePairRank, Policy, Width
+
+
+def pairranks() -> dict[str, Policy]:
+    """PairRank as it comes, with random exploration, and with two of the paper's widths."""
+    return {
+        "pairrank": PairRank(),
+        "pairrank:exploration=random": PairRank(exploration="random"),
+        "pairrank:certainty=width(0.1)": PairRank(certainty=Width(0.1)),
+        "pairrank:certainty=width(0.01)": PairRank(certainty=Width(0.01)),
+    }
+
+
+def rivals() -> dict[str, Policy]:
+    """Every PairRank against every baseline of the paper."""
+    return {
+        **pairranks(),
+        "pairrank:exploration=random,certainty=width(0.1)": PairRank(
+            exploration="random", certainty=Width(0.1)
+        ),
+        "pairrank:exploration=random,certainty=width(0.01)": PairRank(
+            exploration="random", certainty=Width(0.01)
+        ),
+        **baselines(),
+    }
+
+
+def linear() -> dict[str, Policy]:
+    """Every policy whose weights can be compared with those of an offline RankNet."""
+    return {
+        "pairrank": PairRank(),
+        "pairrank:exploration=random": PairRank(exploration="random"),
+        "pepairrank": PePairRank(),
+        **baselines(),
+    }
+
+
+def certain() -> dict[str, Policy]:
+    """Every policy that knows certain orders."""
+    return {**pairranks(), "pepairrank": PePairRank()}
+
+
+USERS = preset_users("click")
+SMOOTH = 25  # checkpoints: with 5000 rounds, means over 200 of them, as in the paper
+
+SUITES: Mapping[str, Suite] = {
+    "pairrank/fig3": Suite(
+        title="Does PairRank learn a better ranking than the others, and sooner?",
+        about=("offline nDCG@10",),
+        paper="PairRank is ahead of all baselines under all users, a little further with conservative than "
+        "with random exploration; then PDGD and RankNet, close to each other; DBGD, MGD and "
+        "epsilon-greedy are last.",
+        policies=rivals,
+        users=USERS,
+    ),
+    "pairrank/fig4": Suite(
+        title="What do users see while PairRank learns, compared with the others?",
+        about=("cumulative nDCG@10",),
+        paper="PairRank gives users most, and more with conservative exploration; RankNet gives more than "
+        "PDGD, above all under navigational and informational users; epsilon-greedy pays for its "
+        "exploration.",
+        policies=rivals,
+        users=USERS,
+    ),
+    "pairrank/fig5": Suite(
+        title="How close do the learned weights come to those that the true labels teach?",
+        about=("cosine to offline RankNet",),
+        paper="All pairwise policies come closer with every round, PairRank fastest and closest, RankNet "
+        "faster than PDGD; DBGD and MGD stay far away.",
+        policies=linear,
+        users=USERS,
+        probes={"cosine": CosineToOffline()},
+    ),
+    "pairrank/fig6": Suite(
+        title="How many documents may still be shown at ranks 1, 5 and 10?",
+        about=("block size at rank 1", "block size at rank 5", "block size at rank 10"),
+        paper="After some hundred rounds the blocks at the top hold one document; those at rank 10 shrink "
+        "more slowly, and all more slowly under navigational users, who click least.",
+        policies=pairranks,
+        users=USERS,
+        probes={"block-size:every=1": BlockSizes(every=1)},
+        checkpoints=SMOOTH,
+    ),
+    "pairrank/fig7": Suite(
+        title="Where in the list is the order still open, and into how many blocks does it fall?",
+        about=("block size by position", "blocks"),
+        paper="Blocks are small at the top and at the bottom and large in the middle, at all times (7a, for "
+        "informational users). The number of blocks grows, slowest under navigational users (7b).",
+        policies=lambda: {"pairrank": PairRank()},
+        users=USERS,
+        probes={"blocks:every=1": Blocks(every=1), "block-size-by-position": BlockSizeByPosition()},
+        checkpoints=SMOOTH,
+    ),
+    "pairrank/certain": Suite(
+        title="How much of the top 10 is settled?",
+        about=("certain pairs in the top 10",),
+        paper="Figure 6 of the paper on neural rankers: the share of certain orders among the top 10 soon "
+        "reaches a high level, slowest under navigational users.",
+        policies=certain,
+        users=USERS,
+        probes={"certain:every=1": CertainPairs(every=1)},
+        checkpoints=SMOOTH,
+    ),
+    "pairrank/regret": Suite(
+        title="How far is the regret from its bound?",
+        about=("pairwise regret", "bound on pairwise regret"),
+        paper="No figure: Equation 2 bounds the regret of a round with N uncertain pairs by N(N+1)/2, and "
+        "Theorem 1 says that the sum grows as the fourth power of the logarithm of the rounds.",
+        policies=certain,
+        users=USERS,
+        probes={"regret-bound": RegretBound()},
+    ),
+}
