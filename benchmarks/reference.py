@@ -232,6 +232,7 @@ class PlainPairRank(PlainPolicy):
     """Every pair asked one by one whether it is certain; the regression solved anew after every list."""
 
     level: float = 0.6
+    prior: float = 0.4
     history: FloatArray = field(default_factory=lambda: np.empty((0, 0)), init=False)
     penalty: FloatArray = field(default_factory=lambda: np.zeros(()), init=False)
 
@@ -278,7 +279,7 @@ class PlainPairRank(PlainPolicy):
             return
         if not self.weights.size:
             distances = [float(((a - b) ** 2).sum()) for a, b in permutations(features.astype(np.float64), 2)]
-            self.penalty = np.array(np.mean(distances))
+            self.penalty = np.array(np.mean(distances) / self.prior**2)
             self.weights, self.history = np.zeros(features.shape[1]), np.empty((0, features.shape[1]))
         self.history = np.vstack((self.history, pairs))
         self.weights = minimize(self.loss, self.weights, jac=self.gradient, method="L-BFGS-B", tol=1e-9).x

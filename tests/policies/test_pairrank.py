@@ -175,11 +175,11 @@ def test_the_typical_distance_is_a_mean_over_pairs(seed: int, n: int) -> None:
 
 
 def test_without_a_setting_the_first_query_that_teaches_gives_the_regularisation() -> None:
-    policy = PairRank()
+    policy = PairRank(prior=0.5)
     log = list(rounds_of(policy, "perfect", 20))
     first = next(one for one in log if len(pair_differences(one, "matching", 0)))
     expected = typical_squared_distance(first.ranking.query.features)
-    assert float(policy.penalty) == expected
+    assert float(policy.penalty) == expected / 0.5**2
     assert typical_squared_distance(np.ones((3, 2))) == typical_squared_distance(np.ones((1, 2))) == 1.0
 
 
@@ -258,6 +258,7 @@ def test_clicks_settle_the_orders_at_the_top(user: str) -> None:
         ({"exploration": "bold"}, "conservative or random, found 'bold'"),
         ({"update": "never"}, "online or exact, found 'never'"),
         ({"pairing": "every"}, "adjacent, matching, all, found 'every'"),
+        ({"prior": 0.0}, "prior must be positive, found 0.0"),
         ({"regularisation": 0.0}, "positive, found 0.0"),
         ({"regularisation": float("inf")}, "positive, found inf"),
         ({"regularisation": float("nan")}, "positive, found nan"),

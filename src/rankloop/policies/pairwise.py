@@ -26,14 +26,16 @@ class PairwiseLogistic(Policy):
 
     `exploration="conservative"` never violates a certain order; `"random"` divides the documents into blocks
     with certain orders between them and shuffles each block. `update="online"` learns at a constant cost;
-    `"exact"` solves the regression over the whole history every time. `regularisation` is the $\lambda$ of
-    the loss. Left out, it is the mean squared distance of two candidates of the first query that teaches
-    anything: then the log-odds of two typical candidates have, before any click, a standard deviation of 1.
+    `"exact"` solves the regression over the whole history every time. `prior` is the standard deviation that
+    the log-odds of two typical candidates have before any click: 0.4 expects odds of about 3 to 2. It sets
+    $\lambda = \overline{\lVert x_i - x_j \rVert^2} / \text{prior}^2$, with the mean over the candidates of
+    the first query that teaches anything; `regularisation` gives $\lambda$ directly.
     """
 
     exploration: Exploration = "conservative"
     pairing: Pairing = "matching"
     update: Update = "online"
+    prior: float = 0.4
     regularisation: float | None = None
     parameters: FloatArray = field(default_factory=partial(np.zeros, (0,)), init=False, repr=False)
     curvature: FloatArray = field(default_factory=partial(np.zeros, (0, 0)), init=False, repr=False)  # H⁻¹
@@ -47,6 +49,8 @@ class PairwiseLogistic(Policy):
             raise SettingError(f"exploration must be conservative or random, found {self.exploration!r}")
         if self.update not in ("online", "exact"):
             raise SettingError(f"update must be online or exact, found {self.update!r}")
+        if not 0 < self.prior < np.inf:
+            raise SettingError(f"prior must be positive, found {self.prior}")
         if self.regularisation is not None and not 0 < self.regularisation < np.inf:
             raise SettingError(f"regularisation must be positive, found {self.regularisation}")
 
@@ -96,7 +100,7 @@ class PairwiseLogistic(Policy):
 
     def _start(self, features: FloatArray) -> None:
         dimensions = features.shape[1]
-        self.penalty = np.array(self.regularisation or typical_squared_distance(features))
+        self.penalty = np.array(self.regularisation or typical_squared_distance(features) / self.prior**2)
         self.parameters = np.zeros(dimensions)
         self.curvature = np.eye(dimensions) / self.penalty
         self.history = np.empty((0, dimensions))
