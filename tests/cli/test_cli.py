@@ -163,6 +163,15 @@ def test_mistakes_get_one_sentence_and_change_nothing(
     assert not list(tmp_path.iterdir())
 
 
+def test_an_output_that_is_a_file_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("mine")
+    printed = rankloop("compare", *SMALL, "--policies", "random", "--out", str(file), expect=2)
+    assert "notes.txt: File exists" in printed
+    assert "Traceback" not in printed
+    assert file.read_text() == "mine"
+
+
 def test_a_broken_file_is_named_with_its_line(tmp_path: Path) -> None:
     file = tmp_path / "bad.txt"
     file.write_text("1 qid:1 1:0.5\n0 qid:1 1:abc\n")

@@ -65,7 +65,12 @@ def test_lists_of_names(text: str, expected: list[str]) -> None:
         ("pdgdd", r"no policy is called 'pdgdd': did you mean 'pdgd'\? choose from dbgd, epsilon-greedy"),
         ("pdgd:rate=1", r"pdgd has no setting 'rate': choose from scorer, learning_rate, decay|did you mean"),
         ("pdgd:learning_rate", r"expected <name>:<setting>=<value>,..., found 'learning_rate'"),
-        ("pdgd:learning_rate=fast", "learning_rate"),
+        (
+            "pdgd:learning_rate=fast",
+            "expected learning_rate=<a number>, as in learning_rate=0.1, found 'fast'",
+        ),
+        ("pairrank:certainty=width(", r"expected <name> or <name>\(<value>\), found 'width\('"),
+        ("pairrank:certainty=sure(2)", r"level must be in \[0.5, 1\)"),
         ("mgd:candidates=0", "candidates must be at least 1 and whole"),
         ("mgd:interleaving=nonsense", "choose from team-draft, probabilistic"),
         ("mgd:candidates=2.5", "candidates"),

@@ -103,10 +103,14 @@ def users(text: str, stop: str) -> dict[str, Preset]:
 def _make(noun: str, name: str, table: Mapping[str, type[T]]) -> T:
     kind, settings = _parse(name)
     make = lookup(noun, kind, table)
-    known = [setting.name for setting in fields(make) if setting.init]  # type: ignore[arg-type]  # dataclasses
-    for key in settings:
+    known = {setting.name: setting.default for setting in fields(make) if setting.init}  # type: ignore[arg-type]
+    for key, value in settings.items():
         if key not in known:
             raise SettingError(f"{kind} has no setting {key!r}: {suggestion(key, known)}")
+        if isinstance(known[key], int | float) and isinstance(value, str):
+            raise SettingError(
+                f"{kind}: expected {key}=<a number>, as in {key}={known[key]}, found {value!r}"
+            )
     try:
         return make(**settings)
     except TypeError as error:
@@ -131,7 +135,9 @@ def _parse(name: str) -> tuple[str, dict[str, Any]]:
 
 def _value(key: str, text: str) -> object:
     if key in PARTS:
-        part, _, argument = text.removesuffix(")").partition("(")
+        part, opened, argument = text.removesuffix(")").partition("(")
+        if bool(opened) != text.endswith(")"):
+            raise SettingError(f"{key}: expected <name> or <name>(<value>), found {text!r}")
         return lookup(key, part, PARTS[key])(*([_literal(argument)] if argument else []))
     return _literal(text)
 

@@ -22,6 +22,9 @@ class Stopping(TyperGroup):
         except RankloopError as error:
             ERRORS.print(f"[bold red]error:[/] {escape(str(error))}")
             raise typer.Exit(2) from error
+        except OSError as error:
+            ERRORS.print(f"[bold red]error:[/] {escape(f'{error.filename}: {error.strerror or error}')}")
+            raise typer.Exit(2) from error
         except KeyboardInterrupt as error:
             ERRORS.print("\nstopped: finished runs are kept, and the same command goes on from there")
             raise typer.Exit(130) from error
