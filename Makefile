@@ -7,7 +7,7 @@ BIN := .venv/bin
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: .venv/.run ## compare the classic policies on the built-in world: table, plots, report
+run: .venv/.run ## compare the policies on the built-in world: table, plots, report
 	$(BIN)/rankloop compare --out build/first-run
 
 test: .venv/.test browser lint types unit ## everything that must hold: style, types, docs, tests
@@ -20,7 +20,7 @@ types: .venv/.test ## mypy --strict on everything
 	$(BIN)/mypy
 
 unit: .venv/.test ## tests and doctests, warnings are errors
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest
 
 bench: .venv/.test ## rounds per second, memory and loading time, as ratios to a plain reference
 	$(BIN)/python -m benchmarks

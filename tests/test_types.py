@@ -51,13 +51,15 @@ def test_a_query_names_all_its_documents_or_none() -> None:
     ("offsets", "relevance", "ids", "message"),
     [
         ([0, 3], [0, 1], ["a"], "same rows"),
+        ([0, 3], [0, -1, 2], ["a"], "whole numbers of 0 or more"),
+        ([0, 3], [0, 0.5, 2], ["a"], "whole numbers of 0 or more"),
         ([0, 2], [0, 1, 2], ["a"], "from 0 to 3"),
         ([0, 1, 3], [0, 1, 2], ["a"], "from 0 to 3 in 2 steps"),
         ([0, 0, 3], [0, 1, 2], ["a", "b"], "at least one document"),
     ],
 )
 def test_the_parts_of_a_query_set_fit(
-    offsets: list[int], relevance: list[int], ids: list[str], message: str
+    offsets: list[int], relevance: list[float], ids: list[str], message: str
 ) -> None:
     with pytest.raises(DataError, match=message):
         QuerySet(np.eye(3), np.array(offsets), np.array(relevance), ids)

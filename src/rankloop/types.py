@@ -110,6 +110,8 @@ class QuerySet:
             raise DataError(
                 f"features {self.features.shape} and relevance {self.relevance.shape} must have the same rows"
             )
+        if not np.issubdtype(self.relevance.dtype, np.integer) or (rows and self.relevance.min() < 0):
+            raise DataError("relevance must be whole numbers of 0 or more, 0 being not relevant")
         if len(self.offsets) != len(self.ids) + 1 or self.offsets[0] != 0 or self.offsets[-1] != rows:
             raise DataError(f"offsets must run from 0 to {rows} in {len(self.ids) + 1} steps")
         if (np.diff(self.offsets) < 1).any():

@@ -70,6 +70,7 @@ def test_lists_of_names(text: str, expected: list[str]) -> None:
             "expected learning_rate=<a number>, as in learning_rate=0.1, found 'fast'",
         ),
         ("pairrank:certainty=width(", r"expected <name> or <name>\(<value>\), found 'width\('"),
+        ("pairrank:certainty=width(x)", r"expected width or width\(<number>\), found 'width\(x\)'"),
         ("pairrank:certainty=sure(2)", r"level must be in \[0.5, 1\)"),
         ("mgd:candidates=0", "candidates must be at least 1 and whole"),
         ("mgd:interleaving=nonsense", "choose from team-draft, probabilistic"),

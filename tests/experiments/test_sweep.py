@@ -138,6 +138,14 @@ def wait_until(holds: Callable[[], bool], seconds: float = 60) -> None:
         time.sleep(0.02)
 
 
+def test_a_damaged_run_is_done_again(tmp_path: Path, expected: dict[str, bytes]) -> None:
+    conduct(SWEEP, tmp_path)
+    victim = next((tmp_path / "runs").iterdir())
+    victim.write_bytes(victim.read_bytes()[:100])
+    conduct(SWEEP, tmp_path)
+    assert contents(tmp_path) == expected
+
+
 def test_more_seeds_reuse_what_is_there(tmp_path: Path) -> None:
     conduct(SWEEP, tmp_path)
     before = {path.name for path in (tmp_path / "runs").iterdir()}

@@ -138,7 +138,11 @@ def _value(key: str, text: str) -> object:
         part, opened, argument = text.removesuffix(")").partition("(")
         if bool(opened) != text.endswith(")"):
             raise SettingError(f"{key}: expected <name> or <name>(<value>), found {text!r}")
-        return lookup(key, part, PARTS[key])(*([_literal(argument)] if argument else []))
+        make = lookup(key, part, PARTS[key])
+        try:
+            return make(*([_literal(argument)] if argument else []))
+        except TypeError as error:
+            raise SettingError(f"{key}: expected {part} or {part}(<number>), found {text!r}") from error
     return _literal(text)
 
 

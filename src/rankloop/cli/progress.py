@@ -70,7 +70,7 @@ class SweepProgress:
         latest = "  ".join(list(self._latest.values())[-2:])
         self._bar.update(self._task, advance=step, rate=f"{rate:,.0f}/s", latest=latest)
         done = sum(self._reached.values())
-        if not self._console.is_terminal and done * 10 // self._total > self._said:
+        if self._new and not self._console.is_terminal and done * 10 // self._total > self._said:
             self._said = done * 10 // self._total
             left = (self._total - done) / max(rate, 1e-9)
             self._console.print(f"{self._said * 10:3d} %  {rate:,.0f} rounds/s  {left:,.0f} s left  {latest}")

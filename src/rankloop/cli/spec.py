@@ -28,7 +28,7 @@ def from_spec(path: Path) -> Sweep:
             probes={name: names.probe(name) for name in spec["probes"]},
             about=spec["about"],
         )
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(f"{path} is no spec the command line can run: {error}") from error
     if sweep.describe() != spec:
         raise DataError(

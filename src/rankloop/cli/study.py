@@ -47,6 +47,8 @@ def redo_report(folder: Path, *, title: str) -> None:
 
 def present(sweep: Sweep, results: pl.DataFrame, out: Path, *, title: str, notes: Mapping[str, str]) -> Path:
     """Write the report and print the tables that matter."""
+    if not CONSOLE.is_terminal:
+        CONSOLE.print("drawing the report ...")
     with CONSOLE.status("drawing the report"):
         page = write_report(results, out, title=title, notes=notes, about=sweep.about)
     rows = summarise(results)

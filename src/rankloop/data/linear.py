@@ -14,7 +14,9 @@ GRADE_SHARES = (0.50, 0.25, 0.13, 0.08, 0.04)
 
 @dataclass(frozen=True, kw_only=True)
 class Linear(World):
-    r"""A hidden weighting of features in [0, 1] plus noise decides the grades: $x^\top w + \epsilon$.
+    r"""A hidden weighting of features in [0, 1], plus noise, decides the grades.
+
+    Grades are thresholds on $x^\top w + \epsilon$.
 
     `noise` is the standard deviation of $\epsilon$ in units of the standard deviation of $x^\top w$.
 

@@ -51,8 +51,10 @@ class Ledger:
 
     def find(self, run: Run) -> pl.DataFrame | None:
         """The rows of a finished run, if it is there."""
-        path = self.path(run)
-        return pl.read_parquet(path) if path.exists() else None
+        try:
+            return pl.read_parquet(self.path(run))
+        except (FileNotFoundError, pl.exceptions.PolarsError):  # missing, or damaged: it is done again
+            return None
 
     def keep(self, run: Run, frame: pl.DataFrame) -> None:
         """Write down a finished run."""
