@@ -122,6 +122,16 @@ def test_report_can_be_written_again(finished: tuple[Path, str]) -> None:
     assert "Once more" in (out / "report.html").read_text()
 
 
+def test_damaged_results_are_named(finished: tuple[Path, str], tmp_path: Path) -> None:
+    out = finished[0]
+    for name in ("spec.json", "results.parquet"):
+        (tmp_path / name).write_bytes((out / name).read_bytes())
+    (tmp_path / "results.parquet").write_bytes(b"junk")
+    printed = rankloop("report", str(tmp_path), expect=2)
+    assert "results.parquet is damaged" in printed
+    assert "Traceback" not in printed
+
+
 def test_list_knows_everything() -> None:
     printed = rankloop("list")
     for word in ("pdgd", "epsilon-greedy", "informational", "synthetic:nonlinear", "cosine", "pairrank/fig3"):

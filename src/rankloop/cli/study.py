@@ -41,7 +41,13 @@ def redo_report(folder: Path, *, title: str) -> None:
     if not path.exists():
         raise DataError(f"{path} does not exist: name a folder that `rankloop compare --out` has filled")
     sweep = from_spec(folder / "spec.json")
-    page = present(sweep, pl.read_parquet(path), folder, title=title, notes=conventions(sweep))
+    try:
+        results = pl.read_parquet(path)
+    except pl.exceptions.PolarsError as error:
+        raise DataError(
+            f"{path} is damaged: `rankloop run {folder / 'spec.json'} --out {folder}` mends it"
+        ) from error
+    page = present(sweep, results, folder, title=title, notes=conventions(sweep))
     CONSOLE.print(f"report   {page}", soft_wrap=True)
 
 
