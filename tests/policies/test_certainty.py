@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from rankloop.policies import Belief, Certainty, Sure, Theory, Width
+from rankloop.policies import Belief, Certainty, DiagonalWidth, Sure, Theory, Width
 from rankloop.policies.certainty import squared_widths
 from rankloop.types import BoolArray, FloatArray, SettingError
 
@@ -35,7 +35,11 @@ class Situation:
         d = len(self.weights)
         log_det = np.linalg.slogdet(self.design)[1] - d * np.log(self.regularisation)
         return Belief(
-            np.linalg.inv(self.bent), np.linalg.inv(self.design), float(log_det), self.regularisation
+            np.linalg.inv(self.bent),
+            np.linalg.inv(self.design),
+            float(log_det),
+            self.regularisation,
+            self.design.diagonal(),
         )
 
     def certain(self, certainty: Certainty) -> BoolArray:
@@ -59,9 +63,9 @@ def slow_width(difference: FloatArray, inverse: FloatArray) -> float:
     return float(np.sqrt(difference @ inverse @ difference))
 
 
-def slow_certain(case: Situation, alpha: float) -> BoolArray:
+def slow_certain(case: Situation, alpha: float, inverse: FloatArray | None = None) -> BoolArray:
     """σ(x_ijᵀθ) - α‖x_ij‖_{M⁻¹} > 1/2, pair by pair."""
-    inverse, n = np.linalg.inv(case.design), len(case.features)
+    inverse, n = np.linalg.inv(case.design) if inverse is None else inverse, len(case.features)
     certain = np.zeros((n, n), dtype=bool)
     for i, j in itertools.product(range(n), repeat=2):
         difference = case.features[i] - case.features[j]
@@ -103,6 +107,13 @@ def test_the_surer_one_must_be_the_less_is_certain(seed: int) -> None:
 def test_width_is_the_papers_criterion(seed: int, alpha: float) -> None:
     case = situation(seed)
     np.testing.assert_array_equal(case.certain(Width(alpha)), slow_certain(case, alpha))
+
+
+@given(st.integers(0, 2**32), st.sampled_from([0.0, 0.01, 0.1, 1.0]))
+def test_diagonal_width_knows_only_the_diagonal_of_the_design(seed: int, alpha: float) -> None:
+    case = situation(seed)
+    expected = slow_certain(case, alpha, np.diag(1 / case.design.diagonal()))
+    np.testing.assert_array_equal(case.certain(DiagonalWidth(alpha)), expected)
 
 
 @given(
@@ -166,9 +177,10 @@ def test_levels_that_are_no_confidence_are_refused(level: float) -> None:
 
 
 @pytest.mark.parametrize("alpha", [-0.1, float("inf"), float("nan")])
-def test_widths_that_are_no_width_are_refused(alpha: float) -> None:
+@pytest.mark.parametrize("kind", [Width, DiagonalWidth])
+def test_widths_that_are_no_width_are_refused(alpha: float, kind: type[Width | DiagonalWidth]) -> None:
     with pytest.raises(SettingError, match="alpha must be a number of 0 or more"):
-        Width(alpha)
+        kind(alpha)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from rankloop import policies
 from rankloop.experiments import probes
 from rankloop.experiments.probes import Probe
 from rankloop.interleaving import Probabilistic, TeamDraft
-from rankloop.policies import Policy, Sure, Theory, Width
+from rankloop.policies import DiagonalWidth, Policy, Sure, Theory, Width
 from rankloop.scorers import Linear
 from rankloop.types import SettingError, suggestion
 from rankloop.users import CASCADE_TABLES, Preset
@@ -33,7 +33,7 @@ STOPS = {"click": ("click",), "every": ("every",), "both": ("click", "every")}
 PARTS: Mapping[str, Mapping[str, Callable[..., object]]] = {  # settings that are objects themselves
     "interleaving": {"team-draft": TeamDraft, "probabilistic": Probabilistic},
     "scorer": {"linear": Linear},
-    "certainty": {"sure": Sure, "width": Width, "theory": Theory},
+    "certainty": {"sure": Sure, "width": Width, "diagonal": DiagonalWidth, "theory": Theory},
 }
 
 

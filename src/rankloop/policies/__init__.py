@@ -1,7 +1,7 @@
 """Online-learning-to-rank policies, one file per algorithm."""
 
 from rankloop.policies.base import Policy
-from rankloop.policies.certainty import Belief, Certainty, Sure, Theory, Width
+from rankloop.policies.certainty import Belief, Certainty, DiagonalWidth, Sure, Theory, Width
 from rankloop.policies.dbgd import DBGD
 from rankloop.policies.epsilon_greedy import EpsilonGreedy
 from rankloop.policies.mgd import MGD
@@ -19,6 +19,7 @@ __all__ = [
     "PDGD",
     "Belief",
     "Certainty",
+    "DiagonalWidth",
     "EpsilonGreedy",
     "PairRank",
     "PairwiseLogistic",

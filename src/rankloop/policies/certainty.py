@@ -21,6 +21,7 @@ class Belief:
     design: FloatArray  # M⁻¹, [d, d]: the same without the slopes, M = λI + Σ x xᵀ
     log_det: float  # log det M - log det λI
     regularisation: float  # λ
+    energy: FloatArray  # the diagonal of M, [d]
 
 
 class Certainty(Protocol):
@@ -28,7 +29,7 @@ class Certainty(Protocol):
 
     @property
     def uses_design(self) -> bool:
-        """Whether it looks at `design` and `log_det`, which cost time to keep."""
+        """Whether it looks at `design`, `log_det` and `energy`, which cost time to keep."""
         ...
 
     def certain(self, scores: FloatArray, features: FloatArray, belief: Belief) -> BoolArray:
@@ -48,7 +49,7 @@ class Sure:
 
     The order is certain when this exceeds `level`. With 0.5 nothing is explored; towards 1, more and more.
 
-    >>> belief = Belief(np.eye(1), np.eye(1), 0.0, 1.0)
+    >>> belief = Belief(np.eye(1), np.eye(1), 0.0, 1.0, np.ones(1))
     >>> features = np.array([[1.0], [0.0]])  # the difference has standard deviation 1
     >>> [Sure(level).certain(features[:, 0], features, belief)[0, 1].item() for level in (0.8, 0.9)]
     [True, False]
@@ -76,7 +77,7 @@ class Width:
 
     In the papers' experiments $\alpha$ is a constant, tuned from $10^{-1}$ to $10^{-4}$ for each dataset.
 
-    >>> belief = Belief(np.eye(1), np.eye(1), 0.0, 1.0)
+    >>> belief = Belief(np.eye(1), np.eye(1), 0.0, 1.0, np.ones(1))
     >>> features = np.array([[1.0], [0.0]])  # σ(1) = .731
     >>> [Width(alpha).certain(features[:, 0], features, belief)[0, 1].item() for alpha in (0.2, 0.3)]
     [True, False]
@@ -96,6 +97,36 @@ class Width:
 
 
 @dataclass(frozen=True)
+class DiagonalWidth:
+    r"""The papers' criterion with $\text{diag}(M)$ in place of $M$.
+
+    What the papers do for networks, where $M$ is too large, and show to be poor already for linear rankers:
+    it takes features that move together for independent ones.
+
+    >>> belief = Belief(np.eye(2), np.eye(2) / 4, 0.0, 1.0, np.array([4.0, 1.0]))
+    >>> features = np.array([[1.0, 1.0], [0.0, 0.0]])  # the width is √(1/4 + 1), and σ(1) = .731
+    >>> scores = np.array([1.0, 0.0])
+    >>> [DiagonalWidth(alpha).certain(scores, features, belief)[0, 1].item() for alpha in (0.2, 0.21)]
+    [True, False]
+
+    Jia: Toward reliable decision-making in information systems. PhD thesis, University of Virginia 2022.
+    """
+
+    alpha: float = 0.01
+    uses_design: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Refuse a width below zero."""
+        Width(self.alpha)
+
+    def certain(self, scores: FloatArray, features: FloatArray, belief: Belief) -> BoolArray:
+        """Compare the estimated probabilities with their confidence widths."""
+        return certain_orders(
+            scores, self.alpha * np.sqrt(squared_widths(features, np.diag(1 / belief.energy)))
+        )
+
+
+@dataclass(frozen=True)
 class Theory:
     r"""The papers' criterion with the width of their Lemma 1, which holds with probability $1 - \delta$.
 
@@ -105,7 +136,7 @@ class Theory:
     for weights no longer than $Q$, feature differences no longer than $u$ and noise that is $R$-sub-Gaussian
     ($R = 1/2$ for clicks). It is safe, and so wide that almost everything is explored for a very long time.
 
-    >>> nothing_seen = Belief(np.eye(1), np.eye(1), 0.0, 1.0)
+    >>> nothing_seen = Belief(np.eye(1), np.eye(1), 0.0, 1.0, np.ones(1))
     >>> round(Theory(delta=0.1).alpha(nothing_seen), 3)
     5.272
     """

@@ -39,6 +39,7 @@ class PairRank(PairwiseLogistic):
     certainty: Certainty = field(default_factory=Sure)
     design: FloatArray = field(default_factory=partial(np.zeros, (0, 0)), init=False, repr=False)  # M⁻¹
     log_det: Array = field(default_factory=partial(np.zeros, ()), init=False, repr=False)  # log det M/λI
+    energy: FloatArray = field(default_factory=partial(np.zeros, (0,)), init=False, repr=False)  # diag M
 
     def certain_orders(self, features: FloatArray) -> BoolArray:
         """`certain[i, j]`: the order of `i` above `j` is settled."""
@@ -48,13 +49,15 @@ class PairRank(PairwiseLogistic):
 
     def belief(self) -> Belief:
         """What is known of the weights besides their value."""
-        return Belief(self.curvature, self.design, float(self.log_det), float(self.penalty))
+        return Belief(self.curvature, self.design, float(self.log_det), float(self.penalty), self.energy)
 
     def _begin(self, dimensions: int) -> None:
         self.design = np.eye(dimensions) / self.penalty
+        self.energy = np.full(dimensions, float(self.penalty))
 
     def _take_in(self, pairs: FloatArray, seed: int) -> None:
         del seed  # nothing is random here
         if self.certainty.uses_design:
             self.design, growth = logistic.absorb(self.design, pairs, np.ones(len(pairs)))
             self.log_det = self.log_det + growth
+            self.energy = self.energy + np.square(pairs).sum(axis=0)

@@ -31,12 +31,11 @@ def pairranks() -> dict[str, Policy]:
 
 
 def rivals() -> dict[str, Policy]:
-    """Every PairRank against every baseline of the paper."""
+    """Every PairRank, with all the widths that the paper tries, against every baseline of the paper."""
     return {
         **pairranks(),
-        "pairrank:exploration=random,certainty=width(0.1)": PairRank(
-            exploration="random", certainty=Width(0.1)
-        ),
+        "pairrank:certainty=width(0.001)": PairRank(certainty=Width(0.001)),
+        "pairrank:certainty=width(0.0001)": PairRank(certainty=Width(0.0001)),
         "pairrank:exploration=random,certainty=width(0.01)": PairRank(
             exploration="random", certainty=Width(0.01)
         ),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rankloop.experiments.suites.base import Suite, preset_users
-from rankloop.policies import DBGD, PDGD, EpsilonGreedy, PairRank, PePairRank, Policy
+from rankloop.policies import DBGD, PDGD, DiagonalWidth, EpsilonGreedy, PairRank, PePairRank, Policy, Width
 
 
 def linear() -> dict[str, Policy]:
@@ -19,6 +19,8 @@ def linear() -> dict[str, Policy]:
         "pepairrank:variance=0.01": PePairRank(variance=0.01),
         "pepairrank:rankers=5,variance=0.01": PePairRank(rankers=5, variance=0.01),
         "pairrank": PairRank(),
+        "pairrank:certainty=width(0.1)": PairRank(certainty=Width(0.1)),
+        "pairrank:certainty=diagonal(0.1)": PairRank(certainty=DiagonalWidth(0.1)),
         "pdgd": PDGD(),
         "dbgd": DBGD(),
         "epsilon-greedy": EpsilonGreedy(),
@@ -30,7 +32,8 @@ SUITES: Mapping[str, Suite] = {
         title="Can rankers that disagree replace confidence widths?",
         about=("offline nDCG@10", "cumulative nDCG@10"),
         paper="PePairRank learns as well as PairRank and sooner, and both are far ahead of PDGD, DBGD and "
-        "epsilon-greedy, offline and online; two rankers are enough, five are not better.",
+        "epsilon-greedy, offline and online; two rankers are enough, five are not better. With the diagonal "
+        "of its matrix only, PairRank loses much, above all online.",
         policies=linear,
         users=preset_users("click"),
     ),
