@@ -72,3 +72,11 @@ def test_the_items_of_a_query_set_are_views() -> None:
     assert queries[-1].relevance.tolist() == [1, 2]
     with pytest.raises(IndexError, match="query 2 of 2"):
         queries[2]
+
+
+def test_a_ranking_of_another_policy_teaches_nothing_and_says_why() -> None:
+    query = Query("q", np.eye(3))
+    shown = Ranking(query, np.arange(3), {"scores": np.zeros(3)})
+    with pytest.raises(RankingError, match="evidence 'seed' in its own rankings, found scores"):
+        shown.evidence["seed"]
+    assert shown.evidence.get("seed") is None

@@ -150,6 +150,17 @@ def _view(query_id: str, features: FloatArray) -> Query:
     return query
 
 
+class Evidence(dict[str, Array]):
+    """Named arrays that a policy put into a ranking; asking for one that is not there is a clear mistake."""
+
+    def __missing__(self, name: str) -> Array:
+        found = ", ".join(self) or "nothing"
+        raise RankingError(
+            f"this policy learns from the evidence {name!r} in its own rankings, found {found}: "
+            "give it feedback on a ranking that a policy of its kind made"
+        )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranking:
     """The list that was shown, with all that `learn` will ever need to know about how it came to be.
@@ -164,6 +175,7 @@ class Ranking:
 
     def __post_init__(self) -> None:
         """Refuse lists that repeat or invent documents."""
+        object.__setattr__(self, "evidence", Evidence(self.evidence))
         shown = self.order.tolist()
         if not shown or len(set(shown)) != len(shown) or min(shown) < 0 or max(shown) >= self.query.n_docs:
             raise RankingError(

@@ -28,6 +28,7 @@ from rankloop.types import (
     Query,
     QuerySet,
     Ranking,
+    RankingError,
     SettingError,
     State,
 )
@@ -439,3 +440,19 @@ def test_conservative_regret_shrinks_as_orders_become_certain(accounts: list[Acc
     runs = [np.array(account.wrong_pairs) for account in accounts if account.exploration == "conservative"]
     early, late = (np.mean([run[part] for run in runs]) for part in (slice(0, 20), slice(-20, None)))
     assert late < 0.8 * early
+
+
+def test_a_bare_number_is_no_criterion() -> None:
+    with pytest.raises(SettingError, match=r"such as Sure\(0\.8\)"):
+        PairRank(certainty=0.8)  # type: ignore[arg-type]
+
+
+def test_a_query_with_other_features_is_refused_and_changes_nothing() -> None:
+    policy, clicks = PairRank(), np.array([False, True, False])
+    shown = policy.rank(Query("q", np.eye(3)), k=3, rng=np.random.default_rng(0))
+    policy.learn(Feedback(shown, clicks))
+    before = policy.state()
+    other = Ranking(Query("q", np.eye(5)), np.arange(3), shown.evidence)
+    with pytest.raises(RankingError, match="knows 3 features but the query has 5"):
+        policy.learn(Feedback(other, clicks))
+    assert all(np.array_equal(before[name], value) for name, value in policy.state().items())

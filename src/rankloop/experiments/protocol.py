@@ -31,8 +31,9 @@ class Protocol:
     def __post_init__(self) -> None:
         """Refuse experiments that cannot be run."""
         for name in ("rounds", "k", "checkpoints"):
-            if getattr(self, name) < 1:
-                raise SettingError(f"{name} must be at least 1, found {getattr(self, name)}")
+            value = getattr(self, name)
+            if value < 1 or value != int(value):
+                raise SettingError(f"{name} must be a whole number of at least 1, found {value}")
         if not 0 < self.discount <= 1:
             raise SettingError(f"discount must be in (0, 1], found {self.discount}")
 

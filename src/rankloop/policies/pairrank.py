@@ -11,7 +11,7 @@ import numpy as np
 from rankloop.policies import logistic
 from rankloop.policies.certainty import Belief, Certainty, Sure
 from rankloop.policies.pairwise import PairwiseLogistic
-from rankloop.types import Array, BoolArray, FloatArray
+from rankloop.types import Array, BoolArray, FloatArray, SettingError
 
 
 @dataclass(kw_only=True, eq=False)
@@ -40,6 +40,14 @@ class PairRank(PairwiseLogistic):
     design: FloatArray = field(default_factory=partial(np.zeros, (0, 0)), init=False, repr=False)  # M⁻¹
     log_det: Array = field(default_factory=partial(np.zeros, ()), init=False, repr=False)  # log det M/λI
     energy: FloatArray = field(default_factory=partial(np.zeros, (0,)), init=False, repr=False)  # diag M
+
+    def __post_init__(self) -> None:
+        """Refuse a bare number: a level and a width are not the same."""
+        super().__post_init__()
+        if isinstance(self.certainty, float | int | str):
+            raise SettingError(
+                f"certainty must be a criterion, such as Sure(0.8) or Width(0.01), found {self.certainty!r}"
+            )
 
     def certain_orders(self, features: FloatArray) -> BoolArray:
         """`certain[i, j]`: the order of `i` above `j` is settled."""

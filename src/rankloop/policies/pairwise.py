@@ -14,7 +14,7 @@ from rankloop.policies import logistic
 from rankloop.policies.base import Policy
 from rankloop.policies.preferences import Pairing, check_pairing, pair_differences
 from rankloop.scorers import Linear
-from rankloop.types import Array, BoolArray, Feedback, FloatArray, Query, Ranking, SettingError
+from rankloop.types import Array, BoolArray, Feedback, FloatArray, Query, Ranking, RankingError, SettingError
 
 Exploration: TypeAlias = Literal["conservative", "random"]
 Update: TypeAlias = Literal["online", "exact"]
@@ -84,6 +84,10 @@ class PairwiseLogistic(Policy):
             return
         if not self.parameters.size:
             self._start(feedback.ranking.query.features)
+        if pairs.shape[1] != self.parameters.size:
+            raise RankingError(
+                f"this ranker knows {self.parameters.size} features but the query has {pairs.shape[1]}"
+            )
         self.parameters, self.curvature = logistic.online_newton(self.parameters, self.curvature, pairs)
         if self.update == "exact":
             self._solve(pairs)
