@@ -17,7 +17,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "policies": {"types", "scorers", "explorers", "interleaving"},
     "checks": {"types", "scorers", "policies", "users"},
     "experiments": {"types", "policies", "checks", *STAGES},
-    "cli": {"types", "policies", "checks", "experiments", *STAGES},
+    "store": {"types"},
+    "service": {"types", "policies", "store", "metrics", "interleaving", "scorers"},  # parts a log may name
+    "client": {"types"},
+    "cli": {"types", "policies", "checks", "experiments", "store", "service", "client", *STAGES},
 }
 
 

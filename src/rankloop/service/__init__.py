@@ -1,0 +1,33 @@
+"""Ranking as a service, without HTTP: rank, record, explain, audit, replay, roll back."""
+
+from rankloop.service.answer import Made, RankedList, Result
+from rankloop.service.audit import Audit, Replay
+from rankloop.service.events import Receipt, UserEvent
+from rankloop.service.explain import Explanation
+from rankloop.service.features import Candidate, RequestError
+from rankloop.service.health import Health, RankerHealth
+from rankloop.service.history import HistoryError
+from rankloop.service.model import Model
+from rankloop.service.service import RankingService
+from rankloop.service.settings import Mode, RankerSettings, Scaling
+
+__all__ = [
+    "Audit",
+    "Candidate",
+    "Explanation",
+    "Health",
+    "HistoryError",
+    "Made",
+    "Mode",
+    "Model",
+    "RankedList",
+    "RankerHealth",
+    "RankerSettings",
+    "RankingService",
+    "Receipt",
+    "Replay",
+    "RequestError",
+    "Result",
+    "Scaling",
+    "UserEvent",
+]

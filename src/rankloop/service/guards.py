@@ -1,0 +1,93 @@
+"""Guard rails: what a list may look like, whatever the policy would like to try.
+
+All lists here are rows, best first. The *reference* is the list without exploration: by score, equal
+scores in the caller's order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from rankloop.types import FloatArray, IntArray
+
+
+def by_score(scores: FloatArray) -> list[int]:
+    """The reference: the best first, equal scores in the caller's order.
+
+    >>> by_score(np.array([0.0, 1.0, 0.0]))
+    [1, 0, 2]
+    """
+    return [int(row) for row in np.argsort(-scores, kind="stable")]
+
+
+def limit_exploration(wanted: Sequence[int], reference: Sequence[int], pairs: int) -> list[int]:
+    """The way from the reference to the list that is wanted, ended after this many swaps of neighbours.
+
+    Each swap puts one more pair in another order than the reference has it.
+
+    >>> limit_exploration([2, 1, 0], [0, 1, 2], 3), limit_exploration([2, 1, 0], [0, 1, 2], 1)
+    ([2, 1, 0], [0, 2, 1])
+    """
+    found = list(reference)
+    for place, row in enumerate(wanted):
+        if pairs == 0:
+            break
+        start = found.index(row, place)
+        steps = min(start - place, pairs)
+        found.insert(start - steps, found.pop(start))
+        pairs -= steps
+    return found
+
+
+def limit_displacement(wanted: Sequence[int], places: int, k: int) -> list[int]:
+    """The first `k` of a list like the one wanted in which no row is farther than this from its own number.
+
+    Rows are numbered in the caller's order. From the top: the row that must stand here because it may not
+    sink lower, otherwise the first one wanted of those that may stand so high. No two rows are due at one
+    place, so nobody is left behind.
+
+    >>> limit_displacement([3, 2, 1, 0], 1, 4), limit_displacement([3, 2, 1, 0], 3, 4)
+    ([1, 0, 3, 2], [3, 2, 1, 0])
+    """
+    waiting, found = list(wanted), []
+    for place in range(min(k, len(wanted))):
+        due = place - places
+        row = due if due in waiting else next(row for row in waiting if row <= place + places)
+        waiting.remove(row)
+        found.append(row)
+    return found
+
+
+def freeze_top(wanted: Sequence[int], reference: Sequence[int]) -> list[int]:
+    """The list that is wanted, below the best of the reference.
+
+    >>> freeze_top([2, 1, 0], [0, 1, 2])
+    [0, 2, 1]
+    """
+    best = reference[0]
+    return [best, *(row for row in wanted if row != best)]
+
+
+def place_pins(free: Sequence[int], pins: Mapping[int, int], k: int) -> list[int]:
+    """A list of `k` in which `pins` (place from 1: row) stand where they must, free rows between them.
+
+    >>> place_pins([4, 5, 6], {2: 9}, 3)
+    [4, 9, 5]
+    """
+    rest = iter(free)
+    return [pins[place] if place in pins else next(rest) for place in range(1, k + 1)]
+
+
+def explored_pairs(shown: Sequence[int], reference: Sequence[int]) -> list[tuple[int, int]]:
+    """The pairs (upper, lower) that are shown the other way round than in the reference.
+
+    >>> explored_pairs([1, 0, 2], [0, 1, 2])
+    [(1, 0)]
+    """
+    rank: IntArray = np.empty(len(reference), dtype=np.int64)
+    rank[list(reference)] = np.arange(len(reference))
+    ranks = rank[list(shown)]
+    upper, lower = np.nonzero(np.triu(ranks[:, None] > ranks[None, :], 1))
+    return [(shown[i], shown[j]) for i, j in zip(upper.tolist(), lower.tolist(), strict=True)]

@@ -1,0 +1,48 @@
+"""What a list and its clicks teach: the feedback for a policy, as it was shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankloop.policies import Policy
+from rankloop.service.growth import widened_evidence
+from rankloop.service.model import Model
+from rankloop.service.show import fits_evidence
+from rankloop.store import Impression
+from rankloop.types import Feedback, Query, Ranking
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lesson:
+    """A policy, wide enough, and what it is to learn."""
+
+    policy: Policy
+    feedback: Feedback
+
+
+def lesson(model: Model, impression: Impression, places: Iterable[int]) -> Lesson | None:
+    """The feedback on the part of the list that the policy chose; `None` if the list teaches nothing.
+
+    Pinned results are left out: their place was nobody's guess. A policy of another kind than the one that
+    drew the list gets evidence of its own for it, unless its evidence is about places.
+    """
+    if not impression.teaches:
+        return None
+    clicks = np.zeros(len(impression.order), dtype=bool)
+    clicks[list(places)] = True
+    free = np.flatnonzero(impression.pinned_at == 0)
+    kept = impression.pinned_at[impression.order] == 0
+    order = np.searchsorted(free, impression.order[kept])
+    policy, features = model.ready(impression.features)
+    query = Query(impression.query_id, features[free])
+    if policy.name == impression.policy:
+        evidence = widened_evidence(impression.evidence, features.shape[1] - impression.width)
+    elif fits_evidence(policy):
+        draw = policy.rank(query, k=len(order), rng=np.random.default_rng(impression.seed))
+        evidence = dict(draw.evidence)
+    else:
+        return None
+    return Lesson(policy, Feedback(Ranking(query, order, evidence), clicks[kept]))

@@ -1,0 +1,39 @@
+"""What readers see of what was learned: a value that never changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankloop.policies import Policy
+from rankloop.service.growth import fitted, grows, widened
+from rankloop.service.scaling import Scale
+from rankloop.types import FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Model:
+    """A policy and its scale after an entry of the log; the entry's number is the version.
+
+    Nobody calls `learn` on this policy: learning makes another one.
+    """
+
+    version: int
+    policy: Policy
+    scale: Scale
+    lists: int = 0  # it has learned from
+    width: int = 0  # features it has learned with
+
+    def ready(self, raw: FloatArray) -> tuple[Policy, FloatArray]:
+        """The policy and the scaled features of a list, both of the same width.
+
+        The model may have learned with more features than the list has, or with fewer: then it is widened
+        or, if that is beyond the policy, the new features are left out.
+        """
+        policy, width = self.policy, raw.shape[1]
+        if self.width > width or (self.width and not grows(policy)):
+            width = self.width
+        elif 0 < self.width < width:
+            policy = widened(policy, width)
+        return policy, np.ascontiguousarray(self.scale.apply(fitted(raw, width)))

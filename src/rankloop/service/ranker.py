@@ -1,0 +1,244 @@
+"""One ranker: readers see a value that is swapped as a whole, one learner folds the log."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from rankloop.service.answer import Made, RankedList, answer
+from rankloop.service.features import Candidate, RequestError, matrix, new_names
+from rankloop.service.fold import Fold
+from rankloop.service.history import History
+from rankloop.service.model import Model
+from rankloop.service.request import check_request, impression
+from rankloop.service.seeds import sticky_seed
+from rankloop.service.settings import Mode, RankerSettings, step_down
+from rankloop.service.show import Request, Showing, fall_back, show
+from rankloop.service.spec import Catalogue
+from rankloop.store import Decision, Impression, Log, Store, StoreError, write
+from rankloop.types import FloatArray
+
+LEAPS = ("settings", "rollback", "forget")  # after which the state is worth keeping
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class View:
+    """All that ranking needs, as of one moment."""
+
+    model: Model
+    rules: RankerSettings
+    settings: int  # their version
+    mode: Mode
+    since: int = 0  # the entry that set the mode
+    schema: Mapping[str, int] = field(default_factory=dict)  # features by name: their column
+
+
+class Ranker:
+    """A name, its log in the store, and what follows from it."""
+
+    def __init__(self, name: str, store: Store, known: Catalogue, clock: Callable[[], float]) -> None:
+        self.name, self.history = name, History(name, store, known)
+        self.unlogged = 0  # lists that could not be written down
+        self._store, self._clock = store, clock
+        self._learning, self._viewing = threading.RLock(), threading.RLock()
+        self._fold: Fold = self.history.head()
+        self._unkept = 0  # versions since the last snapshot
+        self._unwatched = 0  # lists since the guards last looked
+        decisions = store.decisions(name)
+        self.flushed = max((each.seq for each in decisions if each.kind == "flush"), default=0)
+        self._view = _view(self._fold, decisions, known)
+
+    @property
+    def view(self) -> View:
+        """What is in force now."""
+        return self._view
+
+    @property
+    def rules(self) -> RankerSettings:
+        """The rules in force."""
+        return self._view.rules
+
+    @property
+    def fold(self) -> Fold:
+        """The state of learning; only to look at."""
+        return self._fold
+
+    def decide(self, kind: str, **body: Any) -> int:
+        """Write a decision down; when it is durable, act by it. Returns its number."""
+
+        def job(log: Log) -> Decision:
+            decision = Decision(at=log.time(at), ranker=self.name, kind=kind, body=body)
+            seq = log.append(decision)
+            if kind == "flush":
+                self.flushed = seq  # before the next event is judged
+            return replace(decision, seq=seq)
+
+        with self._viewing:
+            at = self._clock()
+            decision = write(self._store, job)
+            self._view = _after(self._view, decision, self.history.known)
+        return decision.seq
+
+    def extend(self, names: list[str]) -> View:
+        """A view whose schema has these features."""
+        with self._viewing:
+            fresh = [name for name in names if name not in self._view.schema]
+            total, limit = len(self._view.schema) + len(fresh), self.rules.max_features
+            if total > limit:
+                raise RequestError(
+                    f"{fresh[0]!r} would be feature number {total} of {self.name!r}, which may have {limit}: "
+                    "check the names you send, or raise max_features"
+                )
+            if fresh:
+                self.decide("schema", names=fresh)
+            return self._view
+
+    def rank(
+        self, candidates: Sequence[Candidate], *, k: int, query_id: str, user_query: str = "", **who: str
+    ) -> RankedList:
+        """Make a list, and have it written down."""
+        check_request(candidates, k, self.rules, query_id=query_id, user_query=user_query, **who)
+        view, raw = self._features(candidates)
+        person = who.get("session_id") or who.get("client_id")
+        seed = sticky_seed(self.name, person, user_query) if person else sticky_seed(self.name, query_id)
+        pinned_at = np.array([each.pinned_at or 0 for each in candidates], dtype=np.int64)
+        request = Request(
+            query_id=query_id,
+            raw=raw,
+            pinned_at=pinned_at,
+            k=min(k, len(candidates)),
+            seed=seed,
+            mode=view.mode,
+        )
+        ranked, showing = self._make(view, request, [each.object_id for each in candidates])
+        self._log(
+            impression(self._clock(), candidates, request, showing, ranked, user_query=user_query, **who)
+        )
+        self._unwatched += 1
+        return ranked
+
+    def _features(self, candidates: Sequence[Candidate]) -> tuple[View, FloatArray]:
+        """The candidates' features, and the view whose columns they have; bad numbers change nothing."""
+        view = self._view
+        unknown = new_names(candidates, view.schema)
+        raw = matrix(candidates, {**view.schema, **_columns(view, unknown)})
+        if not unknown:
+            return view, raw
+        view = self.extend(unknown)
+        return view, matrix(candidates, view.schema)
+
+    def _make(self, view: View, request: Request, object_ids: list[str]) -> tuple[RankedList, Showing]:
+        """A list under a view; the caller's own order if anything is broken."""
+        fallback = None
+        try:
+            showing = show(view.model, request, view.rules)
+        except Exception as error:  # whatever it is, the caller gets a list
+            showing, fallback = fall_back(request), f"{type(error).__name__}: {error}"[:200]
+        made = Made(
+            ranker=self.name,
+            model=view.model.version,
+            settings=view.settings,
+            policy=view.model.policy.name,
+            mode=request.mode,
+            seed=request.seed,
+            explored_pairs=showing.explored,
+            fallback=fallback,
+        )
+        return answer(request, showing, object_ids, made), showing
+
+    def _log(self, shown: Impression) -> None:
+        """Have a list written down, without waiting: it is no promise that anything is learned from it."""
+
+        def written(future: Future[int]) -> None:
+            self.unlogged += future.exception() is not None
+
+        try:
+            job = self._store.submit(lambda log: log.append(replace(shown, at=log.time(shown.at))))
+        except StoreError:
+            self.unlogged += 1  # a list is better than none
+        else:
+            job.add_done_callback(written)
+
+    def catch_up(self) -> None:
+        """Fold what was written since, and let readers see it."""
+        with self._learning:
+            fold = self._fold
+            before = fold.position
+            for entry in self._store.entries(self.name, after=fold.position):
+                version = fold.version
+                fold.apply(entry)
+                self._unkept += fold.version != version
+                leap = isinstance(entry, Decision) and entry.kind in LEAPS
+                if self._unkept >= fold.rules.snapshot_every or leap:
+                    self.keep()
+            if fold.position != before:
+                with self._viewing:
+                    self._view = replace(self._view, model=fold.model)
+
+    def keep(self) -> None:
+        """Keep a snapshot of the state of learning."""
+        with self._learning:
+            snapshot = self._fold.snapshot()
+            self._store.submit(lambda log: log.keep(snapshot))
+            self._unkept = 0
+
+    def tick(self, patience: float = 0.0) -> None:
+        """Learn, and let the log know the time if a list is to be closed and nothing else happens."""
+        self.catch_up()
+        if self._fold.closes_next + patience <= self._clock():
+            self.decide("tick")
+            self.catch_up()
+        self.watch()
+
+    def watch(self) -> None:
+        """Step down the ladder of modes if a guard is breached."""
+        view, rules = self._view, self.rules
+        if self._unwatched * 10 < rules.guard_lists or view.mode in ("passthrough", "shadow"):
+            return
+        self._unwatched = 0
+        reason = self._breach(view, rules)
+        if reason:
+            self.decide("mode", mode=step_down(view.mode), reason=reason)
+
+    def _breach(self, view: View, rules: RankerSettings) -> str:
+        n = rules.guard_lists
+        closed = self._clock() - rules.window
+        lists = self._store.recent(self.name, lists=n, after=view.since, before=closed)
+        if lists.lists >= n and lists.clicked < rules.ctr_floor * n:
+            return f"{lists.clicked} of the last {n} lists got a click, the floor is {rules.ctr_floor:g}"
+        lists = self._store.recent(self.name, lists=n, after=view.since, before=float("inf"))
+        if lists.lists >= n and lists.fallbacks > rules.fallback_ceiling * n:
+            return (
+                f"{lists.fallbacks} of the last {n} lists failed, the ceiling is {rules.fallback_ceiling:g}"
+            )
+        return ""
+
+
+def _view(fold: Fold, decisions: Sequence[Decision], known: Catalogue) -> View:
+    """What is in force after all that was decided."""
+    view = View(model=fold.model, rules=fold.rules, settings=0, mode="explore")
+    for decision in decisions:
+        view = _after(view, decision, known)
+    return view
+
+
+def _after(view: View, decision: Decision, known: Catalogue) -> View:
+    """What is in force after a decision."""
+    body, seq = decision.body, decision.seq
+    if decision.kind == "settings":
+        return replace(view, rules=RankerSettings.from_json(body["settings"], known), settings=seq)
+    if decision.kind == "mode":
+        return replace(view, mode=body["mode"], since=seq)
+    if decision.kind == "schema":
+        return replace(view, schema={**view.schema, **_columns(view, body["names"])})
+    return view
+
+
+def _columns(view: View, names: Sequence[str]) -> dict[str, int]:
+    """New features get the next columns."""
+    return {name: number for number, name in enumerate(names, start=len(view.schema))}

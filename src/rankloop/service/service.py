@@ -1,0 +1,293 @@
+"""The ranking service without HTTP: named rankers over one store."""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, Self
+
+from rankloop.policies import Policy
+from rankloop.service.answer import RankedList
+from rankloop.service.audit import Audit, Replay, audit, replay
+from rankloop.service.events import Receipt, UserEvent, understood
+from rankloop.service.explain import Explanation, explain
+from rankloop.service.features import Candidate, RequestError, check_text
+from rankloop.service.health import Health, RankerHealth
+from rankloop.service.judge import judge, unreadable
+from rankloop.service.learner import Learner
+from rankloop.service.model import Model
+from rankloop.service.ranker import Ranker
+from rankloop.service.retention import retain
+from rankloop.service.settings import MODES, Mode, RankerSettings
+from rankloop.service.spec import catalogue
+from rankloop.store import Decision, Log, Store, write
+from rankloop.types import SettingError, suggestion
+
+MOST_EVENTS = 10_000  # in one call
+PATIENCE = 1.0  # seconds: as a rule the next event tells the log the time
+
+
+class RankingService:
+    """Ranks, takes in what users did, and learns; everything it knows is in the store.
+
+    With `background=True` a thread of its own learns and lets time pass; otherwise `record` and `flush` learn
+    before they return. `clock` and `ids` are arguments so that a life can be lived again exactly. `policies`
+    are classes of your own, to be found by their names.
+
+    >>> from rankloop.store import MemoryStore
+    >>> service = RankingService(MemoryStore(), clock=lambda: 0.0, ids=iter("12345").__next__)
+    >>> service.create("shop")
+    >>> shown = service.rank([Candidate("a", {"price": 3}), Candidate("b", {"price": 1})], ranker="shop")
+    >>> service.record([UserEvent(shown.query_id, "b")])[0].verdict
+    'accepted'
+    >>> service.flush("shop")  # do not wait for the window to close
+    >>> service.model("shop").lists
+    1
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        clock: Callable[[], float] = time.time,
+        ids: Callable[[], str] = lambda: uuid.uuid4().hex,
+        background: bool = False,
+        policies: Iterable[type[Policy]] = (),
+    ) -> None:
+        self.store = store
+        self._clock, self._ids = clock, ids
+        self._known = catalogue(policies)
+        self._naming = threading.Lock()
+        self._rankers = {name: self._open(name) for name in store.rankers()}
+        self._learner = Learner(partial(self.tick, patience=PATIENCE)) if background else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    # rankers
+
+    def create(self, ranker: str, settings: RankerSettings | None = None, *, mode: Mode = "explore") -> None:
+        """Start a ranker; nothing happens if it is there with the same settings."""
+        check_text("a ranker's name", ranker)
+        _check_mode(mode)
+        rules = settings or RankerSettings()
+
+        def job(log: Log) -> None:
+            at = log.time(self._clock())
+            log.append(Decision(at=at, ranker=ranker, kind="settings", body={"settings": rules.to_json()}))
+            log.append(Decision(at=at, ranker=ranker, kind="mode", body={"mode": mode}))
+
+        with self._naming:
+            if ranker not in self._rankers:
+                write(self.store, job)
+                self._rankers = {**self._rankers, ranker: self._open(ranker)}
+            elif settings is not None and self.settings(ranker).to_json() != rules.to_json():
+                raise SettingError(f"there is a ranker {ranker!r} with other settings: use configure")
+
+    def configure(self, ranker: str, settings: RankerSettings, *, learn_again: bool = False) -> int:
+        """Change the rules; returns the version of the settings.
+
+        What was learned stays if the policy is of the same kind. With `learn_again` the log is folded anew as
+        if these rules had always held: a warm start for another policy.
+        """
+        found = self.ranker(ranker)
+        seq = found.decide("settings", settings=settings.to_json(), learn_again=learn_again)
+        found.catch_up()
+        return seq
+
+    def rankers(self) -> list[str]:
+        """The rankers there are."""
+        return sorted(self._rankers)
+
+    def ranker(self, name: str) -> Ranker:
+        """A ranker by name."""
+        if name not in self._rankers:
+            choices = suggestion(name, self._rankers) if self._rankers else "none was created yet"
+            raise RequestError(f"no ranker is called {name!r}: {choices}")
+        return self._rankers[name]
+
+    def settings(self, ranker: str) -> RankerSettings:
+        """The rules in force."""
+        return self.ranker(ranker).rules
+
+    def mode(self, ranker: str) -> Mode:
+        """The rung of the ladder it stands on."""
+        return self.ranker(ranker).view.mode
+
+    def set_mode(self, ranker: str, mode: Mode, *, reason: str = "") -> int:
+        """Step up or down; in force when this returns."""
+        _check_mode(mode)
+        return self.ranker(ranker).decide("mode", mode=mode, reason=reason)
+
+    def schema(self, ranker: str) -> list[str]:
+        """The names of the features it has seen, by column."""
+        return list(self.ranker(ranker).view.schema)
+
+    # ranking and learning
+
+    def rank(
+        self,
+        candidates: Sequence[Candidate],
+        *,
+        ranker: str = "default",
+        k: int = 10,
+        user_query: str = "",
+        client_id: str = "",
+        session_id: str = "",
+        query_id: str | None = None,
+    ) -> RankedList:
+        """A list of `k` of the candidates, which come in the caller's own order.
+
+        The list is written down without waiting for the disk; only events are acknowledged as durable.
+        """
+        if query_id is None:
+            query_id = self._ids()
+        elif self.store.impression(query_id):
+            raise RequestError(f"a list was shown under the query_id {query_id!r} before: ids must be unique")
+        return self.ranker(ranker).rank(
+            candidates,
+            k=k,
+            query_id=query_id,
+            user_query=user_query,
+            client_id=client_id,
+            session_id=session_id,
+        )
+
+    def record(self, events: Iterable[UserEvent | Mapping[str, Any]]) -> list[Receipt]:
+        """Take in what users did; a verdict for each, given when all are durable.
+
+        Events are `UserEvent`s, or mappings in the shape of UBI. Late, repeated and unknown ones are welcome.
+        """
+        said = [understood(event) for event in events]
+        if len(said) > MOST_EVENTS:
+            raise RequestError(f"at most {MOST_EVENTS} events in one call, found {len(said)}: send fewer")
+        rankers, at = self._rankers, self._clock()
+
+        def job(log: Log) -> list[tuple[str, Receipt]]:
+            now, receipts = log.time(at), []
+            for event in said:
+                entry = unreadable(now, event) if isinstance(event, str) else judge(log, event, rankers, now)
+                log.append(entry)
+                receipts.append((entry.ranker, Receipt(entry.event_id, entry.verdict, entry.detail)))
+            return receipts
+
+        receipts = write(self.store, job)
+        self._learn({ranker for ranker, _ in receipts if ranker})
+        return [receipt for _, receipt in receipts]
+
+    def flush(self, ranker: str) -> None:
+        """Close all open lists now, and learn from them; clicks on them that come later are late."""
+        found = self.ranker(ranker)
+        found.decide("flush")
+        found.catch_up()
+
+    def tick(self, *, patience: float = 0.0) -> None:
+        """Let time pass: close what has been due for so many seconds, learn, look after the guards."""
+        for found in self._rankers.values():
+            found.tick(patience)
+
+    def model(self, ranker: str) -> Model:
+        """What readers see now."""
+        return self.ranker(ranker).view.model
+
+    # the past
+
+    def versions(self, ranker: str) -> list[tuple[int, float]]:
+        """Versions with a snapshot, and when each was made; any version between them can be rebuilt, too."""
+        return [(int(seq), float(at)) for seq, at in self.store.snapshots(self.ranker(ranker).name)]
+
+    def rollback(self, ranker: str, *, to: int | None = None, moment: float | None = None) -> int:
+        """Go back to an earlier version, or to that of a moment; the new version's number.
+
+        Nothing is deleted: going back is a decision in the log, and can be taken back by another.
+        """
+        found = self.ranker(ranker)
+        if (to is None) == (moment is None):
+            raise RequestError("a rollback needs a version (to=...) or a moment (moment=...), one of them")
+        found.catch_up()
+        target, head = to if moment is None else found.history.at(moment), found.view.model
+        if target is None or not 0 < target <= head.version:
+            raise RequestError(f"no version {target}: {ranker!r} is at version {head.version}")
+        past = found.history.model(target)
+        if past.policy.name != head.policy.name or type(past.scale) is not type(head.scale):
+            raise RequestError(
+                f"version {target} was a {past.policy.name}, now it is a {head.policy.name}, or the scaling "
+                "is another: configure those first"
+            )
+        seq = found.decide("rollback", to=past.version)
+        found.catch_up()
+        return seq
+
+    def forget(self, ranker: str, event_ids: Iterable[str]) -> int:
+        """Learn the whole log again as if these events had never been; the new version's number."""
+        found, ids = self.ranker(ranker), sorted(set(event_ids))
+        unknown = write(self.store, lambda log: [each for each in ids if not log.knows(each)])
+        if unknown or not ids:
+            raise RequestError(f"no such events in the log: {unknown[:5]}")
+        seq = found.decide("forget", events=ids)
+        found.catch_up()
+        return seq
+
+    def relearn(self, ranker: str, settings: RankerSettings) -> Model:
+        """What other rules, or another policy, would have learned from the log; changes nothing."""
+        found = self.ranker(ranker)
+        return found.history.again(2**62, rules=settings, without=found.fold.without).model
+
+    def audit(self, query_id: str) -> Audit:
+        """Everything that is known about a past list."""
+        if self.store.impression(query_id) is None:
+            write(self.store, lambda log: log.shown(query_id))  # perhaps it is just being written
+        return audit(self.store, query_id)
+
+    def replay(self, query_id: str) -> Replay:
+        """A past list, made again from its inputs and the model of its time."""
+        shown = self.audit(query_id).impression
+        return replay(shown, self.ranker(shown.ranker).history)
+
+    def explain(self, query_id: str, a: str, b: str) -> Explanation:
+        """Why one result stood above another."""
+        shown = self.audit(query_id).impression
+        found = self.ranker(shown.ranker)
+        return explain(shown, found.history.model(shown.model), list(found.view.schema), a, b)
+
+    def retain(self, ranker: str, *, since: float) -> int:
+        """Discard what is older than a moment, as far as the model can do without; how many entries."""
+        return retain(self.ranker(ranker), self.store, since)
+
+    # life
+
+    def health(self) -> Health:
+        """Whether everything keeps up."""
+        error = self._learner.error if self._learner else ""
+        rankers = {name: RankerHealth.of(each) for name, each in self._rankers.items()}
+        return Health(rankers=rankers, error=error)
+
+    def close(self) -> None:
+        """Stop learning and keep what was learned; the store stays open."""
+        if self._learner:
+            self._learner.stop()
+        for found in self._rankers.values():
+            found.catch_up()
+            found.keep()
+
+    def _open(self, name: str) -> Ranker:
+        return Ranker(name, self.store, self._known, self._clock)
+
+    def _learn(self, rankers: Iterable[str]) -> None:
+        if self._learner:
+            self._learner.wake()
+            return
+        for name in rankers:
+            self._rankers[name].catch_up()
+            self._rankers[name].watch()
+
+
+def _check_mode(mode: str) -> None:
+    if mode not in MODES:
+        raise SettingError(f"no mode is called {mode!r}: {suggestion(str(mode), MODES)}")

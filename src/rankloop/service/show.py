@@ -1,0 +1,158 @@
+"""One list: from a model, candidates and a seed to what is shown; a pure function, so it can be repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from rankloop.policies import MGD, Policy
+from rankloop.service.guards import (
+    by_score,
+    explored_pairs,
+    freeze_top,
+    limit_displacement,
+    limit_exploration,
+    place_pins,
+)
+from rankloop.service.model import Model
+from rankloop.service.settings import LEARNS, Mode, RankerSettings
+from rankloop.types import Array, BoolArray, FloatArray, IntArray, Query
+
+
+@runtime_checkable
+class TellsCertainty(Protocol):
+    """A policy that can say which orders are settled."""
+
+    def certain_orders(self, features: FloatArray) -> BoolArray:
+        """`certain[i, j]`: the order of `i` above `j` is settled."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Request:
+    """All that a list depends on besides the model and the settings."""
+
+    query_id: str
+    raw: FloatArray  # [n, width], NaN = missing
+    pinned_at: IntArray  # [n], 0 = free
+    k: int
+    seed: int
+    mode: Mode
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Showing:
+    """A list, what a policy needs to learn from it, and what is to be said about it."""
+
+    order: IntArray  # [k] rows, as shown
+    scores: FloatArray  # [n]
+    evidence: Mapping[str, Array] = field(default_factory=dict)
+    teaches: bool = False
+    settled: Mapping[int, bool] = field(default_factory=dict)  # by row: settled against all others shown
+    pairs: int = 0
+    settled_pairs: int | None = None
+    explored: int = 0
+    cost: float = 0.0
+
+
+def show(model: Model, request: Request, rules: RankerSettings) -> Showing:
+    """Make a list under the rules.
+
+    The policy ranks the candidates that are not pinned, and later learns from their part of the list: so its
+    evidence is right, and a place that was not its choice teaches nothing.
+    """
+    policy, features = model.ready(request.raw)
+    scores = policy.score(features)
+    free = np.flatnonzero(request.pinned_at == 0)
+    pins = {int(request.pinned_at[row]): int(row) for row in np.flatnonzero(request.pinned_at)}
+    k = min(request.k, len(features))
+    places = k - sum(place <= k for place in pins)
+    query = Query(request.query_id, features[free]) if places else None
+    chosen, evidence, teaches = _choose(policy, query, scores[free], places, request, rules)
+    order = np.array(place_pins(free[chosen].tolist(), pins, k), dtype=np.int64)
+    return Showing(
+        order=order,
+        scores=scores,
+        evidence=evidence,
+        teaches=teaches,
+        **_numbers(policy, features, scores, free[chosen].tolist(), explores=request.mode == "explore"),
+    )
+
+
+def fall_back(request: Request) -> Showing:
+    """The caller's own order, around the pins: when anything is broken."""
+    free = np.flatnonzero(request.pinned_at == 0)
+    pins = {int(request.pinned_at[row]): int(row) for row in np.flatnonzero(request.pinned_at)}
+    order = place_pins(free.tolist(), pins, min(request.k, len(request.raw)))
+    return Showing(order=np.array(order, dtype=np.int64), scores=np.zeros(len(request.raw)))
+
+
+def _choose(
+    policy: Policy, query: Query | None, scores: FloatArray, k: int, request: Request, rules: RankerSettings
+) -> tuple[list[int], Mapping[str, Array], bool]:
+    """Rows of the free candidates, the policy's evidence, and whether it may learn from them."""
+    if query is None:
+        return [], {}, False
+    if request.mode == "passthrough":
+        return list(range(k)), {}, False
+    if request.mode == "frozen":
+        return _bounded(by_score(scores), rules, k), {}, False
+    drawn = policy.rank(query, k=k, rng=np.random.default_rng(request.seed))
+    if request.mode == "shadow":
+        chosen = list(range(k))
+    elif request.mode == "exploit":
+        chosen = _bounded(by_score(scores), rules, k)
+    else:
+        chosen = _explored(drawn.order.tolist(), by_score(scores), rules, k)
+    assert request.mode in LEARNS
+    return chosen, drawn.evidence, fits_evidence(policy) or chosen == drawn.order.tolist()
+
+
+def fits_evidence(policy: Policy) -> bool:
+    """Whether a policy's evidence holds for a list that it did not draw.
+
+    MGD's and DBGD's does not: it says whose result stands at each place.
+    """
+    return not isinstance(policy, MGD)
+
+
+def _explored(drawn: list[int], reference: list[int], rules: RankerSettings, k: int) -> list[int]:
+    shown = set(drawn)
+    wanted = drawn + [row for row in reference if row not in shown]
+    if rules.max_explored_pairs is not None:
+        wanted = limit_exploration(wanted[:k], reference, rules.max_explored_pairs)
+    if rules.freeze_top:
+        wanted = freeze_top(wanted, reference)
+    return _bounded(wanted, rules, k)
+
+
+def _bounded(wanted: list[int], rules: RankerSettings, k: int) -> list[int]:
+    return (
+        wanted[:k]
+        if rules.max_displacement is None
+        else limit_displacement(wanted, rules.max_displacement, k)
+    )
+
+
+def _numbers(
+    policy: Policy, features: FloatArray, scores: FloatArray, shown: list[int], *, explores: bool
+) -> dict[str, Any]:
+    """What is to be said about the free results of a list."""
+    against = explored_pairs(shown, by_score(scores)) if explores else []
+    # a pair that the model takes for right with probability p stands wrong with p and right with 1 - p
+    lost = [np.tanh((scores[lower] - scores[upper]) / 2) for upper, lower in against]
+    numbers: dict[str, Any] = {
+        "pairs": len(shown) * (len(shown) - 1) // 2,
+        "explored": len(against),
+        "cost": float(sum(lost)),
+    }
+    if isinstance(policy, TellsCertainty) and shown:
+        certain = policy.certain_orders(features[shown])
+        decided = certain | certain.T
+        numbers["settled_pairs"] = int(decided.sum()) // 2
+        alone = decided.sum(axis=1) == len(shown) - 1
+        numbers["settled"] = dict(zip(shown, alone.tolist(), strict=True))
+    return numbers

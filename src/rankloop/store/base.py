@@ -1,0 +1,135 @@
+"""What the service needs from a store: an append-only log with one pen, and snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from typing import Protocol, TypeAlias, TypeVar
+
+from rankloop.store.records import (
+    Decision,
+    Entry,
+    Event,
+    EventTally,
+    Impression,
+    Shown,
+    Snapshot,
+    Traffic,
+)
+from rankloop.types import RankloopError
+
+T = TypeVar("T")
+
+
+class StoreError(RankloopError):
+    """A store that cannot be opened, read or written."""
+
+
+class Log(Protocol):
+    """The pen: what a job can do while it alone is writing. It sees what the jobs before it wrote."""
+
+    def time(self, now: float) -> float:
+        """The log's time: `now`, unless the log is already ahead of it."""
+        ...
+
+    def append(self, record: Impression | Event | Decision) -> int:
+        """Add an entry and return its number.
+
+        An entry with a number of its own keeps it, which must be above all others: for imports.
+        """
+        ...
+
+    def keep(self, snapshot: Snapshot) -> None:
+        """Keep a snapshot, in place of an earlier one of the same entry."""
+        ...
+
+    def shown(self, query_id: str) -> Shown | None:
+        """The list that was shown under this id."""
+        ...
+
+    def knows(self, event_id: str) -> bool:
+        """Whether an event of this id has found its list before."""
+        ...
+
+    def discard(self, ranker: str, *, until: int, shown_before: float) -> int:
+        """Delete events up to entry `until`, lists shown before a time, and older snapshots.
+
+        Returns how many entries were deleted. Decisions stay.
+        """
+        ...
+
+
+Job: TypeAlias = Callable[[Log], T]
+
+
+class Store(Protocol):
+    """An append-only log of lists, events and decisions, with snapshots.
+
+    Writing is one verb: `submit` a job. Jobs run one at a time, in the order they were submitted; many share
+    a transaction, and a job that fails leaves no trace and harms no other. The future has its result only
+    when the transaction is durable. A job must not wait for another one. Reading sees what is durable, and
+    entries become visible in the order of their numbers.
+    """
+
+    def submit(self, job: Job[T]) -> Future[T]:
+        """Have a job done; its result is there when it is durable."""
+        ...
+
+    def rankers(self) -> Sequence[str]:
+        """The names of the rankers about which anything was decided."""
+        ...
+
+    def impression(self, query_id: str) -> Impression | None:
+        """A list that was shown, with everything."""
+        ...
+
+    def impressions(self, ranker: str, *, after: int = 0) -> Iterator[Impression]:
+        """The lists that were shown, in order."""
+        ...
+
+    def events(self, ranker: str | None, *, after: int = 0, last: int | None = None) -> Iterator[Event]:
+        """Events in order; the `last` few, the newest first. Without a ranker, those of all."""
+        ...
+
+    def events_of(self, query_id: str) -> Sequence[Event]:
+        """The events that named a list, in order."""
+        ...
+
+    def decisions(self, ranker: str, *, kind: str | None = None) -> Sequence[Decision]:
+        """What was decided, in order."""
+        ...
+
+    def entries(self, ranker: str, *, after: int = 0, until: int | None = None) -> Iterator[Entry]:
+        """The counted events and the decisions with `after < seq <= until`, in order: what a model folds."""
+        ...
+
+    def snapshot(
+        self, ranker: str, *, until: int | None = None, before: float | None = None
+    ) -> Snapshot | None:
+        """The latest snapshot with `seq <= until` and `at <= before`."""
+        ...
+
+    def snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
+        """Number and time of every snapshot, in order."""
+        ...
+
+    def traffic(self, ranker: str, *, since: float, until: float, step: float) -> Sequence[Traffic]:
+        """Lists and clicks in steps of time; steps without a list are left out."""
+        ...
+
+    def recent(self, ranker: str, *, lists: int, after: int, before: float) -> Traffic:
+        """The last lists that were shown after entry `after` and before a time, as one sum."""
+        ...
+
+    def tally(self, ranker: str | None, *, since: float, until: float) -> EventTally:
+        """How the events that arrived in a stretch of time were understood; without a ranker, all."""
+        ...
+
+    def close(self) -> None:
+        """Finish what was submitted and let go of everything."""
+        ...
+
+
+def write(store: Store, job: Job[T]) -> T:
+    """Have a job done and wait until it is durable."""
+    return store.submit(job).result()

@@ -1,0 +1,250 @@
+"""A store in memory: for tests and notebooks; the plainest reading of the contract."""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import TypeVar
+
+from rankloop.store.base import Job, StoreError
+from rankloop.store.records import (
+    COUNTED,
+    JOINED,
+    Decision,
+    Entry,
+    Event,
+    EventTally,
+    Impression,
+    Shown,
+    Snapshot,
+    Traffic,
+)
+
+T = TypeVar("T")
+Record = Impression | Event | Decision
+
+
+class MemoryStore:
+    """Keeps everything in lists; gone when the process ends.
+
+    >>> store = MemoryStore()
+    >>> store.submit(lambda log: log.append(Decision(at=0.0, ranker="shop", kind="mode"))).result()
+    1
+    >>> [decision.kind for decision in store.decisions("shop")]
+    ['mode']
+    """
+
+    def __init__(self) -> None:
+        self._pen = threading.RLock()
+        self._closed = False
+        self.records: list[Record] = []  # by seq
+        self.kept: list[Snapshot] = []  # by seq
+        self.lists: dict[str, Impression] = {}
+        self.known: set[str] = set()
+        self.last_seq, self.last_at = 0, float("-inf")
+
+    def submit(self, job: Job[T]) -> Future[T]:
+        """Have a job done, at once."""
+        future: Future[T] = Future()
+        with self._pen:
+            if self._closed:
+                raise StoreError("the store is closed")
+            log = _MemoryLog(self)
+            try:
+                result = job(log)
+            except Exception as error:
+                future.set_exception(error)
+            else:
+                log.commit()
+                future.set_result(result)
+        return future
+
+    def rankers(self) -> Sequence[str]:
+        """The names of the rankers about which anything was decided."""
+        return sorted({each.ranker for each in self._all() if isinstance(each, Decision)})
+
+    def impression(self, query_id: str) -> Impression | None:
+        """A list that was shown, with everything."""
+        return self.lists.get(query_id)
+
+    def impressions(self, ranker: str, *, after: int = 0) -> Iterator[Impression]:
+        """The lists that were shown, in order."""
+        return (each for each in self._all(ranker, after) if isinstance(each, Impression))
+
+    def events(self, ranker: str | None, *, after: int = 0, last: int | None = None) -> Iterator[Event]:
+        """Events in order; the `last` few, the newest first."""
+        found = [each for each in self._all(ranker, after) if isinstance(each, Event)]
+        return iter(found if last is None else found[::-1][:last])
+
+    def events_of(self, query_id: str) -> Sequence[Event]:
+        """The events that named a list, in order."""
+        return [each for each in self.events(None) if each.query_id == query_id]
+
+    def decisions(self, ranker: str, *, kind: str | None = None) -> Sequence[Decision]:
+        """What was decided, in order."""
+        found = [each for each in self._all(ranker) if isinstance(each, Decision)]
+        return [each for each in found if kind in (None, each.kind)]
+
+    def entries(self, ranker: str, *, after: int = 0, until: int | None = None) -> Iterator[Entry]:
+        """The counted events and the decisions, in order."""
+        for each in self._all(ranker, after):
+            if until is not None and each.seq > until:
+                return
+            if isinstance(each, Decision) or (isinstance(each, Event) and each.verdict in COUNTED):
+                yield each
+
+    def snapshot(
+        self, ranker: str, *, until: int | None = None, before: float | None = None
+    ) -> Snapshot | None:
+        """The latest snapshot with `seq <= until` and `at <= before`."""
+        with self._pen:
+            found = [each for each in self.kept if each.ranker == ranker]
+        fits = (
+            each
+            for each in reversed(found)
+            if (until is None or each.seq <= until) and (before is None or each.at <= before)
+        )
+        return next(fits, None)
+
+    def snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
+        """Number and time of every snapshot, in order."""
+        with self._pen:
+            return [(each.seq, each.at) for each in self.kept if each.ranker == ranker]
+
+    def traffic(self, ranker: str, *, since: float, until: float, step: float) -> Sequence[Traffic]:
+        """Lists and clicks in steps of time."""
+        steps: dict[int, list[Impression]] = {}
+        for shown in self.impressions(ranker):
+            if since <= shown.at < until:
+                steps.setdefault(int((shown.at - since) / step), []).append(shown)
+        return [
+            replace(self._sum(ranker, lists), start=since + number * step)
+            for number, lists in sorted(steps.items())
+        ]
+
+    def recent(self, ranker: str, *, lists: int, after: int, before: float) -> Traffic:
+        """The last lists that were shown after entry `after` and before a time, as one sum."""
+        shown = [each for each in self.impressions(ranker, after=after) if each.at < before]
+        return self._sum(ranker, shown[-lists:])
+
+    def tally(self, ranker: str | None, *, since: float, until: float) -> EventTally:
+        """How the events that arrived in a stretch of time were understood."""
+        events = [each for each in self.events(ranker) if since <= each.at < until]
+        said = [(e.ordinal, e.place) for e in events if e.ordinal is not None and e.place is not None]
+        ages = [each.at - each.occurred_at for each in events if each.occurred_at is not None]
+        clients = Counter(each.client_id for each in events if each.client_id)
+        return EventTally(
+            verdicts=dict(Counter(each.verdict for each in events)),
+            one_based=sum(ordinal == place + 1 for ordinal, place in said),
+            zero_based=sum(ordinal == place for ordinal, place in said),
+            misplaced=sum(ordinal not in (place, place + 1) for ordinal, place in said),
+            ahead=sum(age < -60 for age in ages),
+            behind=sum(age > 3600 for age in ages),
+            busiest=sorted(clients.items(), key=lambda pair: (-pair[1], pair[0]))[:5],
+        )
+
+    def close(self) -> None:
+        """Accept no more jobs; what was kept can still be read."""
+        self._closed = True
+
+    def _all(self, ranker: str | None = None, after: int = 0) -> list[Record]:
+        with self._pen:
+            start = bisect_right(self.records, after, key=lambda each: each.seq)
+            return [each for each in self.records[start:] if ranker in (None, each.ranker)]
+
+    def _sum(self, ranker: str, lists: Sequence[Impression]) -> Traffic:
+        first: dict[int, int] = {}
+        for event in self.events(ranker):
+            if event.verdict in COUNTED and event.list_seq is not None and event.place is not None:
+                first[event.list_seq] = min(event.place, first.get(event.list_seq, event.place))
+        places = [first[each.seq] for each in lists if each.seq in first]
+        return Traffic(
+            lists=len(lists),
+            clicked=len(places),
+            reciprocal=sum(1 / (place + 1) for place in places),
+            fallbacks=sum(bool(each.fallback) for each in lists),
+            explored=sum(each.explored for each in lists),
+            cost=sum(each.cost for each in lists),
+            pairs=sum(each.pairs for each in lists if each.settled is not None),
+            settled=sum(each.settled or 0 for each in lists),
+        )
+
+
+class _MemoryLog:
+    """What one job wrote: it joins the store when the job is done."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        self._store = store
+        self._written: list[Record] = []
+        self._later: list[Callable[[], object]] = []
+        self._seq, self._at = store.last_seq, store.last_at
+
+    def time(self, now: float) -> float:
+        return max(now, self._at)
+
+    def append(self, record: Record) -> int:
+        seq = record.seq or self._seq + 1
+        if seq <= self._seq:
+            raise StoreError(f"entry {seq} comes after entry {self._seq}: the log only grows")
+        if isinstance(record, Impression) and self.shown(record.query_id):
+            raise StoreError(f"a list was shown under the id {record.query_id!r} before: ids must be unique")
+        self._written.append(replace(record, seq=seq))
+        self._seq, self._at = seq, max(self._at, record.at)
+        return seq
+
+    def keep(self, snapshot: Snapshot) -> None:
+        self._later.append(lambda: self._replace(snapshot))
+
+    def shown(self, query_id: str) -> Shown | None:
+        fresh = (each for each in self._written if isinstance(each, Impression) and each.query_id == query_id)
+        found = next(fresh, None) or self._store.lists.get(query_id)
+        if found is None:
+            return None
+        return Shown(
+            seq=found.seq, at=found.at, ranker=found.ranker, query_id=query_id, shown=tuple(found.shown)
+        )
+
+    def knows(self, event_id: str) -> bool:
+        fresh = (
+            each.event_id for each in self._written if isinstance(each, Event) and each.verdict in JOINED
+        )
+        return event_id in self._store.known or event_id in fresh
+
+    def discard(self, ranker: str, *, until: int, shown_before: float) -> int:
+        def old(each: Record) -> bool:
+            if each.ranker != ranker or each.seq > until or isinstance(each, Decision):
+                return False
+            return isinstance(each, Event) or each.at < shown_before
+
+        gone = [each for each in self._store.records if old(each)]
+        self._later.append(lambda: self._forget(ranker, until, gone))
+        return len(gone)
+
+    def commit(self) -> None:
+        """Let everyone see it."""
+        store = self._store
+        store.records.extend(self._written)
+        store.lists.update({each.query_id: each for each in self._written if isinstance(each, Impression)})
+        fresh = (each for each in self._written if isinstance(each, Event))
+        store.known.update(each.event_id for each in fresh if each.verdict in JOINED)
+        store.last_seq, store.last_at = self._seq, self._at
+        for act in self._later:
+            act()
+
+    def _replace(self, snapshot: Snapshot) -> None:
+        kept = [e for e in self._store.kept if (e.ranker, e.seq) != (snapshot.ranker, snapshot.seq)]
+        self._store.kept = sorted([*kept, snapshot], key=lambda each: each.seq)
+
+    def _forget(self, ranker: str, until: int, gone: Sequence[Record]) -> None:
+        store, numbers = self._store, {each.seq for each in gone}
+        store.records = [each for each in store.records if each.seq not in numbers]
+        store.kept = [each for each in store.kept if each.ranker != ranker or each.seq >= until]
+        for each in gone:
+            if isinstance(each, Impression):
+                del store.lists[each.query_id]
+            elif isinstance(each, Event):
+                store.known.discard(each.event_id)

@@ -1,0 +1,136 @@
+"""The pen of a SQLite store: what a job can do inside the writer's transaction."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import Any
+
+from rankloop.store.arrays import pack
+from rankloop.store.base import Job, StoreError
+from rankloop.store.commit import Outcome
+from rankloop.store.records import Decision, Event, Impression, Shown, Snapshot
+
+IMPRESSION_COLUMNS = (
+    *("seq", "at", "ranker", "query_id", "user_query", "client_id", "session_id"),
+    *("model", "settings", "mode", "policy", "seed", "k", "teaches", "fallback", "digest"),
+    *("pairs", "settled", "explored", "cost"),
+)
+EVENT_COLUMNS = tuple(Event.__dataclass_fields__)
+
+
+def _insert(table: str, columns: tuple[str, ...]) -> str:
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+
+
+INSERT_IMPRESSION = _insert("impressions", (*IMPRESSION_COLUMNS, "shown"))
+INSERT_EVENT = _insert("events", EVENT_COLUMNS)
+LAST = """SELECT max(seq), max(at) FROM (
+    SELECT * FROM (SELECT seq, at FROM impressions ORDER BY seq DESC LIMIT 1)
+    UNION ALL SELECT * FROM (SELECT seq, at FROM events ORDER BY seq DESC LIMIT 1)
+    UNION ALL SELECT * FROM (SELECT seq, at FROM decisions ORDER BY seq DESC LIMIT 1)
+    UNION ALL SELECT max(seq), max(at) FROM snapshots)"""
+
+
+class SqliteLog:
+    """Writes through the one connection that does, between BEGIN and COMMIT."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        seq, at = connection.execute(LAST).fetchone()
+        self._seq, self._at = int(seq or 0), float("-inf") if at is None else float(at)
+
+    def attempt(self, job: Job[Any]) -> Outcome:
+        """Run a job; if it fails, undo what it did and nothing else."""
+        self._connection.execute("SAVEPOINT job")
+        before = self._seq, self._at
+        outcome: Outcome
+        try:
+            outcome = job(self), None
+        except sqlite3.OperationalError:  # the file is in trouble, not the job: the whole group fails
+            raise
+        except Exception as error:
+            self._connection.execute("ROLLBACK TO job")
+            self._seq, self._at = before
+            outcome = None, error
+        self._connection.execute("RELEASE job")
+        return outcome
+
+    def time(self, now: float) -> float:
+        """The log's time: `now`, unless the log is already ahead of it."""
+        return max(now, self._at)
+
+    def append(self, record: Impression | Event | Decision) -> int:
+        """Add an entry and return its number."""
+        seq = record.seq or self._seq + 1
+        if seq <= self._seq:
+            raise StoreError(f"entry {seq} comes after entry {self._seq}: the log only grows")
+        if isinstance(record, Impression):
+            self._append_impression(seq, record)
+        elif isinstance(record, Event):
+            values = [getattr(record, name) for name in EVENT_COLUMNS[1:]]
+            self._connection.execute(INSERT_EVENT, (seq, *values))
+        else:
+            self._connection.execute(
+                "INSERT INTO decisions (seq, at, ranker, kind, body) VALUES (?, ?, ?, ?, ?)",
+                (seq, record.at, record.ranker, record.kind, json.dumps(record.body)),
+            )
+        self._seq, self._at = seq, max(self._at, record.at)
+        return seq
+
+    def keep(self, snapshot: Snapshot) -> None:
+        """Keep a snapshot, in place of an earlier one of the same entry."""
+        self._connection.execute(
+            "INSERT OR REPLACE INTO snapshots (ranker, seq, at, body, arrays) VALUES (?, ?, ?, ?, ?)",
+            (
+                snapshot.ranker,
+                snapshot.seq,
+                snapshot.at,
+                json.dumps(snapshot.body),
+                pack(snapshot.arrays),
+            ),
+        )
+
+    def shown(self, query_id: str) -> Shown | None:
+        """The list that was shown under this id."""
+        row = self._connection.execute(
+            "SELECT seq, at, ranker, shown FROM impressions WHERE query_id = ?", (query_id,)
+        ).fetchone()
+        if row is None:
+            return None
+        seq, at, ranker, shown = row
+        return Shown(seq=seq, at=at, ranker=ranker, query_id=query_id, shown=tuple(json.loads(shown)))
+
+    def knows(self, event_id: str) -> bool:
+        """Whether an event of this id has found its list before."""
+        found = self._connection.execute(
+            "SELECT 1 FROM events WHERE event_id = ?"
+            " AND verdict IN ('accepted', 'late', 'not_shown', 'ignored')",
+            (event_id,),
+        )
+        return found.fetchone() is not None
+
+    def discard(self, ranker: str, *, until: int, shown_before: float) -> int:
+        """Delete events and snapshots before entry `until`, and lists shown before a time."""
+        run = self._connection.execute
+        old = "FROM impressions WHERE ranker = ? AND seq <= ? AND at < ?"
+        run(f"DELETE FROM payloads WHERE seq IN (SELECT seq {old})", (ranker, until, shown_before))
+        lists = run(f"DELETE {old}", (ranker, until, shown_before)).rowcount
+        events = run("DELETE FROM events WHERE ranker = ? AND seq <= ?", (ranker, until)).rowcount
+        run("DELETE FROM snapshots WHERE ranker = ? AND seq < ?", (ranker, until))
+        return lists + events
+
+    def _append_impression(self, seq: int, record: Impression) -> None:
+        values = [getattr(record, name) for name in IMPRESSION_COLUMNS[1:]]
+        try:
+            self._connection.execute(INSERT_IMPRESSION, (seq, *values, json.dumps(record.shown)))
+        except sqlite3.IntegrityError as error:
+            raise StoreError(
+                f"a list was shown under the id {record.query_id!r} before: ids must be unique"
+            ) from error
+        arrays = {"features": record.features, "pinned_at": record.pinned_at, "order": record.order}
+        arrays |= {f"evidence.{name}": value for name, value in record.evidence.items()}
+        self._connection.execute(
+            "INSERT INTO payloads (seq, object_ids, groups, arrays) VALUES (?, ?, ?, ?)",
+            (seq, json.dumps(list(record.object_ids)), json.dumps(list(record.groups)), pack(arrays)),
+        )

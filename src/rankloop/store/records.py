@@ -1,0 +1,145 @@
+"""What a store keeps: lists that were shown, events, decisions, and snapshots of what was learned.
+
+The first three are entries of one append-only log, numbered by `seq` in the order in which they became
+durable; `at` is the log's time, in seconds, which never runs backwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from rankloop.types import Array, FloatArray, IntArray
+
+Verdict: TypeAlias = Literal["accepted", "duplicate", "late", "orphan", "not_shown", "ignored", "invalid"]
+COUNTED: tuple[Verdict, ...] = ("accepted", "late")  # a user did something with a list
+JOINED: tuple[Verdict, ...] = ("accepted", "late", "not_shown", "ignored")  # its list is known
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Impression:
+    """A list that was shown, with all that is needed to learn from it and to make it again."""
+
+    seq: int = 0  # 0: not in the log yet
+    at: float
+    ranker: str
+    query_id: str
+    user_query: str = ""
+    client_id: str = ""
+    session_id: str = ""
+    model: int  # the version of the model that made the list
+    settings: int  # the version of the settings it was made under
+    mode: str
+    policy: str  # by name
+    seed: int
+    k: int  # how many results were asked for
+    object_ids: Sequence[str]  # [n] as the caller sent them
+    groups: Sequence[str] = ()  # [n] or empty
+    pinned_at: IntArray  # [n] places from 1, 0 = free
+    features: FloatArray  # [n, width] by column of the ranker's schema, NaN = missing
+    order: IntArray  # [k] rows of features, as shown
+    evidence: Mapping[str, Array] = field(default_factory=dict)  # of the free results
+    teaches: bool = False  # whether a policy may learn from it
+    fallback: str = ""  # why the caller's order was shown instead
+    digest: bytes = b""  # of the answer that was given
+    pairs: int = 0  # pairs of shown results
+    settled: int | None = None  # of them, how many are in a certain order; None: the policy cannot tell
+    explored: int = 0  # of them, how many stood against the scores
+    cost: float = 0.0  # pairs expected to stand the wrong way round because of exploration
+
+    @property
+    def width(self) -> int:
+        """How many features the ranker's schema had."""
+        return int(self.features.shape[1])
+
+    @property
+    def shown(self) -> list[str]:
+        """The ids that were shown, best first."""
+        return [self.object_ids[row] for row in self.order.tolist()]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """As much of an impression as an event needs."""
+
+    seq: int
+    at: float
+    ranker: str
+    query_id: str
+    shown: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something a user did, and what was made of it."""
+
+    seq: int = 0
+    at: float
+    ranker: str
+    event_id: str
+    query_id: str
+    object_id: str
+    action: str
+    verdict: Verdict
+    detail: str = ""  # the reason, in words, unless it was accepted
+    place: int | None = None  # where the object stood, from 0
+    list_seq: int | None = None  # the impression's number
+    closes_at: float | None = None  # when its list stops taking clicks
+    ordinal: int | None = None  # where the client says it stood
+    occurred_at: float | None = None  # when the client says it happened
+    client_id: str = ""
+    session_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """Something that was decided about a ranker: settings, mode, rollback, ...; its `seq` is its version."""
+
+    seq: int = 0
+    at: float
+    ranker: str
+    kind: str
+    body: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Snapshot:
+    """A ranker's model after the log's entry `seq`: a short cut, never the truth."""
+
+    seq: int
+    at: float
+    ranker: str
+    body: Mapping[str, Any]
+    arrays: Mapping[str, Array]
+
+
+Entry: TypeAlias = Event | Decision  # what a model is a fold of; impressions are looked up
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traffic:
+    """What happened in a stretch of time, in sums that can be added up."""
+
+    start: float = 0.0
+    lists: int = 0
+    clicked: int = 0  # lists with a counted event
+    reciprocal: float = 0.0  # sum over clicked lists of 1 / rank of the first click
+    fallbacks: int = 0
+    explored: int = 0  # pairs
+    cost: float = 0.0
+    pairs: int = 0  # where the policy can tell which are settled
+    settled: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventTally:
+    """How the events of a stretch of time were understood."""
+
+    verdicts: Mapping[str, int] = field(default_factory=dict)
+    one_based: int = 0  # the client's position is the true one, counted from 1
+    zero_based: int = 0  # ... counted from 0
+    misplaced: int = 0  # ... neither
+    ahead: int = 0  # the client's clock is more than a minute ahead of ours
+    behind: int = 0  # the event was more than an hour old when it arrived
+    busiest: Sequence[tuple[str, int]] = ()  # clients by their number of events

@@ -1,0 +1,238 @@
+"""A store in one SQLite file."""
+
+from __future__ import annotations
+
+import contextlib
+import heapq
+import json
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from rankloop.store.arrays import unpack
+from rankloop.store.base import Job, StoreError
+from rankloop.store.commit import GroupCommitter, Outcome
+from rankloop.store.pen import EVENT_COLUMNS, IMPRESSION_COLUMNS, SqliteLog
+from rankloop.store.records import Decision, Entry, Event, EventTally, Impression, Snapshot, Traffic
+from rankloop.store.sums import recent, tally, traffic
+from rankloop.store.tables import migrate
+
+T = TypeVar("T")
+PAGE = 500  # rows read at a time
+FOLDED = "verdict IN ('accepted', 'late')"
+
+
+class SqliteStore:
+    """Keeps everything in one file; any number of threads, one process.
+
+    Write-ahead log with `synchronous=FULL`: what was acknowledged survives the loss of power. One thread
+    writes, with group commit; readers have connections of their own and never wait for it.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self._path = Path(path)
+        self._idle: deque[sqlite3.Connection] = deque()
+        self._opened: list[sqlite3.Connection] = []
+        self._opening = threading.Lock()
+        self._closed = False
+        try:
+            self._pen = self._open()
+            self._pen.execute("PRAGMA journal_mode = WAL")
+            self._pen.execute("PRAGMA synchronous = FULL")
+            migrate(self._pen)
+        except (sqlite3.Error, StoreError) as error:
+            self._close_all()
+            raise StoreError(f"{self._path} cannot be opened as a store: {error}") from error
+        self.committer = GroupCommitter(self._transact, name=f"writer of {self._path.name}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def submit(self, job: Job[T]) -> Future[T]:
+        """Have a job done; its result is there when it is durable."""
+        return self.committer.submit(job)
+
+    def rankers(self) -> Sequence[str]:
+        """The names of the rankers about which anything was decided."""
+        return [name for (name,) in self._rows("SELECT DISTINCT ranker FROM decisions ORDER BY 1")]
+
+    def impression(self, query_id: str) -> Impression | None:
+        """A list that was shown, with everything."""
+        found = self._impressions("query_id = ?", (query_id,))
+        return found[0] if found else None
+
+    def impressions(self, ranker: str, *, after: int = 0) -> Iterator[Impression]:
+        """The lists that were shown, in order."""
+        while page := self._impressions("ranker = ? AND seq > ?", (ranker, after)):
+            yield from page
+            after = page[-1].seq
+
+    def events(self, ranker: str | None, *, after: int = 0, last: int | None = None) -> Iterator[Event]:
+        """Events in order; the `last` few, the newest first."""
+        if last is not None:
+            yield from self._events(ranker, "seq > ? ORDER BY seq DESC LIMIT ?", (after, last))
+            return
+        while page := self._events(ranker, f"seq > ? ORDER BY seq LIMIT {PAGE}", (after,)):
+            yield from page
+            after = page[-1].seq
+
+    def events_of(self, query_id: str) -> Sequence[Event]:
+        """The events that named a list, in order."""
+        return self._events(None, "query_id = ? ORDER BY seq", (query_id,))
+
+    def decisions(self, ranker: str, *, kind: str | None = None) -> Sequence[Decision]:
+        """What was decided, in order."""
+        return self._decisions("ranker = ? AND kind = ifnull(?, kind)", (ranker, kind))
+
+    def entries(self, ranker: str, *, after: int = 0, until: int | None = None) -> Iterator[Entry]:
+        """The counted events and the decisions, in order."""
+        last = self._last_seq() if until is None else until  # both halves end at the same entry
+        events = self._counted(ranker, after, last)
+        decisions = self._decisions("ranker = ? AND seq > ? AND seq <= ?", (ranker, after, last))
+        return heapq.merge(events, decisions, key=lambda each: each.seq)
+
+    def snapshot(
+        self, ranker: str, *, until: int | None = None, before: float | None = None
+    ) -> Snapshot | None:
+        """The latest snapshot with `seq <= until` and `at <= before`."""
+        rows = self._rows(
+            "SELECT seq, at, body, arrays FROM snapshots WHERE ranker = ? AND seq <= ? AND at <= ?"
+            " ORDER BY seq DESC LIMIT 1",
+            (ranker, 2**62 if until is None else until, float("inf") if before is None else before),
+        )
+        if not rows:
+            return None
+        seq, at, body, arrays = rows[0]
+        return Snapshot(seq=seq, at=at, ranker=ranker, body=json.loads(body), arrays=unpack(arrays))
+
+    def snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
+        """Number and time of every snapshot, in order."""
+        return self._rows("SELECT seq, at FROM snapshots WHERE ranker = ? ORDER BY seq", (ranker,))
+
+    def traffic(self, ranker: str, *, since: float, until: float, step: float) -> Sequence[Traffic]:
+        """Lists and clicks in steps of time."""
+        with self._reader() as connection:
+            return traffic(connection, ranker, since=since, until=until, step=step)
+
+    def recent(self, ranker: str, *, lists: int, after: int, before: float) -> Traffic:
+        """The last lists that were shown after entry `after` and before a time, as one sum."""
+        with self._reader() as connection:
+            return recent(connection, ranker, lists=lists, after=after, before=before)
+
+    def tally(self, ranker: str | None, *, since: float, until: float) -> EventTally:
+        """How the events that arrived in a stretch of time were understood."""
+        with self._reader() as connection:
+            return tally(connection, ranker, since=since, until=until)
+
+    def close(self) -> None:
+        """Finish what was submitted and close the file."""
+        if not self._closed:
+            self._closed = True
+            self.committer.close()
+            self._close_all()
+
+    def _transact(self, jobs: Sequence[Job[Any]]) -> Sequence[Outcome]:
+        """Run jobs in one transaction; it is durable when this returns."""
+        pen = self._pen
+        pen.execute("BEGIN IMMEDIATE")
+        try:
+            log = SqliteLog(pen)
+            outcomes = [log.attempt(job) for job in jobs]
+            pen.execute("COMMIT")
+        except BaseException:
+            with contextlib.suppress(sqlite3.Error):
+                pen.execute("ROLLBACK")
+            raise
+        return outcomes
+
+    def _open(self) -> sqlite3.Connection:
+        with self._opening:
+            connection = sqlite3.connect(
+                self._path, timeout=30, isolation_level=None, check_same_thread=False
+            )
+            self._opened.append(connection)
+        return connection
+
+    @contextlib.contextmanager
+    def _reader(self) -> Iterator[sqlite3.Connection]:
+        """A connection that nobody else is reading with; there are never more than readers at once."""
+        if self._closed:
+            raise StoreError("the store is closed")
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = self._open()
+            connection.execute("PRAGMA query_only = ON")
+        try:
+            yield connection
+        finally:
+            self._idle.append(connection)
+
+    def _rows(self, query: str, values: Sequence[object] | Mapping[str, object] = ()) -> list[Any]:
+        with self._reader() as connection:
+            return connection.execute(query, values).fetchall()
+
+    def _close_all(self) -> None:
+        for connection in self._opened:
+            connection.close()
+
+    def _last_seq(self) -> int:
+        (seq,) = self._rows(
+            "SELECT max(ifnull((SELECT max(seq) FROM events), 0),"
+            " ifnull((SELECT max(seq) FROM decisions), 0))"
+        )[0]
+        return int(seq)
+
+    def _counted(self, ranker: str, after: int, until: int) -> Iterator[Event]:
+        condition = f"{FOLDED} AND seq > ? AND seq <= ? ORDER BY seq LIMIT {PAGE}"
+        while page := self._events(ranker, condition, (after, until)):
+            yield from page
+            after = page[-1].seq
+
+    def _decisions(self, condition: str, values: Sequence[object]) -> list[Decision]:
+        rows = self._rows(
+            f"SELECT seq, at, ranker, kind, body FROM decisions WHERE {condition} ORDER BY seq", values
+        )
+        return [_decision(row) for row in rows]
+
+    def _events(self, ranker: str | None, condition: str, values: Sequence[object]) -> list[Event]:
+        whose = "ranker = ?" if ranker is not None else "? IS NULL"
+        columns = ", ".join(EVENT_COLUMNS)
+        rows = self._rows(f"SELECT {columns} FROM events WHERE {whose} AND {condition}", (ranker, *values))
+        return [Event(**dict(zip(EVENT_COLUMNS, row, strict=True))) for row in rows]
+
+    def _impressions(self, condition: str, values: Sequence[object]) -> list[Impression]:
+        columns = ", ".join(IMPRESSION_COLUMNS)
+        rows = self._rows(
+            f"SELECT {columns}, object_ids, groups, arrays FROM impressions JOIN payloads USING (seq)"
+            f" WHERE {condition} ORDER BY seq LIMIT 50",
+            values,
+        )
+        return [_impression(row) for row in rows]
+
+
+def _impression(row: Sequence[Any]) -> Impression:
+    *plain, object_ids, groups, arrays = row
+    values = unpack(arrays)
+    known = dict(zip(IMPRESSION_COLUMNS, plain, strict=True))
+    return Impression(
+        **known | {"teaches": bool(known["teaches"])},
+        object_ids=json.loads(object_ids),
+        groups=json.loads(groups),
+        features=values.pop("features"),
+        pinned_at=values.pop("pinned_at"),
+        order=values.pop("order"),
+        evidence={name.removeprefix("evidence."): value for name, value in values.items()},
+    )
+
+
+def _decision(row: Sequence[Any]) -> Decision:
+    seq, at, ranker, kind, body = row
+    return Decision(seq=seq, at=at, ranker=ranker, kind=kind, body=json.loads(body))

@@ -1,0 +1,72 @@
+"""The tables of a SQLite store, and how an older file becomes a newer one.
+
+Each step is applied once, in order, in a transaction; `PRAGMA user_version` says how many were. A step that
+was released is never changed: a new one follows it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from rankloop.store.base import StoreError
+
+STEPS: tuple[tuple[str, ...], ...] = (
+    (
+        """CREATE TABLE impressions (
+            seq INTEGER PRIMARY KEY, at REAL NOT NULL, ranker TEXT NOT NULL, query_id TEXT NOT NULL UNIQUE,
+            user_query TEXT NOT NULL, client_id TEXT NOT NULL, session_id TEXT NOT NULL,
+            model INTEGER NOT NULL, settings INTEGER NOT NULL, mode TEXT NOT NULL, policy TEXT NOT NULL,
+            seed INTEGER NOT NULL, k INTEGER NOT NULL, shown TEXT NOT NULL, teaches INTEGER NOT NULL,
+            fallback TEXT NOT NULL, digest BLOB NOT NULL
+        ) STRICT""",
+        "CREATE INDEX impressions_by_time ON impressions (ranker, at)",
+        # apart from the above, so that counting lists does not read their features
+        """CREATE TABLE payloads (
+            seq INTEGER PRIMARY KEY, object_ids TEXT NOT NULL, groups TEXT NOT NULL, arrays BLOB NOT NULL
+        ) STRICT""",
+        """CREATE TABLE events (
+            seq INTEGER PRIMARY KEY, at REAL NOT NULL, ranker TEXT NOT NULL, event_id TEXT NOT NULL,
+            query_id TEXT NOT NULL, object_id TEXT NOT NULL, action TEXT NOT NULL, verdict TEXT NOT NULL,
+            detail TEXT NOT NULL, place INTEGER, list_seq INTEGER, closes_at REAL, ordinal INTEGER,
+            occurred_at REAL, client_id TEXT NOT NULL, session_id TEXT NOT NULL
+        ) STRICT""",
+        """CREATE UNIQUE INDEX events_by_id ON events (event_id)
+            WHERE verdict IN ('accepted', 'late', 'not_shown', 'ignored')""",
+        "CREATE INDEX events_by_ranker ON events (ranker, seq)",
+        """CREATE TABLE decisions (
+            seq INTEGER PRIMARY KEY, at REAL NOT NULL, ranker TEXT NOT NULL, kind TEXT NOT NULL,
+            body TEXT NOT NULL
+        ) STRICT""",
+        "CREATE INDEX decisions_by_ranker ON decisions (ranker, seq)",
+        """CREATE TABLE snapshots (
+            ranker TEXT NOT NULL, seq INTEGER NOT NULL, at REAL NOT NULL, body TEXT NOT NULL,
+            arrays BLOB NOT NULL, PRIMARY KEY (ranker, seq)
+        ) STRICT""",
+    ),
+    (  # what the pages count
+        "ALTER TABLE impressions ADD COLUMN pairs INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE impressions ADD COLUMN settled INTEGER",
+        "ALTER TABLE impressions ADD COLUMN explored INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE impressions ADD COLUMN cost REAL NOT NULL DEFAULT 0",
+        """CREATE INDEX events_by_list ON events (list_seq, place)
+            WHERE verdict IN ('accepted', 'late')""",
+        "CREATE INDEX events_by_time ON events (at)",
+        "CREATE INDEX events_by_query ON events (query_id)",
+    ),
+)
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Bring a file to the newest version."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version > len(STEPS):
+        raise StoreError(
+            f"this file has version {version}, this rankloop knows versions up to {len(STEPS)}: "
+            "open it with a newer rankloop"
+        )
+    for number, step in enumerate(STEPS[version:], start=version + 1):
+        connection.execute("BEGIN IMMEDIATE")
+        for statement in step:
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {number}")
+        connection.execute("COMMIT")

@@ -1,0 +1,154 @@
+"""The ladder of modes: how much a ranker may do, and when it steps down by itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rankloop.policies import PDGD
+from rankloop.service import RankerSettings, RankingService, UserEvent
+from rankloop.service.settings import LEARNS, MODES, Mode
+from rankloop.store import MemoryStore, SqliteStore, Store
+from rankloop.types import FloatArray, SettingError
+from tests.service.life import SHORT, Clock, best_of, live, make, same, some_candidates, state
+
+
+def trained(store: Store, clock: Clock) -> RankingService:
+    service = make(store, clock)
+    service.create("shop", SHORT)
+    live(service, clock, rounds=30)
+    service.flush("shop")
+    return service
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_who_learns(store: Store, mode: Mode) -> None:
+    clock = Clock()
+    service = trained(store, clock)
+    before = state(service)
+    service.set_mode("shop", mode)
+    live(service, clock, rounds=10, seed=1)
+    service.flush("shop")
+    assert same(state(service), before) == (mode not in LEARNS)
+    assert service.mode("shop") == mode
+
+
+def test_who_is_frozen_from_the_start_never_starts(store: Store) -> None:
+    clock = Clock()
+    service = make(store, clock)
+    service.create("shop", SHORT, mode="frozen")
+    live(service, clock, rounds=10)
+    service.flush("shop")
+    assert service.model("shop").lists == 0
+
+
+def test_exploit_and_frozen_show_the_best_first(store: Store) -> None:
+    service = trained(store, Clock())
+    for mode in ("exploit", "frozen"):
+        service.set_mode("shop", mode)
+        for seed in range(10):
+            shown = service.rank(some_candidates(np.random.default_rng(seed)), ranker="shop")
+            scores = [each.score for each in shown.ranking]
+            assert scores == sorted(scores, reverse=True)
+            assert shown.decision.explored_pairs == 0
+
+
+def test_passthrough_and_shadow_show_the_callers_order(store: Store) -> None:
+    service = trained(store, Clock())
+    for mode in ("passthrough", "shadow"):
+        service.set_mode("shop", mode)
+        candidates = some_candidates(np.random.default_rng(0))
+        assert service.rank(candidates, ranker="shop").object_ids == [each.object_id for each in candidates]
+
+
+def test_a_ranker_can_learn_in_the_shadow(store: Store) -> None:
+    clock = Clock()
+    service = make(store, clock)
+    service.create("shop", SHORT, mode="shadow")
+    live(service, clock, rounds=80)
+    service.flush("shop")
+    service.set_mode("shop", "exploit")
+    rng, hits = np.random.default_rng(9), 0
+    for _ in range(20):
+        candidates = some_candidates(rng)
+        shown = service.rank(candidates, ranker="shop")
+        hits += best_of(shown, candidates) in shown.object_ids[:2]
+    assert hits > 12  # chance would be 5
+
+
+def test_freezing_stops_lists_that_are_still_open(store: Store) -> None:
+    clock = Clock()
+    service = trained(store, clock)
+    shown = service.rank(some_candidates(np.random.default_rng(0)), ranker="shop")
+    service.record([UserEvent(shown.query_id, shown.object_ids[3])])
+    before = state(service)
+    service.set_mode("shop", "frozen")
+    clock.now += 1000.0
+    service.tick()
+    assert same(state(service), before)
+
+
+def test_the_mode_survives_a_restart(tmp_path: Path) -> None:
+    with SqliteStore(tmp_path / "log.db") as store:
+        service = make(store)
+        service.create("shop")
+        service.set_mode("shop", "frozen", reason="a bad feeling")
+    with SqliteStore(tmp_path / "log.db") as store:
+        assert make(store).mode("shop") == "frozen"
+        assert store.decisions("shop", kind="mode")[-1].body["reason"] == "a bad feeling"
+
+
+def test_unknown_modes_are_refused(store: Store) -> None:
+    service = make(store)
+    service.create("shop")
+    with pytest.raises(SettingError, match="did you mean 'explore'"):
+        service.set_mode("shop", "explode")  # type: ignore[arg-type]
+
+
+# guards that step down
+
+
+def test_too_few_clicks_step_down_one_rung_at_a_time(store: Store) -> None:
+    clock = Clock()
+    service = make(store, clock)
+    service.create("shop", RankerSettings(window=10.0, ctr_floor=0.2, guard_lists=20))
+    seen: list[Mode] = []
+    for number in range(100):
+        shown = service.rank(some_candidates(np.random.default_rng(number)), ranker="shop")
+        service.audit(shown.query_id)  # it is written down
+        clock.now += 5.0
+        service.tick()
+        if service.mode("shop") not in seen:
+            seen.append(service.mode("shop"))
+    assert seen == ["explore", "exploit", "frozen", "passthrough"]
+    reason = store.decisions("shop", kind="mode")[1].body["reason"]
+    assert reason == "0 of the last 20 lists got a click, the floor is 0.2"
+
+
+def test_enough_clicks_change_nothing(store: Store) -> None:
+    clock = Clock()
+    service = make(store, clock)
+    service.create("shop", RankerSettings(window=10.0, ctr_floor=0.2, guard_lists=20))
+    live(service, clock, rounds=60, step=5.0)
+    service.tick()
+    assert service.mode("shop") == "explore"
+
+
+class Fails(PDGD):
+    """A policy that cannot score."""
+
+    name = "fails"
+
+    def score(self, features: FloatArray) -> FloatArray:
+        raise ZeroDivisionError
+
+
+def test_too_many_failures_step_down() -> None:
+    service = make(MemoryStore(), policies=[Fails])
+    service.create("shop", RankerSettings(policy=Fails(), fallback_ceiling=0.5, guard_lists=10))
+    for number in range(12):
+        service.rank(some_candidates(np.random.default_rng(number)), ranker="shop")
+    service.tick()
+    assert service.mode("shop") == "exploit"

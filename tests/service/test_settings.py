@@ -1,0 +1,123 @@
+"""What can be decided about a ranker, and how it is written down."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rankloop.interleaving import Probabilistic
+from rankloop.policies import DBGD, MGD, PairRank, Policy, Sure, Theory, Width
+from rankloop.service import RankerSettings
+from rankloop.service.settings import LADDER, step_down
+from rankloop.service.spec import build, catalogue, describe
+from rankloop.types import SettingError
+
+
+@pytest.mark.parametrize("kind", catalogue().values(), ids=catalogue().keys())
+def test_every_policy_can_be_written_down_and_read(kind: type[Policy]) -> None:
+    spec = json.loads(json.dumps(describe(kind())))
+    again = build(spec, catalogue())
+    assert type(again) is kind
+    assert repr(again) == repr(kind())
+    assert {each.name for each in fields(kind) if each.init} == set(spec["settings"])
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        PairRank(certainty=Sure(0.9), prior=1.0),
+        PairRank(certainty=Width(0.1)),
+        PairRank(certainty=Theory(delta=0.1)),
+        MGD(interleaving=Probabilistic(), candidates=3),
+        DBGD(step=0.5),
+    ],
+    ids=repr,
+)
+def test_settings_of_a_policy_survive(policy: Policy) -> None:
+    assert repr(build(json.loads(json.dumps(describe(policy))), catalogue())) == repr(policy)
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason"),
+    [
+        ({}, "a policy is"),
+        ({"name": "pairank"}, "did you mean 'pairrank'"),
+        ({"name": "pairrank", "settings": 7}, "a policy is"),
+        ({"name": "pairrank", "settings": {"priors": 1}}, "did you mean 'prior'"),
+        ({"name": "pairrank", "settings": {"prior": "wide"}}, "pairrank"),
+        ({"name": "pairrank", "settings": {"prior": -1}}, "prior must be positive"),
+        ({"name": "pairrank", "settings": {"certainty": {"part": "shure"}}}, "did you mean 'sure'"),
+        ({"name": "pairrank", "settings": {"certainty": {"part": "sure", "levels": 1}}}, "pairrank"),
+        ({"name": "pairrank", "settings": {"parameters": [1.0]}}, "no setting 'parameters'"),
+        ({"name": ["pairrank"]}, "a policy is"),
+    ],
+)
+def test_policies_that_cannot_be_are_refused(spec: Any, reason: str) -> None:
+    with pytest.raises(SettingError, match=reason):
+        build(spec, catalogue())
+
+
+def test_a_policy_without_a_name_cannot_be_found_again() -> None:
+    class Nameless(PairRank):
+        name = ""
+
+    with pytest.raises(SettingError, match="give the class a `name`"):
+        describe(Nameless())
+
+
+def test_settings_survive_json() -> None:
+    rules = RankerSettings(
+        policy=PairRank(certainty=Sure(0.7)), scaling="running", window=5, actions={"click": 1, "buy": 2}
+    )
+    again = RankerSettings.from_json(json.loads(json.dumps(rules.to_json())), catalogue())
+    assert again.to_json() == rules.to_json()
+
+
+def test_what_is_missing_has_its_default() -> None:
+    assert RankerSettings.from_json({}, catalogue()).to_json() == RankerSettings().to_json()
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"scaling": "none"}, "scaling must be"),
+        ({"window": -1}, "window must be"),
+        ({"window": float("nan")}, "window must be"),
+        ({"window": float("inf")}, "window must be"),
+        ({"window": "long"}, "window must be"),
+        ({"actions": {}}, "actions must say"),
+        ({"actions": ["click"]}, "actions must say"),
+        ({"actions": {"click": -1}}, "weight of action 'click'"),
+        ({"max_displacement": -1}, "max_displacement must be"),
+        ({"max_displacement": 1.5}, "max_displacement must be"),
+        ({"max_explored_pairs": "few"}, "max_explored_pairs must be"),
+        ({"freeze_top": 1}, "freeze_top must be true or false"),
+        ({"ctr_floor": 2}, "between 0 and 1"),
+        ({"snapshot_every": 0}, "snapshot_every must be"),
+        ({"max_open": True}, "max_open must be"),
+        ({"windows": 5}, "did you mean 'window'"),
+    ],
+)
+def test_rules_that_cannot_be_followed_are_refused(changes: dict[str, Any], reason: str) -> None:
+    with pytest.raises(SettingError, match=reason):
+        RankerSettings.from_json(changes, catalogue())
+
+
+def test_every_setting_is_in_the_guide_with_its_default() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "service.md").read_text("utf-8")
+    for setting in fields(RankerSettings):
+        default = getattr(RankerSettings(), setting.name)
+        shown = "PairRank()" if setting.name == "policy" else repr(default)
+        assert f"| `{setting.name}` | `{shown}` |" in text
+
+
+def test_the_ladder_ends_at_the_callers_order() -> None:
+    mode, seen = LADDER[0], []
+    for _ in range(5):
+        seen.append(mode)
+        mode = step_down(mode)
+    assert seen == [*LADDER, "passthrough"]

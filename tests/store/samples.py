@@ -1,0 +1,90 @@
+"""Records to put into stores."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rankloop.store import Decision, Event, Impression, Snapshot, Store, write
+
+IMPRESSION = Impression(
+    at=10.0,
+    ranker="shop",
+    query_id="q1",
+    user_query="red shoes",
+    session_id="s1",
+    model=0,
+    settings=1,
+    mode="explore",
+    policy="pairrank",
+    seed=2**63 - 1,
+    k=2,
+    object_ids=["a", "b", "ü"],
+    pinned_at=np.array([0, 2, 0]),
+    features=np.array([[1.0, np.nan], [0.1, -0.0], [5e-324, 1e100]]),
+    order=np.array([2, 1]),
+    evidence={"seed": np.array(2**63 - 1), "owners": np.eye(2), "flags": np.array([True, False])},
+    teaches=True,
+    digest=b"\x00\xff",
+    pairs=1,
+    settled=1,
+    explored=0,
+    cost=0.25,
+)
+EVENT = Event(
+    at=11.0,
+    ranker="shop",
+    event_id="e1",
+    query_id="q1",
+    object_id="b",
+    action="click",
+    verdict="accepted",
+    place=1,
+    list_seq=1,
+    closes_at=20.5,
+    ordinal=2,
+    occurred_at=10.5,
+    client_id="c1",
+)
+DECISION = Decision(at=12.0, ranker="shop", kind="mode", body={"mode": "frozen"})
+SNAPSHOT = Snapshot(
+    seq=3,
+    at=12.0,
+    ranker="shop",
+    body={"version": 3, "open": {}},
+    arrays={"parameters": np.array([0.1, -0.0])},
+)
+
+
+def impression(**changes: Any) -> Impression:
+    return replace(IMPRESSION, **changes)
+
+
+def event(**changes: Any) -> Event:
+    return replace(EVENT, **changes)
+
+
+def put(store: Store, *records: Impression | Event | Decision) -> list[int]:
+    """Append, each in a job of its own, and wait."""
+    return [write(store, lambda log, each=record: log.append(each)) for record in records]  # type: ignore[misc]
+
+
+def keep(store: Store, **changes: Any) -> None:
+    """Keep a snapshot, and wait."""
+    write(store, lambda log: log.keep(replace(SNAPSHOT, **changes)))
+
+
+def same(one: Impression, other: Impression) -> bool:
+    """Whether two impressions are equal to the bit."""
+    arrays = ("features", "pinned_at", "order")
+    plain = set(Impression.__dataclass_fields__) - {*arrays, "evidence", "seq", "object_ids", "groups"}
+    return (
+        all(getattr(one, name) == getattr(other, name) for name in plain)
+        and (list(one.object_ids), list(one.groups)) == (list(other.object_ids), list(other.groups))
+        and all(getattr(one, name).tobytes() == getattr(other, name).tobytes() for name in arrays)
+        and all(getattr(one, name).dtype == getattr(other, name).dtype for name in arrays)
+        and one.evidence.keys() == other.evidence.keys()
+        and all(one.evidence[name].tobytes() == value.tobytes() for name, value in other.evidence.items())
+    )

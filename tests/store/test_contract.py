@@ -1,0 +1,267 @@
+"""What every store promises."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from rankloop.store import COUNTED, Decision, Log, Store, StoreError, Traffic, write
+from tests.store.samples import DECISION, EVENT, IMPRESSION, SNAPSHOT, event, impression, keep, put, same
+
+
+def test_entries_are_numbered_in_order(store: Store) -> None:
+    assert put(store, IMPRESSION, EVENT, DECISION) == [1, 2, 3]
+    assert [each.seq for each in store.entries("shop")] == [2, 3]
+
+
+def test_a_list_comes_back_to_the_bit(store: Store) -> None:
+    put(store, IMPRESSION)
+    found = store.impression("q1")
+    assert found is not None
+    assert same(found, IMPRESSION)
+    assert found.shown == ["ü", "b"]
+    assert store.impression("q2") is None
+
+
+def test_events_and_decisions_come_back(store: Store) -> None:
+    put(store, EVENT, DECISION)
+    assert list(store.events("shop")) == [event(seq=1)]
+    assert list(store.decisions("shop")) == [
+        Decision(seq=2, at=12.0, ranker="shop", kind="mode", body={"mode": "frozen"})
+    ]
+    assert store.decisions("shop", kind="rollback") == []
+    assert list(store.rankers()) == ["shop"]
+
+
+def test_the_events_of_a_list(store: Store) -> None:
+    put(store, EVENT, event(query_id="q2", event_id="e2"), event(event_id="e1", verdict="duplicate"))
+    assert [each.verdict for each in store.events_of("q1")] == ["accepted", "duplicate"]
+    assert list(store.events_of("q3")) == []
+
+
+def test_rankers_are_apart(store: Store) -> None:
+    put(store, DECISION, Decision(at=13.0, ranker="news", kind="mode"), event(ranker="news"))
+    assert list(store.rankers()) == ["news", "shop"]
+    assert [each.seq for each in store.entries("news")] == [2, 3]
+    assert [each.seq for each in store.events("shop")] == []
+    assert [each.seq for each in store.events(None)] == [3]
+
+
+def test_a_model_folds_what_counts(store: Store) -> None:
+    verdicts = ("accepted", "duplicate", "late", "orphan", "not_shown", "ignored", "invalid")
+    put(store, *(event(event_id=f"e{number}", verdict=each) for number, each in enumerate(verdicts)))
+    assert {each.verdict for each in store.entries("shop") if not isinstance(each, Decision)} == set(COUNTED)
+    assert len(list(store.events("shop"))) == len(verdicts)
+
+
+def test_entries_between_two_numbers(store: Store) -> None:
+    put(store, *(event(event_id=f"e{number}") for number in range(1100)), DECISION)
+    assert [each.seq for each in store.entries("shop", after=3, until=6)] == [4, 5, 6]
+    assert [each.seq for each in store.entries("shop")] == list(range(1, 1102))
+    assert [each.seq for each in store.events("shop", after=1098)] == [1099, 1100]
+    assert [each.seq for each in store.events("shop", last=3)] == [1100, 1099, 1098]
+
+
+def test_a_query_id_is_used_once(store: Store) -> None:
+    put(store, IMPRESSION)
+    with pytest.raises(StoreError, match="ids must be unique"):
+        put(store, IMPRESSION)
+    assert put(store, DECISION) == [2]
+
+
+def test_an_event_is_known_once_it_found_its_list(store: Store) -> None:
+    def twice(log: Log) -> tuple[bool, bool]:
+        before = log.knows("e1")
+        log.append(EVENT)
+        return before, log.knows("e1")
+
+    put(store, event(verdict="orphan"))
+    assert write(store, twice) == (False, True)
+    assert write(store, lambda log: log.knows("e1"))
+
+
+def test_a_job_sees_the_list_it_wrote(store: Store) -> None:
+    def job(log: Log) -> object:
+        log.append(IMPRESSION)
+        return log.shown("q1")
+
+    found = write(store, job)
+    assert found == write(store, lambda log: log.shown("q1"))
+    assert write(store, lambda log: log.shown("q2")) is None
+
+
+def test_a_job_that_fails_leaves_no_trace(store: Store) -> None:
+    def fails(log: Log) -> None:
+        log.append(IMPRESSION)
+        log.append(EVENT)
+        log.keep(SNAPSHOT)
+        raise ZeroDivisionError
+
+    before = store.submit(lambda log: log.append(DECISION))
+    failed = store.submit(fails)
+    after = store.submit(lambda log: log.append(DECISION))
+    assert (before.result(), after.result()) == (1, 2)
+    with pytest.raises(ZeroDivisionError):
+        failed.result()
+    assert store.impression("q1") is None
+    assert not list(store.events("shop"))
+    assert store.snapshot("shop") is None
+    assert not write(store, lambda log: log.knows("e1"))
+
+
+def test_time_never_runs_backwards(store: Store) -> None:
+    put(store, impression(at=100.0))
+    assert write(store, lambda log: (log.time(50.0), log.time(150.0))) == (100.0, 150.0)
+
+
+def test_numbers_of_imports_are_kept_and_only_grow(store: Store) -> None:
+    assert put(store, event(seq=7)) == [7]
+    with pytest.raises(StoreError, match="only grows"):
+        put(store, event(seq=7, event_id="e2"))
+    assert put(store, event(event_id="e3")) == [8]
+
+
+def test_the_latest_snapshot_that_fits(store: Store) -> None:
+    for seq, at in ((3, 12.0), (5, 20.0), (9, 30.0)):
+        keep(store, seq=seq, at=at, body={"version": seq})
+    assert [tuple(each) for each in store.snapshots("shop")] == [(3, 12.0), (5, 20.0), (9, 30.0)]
+    for found, expected in (
+        (store.snapshot("shop"), 9),
+        (store.snapshot("shop", until=8), 5),
+        (store.snapshot("shop", before=20.0), 5),
+        (store.snapshot("shop", until=2), None),
+        (store.snapshot("other"), None),
+    ):
+        assert (found and found.seq) == expected
+    found = store.snapshot("shop", until=3)
+    assert found is not None
+    assert found.body == {"version": 3}
+    assert found.arrays["parameters"].tobytes() == SNAPSHOT.arrays["parameters"].tobytes()
+
+
+def test_a_snapshot_replaces_one_of_the_same_entry(store: Store) -> None:
+    for version in (1, 2):
+        keep(store, seq=3, at=12.0, body={"version": version})
+    found = store.snapshot("shop")
+    assert found is not None
+    assert found.body == {"version": 2}
+    assert len(store.snapshots("shop")) == 1
+
+
+def test_old_entries_can_be_discarded(store: Store) -> None:
+    put(store, DECISION, IMPRESSION, EVENT, impression(query_id="q2", at=50.0), event(event_id="e2"))
+    keep(store, seq=2, at=10.0)
+    keep(store, seq=4, at=50.0)
+    assert write(store, lambda log: log.discard("shop", until=4, shown_before=50.0)) == 2
+    assert store.impression("q1") is None
+    assert store.impression("q2") is not None
+    assert [each.event_id for each in store.events("shop")] == ["e2"]
+    assert [seq for seq, _ in store.snapshots("shop")] == [4]
+    assert len(store.decisions("shop")) == 1
+    assert put(store, DECISION) == [6], "numbers are not used again"
+
+
+def test_numbers_are_not_used_again_after_everything_was_discarded(store: Store) -> None:
+    put(store, DECISION, EVENT)
+    keep(store, seq=2, at=11.0)
+    write(store, lambda log: log.discard("shop", until=2, shown_before=0.0))
+    assert put(store, DECISION) == [3]
+
+
+def test_traffic_adds_up(store: Store) -> None:
+    put(
+        store,
+        impression(query_id="q1", at=0.0, settled=None, fallback="slow"),
+        impression(query_id="q2", at=5.0, explored=1),
+        impression(query_id="q3", at=25.0),
+        event(event_id="e1", list_seq=2, place=1),
+        event(event_id="e2", list_seq=2, place=3, verdict="late"),
+        event(event_id="e3", list_seq=3, place=0, verdict="ignored"),
+    )
+    first, third = store.traffic("shop", since=0.0, until=30.0, step=10.0)
+    assert first == Traffic(
+        start=0.0,
+        lists=2,
+        clicked=1,
+        reciprocal=1 / 2,
+        fallbacks=1,
+        explored=1,
+        cost=0.5,
+        pairs=1,
+        settled=1,
+    )
+    assert (third.start, third.lists, third.clicked) == (20.0, 1, 0)
+    assert store.traffic("other", since=0.0, until=30.0, step=10.0) == []
+
+
+def test_recent_lists(store: Store) -> None:
+    put(store, *(impression(query_id=f"q{n}", at=float(n)) for n in range(10)))
+    put(store, *(event(event_id=f"e{n}", list_seq=n, place=0) for n in (1, 8, 9)))
+    assert store.recent("shop", lists=100, after=0, before=99.0).lists == 10
+    found = store.recent("shop", lists=3, after=0, before=8.5)  # entries 7, 8, 9
+    assert (found.lists, found.clicked) == (3, 2)
+    assert store.recent("shop", lists=3, after=9, before=99.0).lists == 1
+    assert store.recent("other", lists=3, after=0, before=99.0) == Traffic()
+
+
+def test_events_are_tallied(store: Store) -> None:
+    put(
+        store,
+        event(event_id="e1", ordinal=2, place=1, at=100.0, occurred_at=161.0),
+        event(event_id="e2", ordinal=1, place=1, at=100.0, client_id="c2", verdict="late"),
+        event(event_id="e3", ordinal=9, place=1, at=4000.0, occurred_at=1.0),
+        event(event_id="e4", ordinal=None, place=1, at=4000.0, occurred_at=None, client_id=""),
+        event(event_id="e5", at=9000.0, ranker="news"),
+    )
+    found = store.tally("shop", since=0.0, until=5000.0)
+    assert found.verdicts == {"accepted": 3, "late": 1}
+    assert (found.one_based, found.zero_based, found.misplaced) == (1, 1, 1)
+    assert (found.ahead, found.behind) == (1, 1)
+    assert [tuple(each) for each in found.busiest] == [("c1", 2), ("c2", 1)]
+    assert store.tally(None, since=0.0, until=1e9).verdicts == {"accepted": 4, "late": 1}
+    assert store.tally("shop", since=5000.0, until=6000.0).verdicts == {}
+
+
+def test_many_threads_write_and_each_entry_is_there_once(store: Store) -> None:
+    def many(thread: int) -> list[int]:
+        return put(store, *(event(event_id=f"{thread}-{number}") for number in range(50)))
+
+    with ThreadPoolExecutor(8) as pool:
+        numbers = [seq for found in pool.map(many, range(8)) for seq in found]
+    assert sorted(numbers) == list(range(1, 401))
+    assert [each.seq for each in store.events("shop")] == sorted(numbers)
+
+
+def test_reading_never_waits_for_a_job(store: Store) -> None:
+    put(store, DECISION)
+    started, go = threading.Event(), threading.Event()
+
+    def slow(log: Log) -> int:
+        started.set()
+        go.wait(10)
+        return log.append(DECISION)
+
+    with ThreadPoolExecutor(1) as pool:
+        written = pool.submit(write, store, slow)
+        started.wait(10)
+        if type(store).__name__ != "MemoryStore":  # which has one lock for all
+            assert len(store.decisions("shop")) == 1
+        go.set()
+        assert written.result() == 2
+
+
+def test_a_closed_store_says_so(store: Store) -> None:
+    store.close()
+    store.close()
+    with pytest.raises(StoreError, match="closed"):
+        put(store, DECISION)
+
+
+def test_evidence_owns_its_memory(store: Store) -> None:
+    put(store, IMPRESSION)
+    found = store.impression("q1")
+    assert found is not None
+    assert np.asarray(found.evidence["owners"]).flags.writeable

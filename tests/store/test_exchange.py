@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from rankloop.store import MemoryStore, Store
+from rankloop.store.exchange import export_jsonl, export_parquet, import_jsonl, import_parquet
+from rankloop.types import DataError
+from tests.store.samples import DECISION, EVENT, IMPRESSION, event, impression, keep, put, same
+
+
+@pytest.fixture
+def filled(store: Store) -> Store:
+    put(store, DECISION, IMPRESSION, EVENT, impression(query_id="q2", evidence={}, groups=["x", "", "y"]))
+    put(store, event(event_id="e2", verdict="orphan", ranker="", place=None, list_seq=None, ordinal=None))
+    keep(store, seq=3)
+    return store
+
+
+def check(copy: Store, original: Store) -> None:
+    for query_id in ("q1", "q2"):
+        one, other = copy.impression(query_id), original.impression(query_id)
+        assert one is not None
+        assert other is not None
+        assert same(one, other)
+        assert one.seq == other.seq
+    assert list(copy.events(None)) == list(original.events(None))
+    assert list(copy.decisions("shop")) == list(original.decisions("shop"))
+    one_kept, other_kept = copy.snapshot("shop"), original.snapshot("shop")
+    assert one_kept is not None
+    assert other_kept is not None
+    assert one_kept.body == other_kept.body
+    assert one_kept.arrays["parameters"].tobytes() == other_kept.arrays["parameters"].tobytes()
+
+
+def test_json_lines_come_back_to_the_bit(filled: Store, tmp_path: Path) -> None:
+    copy = MemoryStore()
+    assert export_jsonl(filled, tmp_path / "log.jsonl") == 6
+    assert import_jsonl(tmp_path / "log.jsonl", copy) == 6
+    check(copy, filled)
+
+
+def test_parquet_comes_back_to_the_bit(filled: Store, tmp_path: Path) -> None:
+    copy = MemoryStore()
+    assert export_parquet(filled, tmp_path / "log") == 6
+    assert import_parquet(tmp_path / "log", copy) == 6
+    check(copy, filled)
+
+
+def test_the_files_can_be_read_by_others(filled: Store, tmp_path: Path) -> None:
+    export_jsonl(filled, tmp_path / "log.jsonl")
+    rows = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text("utf-8").splitlines()]
+    assert [row["entry"] for row in rows] == [
+        "decision",
+        "impression",
+        "event",
+        "snapshot",
+        "impression",
+        "event",
+    ]
+    assert rows[1]["arrays"]["features"]["values"][:2] == [1.0, None]
+    export_parquet(filled, tmp_path)
+    events = pl.read_parquet(tmp_path / "event-00000.parquet")
+    assert events["verdict"].to_list() == ["accepted", "orphan"]
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_text('{"entry": "event"}\n')
+    with pytest.raises(DataError, match="line 1 is no entry"):
+        import_jsonl(tmp_path / "log.jsonl", MemoryStore())
+    with pytest.raises(DataError, match="holds no log"):
+        import_parquet(tmp_path, MemoryStore())
