@@ -216,7 +216,7 @@ class Fold:
     def _mark(self, seq: int) -> None:
         """Keep the model at entries that will be returned to, before going beyond them."""
         while self._targets and self._targets[0] < seq:
-            self._marks[self._targets.pop(0)] = self.model
+            self._marks[self._targets.pop(0)] = self.model.apart()
 
     # snapshots
 

@@ -48,7 +48,7 @@ class History:
             key = (seq, without)
             if key not in self._models:
                 found = self.again(seq + 1, without=without) if without else self._walk(seq)
-                self._models[key] = found.model
+                self._models[key] = found.model.apart()
                 while len(self._models) > REMEMBERED:
                     self._models.popitem(last=False)
             self._models.move_to_end(key)

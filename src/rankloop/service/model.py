@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -24,6 +25,10 @@ class Model:
     scale: Scale
     lists: int = 0  # it has learned from
     width: int = 0  # features it has learned with
+
+    def apart(self) -> Self:
+        """The same, sharing no array with the fold that goes on: a policy may write into its memory."""
+        return replace(self, policy=self.policy.from_state(self.policy.state()))
 
     def ready(self, raw: FloatArray) -> tuple[Policy, FloatArray]:
         """The policy and the scaled features of a list, both of the same width.
