@@ -27,6 +27,7 @@ def main(chosen: list[str]) -> None:
     measures: dict[str, Callable[[], dict[str, object]]] = {
         name: partial(rounds.compare, name) for name in rounds.PAIRS
     }
+    measures |= {f"projection, {name}": partial(rounds.projection, name) for name in rounds.DUELING}
     measures |= {"flat": rounds.flatness, "loading": loading.result}
     known = list(measures)
     if unknown := [name for name in chosen if name not in known]:
@@ -37,6 +38,7 @@ def main(chosen: list[str]) -> None:
     OUT.parent.mkdir(exist_ok=True)
     OUT.write_text("".join(json.dumps(row) + "\n" for row in rows))
     show_rounds([row for row in rows if row["bench"] == "rounds"])
+    show_projection([row for row in rows if row["bench"] == "projection"])
     show_flat([row for row in rows if row["bench"] == "flat"])
     show_loading([row for row in rows if row["bench"] == "loading"])
     CONSOLE.print(f"written to {OUT}")
@@ -73,6 +75,15 @@ def show_rounds(rows: list[dict[str, object]]) -> None:
         table.add_row(str(row["name"]), *cells)
     if rows:
         CONSOLE.print(table)
+
+
+def show_projection(rows: list[dict[str, object]]) -> None:
+    """The lines about document-space projection."""
+    for row in rows:
+        CONSOLE.print(
+            f"{row['name']}: {row['plain_us']:.0f} µs a round, {row['projected_us']:.0f} µs with "
+            f"document-space projection: × {row['ratio']:.2f}"
+        )
 
 
 def show_flat(rows: list[dict[str, object]]) -> None:

@@ -13,7 +13,18 @@ import numpy as np
 
 from benchmarks import reference as plain
 from rankloop.interleaving import Probabilistic
-from rankloop.policies import DBGD, MGD, PDGD, EpsilonGreedy, PairRank, Policy, Random, RankNet
+from rankloop.policies import (
+    DBGD,
+    MGD,
+    NSGD,
+    PDGD,
+    DocumentSpace,
+    EpsilonGreedy,
+    PairRank,
+    Policy,
+    Random,
+    RankNet,
+)
 from rankloop.types import QuerySet, UserModel
 from rankloop.users import Preset
 
@@ -40,6 +51,7 @@ PAIRS: Mapping[str, tuple[Policy, Policy, int]] = {
         100,
     ),
 }
+DUELING: Mapping[str, type[MGD]] = {"dbgd": DBGD, "mgd": MGD, "nsgd": NSGD}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +117,25 @@ def compare(name: str, *, blocks: int = 7) -> dict[str, object]:
         "learn_us": median(block.learn for block in fast),
         "peak_kb": peak_kilobytes(ours, user, world),
         "reference_peak_kb": peak_kilobytes(other, plain.PlainUser(user), world),
+    }
+
+
+def projection(name: str, *, blocks: int = 15, rounds: int = 200) -> dict[str, object]:
+    """What document-space projection adds to a round: with and without it in turns; medians."""
+    policies = (DUELING[name](), DUELING[name](projection=DocumentSpace()))
+    world, user = bench_world(), Preset("informational").for_grades(5)
+    times: tuple[list[float], list[float]] = ([], [])
+    for block in range(blocks):
+        for policy, taken in zip(policies, times, strict=True):
+            rng = np.random.default_rng(block)  # both meet the same queries and the same luck
+            taken.append(pace(policy, user, world, rounds=rounds, rng=rng).total)
+    bare, projected = map(median, times)
+    return {
+        "bench": "projection",
+        "name": name,
+        "plain_us": bare,
+        "projected_us": projected,
+        "ratio": median(b / a for a, b in zip(*times, strict=True)),
     }
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankloop.types import DataError, Feedback, Query, QuerySet, Ranking, RankingError
+from rankloop.types import BoolArray, DataError, Feedback, Query, QuerySet, Ranking, RankingError
 
 QUERY = Query("q", np.eye(4))
 
@@ -72,6 +72,14 @@ def test_the_items_of_a_query_set_are_views() -> None:
     assert queries[-1].relevance.tolist() == [1, 2]
     with pytest.raises(IndexError, match="query 2 of 2"):
         queries[2]
+
+
+@pytest.mark.parametrize("seen", [np.ones(2, dtype=bool), np.ones(3)])
+def test_what_was_seen_covers_the_list(seen: BoolArray) -> None:
+    shown = Ranking(Query("q", np.eye(3)), np.arange(3))
+    assert Feedback(shown, np.zeros(3, dtype=bool)).seen is None
+    with pytest.raises(RankingError, match="seen must be 3 booleans"):
+        Feedback(shown, np.zeros(3, dtype=bool), seen)
 
 
 def test_a_ranking_of_another_policy_teaches_nothing_and_says_why() -> None:

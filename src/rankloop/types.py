@@ -204,6 +204,7 @@ class Feedback:
 
     ranking: Ranking
     clicks: BoolArray  # [k]
+    seen: BoolArray | None = None  # [k] what was truly looked at; simulated users know, real ones never say
 
     def __post_init__(self) -> None:
         """Refuse clicks that do not cover the list."""
@@ -213,6 +214,10 @@ class Feedback:
             )
         if self.clicks.dtype != np.bool_:
             raise RankingError(f"clicks must be booleans, found {self.clicks.dtype}")
+        if self.seen is not None and (self.seen.shape != self.clicks.shape or self.seen.dtype != np.bool_):
+            raise RankingError(
+                f"seen must be {self.clicks.size} booleans, found {self.seen.dtype} {self.seen.shape}"
+            )
 
     @property
     def examined(self) -> int:

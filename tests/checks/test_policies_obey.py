@@ -11,12 +11,16 @@ import pytest
 from rankloop import policies
 from rankloop.checks import LAWS, SANITY, Make, learning_beats_random
 from rankloop.interleaving import Probabilistic
-from rankloop.policies import DBGD, MGD, PDGD, Policy
+from rankloop.policies import DBGD, MGD, NSGD, PDGD, DocumentSpace, Policy
 
 VARIANTS: dict[str, Make] = {
     "PDGD-decay": partial(PDGD, decay=0.99),
     "DBGD-probabilistic": partial(DBGD, interleaving=Probabilistic()),
     "MGD-probabilistic": partial(MGD, candidates=19, interleaving=Probabilistic()),
+    "DBGD-projection": partial(DBGD, projection=DocumentSpace()),
+    "MGD-projection": partial(MGD, projection=DocumentSpace(k=1, recent=2, trust=0.8)),
+    "NSGD-projection": partial(NSGD, projection=DocumentSpace(unit=True)),
+    "NSGD-probabilistic": partial(NSGD, interleaving=Probabilistic()),
 }
 SHIPPED: dict[str, Make] = {
     name: kind

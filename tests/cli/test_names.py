@@ -8,7 +8,7 @@ from rankloop import policies
 from rankloop.cli import names
 from rankloop.experiments import probes
 from rankloop.interleaving import Probabilistic
-from rankloop.policies import MGD, Policy
+from rankloop.policies import MGD, DocumentSpace, Policy, TrueDocumentSpace
 from rankloop.types import SettingError
 from rankloop.users import Preset
 
@@ -26,6 +26,23 @@ def test_settings_follow_the_name() -> None:
     made = names.policy("mgd:candidates=49,step=0.02,interleaving=probabilistic")
     assert isinstance(made, MGD)
     assert (made.candidates, made.step, made.interleaving) == (49, 0.02, Probabilistic())
+
+
+@pytest.mark.parametrize(
+    ("name", "projection"),
+    [
+        ("mgd:projection=document-space", DocumentSpace()),
+        ("dbgd:projection=document-space(5),step=0.1", DocumentSpace(k=5)),
+        ("nsgd:projection=document-space(k=2, recent=20, trust=0.5)", DocumentSpace(2, recent=20, trust=0.5)),
+        ("mgd:projection=document-space(1,unit=True)", DocumentSpace(1, unit=True)),
+        ("mgd:projection=true-document-space", TrueDocumentSpace()),
+    ],
+)
+def test_parts_have_settings_too(name: str, projection: DocumentSpace) -> None:
+    made = names.policy(name)
+    assert isinstance(made, MGD)
+    assert made.projection == projection
+    assert names.split_names(f"{name},pdgd") == [name, "pdgd"]
 
 
 def test_a_user_under_either_reading() -> None:
@@ -71,6 +88,15 @@ def test_lists_of_names(text: str, expected: list[str]) -> None:
         ),
         ("pairrank:certainty=width(", r"expected <name> or <name>\(<value>\), found 'width\('"),
         ("pairrank:certainty=width(x)", r"expected width or width\(<number>\), found 'width\(x\)'"),
+        (
+            "mgd:projection=document-space(r=3)",
+            "document-space has no setting 'r': choose from recent, trust",
+        ),
+        (
+            "mgd:projection=document-space(k=far)",
+            r"expected document-space or document-space\(<setting>=<val",
+        ),
+        ("mgd:projection=document-space(-1)", "k must be a whole number of 0 or more, found -1"),
         ("pairrank:certainty=sure(2)", r"level must be in \[0.5, 1\)"),
         ("mgd:candidates=0", "candidates must be at least 1 and whole"),
         ("mgd:interleaving=nonsense", "choose from team-draft, probabilistic"),

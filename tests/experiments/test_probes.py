@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from scipy.sparse.csgraph import connected_components
+from scipy.special import expit
 
 from rankloop.checks import small_world
 from rankloop.experiments import Protocol, Record, Sweep, conduct, execute, simulate
@@ -28,9 +29,12 @@ from rankloop.experiments.probes import (
     Probe,
     RegretBound,
     RoundProbe,
+    offline_lambdarank,
     offline_ranknet,
 )
+from rankloop.experiments.probes.lambdarank import swap_changes
 from rankloop.experiments.probes.offline import graded_pairs
+from rankloop.metrics import NDCG
 from rankloop.policies import DBGD, MGD, PDGD, PairRank, PePairRank, Policy, Random, RankNet
 from rankloop.types import BoolArray, FloatArray, Query, QuerySet, Ranking, SettingError
 from rankloop.users import Preset
@@ -184,6 +188,37 @@ def test_the_offline_ranknet_minimises_the_loss_over_all_graded_pairs() -> None:
     assert offline_ranknet(WORLD) is offline_ranknet(WORLD)  # worked out once in a process
 
 
+def test_a_swap_changes_ndcg_by_as_much_as_it_does() -> None:
+    scores, ndcg = np.random.default_rng(0).random(len(WORLD.features)), NDCG(k=None)
+    better, worse = graded_pairs(WORLD, 40, np.random.default_rng(0))
+    before = ndcg.per_query(scores, WORLD).sum()
+    for change, i, j in zip(swap_changes(scores, WORLD, better, worse), better, worse, strict=True):
+        swapped = scores.copy()
+        swapped[[i, j]] = scores[[j, i]]
+        assert change == pytest.approx(abs(ndcg.per_query(swapped, WORLD).sum() - before))
+
+
+def test_the_offline_lambdarank_comes_to_rest() -> None:
+    """There, the pull of all pairs, counted at its own ranking, and of the regularisation nearly cancel."""
+    weights = offline_lambdarank(WORLD)
+    better, worse = graded_pairs(WORLD, 10**9, np.random.default_rng(0))
+    pairs = WORLD.features[better] - WORLD.features[worse]
+    counts = swap_changes(WORLD.features @ weights, WORLD, better, worse)
+    pull = (counts / counts.mean() * expit(-pairs @ weights)) @ pairs - weights
+    start = (counts / counts.mean() / 2) @ pairs
+    assert np.linalg.norm(pull) < 0.05 * np.linalg.norm(start)
+    assert offline_lambdarank(WORLD) is offline_lambdarank(WORLD)
+
+
+def test_the_cosine_may_be_to_the_offline_lambdarank() -> None:
+    policy = PDGD()
+    seen = values(run(policy, (CosineToOffline(teacher="lambdarank"),)), "cosine to offline LambdaRank")
+    a, b = policy.parameters, offline_lambdarank(WORLD)
+    assert seen[60] == pytest.approx(a @ b / np.sqrt((a @ a) * (b @ b)))
+    with pytest.raises(SettingError, match="teacher must be one of ranknet, lambdarank, found 'tree'"):
+        CosineToOffline(teacher="tree")  # type: ignore[arg-type]
+
+
 def test_sampled_pairs_are_different_graded_and_of_one_query() -> None:
     everything = set(zip(*graded_pairs(WORLD, 10**9, np.random.default_rng(0)), strict=True))
     better, worse = graded_pairs(WORLD, 50, np.random.default_rng(0))
@@ -197,6 +232,7 @@ def test_sampled_pairs_are_different_graded_and_of_one_query() -> None:
 def test_nothing_to_compare_with_is_no_direction() -> None:
     flat = QuerySet(WORLD.features, WORLD.offsets, np.zeros_like(WORLD.relevance), WORLD.ids)
     assert not offline_ranknet(flat).any()
+    assert not offline_lambdarank(flat).any()
 
 
 # What probes must not do

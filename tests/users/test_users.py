@@ -54,6 +54,38 @@ def test_cascade_follows_the_enumerated_distribution(name: str, stop_at: Stop) -
         assert found.count(clicks) / len(found) == pytest.approx(chance, abs=5 * deviation + 1e-12)
 
 
+@pytest.mark.parametrize("stop_at", ["click", "every"])
+def test_a_cascade_tells_how_far_it_read(stop_at: Stop) -> None:
+    """A reader goes on past a result, whatever stands there, with the chance the tables say."""
+    user = Preset("navigational", stop_at).for_grades(3)
+    rng = np.random.default_rng(6)
+    seen = np.zeros(4)
+    for _ in range(20_000):
+        response = user.respond(SHOWN, GRADES, rng)
+        assert response.seen is not None
+        assert not (response.clicks & ~response.seen).any()
+        seen += response.seen
+    stops = [
+        user.stop[grade] * (user.click[grade] if stop_at == "click" else 1.0) for grade in GRADES[SHOWN.order]
+    ]
+    expected = np.cumprod([1.0, *(1 - stop for stop in stops[:-1])])
+    np.testing.assert_allclose(seen / 20_000, expected, atol=5 * 0.5 / np.sqrt(20_000))
+
+
+def test_other_users_tell_what_they_looked_at() -> None:
+    eager, nothing = Cascade(click=(1.0,) * 3, stop=(0.0,) * 3), Cascade(click=(0.0,) * 3, stop=(1.0,) * 3)
+    rng = np.random.default_rng(7)
+    for user, expected in (
+        (PositionBased(click=(0.0,) * 3, eta=0.0), [True] * 4),
+        (MaxClicks(eager, most=2), [True, True, False, False]),
+        (RandomClicks(nothing, probability=1.0), [True] * 4),
+        (RandomClicks(eager, probability=0.0), [True] * 4),
+    ):
+        seen = user.respond(SHOWN, GRADES, rng).seen
+        assert seen is not None
+        assert seen.tolist() == expected
+
+
 def test_the_two_readings_of_stop_differ() -> None:
     """On a bad list, a user who decides at every result to stop rarely reads to the end."""
     rng, bad = np.random.default_rng(0), np.zeros(4, dtype=int)

@@ -12,7 +12,7 @@ from rankloop import policies
 from rankloop.experiments import probes
 from rankloop.experiments.probes import Probe
 from rankloop.interleaving import Probabilistic, TeamDraft
-from rankloop.policies import DiagonalWidth, Policy, Sure, Theory, Width
+from rankloop.policies import DiagonalWidth, DocumentSpace, Policy, Sure, Theory, TrueDocumentSpace, Width
 from rankloop.scorers import Linear
 from rankloop.types import SettingError, suggestion
 from rankloop.users import CASCADE_TABLES, Preset
@@ -34,6 +34,7 @@ PARTS: Mapping[str, Mapping[str, Callable[..., object]]] = {  # settings that ar
     "interleaving": {"team-draft": TeamDraft, "probabilistic": Probabilistic},
     "scorer": {"linear": Linear},
     "certainty": {"sure": Sure, "width": Width, "diagonal": DiagonalWidth, "theory": Theory},
+    "projection": {"document-space": DocumentSpace, "true-document-space": TrueDocumentSpace},
 }
 
 
@@ -59,6 +60,8 @@ def policy(name: str) -> Policy:
     EpsilonGreedy(scorer=Linear(), learning_rate=0.001, epsilon=0.2)
     >>> policy("pairrank:certainty=width(0.1)").certainty
     Width(alpha=0.1)
+    >>> policy("mgd:projection=document-space(3,recent=20)").projection
+    DocumentSpace(recent=20, trust=1.0, unit=False, k=3)
     """
     return _make("policy", name, POLICIES)
 
@@ -139,10 +142,18 @@ def _value(key: str, text: str) -> object:
         if bool(opened) != text.endswith(")"):
             raise SettingError(f"{key}: expected <name> or <name>(<value>), found {text!r}")
         make = lookup(key, part, PARTS[key])
+        given = [item.partition("=") for item in _split(argument)] if argument else []
+        values = [_literal(value) for value, equals, _ in given if not equals]
+        settings = {name.strip(): _literal(value.strip()) for name, equals, value in given if equals}
+        known = [setting.name for setting in fields(make)]  # type: ignore[arg-type]
+        for name in settings:
+            if name not in known:
+                raise SettingError(f"{part} has no setting {name!r}: {suggestion(name, known)}")
         try:
-            return make(*([_literal(argument)] if argument else []))
+            return make(*values, **settings)
         except TypeError as error:
-            raise SettingError(f"{key}: expected {part} or {part}(<number>), found {text!r}") from error
+            form = f"{part}(<setting>=<value>,...)" if settings else f"{part}(<number>)"
+            raise SettingError(f"{key}: expected {part} or {form}, found {text!r}") from error
     return _literal(text)
 
 

@@ -10,7 +10,7 @@ from rankloop.cli import names
 from rankloop.experiments import Protocol, Sweep
 from rankloop.types import DataError
 
-OPTIONAL: dict[str, Any] = {"probes": {}, "about": []}
+OPTIONAL: dict[str, Any] = {"probes": {}, "about": [], "against": {}}
 
 
 def from_spec(path: Path) -> Sweep:
@@ -27,6 +27,7 @@ def from_spec(path: Path) -> Sweep:
             ),
             probes={name: names.probe(name) for name in spec["probes"]},
             about=spec["about"],
+            against=spec["against"],
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(f"{path} is no spec the command line can run: {error}") from error

@@ -11,7 +11,17 @@ import polars as pl
 from rankloop.cli.console import CONSOLE
 from rankloop.cli.progress import SweepProgress
 from rankloop.cli.spec import from_spec
-from rankloop.experiments import Suite, Sweep, conduct, summarise, summary_table, sweep_id, write_report
+from rankloop.experiments import (
+    Suite,
+    Sweep,
+    change_table,
+    conduct,
+    relative_changes,
+    summarise,
+    summary_table,
+    sweep_id,
+    write_report,
+)
 from rankloop.types import DataError
 
 
@@ -56,10 +66,12 @@ def present(sweep: Sweep, results: pl.DataFrame, out: Path, *, title: str, notes
     if not CONSOLE.is_terminal:
         CONSOLE.print("drawing the report ...")
     with CONSOLE.status("drawing the report"):
-        page = write_report(results, out, title=title, notes=notes, about=sweep.about)
-    rows = summarise(results)
+        page = write_report(results, out, title=title, notes=notes, about=sweep.about, against=sweep.against)
+    rows, changes = summarise(results), relative_changes(results, sweep.against)
     for metric in chosen_metrics(dict.fromkeys(row.metric for row in rows), sweep):
         CONSOLE.print(summary_table(rows, metric=metric))
+        if changes:
+            CONSOLE.print(change_table(changes, metric=metric))
     return page
 
 

@@ -1,5 +1,6 @@
 """Experiments: from a few lines to a table, a plot and a report."""
 
+from rankloop.experiments.change import Change, change_table, relative_changes
 from rankloop.experiments.charts import learning_curves
 from rankloop.experiments.engine import Tick, Watch, WorkerDied, execute
 from rankloop.experiments.loop import Record, simulate
@@ -14,6 +15,7 @@ from rankloop.experiments.table import summary_markdown, summary_table
 
 __all__ = [
     "SUITES",
+    "Change",
     "Protocol",
     "Record",
     "Run",
@@ -23,6 +25,7 @@ __all__ = [
     "Tick",
     "Watch",
     "WorkerDied",
+    "change_table",
     "conduct",
     "curves",
     "execute",
@@ -30,6 +33,7 @@ __all__ = [
     "learning_curves",
     "position_profile",
     "preset_users",
+    "relative_changes",
     "simulate",
     "summarise",
     "summary_markdown",

@@ -16,6 +16,7 @@ from typing import Any
 import polars as pl
 import vl_convert
 
+from rankloop.experiments.change import Change, change_html, relative_changes
 from rankloop.experiments.charts import axis_title, chart_config, learning_curves
 from rankloop.experiments.files import write_whole
 from rankloop.experiments.page import DRAW, GUIDE, MEANINGS, STYLE
@@ -42,17 +43,20 @@ def write_report(
     title: str = "rankloop",
     notes: Mapping[str, str] | None = None,
     about: Sequence[str] = (),
+    against: Mapping[str, str] | None = None,
 ) -> Path:
     """Write `report.html` and the PNG and SVG of every chart into `directory`; return the page's path.
 
     The page needs no network: styles, data and the drawing library are inside. `notes` are shown as
     they are given: the conventions and options a reader must know to compare numbers. If the question is
-    `about` some of the metrics, these come first and only these are drawn. The same results give the
-    same bytes.
+    `about` some of the metrics, these come first and only these are drawn; under them stands how much
+    policies changed `against` others. The same results give the same bytes.
     """
     folder = Path(directory)
     rows, charts = summarise(results), list(_charts(fold_profiles(curves(results)), about))
-    files = {"report.html": render_page(rows, charts, title=title, notes=notes or {}).encode()}
+    changes = relative_changes(results, against or {})
+    page = render_page(rows, charts, title=title, notes=notes or {}, changes=changes)
+    files = {"report.html": page.encode()}
     for chart in charts:
         files[f"{chart.name}.svg"] = _numbered(vl_convert.vegalite_to_svg(chart.picture)).encode()
         files[f"{chart.name}.png"] = vl_convert.vegalite_to_png(chart.picture, scale=2)
@@ -61,10 +65,17 @@ def write_report(
     return folder / "report.html"
 
 
-def render_page(rows: list[SummaryRow], charts: list[Chart], *, title: str, notes: Mapping[str, str]) -> str:
+def render_page(
+    rows: list[SummaryRow],
+    charts: list[Chart],
+    *,
+    title: str,
+    notes: Mapping[str, str],
+    changes: Sequence[Change] = (),
+) -> str:
     """The page as text; every name in it is escaped, and only our own two scripts may run."""
     drawn = list(dict.fromkeys(chart.metric for chart in charts))
-    sections = "\n".join(_section(rows, charts, metric) for metric in drawn)
+    sections = "\n".join(_section(rows, charts, changes, metric) for metric in drawn)
     measured = dict.fromkeys(row.metric for row in rows if not is_profile(fold_name(row.metric)))
     others = [metric for metric in measured if metric not in drawn]
     schemes = {"light": chart_config(dark=False), "dark": chart_config(dark=True)}
@@ -123,12 +134,15 @@ def _others(rows: list[SummaryRow], metrics: Sequence[str]) -> str:
     return f"<details><summary>What else was measured</summary>\n{tables}\n</details>"
 
 
-def _section(rows: list[SummaryRow], charts: list[Chart], metric: str) -> str:
+def _section(rows: list[SummaryRow], charts: list[Chart], changes: Sequence[Change], metric: str) -> str:
     figures = "".join(_figure(chart) for chart in charts if chart.metric == metric)
     meaning = MEANINGS.get(metric.partition(" ")[0], axis_title(metric))
+    tables = "" if is_profile(metric) else summary_html(rows, metric=metric)
+    if any(change.metric == metric for change in changes):
+        tables += f"\n{change_html(changes, metric=metric)}"
     return (
         f'<section>\n<h2>{html.escape(metric)}</h2>\n<p class="meaning">{html.escape(meaning)}</p>\n'
-        f"{figures}{'' if is_profile(metric) else summary_html(rows, metric=metric)}\n</section>"
+        f"{figures}{tables}\n</section>"
     )
 
 

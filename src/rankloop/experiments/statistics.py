@@ -147,6 +147,16 @@ def paired_p_value(first: Mapping[RunKey, float], second: Mapping[RunKey, float]
     return float(2.0 * special.stdtr(len(shared) - 1, -abs(float(difference.mean())) / error))
 
 
+def final_values(cell: pl.DataFrame) -> tuple[int, dict[str, dict[RunKey, float]]]:
+    """The last round that every policy of a cell reached, and each policy's values there, by run."""
+    last = _last_shared_round(cell)
+    at_last = cell.filter(pl.col("round") == last).select("policy", "fold", "seed", "value")
+    values: dict[str, dict[RunKey, float]] = {}
+    for policy, fold, seed, value in at_last.iter_rows():
+        values.setdefault(policy, {})[fold, seed] = value
+    return last, values
+
+
 def check_results(results: pl.DataFrame) -> None:
     """Refuse frames that would be summarised into something wrong."""
     if missing := set(COLUMNS) - set(results.columns):
@@ -163,11 +173,7 @@ def check_results(results: pl.DataFrame) -> None:
 
 
 def _summarise_cell(cell: pl.DataFrame, *, data: str, user: str, metric: str) -> list[SummaryRow]:
-    last = _last_shared_round(cell)
-    at_last = cell.filter(pl.col("round") == last).select("policy", "fold", "seed", "value")
-    values: dict[str, dict[RunKey, float]] = {}
-    for policy, fold, seed, value in at_last.iter_rows():
-        values.setdefault(policy, {})[fold, seed] = value
+    last, values = final_values(cell)
     where: dict[str, Any] = {"data": data, "user": user, "metric": metric, "round": last}
     rows = [SummaryRow(policy=policy, **where, **_spread(runs)) for policy, runs in values.items()]
     if is_description(metric):

@@ -36,7 +36,8 @@ class Sweep:
     Data are names for the catalogue or datasets at hand; a name with folds stands for all of them. Users and
     policies are values with names of your choice. A policy is a pattern: each run starts from a copy of it.
     Probes, named likewise, look into policies on the way. `about` are the metrics that answer the question;
-    the report shows them first, and draws only them.
+    the report shows them first, and draws only them. `against` names, for variants of a policy, the one that
+    their change is to be told against.
 
     >>> from rankloop.policies import PDGD, Random
     >>> sweep = Sweep(
@@ -56,6 +57,7 @@ class Sweep:
     protocol: Protocol = field(default_factory=Protocol)
     probes: Mapping[str, Probe] = field(default_factory=dict)
     about: Sequence[str] = ()
+    against: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse sweeps in which nothing would happen."""
@@ -65,6 +67,8 @@ class Sweep:
         labels = [label(data) for data in self.data]
         if len(set(labels)) != len(labels):
             raise SettingError(f"each dataset needs a name of its own, found {', '.join(labels)}")
+        if unknown := [name for pair in self.against.items() for name in pair if name not in self.policies]:
+            raise SettingError(f"against must name policies of the sweep, found {', '.join(unknown)}")
         kinds = [type(probe).__name__ for probe in self.probes.values()]
         if len(set(kinds)) != len(kinds):
             raise SettingError(f"two probes of a kind would give the same metrics, found {', '.join(kinds)}")
@@ -119,6 +123,7 @@ class Sweep:
             **asdict(self.protocol),
             "probes": {name: repr(probe) for name, probe in self.probes.items()},
             "about": list(self.about),
+            "against": dict(self.against),
         }
 
 

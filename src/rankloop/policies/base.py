@@ -18,6 +18,7 @@ class Policy(ABC):
 
     `rank` asks and `learn` changes. A policy is a dataclass whose ordinary fields are its settings and
     whose `field(init=False)` fields are its state: arrays, which `learn` replaces and nothing else touches.
+    Only a memory that `learn` alone reads may be written in place, where copying it would cost too much.
     From that follow `state`, `from_state` and a `repr` that shows the settings. A policy that has a `name` is
     known by it on the command line.
 

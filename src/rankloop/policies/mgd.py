@@ -9,8 +9,10 @@ import numpy as np
 
 from rankloop.explorers import greedy
 from rankloop.interleaving import Interleaving, TeamDraft, credit
+from rankloop.policies.projection import Projection
 from rankloop.policies.scored import ScoredPolicy
-from rankloop.types import Array, Feedback, FloatArray, Query, Ranking, SettingError
+from rankloop.scorers import Linear
+from rankloop.types import Array, BoolArray, Feedback, FloatArray, Query, Ranking, SettingError
 
 
 @dataclass(kw_only=True, eq=False)
@@ -41,6 +43,8 @@ class MGD(ScoredPolicy):
     radius: float = 1.0  # δ: how far away the candidates are
     decay: float = 1.0  # of the step, at each update
     interleaving: Interleaving = field(default_factory=TeamDraft)
+    projection: Projection | None = None  # of the direction to move along
+    examined: FloatArray = field(default_factory=lambda: np.empty((0, 0)), init=False, repr=False)
     updates: Array = field(default_factory=lambda: np.zeros((), dtype=np.int64), init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -52,11 +56,13 @@ class MGD(ScoredPolicy):
                 "step and radius must be positive and decay in (0, 1], "
                 f"found step={self.step}, radius={self.radius}, decay={self.decay}"
             )
+        if self.projection and not isinstance(self.scorer, Linear):
+            raise SettingError(f"a projection needs the features of a linear scorer, found {self.scorer}")
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """Multileave the current ranker with its neighbours."""
         current = self.parameters_for(query.features)
-        directions = unit_directions(self.candidates, current.size, rng)
+        directions = self.propose(query, rng)
         rankers = np.vstack((current, current + self.radius * directions))
         lists = greedy(self.scorer.score(rankers, query.features), query.n_docs, rng)
         shown = self.interleaving.combine(lists, k=k, rng=rng)
@@ -64,15 +70,26 @@ class MGD(ScoredPolicy):
 
     def learn(self, feedback: Feedback) -> None:
         """Move towards the mean of the directions that beat the current ranker."""
-        evidence = feedback.ranking.evidence
-        earned = credit(evidence["owners"], feedback.clicks)
-        winners = earned[1:] > earned[0]
-        if not winners.any():
-            return
-        current = self.parameters_for(feedback.ranking.query.features)
-        size = self.step * self.decay ** float(self.updates)
-        self.move(current, size, evidence["directions"][winners].mean(axis=0))
-        self.updates = self.updates + 1
+        winners = self.winners(feedback)
+        documents = self.projection.documents(feedback, self.examined) if self.projection else self.examined
+        if winners.any():
+            direction = feedback.ranking.evidence["directions"][winners].mean(axis=0)
+            if self.projection:
+                direction = self.projection.project(direction, documents)
+            current = self.parameters_for(feedback.ranking.query.features)
+            self.move(current, self.step * self.decay ** float(self.updates), direction)
+            self.updates = self.updates + 1
+        if self.projection:
+            self.examined = self.projection.remembered(documents)
+
+    def propose(self, query: Query, rng: np.random.Generator) -> FloatArray:
+        """The directions to try, [candidates, n_parameters]."""
+        return unit_directions(self.candidates, self.parameters_for(query.features).size, rng)
+
+    def winners(self, feedback: Feedback) -> BoolArray:
+        """Which candidates to follow, [candidates]: those with more credit than the current ranker."""
+        earned = credit(feedback.ranking.evidence["owners"], feedback.clicks)
+        return np.asarray(earned[1:] > earned[0])
 
 
 def unit_directions(n: int, dimensions: int, rng: np.random.Generator) -> FloatArray:

@@ -56,12 +56,11 @@ class Cascade:
         stops = coins[1] < by_grade(self.stop, grades)
         if self.stop_at == "click":
             stops &= attracted
-        return Feedback(ranking, _until_first(stops, attracted))
+        seen = _until_first(stops)
+        return Feedback(ranking, attracted & seen, seen)
 
 
-def _until_first(stops: BoolArray, attracted: BoolArray) -> BoolArray:
-    """The clicks down to and including the first stop."""
+def _until_first(stops: BoolArray) -> BoolArray:
+    """All positions down to and including the first stop."""
     first = int(stops.argmax())
-    if stops[first]:
-        attracted[first + 1 :] = False
-    return attracted
+    return np.arange(stops.size) <= first if stops[first] else np.ones_like(stops)

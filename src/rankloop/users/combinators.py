@@ -33,9 +33,11 @@ class RandomClicks:
 
     def respond(self, ranking: Ranking, relevance: IntArray, rng: np.random.Generator) -> Feedback:
         """Let the other user respond, then replace some of it."""
-        clicks = self.user.respond(ranking, relevance, rng).clicks
-        coins = rng.random((2, clicks.size))
-        return Feedback(ranking, np.where(coins[0] < self.probability, coins[1] < 0.5, clicks))
+        response = self.user.respond(ranking, relevance, rng)
+        coins = rng.random((2, response.clicks.size))
+        replaced = coins[0] < self.probability
+        seen = None if response.seen is None else response.seen | replaced
+        return Feedback(ranking, np.where(replaced, coins[1] < 0.5, response.clicks), seen)
 
 
 @dataclass(frozen=True)
@@ -60,5 +62,7 @@ class MaxClicks:
 
     def respond(self, ranking: Ranking, relevance: IntArray, rng: np.random.Generator) -> Feedback:
         """Let the other user respond and keep the first clicks."""
-        clicks = self.user.respond(ranking, relevance, rng).clicks
-        return Feedback(ranking, clicks & (clicks.cumsum() <= self.most))
+        response = self.user.respond(ranking, relevance, rng)
+        clicks = response.clicks
+        here = clicks.cumsum() - clicks < self.most  # down to and including the last click
+        return Feedback(ranking, clicks & here, None if response.seen is None else response.seen & here)

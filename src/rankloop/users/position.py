@@ -40,4 +40,4 @@ class PositionBased:
         grades = relevance[ranking.order]
         coins = rng.random((2, grades.size))
         examined = coins[0] < np.arange(1, grades.size + 1, dtype=np.float64) ** -self.eta
-        return Feedback(ranking, examined & (coins[1] < by_grade(self.click, grades)))
+        return Feedback(ranking, examined & (coins[1] < by_grade(self.click, grades)), examined)

@@ -3,6 +3,7 @@
 from rankloop.experiments.probes.base import Checkpoint, CheckpointProbe, KnowsOrders, Look, Probe, RoundProbe
 from rankloop.experiments.probes.cosine import CosineToOffline
 from rankloop.experiments.probes.gauges import Gauges
+from rankloop.experiments.probes.lambdarank import offline_lambdarank
 from rankloop.experiments.probes.offline import offline_ranknet
 from rankloop.experiments.probes.orders import Blocks, BlockSizes, CertainPairs, RegretBound
 from rankloop.experiments.probes.positions import BlockSizeByPosition
@@ -21,5 +22,6 @@ __all__ = [
     "Probe",
     "RegretBound",
     "RoundProbe",
+    "offline_lambdarank",
     "offline_ranknet",
 ]

@@ -4,37 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
 from rankloop.experiments.probes.base import Checkpoint, CheckpointProbe
+from rankloop.experiments.probes.lambdarank import offline_lambdarank
 from rankloop.experiments.probes.offline import offline_ranknet
 from rankloop.policies import Policy
 from rankloop.scorers import Linear
 from rankloop.types import FloatArray, SettingError
 
+Teacher: TypeAlias = Literal["ranknet", "lambdarank"]
+TEACHERS = {"ranknet": ("RankNet", offline_ranknet), "lambdarank": ("LambdaRank", offline_lambdarank)}
+
 
 @dataclass(frozen=True, kw_only=True)
 class CosineToOffline(CheckpointProbe):
-    r"""The cosine of the angle between the learned weights and those of an offline RankNet.
+    r"""The cosine of the angle between the learned weights and those of an offline RankNet or LambdaRank.
 
     $$\cos(\theta, \theta^*) = \frac{\theta^\top \theta^*}{\lVert\theta\rVert \lVert\theta^*\rVert}$$
 
     Before anything is learned there is no direction, and it is 0. `pairs` and `regularisation` are the
-    offline RankNet's.
+    offline ranker's.
 
     Jia, Wang, Guo, Wang: PairRank: online pairwise learning to rank by divide-and-conquer. WWW 2021,
-    Figure 5.
+    Figure 5 (RankNet). Wang, Kim, McCord-Snook, Wu, Wang: Variance reduction in gradient exploration for
+    online learning to rank. SIGIR 2019, Figure 3 (LambdaRank).
     """
 
     name: ClassVar[str] = "cosine"
 
+    teacher: Teacher = "ranknet"
     pairs: int = 50_000
     regularisation: float = 1.0
 
     def __post_init__(self) -> None:
-        """Refuse an offline RankNet that cannot be trained."""
+        """Refuse an offline ranker that cannot be trained."""
+        if self.teacher not in TEACHERS:
+            raise SettingError(f"teacher must be one of {', '.join(TEACHERS)}, found {self.teacher!r}")
         if self.pairs < 1 or not 0 < self.regularisation < np.inf:
             raise SettingError(f"pairs must be at least 1 and regularisation positive, found {self}")
 
@@ -46,8 +54,9 @@ class CosineToOffline(CheckpointProbe):
     def values(self, checkpoint: Checkpoint) -> Mapping[str, float]:
         """Compare the weights as they are now."""
         learned: FloatArray = checkpoint.policy.parameters  # type: ignore[attr-defined]  # applies() saw them
-        ideal = offline_ranknet(checkpoint.train, pairs=self.pairs, regularisation=self.regularisation)
-        return {"cosine to offline RankNet": cosine(learned, ideal) if learned.size else 0.0}
+        teacher, teach = TEACHERS[self.teacher]
+        ideal = teach(checkpoint.train, pairs=self.pairs, regularisation=self.regularisation)
+        return {f"cosine to offline {teacher}": cosine(learned, ideal) if learned.size else 0.0}
 
 
 def cosine(a: FloatArray, b: FloatArray) -> float:

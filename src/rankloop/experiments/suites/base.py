@@ -17,7 +17,8 @@ from rankloop.users import CASCADE_TABLES, Preset, Stop
 class Suite:
     """A question, and the sweep that answers it.
 
-    A suite that repeats a figure says which metrics the figure is `about`, and what the `paper` shows.
+    A suite that repeats a figure says which metrics the figure is `about`, and what the `paper` shows;
+    one about variants of policies says what they are variants `against`.
     Policies, users and probes have names that the command line understands: a suite can be run again from
     its `spec.json`.
     """
@@ -28,6 +29,7 @@ class Suite:
     about: tuple[str, ...] = ()
     paper: str = ""
     probes: Mapping[str, Probe] = field(default_factory=dict)
+    against: Mapping[str, str] = field(default_factory=dict)
     data: Sequence[str | Dataset] = ("synthetic:nonlinear",)
     rounds: int = 5000
     seeds: int = 5
@@ -45,6 +47,7 @@ class Suite:
             protocol=Protocol(rounds=rounds or self.rounds, checkpoints=self.checkpoints),
             probes=self.probes,
             about=self.about,
+            against=self.against,
         )
 
 

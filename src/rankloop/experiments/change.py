@@ -1,0 +1,146 @@
+"""By how much a variant of a policy is better or worse than the policy itself."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+from rich.table import Table
+from rich.text import Text
+
+from rankloop.experiments.statistics import (
+    CELL,
+    RunKey,
+    check_results,
+    final_values,
+    higher_is_better,
+    holm,
+    paired_p_value,
+)
+
+CAPTION = (
+    "Change of the mean after the last round, and standard deviation over runs as a multiple. Better with "
+    "△ p < .05, ▲ p < .01; worse with ▽ p < .05, ▼ p < .01 (paired t-test over runs, Holm-corrected)."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One variant under one user: its mean and its spread over runs, relative to another policy's."""
+
+    data: str
+    user: str
+    metric: str
+    policy: str
+    against: str
+    mean: float | None  # 0.05: 5 % more; None if the other's mean is 0
+    spread: float | None  # 2: twice the standard deviation; None for single runs, or if the other has none
+    p_value: float | None = None
+
+    def __str__(self) -> str:
+        """As a cell of a table: `+5.0 % ▲ sd × 0.8`."""
+        mean = "–" if self.mean is None else f"{self.mean:+.1%}".replace("%", " %")
+        return f"{mean} {self.mark}{'' if self.spread is None else f' sd × {self.spread:.2f}'}".rstrip()
+
+    @property
+    def mark(self) -> str:
+        """△ ▲ for significantly better, ▽ ▼ for significantly worse."""
+        if self.p_value is None or self.mean is None or self.p_value >= 0.05:
+            return " "
+        better = (self.mean > 0) is higher_is_better(self.metric)
+        return ("▲" if better else "▼") if self.p_value < 0.01 else ("△" if better else "▽")
+
+
+def relative_changes(results: pl.DataFrame, against: Mapping[str, str]) -> list[Change]:
+    """What became of every policy that is compared `against` another, in every cell (data, user, metric).
+
+    >>> results = pl.DataFrame(
+    ...     [("world", "1", "perfect", policy, seed, 100, "nDCG@10", value)
+    ...      for policy, values in {"plain": [0.5, 0.4, 0.6], "new": [0.62, 0.54, 0.64]}.items()
+    ...      for seed, value in enumerate(values)],
+    ...     schema=["data", "fold", "user", "policy", "seed", "round", "metric", "value"], orient="row")
+    >>> print(*relative_changes(results, {"new": "plain"}))
+    +20.0 %   sd × 0.53
+    """
+    check_results(results)
+    cells = results.partition_by(*CELL, maintain_order=True, as_dict=True)
+    return [
+        change
+        for (data, user, metric), cell in cells.items()
+        for change in _of_cell(cell, against, data=str(data), user=str(user), metric=str(metric))
+    ]
+
+
+def change_table(changes: Sequence[Change], *, metric: str) -> Table:
+    """The changes of one metric for the terminal: a line per policy, a column per user."""
+    headings, lines = _grid([change for change in changes if change.metric == metric])
+    table = Table(title=Text(f"{metric}, change", style="bold"), caption=CAPTION, caption_justify="left")
+    for heading in headings:
+        table.add_column(Text(heading), overflow="fold")
+    for line in lines:
+        table.add_row(*map(Text, line))
+    return table
+
+
+def change_html(changes: Sequence[Change], *, metric: str) -> str:
+    """The same table in HTML, every name escaped."""
+    headings, lines = _grid([change for change in changes if change.metric == metric])
+    head = "".join(f'<th scope="col">{html.escape(heading)}</th>' for heading in headings)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in line)}</tr>\n" for line in lines
+    )
+    caption = f"<caption>{html.escape(CAPTION)}</caption>"
+    return f"<table>\n{caption}\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
+
+
+def _grid(changes: Sequence[Change]) -> tuple[list[str], list[list[str]]]:
+    """Headings and lines of text: data (if several) and policies as they came, a column per user."""
+    users = list(dict.fromkeys(change.user for change in changes))
+    found = {(change.data, change.policy, change.user): change for change in changes}
+    names = dict.fromkeys((change.data, change.policy, change.against) for change in changes)
+    lines = [
+        [data, policy, against, *(str(found.get((data, policy, user), "–")) for user in users)]
+        for data, policy, against in names
+    ]
+    start = 0 if len({data for data, _, _ in names}) > 1 else 1
+    return ["data", "policy", "against", *users][start:], [line[start:] for line in lines]
+
+
+def _of_cell(
+    cell: pl.DataFrame, against: Mapping[str, str], *, data: str, user: str, metric: str
+) -> list[Change]:
+    _, values = final_values(cell)
+    changes = [
+        Change(
+            data=data,
+            user=user,
+            metric=metric,
+            policy=policy,
+            against=other,
+            mean=_ratio(_mean(values[policy]) - _mean(values[other]), abs(_mean(values[other]))),
+            spread=_ratio(_deviation(values[policy]), _deviation(values[other])),
+            p_value=paired_p_value(values[policy], values[other]),
+        )
+        for policy, other in against.items()
+        if policy in values and other in values
+    ]
+    tested = [change.p_value for change in changes if change.p_value is not None]
+    corrected = iter(holm(np.array(tested)).tolist())
+    return [
+        change if change.p_value is None else replace(change, p_value=next(corrected)) for change in changes
+    ]
+
+
+def _mean(runs: Mapping[RunKey, float]) -> float:
+    return float(np.mean([runs[run] for run in sorted(runs)]))
+
+
+def _deviation(runs: Mapping[RunKey, float]) -> float:
+    return float(np.std([runs[run] for run in sorted(runs)], ddof=1)) if len(runs) > 1 else 0.0
+
+
+def _ratio(value: float, base: float) -> float | None:
+    return value / base if base > 0 else None

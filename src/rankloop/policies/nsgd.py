@@ -1,0 +1,101 @@
+"""Null space gradient descent: do not try again what users have just rejected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from rankloop.interleaving import credit
+from rankloop.policies import hard_lists
+from rankloop.policies.mgd import MGD
+from rankloop.policies.projection import orthonormal_basis
+from rankloop.types import Array, BoolArray, Feedback, FloatArray, Query, SettingError
+
+
+@dataclass(kw_only=True, eq=False)
+class NSGD(MGD):
+    r"""MGD that explores where it has not lost lately, and lets difficult lists choose among winners.
+
+    With $N$ an orthonormal basis of the worst directions that lost lately, proposals are
+    $u \propto z - N N^\top z$ with $z$ normal: unit vectors uniform in the null space of these directions. Of
+    many proposals, those are tried that stir the query's documents most, by $|u^\top \bar x|$ with their mean
+    $\bar x$. If several candidates tie for the most credit, above the current ranker's, the one that ranks
+    the clicked results of recent difficult lists best is followed.
+
+    >>> from rankloop.types import Feedback, Query
+    >>> policy, query = NSGD(candidates=3, proposals=3), Query("q", np.eye(8))
+    >>> shown = policy.rank(query, k=8, rng=np.random.default_rng(0))
+    >>> policy.learn(Feedback(shown, shown.evidence["owners"][0] > 0))  # all clicks to the current ranker
+    >>> again = policy.rank(query, k=8, rng=np.random.default_rng(1)).evidence["directions"]
+    >>> bool(np.allclose(again @ shown.evidence["directions"].T, 0))
+    True
+
+    Wang, Langley, Kim, McCord-Snook, Wang: Efficient exploration of gradient space for online learning to
+    rank. SIGIR 2018.
+    """
+
+    name: ClassVar[str] = "nsgd"
+
+    proposals: int = 20  # directions drawn, of which the `candidates` that stir the documents most are tried
+    window: int = 60  # losing directions remembered, the latest
+    avoid: int = 25  # the worst of them are avoided; never more than half as many as there are parameters
+    hard: int = 10  # difficult lists remembered
+    hard_window: int = 50  # for how many rounds
+    losers: FloatArray = field(default_factory=lambda: np.empty((0, 0)), init=False, repr=False)
+    losses: FloatArray = field(default_factory=lambda: np.empty(0), init=False, repr=False)
+    lists: FloatArray = field(default_factory=lambda: np.empty((0, 0)), init=False, repr=False)
+    rounds: Array = field(default_factory=lambda: np.zeros((), dtype=np.int64), init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse memories that cannot be."""
+        super().__post_init__()
+        for name in ("window", "avoid", "hard", "hard_window"):
+            value = getattr(self, name)
+            if value < 0 or value != int(value):
+                raise SettingError(f"{name} must be a whole number of 0 or more, found {value}")
+        if self.proposals < self.candidates or self.proposals != int(self.proposals):
+            raise SettingError(
+                f"proposals must be whole and at least candidates={self.candidates}, found {self.proposals}"
+            )
+
+    def propose(self, query: Query, rng: np.random.Generator) -> FloatArray:
+        """Directions from the null space that the query's documents tell apart best."""
+        current = self.parameters_for(query.features)
+        proposals = rng.standard_normal((self.proposals, current.size))
+        if self.losers.size:
+            worst = np.argsort(self.losses, kind="stable")[: min(self.avoid, current.size // 2)]
+            basis = orthonormal_basis(self.losers[worst])
+            proposals -= (proposals @ basis.T) @ basis
+        proposals /= np.linalg.norm(proposals, axis=1, keepdims=True)
+        mean = self.scorer.pull(current, query.features, np.full(query.n_docs, 1 / query.n_docs))
+        return proposals[np.argsort(-np.abs(proposals @ mean), kind="stable")[: self.candidates]]
+
+    def winners(self, feedback: Feedback) -> BoolArray:
+        """The candidate that won, or of several the best on difficult lists."""
+        evidence = feedback.ranking.evidence
+        earned = credit(evidence["owners"], feedback.clicks)
+        tied = (earned[1:] == earned.max()) & (earned[1:] > earned[0])
+        if tied.sum() > 1 and self.lists.size:
+            current = self.parameters_for(feedback.ranking.query.features)
+            rankers = current + self.radius * evidence["directions"][tied]
+            quality = hard_lists.quality(self.lists, self.scorer.score(rankers, self.lists[:, 2:]))
+            tied[tied] = quality == quality.max()
+        return np.asarray(tied)
+
+    def learn(self, feedback: Feedback) -> None:
+        """Move as MGD does, then remember who lost and which lists were difficult."""
+        super().learn(feedback)
+        evidence = feedback.ranking.evidence
+        earned = credit(evidence["owners"], feedback.clicks)
+        if (lost := earned[1:] < earned[0]).any():
+            losers, losses = evidence["directions"][lost], (earned[1:] - earned[0])[lost]
+            self.losers = np.concatenate((losers, self.losers if self.losers.size else losers[:0]))[
+                : self.window
+            ]
+            self.losses = np.concatenate((losses, self.losses))[: self.window]
+        self.lists = hard_lists.remember(
+            self.lists, feedback, int(self.rounds), most=self.hard, window=self.hard_window
+        )
+        self.rounds = self.rounds + 1

@@ -1,0 +1,100 @@
+"""Changes against another policy are what they are, and are marked only if they are more than luck."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from rich.console import Console
+
+from rankloop.experiments import Change, Protocol, Sweep, change_table, relative_changes, write_report
+from rankloop.experiments.change import change_html
+from rankloop.policies import MGD, Random
+from rankloop.types import SettingError
+from rankloop.users import Preset
+
+PLAIN = np.array([10.0, 12.0, 11.0, 13.0, 12.0, 14.0])
+NOISE = np.array([0.1, -0.1, 0.2, -0.2, 0.0, 0.0])
+
+
+def results(metric: str = "offline nDCG@10", **policies: np.ndarray) -> pl.DataFrame:
+    rows = [
+        ("world", "1", user, policy, seed, 100, metric, float(value))
+        for user in ("perfect", "navigational")
+        for policy, values in {"plain": PLAIN, **policies}.items()
+        for seed, value in enumerate(values)
+    ]
+    columns = ["data", "fold", "user", "policy", "seed", "round", "metric", "value"]
+    return pl.DataFrame(rows, schema=columns, orient="row")
+
+
+def change(metric: str = "offline nDCG@10", *, new: np.ndarray) -> Change:
+    return relative_changes(results(metric, new=new), {"new": "plain"})[0]
+
+
+def test_a_change_is_relative_to_the_other_policy() -> None:
+    found = change(new=1.1 * PLAIN)
+    assert found.mean == pytest.approx(0.1)
+    assert found.spread == pytest.approx(1.1)
+    assert (found.policy, found.against, found.user) == ("new", "plain", "perfect")
+    assert change(new=PLAIN - 1 + NOISE).mean == pytest.approx(-1 / 12)
+
+
+@pytest.mark.parametrize(
+    ("new", "mark", "mark_of_regret"),
+    [
+        (PLAIN + 1 + NOISE, "▲", "▼"),
+        (PLAIN - 1 + NOISE, "▼", "▲"),
+        (PLAIN + 0.17 + NOISE, "△", "▽"),
+        (PLAIN + NOISE, " ", " "),
+    ],
+)
+def test_marks_say_better_or_worse_beyond_luck(new: np.ndarray, mark: str, mark_of_regret: str) -> None:
+    assert change(new=new).mark == mark
+    assert change("pairwise regret", new=new).mark == mark_of_regret
+
+
+def test_p_values_of_one_user_are_corrected_together() -> None:
+    new = PLAIN + 0.17 + NOISE
+    alone = relative_changes(results(new=new), {"new": "plain"})
+    both = relative_changes(results(new=new, twin=new), {"new": "plain", "twin": "plain"})
+    assert alone[0].p_value is not None
+    assert [each.p_value for each in both] == pytest.approx([2 * alone[0].p_value] * 4)
+
+
+def test_single_runs_and_zeros_have_no_ratio() -> None:
+    one = results(new=np.array([3.0])).filter(pl.col("seed") == 0)
+    (found, _) = relative_changes(one, {"new": "plain"})
+    assert found.mean == pytest.approx(-0.7)
+    assert (found.spread, found.p_value) == (None, None)
+    assert str(found) == "-70.0 %"
+    nothing = one.with_columns(value=pl.lit(0.0))
+    assert relative_changes(nothing, {"new": "plain"})[0].mean is None
+
+
+def test_tables_have_a_line_per_policy_and_a_column_per_user(tmp_path: Path) -> None:
+    frame = results(new=PLAIN + 1 + NOISE, old=PLAIN - 1 + NOISE)
+    changes = relative_changes(frame, {"new": "plain", "old": "plain"})
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(change_table(changes, metric="offline nDCG@10"))
+    text = console.export_text()
+    assert text.count("+8.3 % ▲") == 2
+    assert text.count("-8.3 % ▼") == 2
+    page = change_html(changes, metric="offline nDCG@10")
+    assert page.count("<tr>") == 3
+    write_report(frame, tmp_path, against={"new": "plain"})
+    assert "+8.3 % ▲" in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_a_sweep_compares_its_own_policies() -> None:
+    with pytest.raises(SettingError, match="against must name policies of the sweep, found pdgd"):
+        Sweep(
+            data=["synthetic:linear"],
+            users={"perfect": Preset("perfect")},
+            policies={"mgd": MGD(), "random": Random()},
+            protocol=Protocol(rounds=3),
+            against={"mgd": "pdgd"},
+        )
