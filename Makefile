@@ -2,12 +2,15 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types unit bench browser clean
+.PHONY: help run compare test lint types unit bench bench-service browser clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: .venv/.run ## compare the policies on the built-in world: table, plots, report
+run: .venv/.run ## start the service on this machine, and print three commands to try it
+	$(BIN)/rankloop serve --data-dir build/service --new-keys --window 30
+
+compare: .venv/.run ## compare the policies on the built-in world: table, plots, report
 	$(BIN)/rankloop compare --out build/first-run
 
 test: .venv/.test browser lint types unit ## everything that must hold: style, types, docs, tests
@@ -24,6 +27,9 @@ unit: .venv/.test ## tests and doctests, warnings are errors
 
 bench: .venv/.test ## rounds per second, memory and loading time, as ratios to a plain reference
 	$(BIN)/python -m benchmarks
+
+bench-service: .venv/.test ## the service under load: latency, throughput, durable events, memory
+	$(BIN)/python -m benchmarks.service
 
 browser: ## a real browser for the tests that look at pages (Debian's chromium, if it can be installed)
 	@./scripts/ensure-chromium

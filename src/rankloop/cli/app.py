@@ -12,6 +12,9 @@ from rankloop.cli import names
 from rankloop.cli.console import CONSOLE
 from rankloop.cli.data import data_app
 from rankloop.cli.listing import list_everything
+from rankloop.cli.log import export_, import_
+from rankloop.cli.replay import replay
+from rankloop.cli.serve import serve
 from rankloop.cli.spec import from_spec
 from rankloop.cli.stopping import Stopping
 from rankloop.cli.study import about_the_paper, redo_report, study
@@ -28,6 +31,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(data_app, name="data")
+app.command()(serve)
+app.command()(replay)
+app.command(name="export")(export_)
+app.command(name="import")(import_)
 
 Out = Annotated[
     Path | None, typer.Option(help="Where results go (default: a folder named after the question).")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -34,7 +36,7 @@ class Candidate:
     def __post_init__(self) -> None:
         """Refuse what cannot be an id, a name or a place."""
         check_text("object_id", self.object_id)
-        if not isinstance(self.features, Mapping):
+        if type(self.features) is not dict and not isinstance(self.features, Mapping):
             found = type(self.features).__name__
             raise RequestError(f"{self.object_id!r}: features must map names to numbers, found {found}")
         pin: object = self.pinned_at
@@ -57,7 +59,7 @@ def check_text(name: str, value: object, *, empty: bool = False, longest: int = 
         )
 
 
-def new_names(candidates: Iterable[Candidate], schema: Mapping[str, int]) -> list[str]:
+def new_names(candidates: Sequence[Candidate], schema: Mapping[str, int]) -> list[str]:
     """Features that are not in the schema yet, in alphabetical order.
 
     >>> new_names([Candidate("a", {"price": 1.0, "age": 2.0})], {"price": 0})
@@ -76,22 +78,40 @@ def matrix(candidates: Sequence[Candidate], schema: Mapping[str, int]) -> FloatA
     [[nan, 2.0], [1.5, nan]]
     """
     table = np.full((len(candidates), len(schema)), np.nan)
-    for names in (found := kinds(candidates)):
-        rows = [
-            row for row, each in enumerate(candidates) if len(found) == 1 or tuple(each.features) == names
-        ]
+    found = kinds(candidates)
+    for names in found:
         columns = [schema[name] for name in names]
-        table[np.ix_(rows, columns)] = _numbers([candidates[row] for row in rows], names)
+        if len(found) == 1:  # as a rule
+            table[:, columns] = _numbers(candidates, names)
+        else:
+            rows = [row for row, each in enumerate(candidates) if tuple(each.features) == names]
+            table[np.ix_(rows, columns)] = _numbers([candidates[row] for row in rows], names)
     return table
 
 
-def kinds(candidates: Iterable[Candidate]) -> set[tuple[str, ...]]:
+def kinds(candidates: Sequence[Candidate]) -> set[tuple[str, ...]]:
     """The names of features that come together; as a rule, all candidates have the same."""
+    first = list(candidates[0].features)
+    if all(list(each.features) == first for each in candidates):
+        return {tuple(first)}
     return {tuple(each.features) for each in candidates}
 
 
 def _numbers(candidates: Sequence[Candidate], names: Sequence[str]) -> FloatArray:
     """The values of candidates that have the same features, [n, names]."""
+    try:  # an array takes plain numbers only, and takes them quickly
+        values: list[Any] = [*chain.from_iterable(each.features.values() for each in candidates)]
+        flat = array("d", values)
+    except (OverflowError, TypeError):
+        return _numbers_or_none(candidates, names)
+    table: FloatArray = np.array(flat).reshape(len(candidates), len(names))
+    if not (np.abs(table) <= LARGEST).all():
+        raise _refused(candidates, names)
+    return table
+
+
+def _numbers_or_none(candidates: Sequence[Candidate], names: Sequence[str]) -> FloatArray:
+    """The same where some are missing; NaN for those."""
     values = [list(each.features.values()) for each in candidates]
     types = {each for row in values for each in set(map(type, row))}
     if any(not issubclass(each, NUMBERS) for each in types):

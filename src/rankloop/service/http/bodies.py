@@ -1,0 +1,94 @@
+"""What requests may say; everything else is refused with a sentence before anything happens."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from rankloop.service.features import Candidate
+from rankloop.service.request import LONGEST_QUERY
+from rankloop.service.service import MOST_EVENTS
+from rankloop.service.settings import Mode
+
+Id = Annotated[str, Meta(max_length=200)]
+Name = Annotated[
+    str,
+    Meta(pattern="^[A-Za-z0-9._-]{1,64}$", description="letters, digits, dot, dash and underscore, up to 64"),
+]
+MOST_RESULTS = 10_000
+
+
+class CandidateBody(Struct, forbid_unknown_fields=True, gc=False):
+    """Something that can be shown."""
+
+    object_id: Annotated[str, Meta(min_length=1, max_length=200)]
+    features: Annotated[
+        dict[str, float | None], Meta(description="by name; null, or not there: missing")
+    ] = {}  # msgspec copies it
+    pinned_at: Annotated[int, Meta(ge=1, le=MOST_RESULTS)] | None = None
+    group: Id | None = None
+
+
+class RankBody(Struct, forbid_unknown_fields=True):
+    """A query and its candidates, in the caller's own order."""
+
+    candidates: Annotated[list[CandidateBody], Meta(min_length=1)]
+    ranker: str = "default"
+    k: Annotated[int, Meta(ge=1, le=MOST_RESULTS, description="how many results to show")] = 10
+    user_query: Annotated[str, Meta(max_length=LONGEST_QUERY)] = ""
+    client_id: Id = ""
+    session_id: Annotated[
+        str, Meta(max_length=200, description="the same session and query meet the same order")
+    ] = ""
+
+    def wanted(self) -> list[Candidate]:
+        """The candidates as the service knows them."""
+        return [
+            Candidate(each.object_id, each.features, each.pinned_at, each.group or "")
+            for each in self.candidates
+        ]
+
+
+class EventsBody(Struct, forbid_unknown_fields=True):
+    """What users did, in the shape of UBI: see `UserEvent.from_ubi`."""
+
+    events: Annotated[
+        list[dict[str, Any]],
+        Meta(
+            max_length=MOST_EVENTS,
+            description="UBI 1.3: query_id, action_name, event_attributes.object.object_id; welcome besides: "
+            "event_id, client_id, session_id, timestamp, event_attributes.position.ordinal",
+        ),
+    ]
+
+
+class ModeBody(Struct, forbid_unknown_fields=True):
+    """A rung of the ladder."""
+
+    mode: Mode
+    ranker: str = "default"
+    reason: Annotated[str, Meta(max_length=2000)] = ""
+
+
+class RollbackBody(Struct, forbid_unknown_fields=True):
+    """Where to go back to: a version, or the moment it was in use."""
+
+    ranker: str = "default"
+    to: int | None = None
+    moment: Annotated[float, Meta(description="seconds since 1970")] | None = None
+
+
+class ForgetBody(Struct, forbid_unknown_fields=True):
+    """Events to learn without."""
+
+    event_ids: Annotated[list[Id], Meta(min_length=1, max_length=MOST_EVENTS)]
+    ranker: str = "default"
+
+
+class RankerBody(Struct, forbid_unknown_fields=True):
+    """A ranker to begin with; settings that are left out have their defaults."""
+
+    name: Name
+    settings: dict[str, Any] = {}
+    mode: Mode = "explore"

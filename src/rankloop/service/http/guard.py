@@ -1,0 +1,45 @@
+"""Who may pass."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeAlias
+
+from litestar.connection import ASGIConnection
+from litestar.exceptions import NotAuthorizedException, PermissionDeniedException
+from litestar.handlers import BaseRouteHandler
+
+from rankloop.service.http.face import Face
+from rankloop.service.http.keys import Scope, covers
+
+Connection: TypeAlias = ASGIConnection[Any, Any, Any, Any]
+
+
+def needs(scope: Scope) -> Callable[[Connection, BaseRouteHandler], Awaitable[None]]:
+    """Lets requests pass that carry a key for this scope, as `Authorization: Bearer <key>`.
+
+    A page key may stand in the address, `?key=...`: a browser's beacon can send no headers, and a page key is
+    no secret. Another key there is refused, because addresses are written into many logs.
+    """
+
+    async def guard(connection: Connection, _: BaseRouteHandler) -> None:  # a plain one would get a thread
+        face: Face = connection.app.state.face
+        key, in_address = bearer(connection), connection.query_params.get("key", "")
+        if not key and scope == "page" and face.keys.scope(in_address) == "page":
+            return
+        found = face.keys.scope(key)
+        if found is None:
+            raise NotAuthorizedException(
+                f"this needs the {scope} key, sent as the header `Authorization: Bearer <key>`",
+                headers={"WWW-Authenticate": "Bearer"},
+            )
+        if not covers(found, scope):
+            raise PermissionDeniedException(f"this needs the {scope} key, found the {found} key")
+
+    return guard
+
+
+def bearer(connection: Connection) -> str:
+    """The key in the header, or nothing."""
+    kind, _, key = connection.headers.get("authorization", "").partition(" ")
+    return key.strip() if kind.lower() == "bearer" else ""

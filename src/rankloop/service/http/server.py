@@ -1,0 +1,104 @@
+"""A server for the app: Uvicorn, in this process, ending when it is asked to."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from types import FrameType
+
+import uvicorn
+
+from rankloop.service.http.app import create_app
+from rankloop.service.http.face import Face
+from rankloop.types import SettingError
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+LAST_REQUESTS = 10  # seconds that requests have to end in
+SWITCH = 0.001  # seconds after which a thread that computes lets the others in; Python's own default is 5 ms
+
+
+def bind(host: str, port: int | None) -> socket.socket:
+    """A socket to listen on; without a port, 8000 or, if that is taken, a free one."""
+    for choice in (8000, 0) if port is None else (port,):
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        # asyncio turns Nagle's delay (40 ms) off only for sockets that say they speak TCP
+        found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            found.bind((host, choice))
+        except OSError as error:
+            found.close()
+            if choice != 8000 or port is not None:
+                raise SettingError(f"{host}:{choice} cannot be listened on: {error.strerror}") from error
+        else:
+            return found
+    raise AssertionError("port 0 is always free")
+
+
+def serve(face: Face, listening: socket.socket, *, ready: Callable[[], None] = lambda: None) -> None:
+    """Answer requests until SIGTERM or Ctrl-C; those under way are finished. `ready` is called first."""
+    sys.setswitchinterval(SWITCH)
+    config = uvicorn.Config(
+        create_app(face),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan="off",
+        timeout_graceful_shutdown=LAST_REQUESTS,
+    )
+    try:
+        _Server(config, face, ready).run(sockets=[listening])
+    finally:
+        face.close()
+
+
+@contextlib.contextmanager
+def running(face: Face, *, host: str = "127.0.0.1", port: int = 0) -> Iterator[str]:
+    """Answer requests in a thread of this process until the block ends; yields the address."""
+    with bind(host, port) as listening:
+        config = uvicorn.Config(create_app(face), log_config=None, access_log=False, lifespan="off")
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, name="http")
+        thread.start()
+        try:
+            while not server.started:
+                time.sleep(0.005)
+            yield f"http://{host}:{listening.getsockname()[1]}"
+        finally:
+            face.close()
+            server.should_exit = True
+            thread.join()
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn that ends streams when it ends, and leaves the exit code to us."""
+
+    def __init__(self, config: uvicorn.Config, face: Face, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._face, self._ready = face, ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Say when it is there."""
+        await super().startup(sockets)
+        if self.started:
+            self._ready()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to end."""
+        self._face.stopping.set()
+        super().handle_exit(sig, frame)
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Uvicorn raises the signal again in the end, which would skip what is to be done after it."""
+        before = {sig: signal.signal(sig, self.handle_exit) for sig in SIGNALS}
+        try:
+            yield
+        finally:
+            for sig, handler in before.items():
+                signal.signal(sig, handler)

@@ -1,0 +1,54 @@
+"""A service in a process that can be killed; a process that has everything loaded starts it quickly."""
+
+from __future__ import annotations
+
+import multiprocessing
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from rankloop.service import RankerSettings, RankingService
+from rankloop.service.http import DataFolder, Face, Keys, bind, serve
+from tests.service.http.serving import PATIENT
+
+SPAWN = multiprocessing.get_context("forkserver")
+SPAWN.set_forkserver_preload(["tests.service.http.killing"])
+
+
+def life(folder: Path, keys: Keys, settings: RankerSettings, port: Connection) -> None:
+    """Serve until the end, which may come at any moment."""
+    with (
+        bind("127.0.0.1", 0) as listening,
+        DataFolder(folder).open() as store,
+        RankingService(store, background=True) as service,
+    ):
+        service.create("default", settings)
+        face = Face(service=service, keys=keys, settings=PATIENT)
+        serve(face, listening, ready=lambda: port.send(listening.getsockname()[1]))
+
+
+class Mortal:
+    """A service that can be started again and again on the same folder."""
+
+    def __init__(self, folder: Path, settings: RankerSettings) -> None:
+        self.folder, self.settings = folder, settings
+        self.kept, self.keys = Keys.fresh()
+        self.url = ""
+
+    def start(self) -> None:
+        """Live again."""
+        mine, port = SPAWN.Pipe(duplex=False)
+        with mine, port:
+            self._process = SPAWN.Process(target=life, args=(self.folder, self.kept, self.settings, port))
+            self._process.start()
+            self.url = f"http://127.0.0.1:{mine.recv()}"
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        self._process.kill()
+        self._process.join()
+
+    def stop(self) -> int | None:
+        """SIGTERM; the exit code."""
+        self._process.terminate()
+        self._process.join()
+        return self._process.exitcode

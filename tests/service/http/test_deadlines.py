@@ -1,0 +1,207 @@
+"""Whatever is slow or broken, the caller gets a list in time, marked as what it is."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+import pytest
+
+from rankloop.policies import PairRank
+from rankloop.service import RankerSettings, RankingService
+from rankloop.service.http import HttpSettings
+from rankloop.store import Job, MemoryStore, StoreError
+from rankloop.types import Query, Ranking
+from tests.service.http.serving import Live, alive, click, request
+
+T = TypeVar("T")
+GO = threading.Event()  # what is stuck goes on when it is set
+HASTY = HttpSettings(deadline=0.05, patience=0.2, threads=2, waiting=1)
+
+
+@dataclass(kw_only=True, eq=False)
+class Stuck(PairRank):
+    """A policy that never comes to an end by itself."""
+
+    name: ClassVar[str] = "stuck"
+
+    def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
+        GO.wait(60)
+        return super().rank(query, k=k, rng=rng)
+
+
+class StuckStore(MemoryStore):
+    """A store that writes nothing while it is stuck, or cannot write at all."""
+
+    stuck = broken = False
+
+    def submit(self, job: Job[T]) -> Future[T]:
+        if self.broken:
+            raise StoreError("the disk is full")
+        if self.stuck:
+            GO.wait(60)
+        return super().submit(job)
+
+
+@pytest.fixture(autouse=True)
+def stuck() -> Iterator[None]:
+    GO.clear()
+    yield
+    GO.set()
+
+
+def eventually(true: Callable[[], Any]) -> None:
+    """Wait for what another thread does."""
+    for _ in range(2000):
+        if true():
+            return
+        time.sleep(0.005)
+    raise AssertionError("it did not happen")
+
+
+def own_order(answer: dict[str, Any]) -> bool:
+    return [each["object_id"] for each in answer["ranking"]] == ["d0", "d1", "d2", "d3"]
+
+
+def test_a_policy_that_is_stuck_gives_the_callers_own_order() -> None:
+    service = RankingService(MemoryStore(), policies=[Stuck])
+    service.create("default", RankerSettings(policy=Stuck()))
+    with alive(service, HASTY) as live:
+        answer = live["rank"].post("/v1/rank", json=request()).json()
+        assert own_order(answer)
+        assert answer["decision"]["fallback"] == "deadline: no list within 50 ms"
+        assert live.metric("rankloop_fallbacks_total", ranker="default", reason="deadline") == 1
+        GO.set()
+
+
+def test_a_fallback_is_written_down_and_its_clicks_find_it() -> None:
+    service = RankingService(MemoryStore(), policies=[Stuck])
+    service.create("default", RankerSettings(policy=Stuck()))
+    with alive(service, HASTY) as live:
+        query = live["rank"].post("/v1/rank", json=request()).json()["query_id"]
+        eventually(lambda: service.store.impression(query))
+        receipt = live["rank"].post("/v1/events", json={"events": [click(query, "d1")]}).json()["receipts"][0]
+        assert receipt["verdict"] == "accepted"
+        service.flush("default")
+        assert service.model("default").lists == 0  # the policy had no part in it
+        again = live["admin"].post(f"/v1/audit/{query}/replay").json()
+        assert again["identical"] is True
+        assert live["admin"].get(f"/v1/audit/{query}").json()["fallback"].startswith("deadline")
+        assert live["admin"].get(f"/v1/explain/{query}?a=d0&b=d1").status_code < 500
+        GO.set()
+
+
+def test_few_threads_can_be_stuck_and_then_nobody_waits() -> None:
+    service = RankingService(MemoryStore(), policies=[Stuck])
+    service.create("default", RankerSettings(policy=Stuck()))
+    with alive(service, HASTY) as live:
+        reasons = [
+            live["rank"].post("/v1/rank", json=request()).json()["decision"]["fallback"].partition(":")[0]
+            for _ in range(5)
+        ]
+        assert reasons == ["deadline", "deadline", "deadline", "busy", "busy"]
+        assert threading.active_count() < 30
+        assert live["none"].get("/v1/health").status_code == 200  # all else goes on
+        GO.set()
+        eventually(lambda: live.face.ranking.pending == 0)
+        again = live["rank"].post("/v1/rank", json=request()).json()
+        assert again["decision"]["fallback"] is None
+
+
+def test_a_fallback_keeps_to_pins_and_to_k_and_refuses_what_is_wrong() -> None:
+    service = RankingService(MemoryStore(), policies=[Stuck])
+    service.create("default", RankerSettings(policy=Stuck()))
+    with alive(service, HASTY) as live:
+        body = request(k=2)
+        body["candidates"][3]["pinned_at"] = 1
+        answer = live["rank"].post("/v1/rank", json=body).json()
+        assert [each["object_id"] for each in answer["ranking"]] == ["d3", "d0"]
+        for _ in range(3):
+            live["rank"].post("/v1/rank", json=request())
+        body["candidates"][0]["object_id"] = "d1"
+        assert live["rank"].post("/v1/rank", json=body).status_code == 400
+        GO.set()
+
+
+def test_a_store_that_is_stuck_gives_the_callers_own_order_and_acknowledges_nothing() -> None:
+    store = StuckStore()
+    service = RankingService(store)
+    service.create("default")
+    with alive(service, HASTY) as live:
+        query = live["rank"].post("/v1/rank", json=request()).json()["query_id"]
+        store.stuck = True
+        body = request()
+        body["candidates"][0]["features"]["new"] = 1  # a feature that must be written down first
+        answer = live["rank"].post("/v1/rank", json=body).json()
+        assert own_order(answer)
+        assert answer["decision"]["fallback"].startswith("deadline")
+        events = {"events": [click(query, "d1", event_id="e1")]}
+        late = live["rank"].post("/v1/events", json=events)
+        assert late.status_code == 503
+        assert "same event ids" in late.json()["error"]
+        GO.set()
+        store.stuck = False
+        eventually(lambda: store.known)
+        assert live["rank"].post("/v1/events", json=events).json()["receipts"][0]["verdict"] == "duplicate"
+        assert len(list(store.events("default"))) == 1
+
+
+def test_a_store_that_is_broken_gives_the_callers_own_order_and_acknowledges_nothing() -> None:
+    store = StuckStore()
+    service = RankingService(store)
+    service.create("default")
+    with alive(service) as live:
+        live["rank"].post("/v1/rank", json=request())
+        store.broken = True
+        known = live["rank"].post("/v1/rank", json=request()).json()
+        assert known["decision"]["fallback"] is None  # a list is better than none
+        body = request()
+        body["candidates"][0]["features"]["new"] = 1
+        answer = live["rank"].post("/v1/rank", json=body).json()
+        assert own_order(answer)
+        assert answer["decision"]["fallback"].startswith("store")
+        assert live.metric("rankloop_fallbacks_total", ranker="default", reason="store") == 1
+        eventually(lambda: live.metric("rankloop_fallbacks_unlogged_total") == 1)
+        refused = live["rank"].post("/v1/events", json={"events": [click("q", "d1")]})
+        assert refused.status_code == 503
+        assert live["none"].get("/v1/health").json()["ok"] is False
+        store.broken = False
+
+
+def test_an_answer_that_cannot_be_made_is_an_error_of_ours_without_a_word_of_the_user(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = RankingService(MemoryStore())
+    service.create("default")
+
+    def fail(query_id: str) -> None:
+        raise KeyError("the words of a user")
+
+    monkeypatch.setattr(service, "audit", fail)
+    with alive(service) as live:
+        answer = live["admin"].get("/v1/audit/x")
+        assert answer.status_code == 500
+        assert "X-Request-Id" in answer.json()["error"]
+    failures = [record for record in caplog.records if record.message == "failure"]
+    assert failures
+    assert "words" not in str([vars(each) for each in failures])
+
+
+def test_everything_busy_is_said(live_busy: Live) -> None:
+    answer = live_busy["admin"].get("/v1/models")
+    assert answer.status_code == 429
+    assert answer.headers["retry-after"] == "1"
+
+
+@pytest.fixture
+def live_busy() -> Iterator[Live]:
+    service = RankingService(MemoryStore())
+    service.create("default")
+    with alive(service) as live:
+        live.face.asking._most = 0
+        yield live

@@ -1,0 +1,308 @@
+"""Every route does what it says, and refuses the rest with one sentence."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from rankloop.service import RankerSettings, RankingService
+from rankloop.service.http import HttpSettings
+from rankloop.store import MemoryStore
+from tests.service.http.serving import PATIENT, Live, alive, click, request
+
+
+@pytest.fixture
+def live() -> Iterator[Live]:
+    service = RankingService(MemoryStore())
+    service.create("default", RankerSettings(snapshot_every=2))
+    with alive(service) as found:
+        yield found
+
+
+def rank(live: Live, **more: Any) -> dict[str, Any]:
+    answer = live["rank"].post("/v1/rank", json=request(**more))
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+def send(live: Live, *events: dict[str, Any]) -> list[str]:
+    answer = live["rank"].post("/v1/events", json={"events": list(events)})
+    assert answer.status_code == 200, answer.text
+    return [each["verdict"] for each in answer.json()["receipts"]]
+
+
+def test_a_list_has_places_scores_and_its_story(live: Live) -> None:
+    answer = rank(live, k=3, user_query="mugs", session_id="s")
+    assert [each["position"] for each in answer["ranking"]] == [1, 2, 3]
+    assert set(answer["decision"]) == {
+        *("ranker", "model", "settings", "policy", "mode", "seed", "explored_pairs", "fallback")
+    }
+    assert answer["decision"]["fallback"] is None
+
+
+def test_a_session_that_asks_again_sees_the_same_order(live: Live) -> None:
+    lists = [rank(live, n=30, session_id="s", user_query="mugs")["ranking"] for _ in range(3)]
+    assert lists[0] == lists[1] == lists[2]
+
+
+def test_pins_stand_where_they_must(live: Live) -> None:
+    body = request(3)
+    body["candidates"][2] |= {"pinned_at": 1, "group": None}
+    answer = live["rank"].post("/v1/rank", json=body).json()["ranking"]
+    assert (answer[0]["object_id"], answer[0]["pinned"]) == ("d2", True)
+
+
+def test_events_get_a_verdict_each(live: Live) -> None:
+    query = rank(live)["query_id"]
+    first = click(query, "d1", event_id="e1", timestamp="2026-01-01T00:00:00Z", client_id="c", session_id="s")
+    verdicts = send(live, first, first, click("unknown", "d1"), click(query, "d9"), {"nonsense": True})
+    assert verdicts == ["accepted", "duplicate", "orphan", "not_shown", "invalid"]
+
+
+def test_what_was_clicked_is_learned(live: Live) -> None:
+    for _ in range(30):
+        send(live, click(rank(live)["query_id"], "d1"))
+    live.face.service.flush("default")
+    ranker = live["admin"].get("/v1/rankers").json()["default"]
+    assert ranker["lists"] == 30
+    scores = {each["object_id"]: each["score"] for each in rank(live)["ranking"]}
+    assert max(scores.values()) > 0
+
+
+def test_an_explanation_says_why_in_a_sentence_and_in_numbers(live: Live) -> None:
+    for _ in range(10):
+        send(live, click(rank(live)["query_id"], "d1"))
+    live.face.service.flush("default")
+    query = rank(live)["query_id"]
+    found = live["admin"].get(f"/v1/explain/{query}", params={"a": "d0", "b": "d1"}).json()
+    assert "stands above" in found["sentence"] or "was tried above" in found["sentence"]
+    numbers = found["explanation"]
+    assert numbers["gap"] == pytest.approx(sum(numbers["contributions"].values()))
+    assert set(numbers["contributions"]) == {"price", "age"}
+
+
+def test_an_audit_has_inputs_by_name_and_the_digest_of_what_was_sent(live: Live) -> None:
+    sent = live["rank"].post("/v1/rank", json=request(user_query="mugs"))
+    query = sent.json()["query_id"]
+    send(live, click(query, "d1", event_id="e1"))
+    found = live["admin"].get(f"/v1/audit/{query}").json()
+    assert found["digest"] == hashlib.blake2b(sent.content, digest_size=16).hexdigest()
+    assert found["candidates"][1] == {
+        "object_id": "d1",
+        "features": {"price": 1.0, "age": 3.0},
+        "pinned_at": None,
+        "group": None,
+    }
+    assert found["shown"] == [each["object_id"] for each in sent.json()["ranking"]]
+    assert [each["event_id"] for each in found["events"]] == ["e1"]
+    assert found["user_query"] == "mugs"
+
+
+def test_a_list_is_made_again_byte_for_byte(live: Live) -> None:
+    sent = live["rank"].post("/v1/rank", json=request(20))
+    again = live["admin"].post(f"/v1/audit/{sent.json()['query_id']}/replay")
+    assert again.content == b'{"identical":true,"ranked":' + sent.content + b"}"
+
+
+def test_a_rollback_and_a_forgotten_event_are_new_versions(live: Live) -> None:
+    before = live["admin"].get("/v1/models").json()
+    for number in range(6):
+        send(live, click(rank(live)["query_id"], "d1", event_id=f"e{number}"))
+        live.face.service.flush("default")
+    learned = live["admin"].get("/v1/models").json()
+    assert learned["lists"] == 6
+    assert learned["features"] == ["age", "price"]
+    assert len(learned["snapshots"]) >= 2
+    forgotten = live["admin"].post("/v1/forget", json={"event_ids": ["e0", "e5"]}).json()
+    assert forgotten["version"] > learned["version"]
+    assert live["admin"].get("/v1/models").json()["lists"] == 4
+    back = live["admin"].post("/v1/rollback", json={"to": before["version"]})
+    assert back.status_code == 200, back.text
+    assert live["admin"].get("/v1/models").json()["lists"] == 0
+
+
+def test_the_mode_is_in_force_with_the_answer(live: Live) -> None:
+    assert live["admin"].get("/v1/mode").json() == {"ranker": "default", "mode": "explore"}
+    assert live["admin"].put("/v1/mode", json={"mode": "passthrough", "reason": "sale"}).status_code == 200
+    assert [each["object_id"] for each in rank(live)["ranking"]] == ["d0", "d1", "d2", "d3"]
+
+
+def test_settings_come_back_as_they_were_put(live: Live) -> None:
+    admin = live["admin"]
+    path = "/v1/rankers/shop/settings"
+    policy = {"name": "pdgd", "settings": {"learning_rate": 0.01}}
+    made = admin.post("/v1/rankers", json={"name": "shop", "settings": {"policy": policy}, "mode": "exploit"})
+    assert made.status_code == 200, made.text
+    settings = admin.get(path).json()["settings"]
+    assert settings["policy"]["settings"]["learning_rate"] == 0.01
+    put = admin.put(path, json=settings | {"window": 60}).json()
+    assert put["settings"] == settings | {"window": 60}
+    assert put["version"] > made.json()["version"]
+    assert admin.get("/v1/mode", params={"ranker": "shop"}).json()["mode"] == "exploit"
+
+
+@pytest.mark.parametrize(
+    ("settings", "word"),
+    [
+        ({"windw": 60}, "did you mean 'window'"),
+        ({"window": -1}, "window must be"),
+        ({"window": "long"}, "window must be"),
+        ({"policy": 5}, "a policy is"),
+        ({"policy": {"name": "padrank"}}, "did you mean 'pairrank'"),
+        ({"policy": {"name": "pdgd", "settings": {"learning_rate": "much"}}}, "policy 'pdgd'"),
+        ({"policy": {"name": "pdgd", "settings": {"scorer": 5}}}, "does not work"),
+        ({"policy": {"name": "pairrank", "settings": {"certainty": 5}}}, "certainty must be"),
+        ({"policy": {"name": "pdgd", "settings": {"scorer": {"part": "nonsense"}}}}, "no part is called"),
+        ({"actions": {"x" * 300: 1}}, "an action must be"),
+    ],
+)
+def test_settings_that_cannot_work_change_nothing(live: Live, settings: dict[str, Any], word: str) -> None:
+    before = live["admin"].get("/v1/rankers/default/settings").json()
+    answer = live["admin"].put("/v1/rankers/default/settings", json=settings)
+    assert answer.status_code == 400
+    assert word in answer.json()["error"]
+    assert live["admin"].get("/v1/rankers/default/settings").json() == before
+
+
+def test_the_instruments_show_what_happened(live: Live) -> None:
+    send(live, click(rank(live)["query_id"], "d1"), click("unknown", "d1"))
+    doctor = live["admin"].get("/v1/doctor").json()
+    assert doctor["tally"]["verdicts"] == {"accepted": 1, "orphan": 1}
+    assert doctor["join_rate"] == 0.5
+    overview = live["admin"].get("/v1/overview", params={"minutes": 5, "steps": 5}).json()
+    assert overview["total"]["lists"] == 1
+    assert overview["total"]["ctr"] == 1.0
+    assert live["none"].get("/v1/health").json()["ok"] is True
+    assert live.metric("rankloop_events_total", verdict="accepted") == 1
+    assert live.metric("rankloop_requests_total", route="POST /v1/rank", status="200") == 1
+    assert live.metric("rankloop_ranker_open", ranker="default") == 1
+    assert live.metric("rankloop_ranker_mode", ranker="default", mode="explore") == 1
+
+
+def test_a_stream_tells_of_every_change(live: Live) -> None:
+    with live["admin"].stream("GET", "/v1/stream") as stream:
+        assert stream.headers["content-type"].startswith("text/event-stream")
+        said = (line for line in stream.iter_lines() if line.startswith("data: "))
+        assert '"mode":"explore"' in next(said)
+        live.face.service.set_mode("default", "frozen")
+        assert '"mode":"frozen"' in next(said)
+
+
+def test_streams_are_few() -> None:
+    service = RankingService(MemoryStore())
+    with alive(service, HttpSettings(streams=1)) as live, live["admin"].stream("GET", "/v1/stream") as first:
+        said = first.iter_lines()  # kept, so that it stays open
+        next(said)
+        refused = live["other"].get("/v1/stream", headers={"Authorization": f"Bearer {live.keys['admin']}"})
+        assert refused.status_code == 429
+
+
+# refusals
+
+
+@pytest.mark.parametrize(
+    ("body", "word"),
+    [
+        (b"", "a body in JSON"),
+        (b"{", "truncated"),
+        (b'{"candidates": [{"object_id": "a", "features": {"x": NaN}}]}', "malformed"),
+        (b'{"candidates": [{"object_id": "a", "features": {"x": 1e999}}]}', "out of range"),
+        (b'{"candidates": [{"object_id": "a", "features": {"x": "1"}}]}', "Expected"),
+        (b'{"candidates": [{"object_id": "a"}, {"object_id": "a"}]}', "'a' twice"),
+        (b'{"candidates": [{"object_id": 5}]}', "candidates[0].object_id"),
+        (b'{"candidates": []}', "length >= 1"),
+        (b'{"candidates": [{"object_id": "a"}], "k": 0}', ">= 1"),
+        (b'{"candidates": [{"object_id": "a"}], "k": 1e30}', "Expected `int`"),
+        (b'{"candidates": [{"object_id": "a", "pinned_at": 2}]}', "pinned_at must be"),
+        (b'{"candidates": [{"object_id": "a"}], "ranker": "<b>"}', "no ranker is called '<b>'"),
+        (b'{"candidates": [{"object_id": "a"}], "candiates": []}', "unknown field"),
+        (b'{"candidates": [{"object_id": "\xed\xa0\x80"}]}', "UTF-8"),
+        (b'{"candidates": [{"object_id": "\\ud800"}]}', "truncated"),
+        (b"[" * 100_000, "Expected `object`, got `array`"),
+    ],
+)
+def test_a_wrong_request_gets_one_sentence_and_changes_nothing(live: Live, body: bytes, word: str) -> None:
+    before = len(live.face.service.store.records)  # type: ignore[attr-defined]
+    answer = live["rank"].post("/v1/rank", content=body)
+    assert answer.status_code == 400
+    assert word in answer.json()["error"]
+    assert answer.headers["content-type"] == "application/json"
+    assert len(live.face.service.store.records) == before  # type: ignore[attr-defined]
+
+
+def test_deep_nesting_is_refused(live: Live) -> None:
+    deep = b'{"events": [{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}]}"
+    assert live["rank"].post("/v1/events", content=deep).json() == {"error": "the body is nested too deeply"}
+
+
+def test_a_large_body_is_refused() -> None:
+    service = RankingService(MemoryStore())
+    with alive(service, HttpSettings(max_body=1000)) as live:
+        answer = live["rank"].post("/v1/rank", content=b"x" * 10_000_000)
+        assert answer.status_code == 413
+        assert "1,000 bytes" in answer.json()["error"]
+        chunks = live["rank"].post("/v1/rank", content=iter([b"x" * 600] * 2))
+        assert chunks.status_code == 413
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/nowhere", 404),
+        ("GET", "/v1/nowhere", 404),
+        ("DELETE", "/v1/rank", 405),
+        ("GET", "/v1/rank", 405),
+    ],
+)
+def test_other_addresses_and_methods_are_refused_in_the_same_way(
+    live: Live, method: str, path: str, status: int
+) -> None:
+    answer = live["admin"].request(method, path)
+    assert answer.status_code == status
+    assert "/v1/openapi.json" in answer.json()["error"]
+
+
+def test_unknown_lists_are_not_found(live: Live) -> None:
+    for path in ("/v1/audit/nope", "/v1/explain/nope?a=x&b=y"):
+        assert live["admin"].get(path).status_code == 404
+    assert live["admin"].post("/v1/audit/nope/replay").status_code == 404
+
+
+# for browsers
+
+
+def test_no_other_web_site_may_read_unless_it_is_named() -> None:
+    service = RankingService(MemoryStore())
+    with alive(service) as live:
+        plain = live["none"].get("/v1/health", headers={"Origin": "https://shop.example"})
+        assert "access-control-allow-origin" not in plain.headers
+    with alive(service, HttpSettings(origins=("https://shop.example",))) as live:
+        named = live["none"].get("/v1/health", headers={"Origin": "https://shop.example"})
+        assert named.headers["access-control-allow-origin"] == "https://shop.example"
+        other = live["none"].get("/v1/health", headers={"Origin": "https://evil.example"})
+        assert other.headers.get("access-control-allow-origin") != "https://evil.example"
+
+
+def test_the_script_is_served_and_so_is_the_description(live: Live) -> None:
+    script = live["none"].get("/rankloop.js")
+    assert script.headers["content-type"].startswith("text/javascript")
+    assert "sendBeacon" in script.text
+    paths = live["none"].get("/v1/openapi.json").json()["paths"]
+    assert set(paths) >= {"/v1/rank", "/v1/events", "/v1/explain/{query_id}", "/v1/mode", "/metrics"}
+
+
+def test_answers_are_not_sniffed_and_not_cached(live: Live) -> None:
+    headers = live["none"].get("/v1/health", headers={"X-Request-Id": "abc"}).headers
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["cache-control"] == "no-store"
+    assert headers["x-request-id"] == "abc"
+
+
+def test_limits_that_refuse_everything_are_refused() -> None:
+    for wrong in ({"deadline": 0}, {"patience": float("nan")}, {"max_body": 0}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            HttpSettings(**wrong)
+    assert PATIENT.deadline == 30
