@@ -13,6 +13,7 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 ESSENTIAL = {
     "compare.py": "| random |",
     "own_policy.py": "| Rocchio |",
+    "own_network.py": "| own network |",
     "click_by_click.py": "learned: blue, red, green, white",
 }
 

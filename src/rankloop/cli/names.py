@@ -12,8 +12,21 @@ from rankloop import policies
 from rankloop.experiments import probes
 from rankloop.experiments.probes import Probe
 from rankloop.interleaving import Probabilistic, TeamDraft
-from rankloop.policies import DiagonalWidth, DocumentSpace, Policy, Sure, Theory, TrueDocumentSpace, Width
-from rankloop.scorers import Linear
+from rankloop.policies import (
+    Diagonal,
+    DiagonalWidth,
+    DocumentSpace,
+    Exact,
+    Full,
+    Policy,
+    Projected,
+    Replay,
+    Sure,
+    Theory,
+    TrueDocumentSpace,
+    Width,
+)
+from rankloop.scorers import MLP, Linear
 from rankloop.types import SettingError, suggestion
 from rankloop.users import CASCADE_TABLES, Preset
 
@@ -32,7 +45,9 @@ USERS = tuple(CASCADE_TABLES)
 STOPS = {"click": ("click",), "every": ("every",), "both": ("click", "every")}
 PARTS: Mapping[str, Mapping[str, Callable[..., object]]] = {  # settings that are objects themselves
     "interleaving": {"team-draft": TeamDraft, "probabilistic": Probabilistic},
-    "scorer": {"linear": Linear},
+    "scorer": {"linear": Linear, "mlp": MLP},
+    "covariance": {"full": Full, "diagonal": Diagonal, "projected": Projected},
+    "training": {"replay": Replay, "exact": Exact},
     "certainty": {"sure": Sure, "width": Width, "diagonal": DiagonalWidth, "theory": Theory},
     "projection": {"document-space": DocumentSpace, "true-document-space": TrueDocumentSpace},
 }
@@ -60,6 +75,8 @@ def policy(name: str) -> Policy:
     EpsilonGreedy(scorer=Linear(), learning_rate=0.001, epsilon=0.2)
     >>> policy("pairrank:certainty=width(0.1)").certainty
     Width(alpha=0.1)
+    >>> policy("pdgd:scorer=mlp((64,32),scale=1)").scorer
+    MLP(hidden=(64, 32), scale=1, seed=0)
     >>> policy("mgd:projection=document-space(3,recent=20)").projection
     DocumentSpace(recent=20, trust=1.0, unit=False, k=3)
     """

@@ -2,10 +2,15 @@
 
 from rankloop.policies.base import Policy
 from rankloop.policies.certainty import Belief, Certainty, DiagonalWidth, Sure, Theory, Width
+from rankloop.policies.covariance import Covariance, Diagonal, Full, Projected
 from rankloop.policies.dbgd import DBGD
 from rankloop.policies.epsilon_greedy import EpsilonGreedy
 from rankloop.policies.mgd import MGD
+from rankloop.policies.neural import NeuralPairwise
 from rankloop.policies.nsgd import NSGD
+from rankloop.policies.ollambdarank import OlLambdaRank
+from rankloop.policies.olranknet import OlRankNet
+from rankloop.policies.p2neurrank import P2NeurRank
 from rankloop.policies.pairrank import PairRank
 from rankloop.policies.pairwise import PairwiseLogistic
 from rankloop.policies.pdgd import PDGD
@@ -14,6 +19,7 @@ from rankloop.policies.projection import DocumentSpace, Projection, TrueDocument
 from rankloop.policies.random import Random
 from rankloop.policies.ranknet import RankNet
 from rankloop.policies.scored import ScoredPolicy
+from rankloop.policies.training import Exact, Replay, Training
 
 __all__ = [
     "DBGD",
@@ -22,19 +28,30 @@ __all__ = [
     "PDGD",
     "Belief",
     "Certainty",
+    "Covariance",
+    "Diagonal",
     "DiagonalWidth",
     "DocumentSpace",
     "EpsilonGreedy",
+    "Exact",
+    "Full",
+    "NeuralPairwise",
+    "OlLambdaRank",
+    "OlRankNet",
+    "P2NeurRank",
     "PairRank",
     "PairwiseLogistic",
     "PePairRank",
     "Policy",
+    "Projected",
     "Projection",
     "Random",
     "RankNet",
+    "Replay",
     "ScoredPolicy",
     "Sure",
     "Theory",
+    "Training",
     "TrueDocumentSpace",
     "Width",
 ]

@@ -94,5 +94,6 @@ def swap_probability(scores: FloatArray, order: IntArray, a: IntArray, b: IntArr
     rank = np.arange(order.size)
     between = (rank > upper) & (rank <= lower)
     change = np.where(between, 1.0 + (shown[upper] - shown[lower]) / denominators, 1.0)
-    rho: FloatArray = 1.0 / (1.0 + np.maximum(change, 0.0).prod(axis=1))
+    with np.errstate(over="ignore"):  # infinitely unlikely is 0
+        rho: FloatArray = 1.0 / (1.0 + np.maximum(change, 0.0).prod(axis=1))
     return rho

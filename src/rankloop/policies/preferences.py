@@ -59,12 +59,16 @@ def matched_pairs(feedback: Feedback, rng: np.random.Generator) -> tuple[IntArra
     return clicked[:n], skipped[:n]
 
 
+def preferred_pairs(feedback: Feedback, pairing: Pairing, seed: int) -> tuple[IntArray, IntArray]:
+    """The positions of the preferred and of the other result of each pair; the seed is for the matching."""
+    if pairing == "matching":
+        return matched_pairs(feedback, np.random.default_rng(seed))
+    return adjacent_pairs(feedback) if pairing == "adjacent" else clicked_over_skipped(feedback)
+
+
 def pair_differences(feedback: Feedback, pairing: Pairing, seed: int) -> FloatArray:
     """Features of the preferred minus those of the other result, for each pair, [n_pairs, n_features]."""
-    if pairing == "matching":
-        better, worse = matched_pairs(feedback, np.random.default_rng(seed))
-    else:
-        better, worse = adjacent_pairs(feedback) if pairing == "adjacent" else clicked_over_skipped(feedback)
+    better, worse = preferred_pairs(feedback, pairing, seed)
     order = feedback.ranking.order
     features = feedback.ranking.query.features
     return np.subtract(features[order[better]], features[order[worse]], dtype=np.float64)

@@ -1,6 +1,9 @@
 """Scoring functions: pure, differentiable, higher is better."""
 
 from rankloop.scorers.base import Scorer
+from rankloop.scorers.gradients import Gradients
 from rankloop.scorers.linear import Linear
+from rankloop.scorers.mlp import MLP
+from rankloop.scorers.module import Module
 
-__all__ = ["Linear", "Scorer"]
+__all__ = ["MLP", "Gradients", "Linear", "Module", "Scorer"]

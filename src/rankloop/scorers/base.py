@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from rankloop.scorers.gradients import Gradients
 from rankloop.types import FloatArray
 
 
@@ -11,7 +12,8 @@ class Scorer(Protocol):
     """A differentiable scoring function; its parameters are one flat vector that the policy owns.
 
     A scorer has no state: every method is a pure function, so one scorer serves any number of policies,
-    threads and candidate rankers. Higher scores are better.
+    threads and candidate rankers. Higher scores are better. Wherever parameters [n_parameters] are taken, a
+    stack of them [n, n_parameters] is taken too, and the answer is a stack.
     """
 
     def start(self, n_features: int) -> FloatArray:
@@ -19,9 +21,16 @@ class Scorer(Protocol):
         ...
 
     def score(self, parameters: FloatArray, features: FloatArray) -> FloatArray:
-        """Scores [n_docs]; for a stack of parameters [n, n_parameters], scores [n, n_docs]."""
+        """Scores [n_docs]; for a stack of parameters, scores [n, n_docs]."""
         ...
 
     def pull(self, parameters: FloatArray, features: FloatArray, coefficients: FloatArray) -> FloatArray:
-        r"""The direction $\sum_i c_i \nabla_\theta f(x_i; \theta)$, [n_parameters]."""
+        r"""The direction $\sum_i c_i \nabla_\theta f(x_i; \theta)$, [n_parameters].
+
+        A stack of parameters has a stack of coefficients, [n, n_docs].
+        """
+        ...
+
+    def gradients(self, parameters: FloatArray, features: FloatArray) -> Gradients:
+        r"""Every document's gradient $\nabla_\theta f(x_i; \theta)$."""
         ...

@@ -1,0 +1,30 @@
+"""A network of your own as scorer, compared with ours. Run it with `python examples/own_network.py`.
+
+It needs PyTorch: `pip install 'rankloop[neural]'`.
+"""
+
+from torch import nn
+
+from rankloop.experiments import Protocol, Sweep, execute, summarise, summary_markdown
+from rankloop.policies import P2NeurRank, PairRank
+from rankloop.scorers import MLP, Module
+from rankloop.users import Preset
+
+
+def network(n_features: int) -> nn.Module:
+    """Documents [n_docs, n_features] in, a score for each out."""
+    return nn.Sequential(nn.Linear(n_features, 32), nn.Tanh(), nn.Linear(32, 1))
+
+
+sweep = Sweep(
+    data=["synthetic:linear"],
+    users={"perfect": Preset("perfect")},
+    policies={
+        "own network": P2NeurRank(scorer=Module(network), learning_rate=0.003),
+        "our network": P2NeurRank(scorer=MLP(32)),
+        "PairRank": PairRank(),
+    },
+    seeds=range(2),
+    protocol=Protocol(rounds=200),
+)
+print(summary_markdown(summarise(execute(sweep)), metric="cumulative nDCG@10"))

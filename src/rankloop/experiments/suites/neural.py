@@ -1,0 +1,135 @@
+"""The figures of the papers on neural rankers.
+
+Jia, Wang: Learning neural ranking models online from implicit user feedback. WWW 2022 (`neural/...`).
+Jia: Toward reliable decision-making in information systems. PhD thesis, University of Virginia 2022
+(`p2neurrank/...`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rankloop.experiments.probes import CertainPairs
+from rankloop.experiments.suites.base import Suite, preset_users
+from rankloop.policies import (
+    DBGD,
+    PDGD,
+    Diagonal,
+    EpsilonGreedy,
+    Full,
+    OlLambdaRank,
+    OlRankNet,
+    P2NeurRank,
+    PairRank,
+    Policy,
+)
+from rankloop.scorers import MLP
+
+SMALL = MLP((16, 16))
+
+
+def uncertain() -> dict[str, Policy]:
+    """Networks that explore only the pairs whose order is uncertain."""
+    return {
+        "p2neurrank": P2NeurRank(),
+        "ollambdarank": OlLambdaRank(),
+        "olranknet": OlRankNet(),
+        "olranknet:covariance=diagonal": OlRankNet(covariance=Diagonal()),
+    }
+
+
+def rivals() -> dict[str, Policy]:
+    """They, the baselines of the papers with a network, and the same with linear scores."""
+    return {
+        **uncertain(),
+        "pdgd:scorer=mlp": PDGD(scorer=MLP()),
+        "epsilon-greedy:scorer=mlp": EpsilonGreedy(scorer=MLP()),
+        "dbgd:scorer=mlp": DBGD(scorer=MLP()),
+        "pairrank": PairRank(),
+        "pdgd": PDGD(),
+        "dbgd": DBGD(),
+    }
+
+
+def covariances() -> dict[str, Policy]:
+    """Two sizes of network, and all ways to know what is uncertain."""
+    return {
+        "p2neurrank": P2NeurRank(),
+        "olranknet": OlRankNet(),
+        "olranknet:covariance=diagonal": OlRankNet(covariance=Diagonal()),
+        "p2neurrank:scorer=mlp((16,16))": P2NeurRank(scorer=SMALL),
+        "olranknet:scorer=mlp((16,16))": OlRankNet(scorer=SMALL),
+        "olranknet:scorer=mlp((16,16)),covariance=full": OlRankNet(scorer=SMALL, covariance=Full()),
+        "olranknet:scorer=mlp((16,16)),covariance=diagonal": OlRankNet(scorer=SMALL, covariance=Diagonal()),
+    }
+
+
+def ensembles(variance: float) -> dict[str, Policy]:
+    """Few and many rankers with noise of one size."""
+    return {
+        f"p2neurrank:rankers={n},variance={variance}": P2NeurRank(rankers=n, variance=variance)
+        for n in (1, 2, 5, 10)
+    }
+
+
+USERS = preset_users("click")
+PERFECT = {"perfect": USERS["perfect"]}
+
+SUITES: Mapping[str, Suite] = {
+    "neural/fig4": Suite(
+        title="Do networks learn a better ranking from clicks than linear rankers?",
+        about=("offline nDCG@10",),
+        paper="olRankNet and olLambdaRank start worse than PairRank and end a little ahead of it, "
+        "olLambdaRank further, under all users; PDGD follows, and DBGD, linear or with a network, is last.",
+        policies=rivals,
+        users=USERS,
+    ),
+    "neural/fig5": Suite(
+        title="What do users see while networks learn?",
+        about=("cumulative nDCG@10",),
+        paper="olRankNet and olLambdaRank are ahead of all baselines, olLambdaRank by little; PDGD gives "
+        "users less, above all with a network and under navigational and informational users; DBGD is last.",
+        policies=rivals,
+        users=USERS,
+    ),
+    "neural/fig6": Suite(
+        title="How much of the top 10 is settled?",
+        about=("certain pairs in the top 10",),
+        paper="The share of certain orders among the top 10 soon reaches a high level, slowest under "
+        "navigational users.",
+        policies=uncertain,
+        users=USERS,
+        probes={"certain:every=1": CertainPairs(every=1)},
+        checkpoints=25,
+    ),
+    "p2neurrank/fig2.10": Suite(
+        title="Can networks that disagree replace confidence widths?",
+        about=("offline nDCG@10", "cumulative nDCG@10"),
+        paper="P²NeurRank is ahead of olRankNet with the diagonal of its matrix, and both are far ahead of "
+        "epsilon-greedy, DBGD and PDGD with networks; two rankers are enough.",
+        policies=lambda: {**rivals(), "p2neurrank:rankers=5": P2NeurRank(rankers=5)},
+        users=USERS,
+    ),
+    "p2neurrank/fig2.11": Suite(
+        title="What does it cost to know only the diagonal of the matrix?",
+        about=("offline nDCG@10",),
+        paper="On MSLR-WEB10K with 16 x 16 units .4195 with the full matrix, .4073 with its diagonal and "
+        ".4189 for P²NeurRank; with 100 x 100 units .4201 with the diagonal and .4318 for P²NeurRank.",
+        policies=covariances,
+        users=PERFECT,
+    ),
+    "p2neurrank/fig2.12": Suite(
+        title="How many rankers are needed with much noise?",
+        about=("offline nDCG@10", "cumulative nDCG@10"),
+        paper="With a variance of 0.1, two rankers are better than five or ten.",
+        policies=lambda: ensembles(0.1),
+        users=USERS,
+    ),
+    "p2neurrank/fig2.13": Suite(
+        title="How many rankers are needed with little noise?",
+        about=("offline nDCG@10", "cumulative nDCG@10"),
+        paper="With a variance of 0.01, ten rankers are better than fewer.",
+        policies=lambda: ensembles(0.01),
+        users=USERS,
+    ),
+}

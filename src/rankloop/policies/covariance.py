@@ -1,0 +1,154 @@
+r"""What the pairs learned from leave open: $\lVert g_{ij} \rVert_{A^{-1}}$ for every pair of documents.
+
+$A = I + \sum g_{ij} g_{ij}^\top$ with the differences $g_{ij} = g_i - g_j$ of two documents' gradients, in
+the unit in which the regularisation is 1, and the sum is over the pairs that were learned from.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from rankloop.policies import logistic
+from rankloop.policies.certainty import squared_widths
+from rankloop.scorers import Gradients
+from rankloop.types import FloatArray, IntArray, SettingError
+
+
+class Covariance(Protocol):
+    """A way to keep $A$ as one array, which the policy owns."""
+
+    def start(self, gradients: Gradients) -> FloatArray:
+        r"""$A = I$, for gradients such as these."""
+        ...
+
+    def squared_widths(self, known: FloatArray, gradients: Gradients) -> FloatArray:
+        r"""$\lVert g_{ij} \rVert_{A^{-1}}^2$ for all pairs of documents, [n_docs, n_docs]."""
+        ...
+
+    def absorb(
+        self, known: FloatArray, gradients: Gradients, better: IntArray, worse: IntArray
+    ) -> FloatArray:
+        r"""$A + \sum g_{ij} g_{ij}^\top$ over pairs of these documents."""
+        ...
+
+
+@dataclass(frozen=True)
+class Full:
+    r"""All of $A$, as its inverse: exact, and only for networks of a few thousand parameters.
+
+    >>> documents = Gradients([(np.ones((2, 1)), np.array([[2.0, 0.0], [0.0, 0.0]]))])
+    >>> known = Full().absorb(Full().start(documents), documents, np.array([0]), np.array([1]))
+    >>> Full().squared_widths(known, documents)[0, 1].round(4).item()  # 4 / (1 + 4)
+    0.8
+    """
+
+    def start(self, gradients: Gradients) -> FloatArray:
+        """The identity."""
+        return np.eye(self._features(gradients).shape[1])
+
+    def squared_widths(self, known: FloatArray, gradients: Gradients) -> FloatArray:
+        """By the inverse."""
+        return squared_widths(self._features(gradients), known)
+
+    def absorb(
+        self, known: FloatArray, gradients: Gradients, better: IntArray, worse: IntArray
+    ) -> FloatArray:
+        """By the matrix inversion lemma."""
+        features = self._features(gradients).astype(np.float64, copy=False)
+        pairs = features[better] - features[worse]
+        return logistic.absorb(known, pairs, np.ones(len(pairs)))[0]
+
+    def _features(self, gradients: Gradients) -> FloatArray:
+        return gradients.dense()
+
+
+@dataclass(frozen=True)
+class Projected(Full):
+    r"""All of $A$ after a random projection of the gradients to a few hundred dimensions.
+
+    A layer's gradient is an outer product $\delta a^\top$, so its inner product with a random $u v^\top$ is
+    $(u^\top \delta)(v^\top a)$: a dimension costs two short inner products, and the gradient itself is never
+    formed. With random signs in $u$ and $v$, inner products of gradients are kept on average.
+
+    With $r$ dimensions for many more parameters, $A$ seems to know directions that it was never told of.
+    $\text{tr}(A^{-1}) / r$ is the share that it does not know, and squared widths are divided by it.
+
+    >>> rng = np.random.default_rng(0)
+    >>> documents = Gradients([(rng.random((2, 30)), rng.random((2, 50)))])
+    >>> exact, projected = (
+    ...     covariance.squared_widths(covariance.start(documents), documents)[0, 1]
+    ...     for covariance in (Full(), Projected(4000))
+    ... )
+    >>> bool(abs(projected / exact - 1) < 0.1)
+    True
+    """
+
+    dimensions: int = 512
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse projections to nothing."""
+        if type(self.dimensions) is not int or self.dimensions < 1:
+            raise SettingError(f"dimensions must be a whole number of at least 1, found {self.dimensions}")
+
+    def squared_widths(self, known: FloatArray, gradients: Gradients) -> FloatArray:
+        """By the inverse, corrected for what the projection cannot tell apart."""
+        unknown = float(np.trace(known)) / self.dimensions
+        return super().squared_widths(known, gradients) / unknown
+
+    def _features(self, gradients: Gradients) -> FloatArray:
+        shapes = tuple((delta.shape[-1], given.shape[-1]) for delta, given in gradients.layers)
+        signs = _signs(shapes, self.dimensions, self.seed, gradients.layers[0][1].dtype)
+        parts = zip(gradients.layers, signs, strict=True)
+        total = np.sum([(delta @ u) * (given @ v) for (delta, given), (u, v) in parts], axis=0)
+        return np.asarray(total) / math.sqrt(self.dimensions)
+
+
+@dataclass(frozen=True)
+class Diagonal:
+    r"""Only the diagonal of $A$: the papers' way to serve networks of ordinary size.
+
+    >>> documents = Gradients([(np.ones((2, 1)), np.array([[2.0, 0.0], [0.0, 0.0]]))])
+    >>> known = Diagonal().absorb(Diagonal().start(documents), documents, np.array([0]), np.array([1]))
+    >>> known.tolist(), Diagonal().squared_widths(known, documents)[0, 1].round(4).item()
+    ([5.0, 1.0], 0.8)
+    """
+
+    def start(self, gradients: Gradients) -> FloatArray:
+        """One for every parameter."""
+        return np.ones(sum(delta.shape[-1] * given.shape[-1] for delta, given in gradients.layers))
+
+    def squared_widths(self, known: FloatArray, gradients: Gradients) -> FloatArray:
+        """With every parameter in a unit of its own."""
+        units = (1 / np.sqrt(known)).astype(gradients.layers[0][1].dtype, copy=False)
+        scaled = gradients.dense()
+        scaled -= scaled.mean(axis=0)  # differences stay, and cancel less
+        scaled *= units
+        gram = scaled @ scaled.T
+        own = gram.diagonal()
+        widths: FloatArray = np.add.outer(own, own) - 2 * gram
+        return np.maximum(widths, 0)
+
+    def absorb(
+        self, known: FloatArray, gradients: Gradients, better: IntArray, worse: IntArray
+    ) -> FloatArray:
+        """Sums of squares."""
+        dense = gradients.dense().astype(np.float64, copy=False)
+        squares: FloatArray = np.square(dense[better] - dense[worse]).sum(axis=0)
+        return known + squares
+
+
+@lru_cache(maxsize=16)  # drawing them takes longer than using them
+def _signs(
+    shapes: tuple[tuple[int, int], ...], dimensions: int, seed: int, dtype: npt.DTypeLike
+) -> list[tuple[FloatArray, FloatArray]]:
+    """Random signs, [n_out, dimensions] and [n_in, dimensions] for each layer."""
+    rng = np.random.default_rng(seed)
+    coins = ([rng.integers(2, size=(size, dimensions)) for size in shape] for shape in shapes)
+    return [((2 * u - 1).astype(dtype), (2 * v - 1).astype(dtype)) for u, v in coins]

@@ -1,0 +1,155 @@
+"""What olRankNet, olLambdaRank and P²NeurRank share: any scorer, a memory, a respect for certain orders."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Self
+
+import numpy as np
+
+from rankloop.explorers import random_topological, shuffle_blocks
+from rankloop.policies.adam import adam
+from rankloop.policies.lessons import Lesson, keep, lesson_of
+from rankloop.policies.pairloss import descent, surprise
+from rankloop.policies.pairwise import Exploration
+from rankloop.policies.preferences import Pairing, check_pairing
+from rankloop.policies.scored import ScoredPolicy
+from rankloop.policies.training import Replay, Training
+from rankloop.scorers import MLP, Scorer
+from rankloop.types import (
+    Array,
+    BoolArray,
+    Feedback,
+    FloatArray,
+    IntArray,
+    Query,
+    Ranking,
+    RankingError,
+    SettingError,
+)
+
+AVERAGED = 10  # the average is over about the last tenth of all steps
+
+
+@dataclass(kw_only=True, eq=False)
+class NeuralPairwise(ScoredPolicy):
+    r"""A policy around $P(i \succ j) = \sigma(f(x_i; \theta) - f(x_j; \theta))$ that explores the uncertain.
+
+    It minimises, by Adam, the cross-entropy of the pairs that clicks suggest,
+
+    $$-\sum_{i \succ j} \log \sigma(f(x_i; \theta) - f(x_j; \theta))
+    + \tfrac{\lambda}{2} \lVert\theta - \theta_0\rVert^2,$$
+
+    on the lists that `training` chooses from its memory. Lists are drawn by the parameters as they are;
+    exploitation uses their average over the last tenth of all steps, which is smoother. `exploration` and
+    `pairing` are PairRank's, `regularisation` is $\lambda$.
+    """
+
+    scorer: Scorer = field(default_factory=MLP)
+    exploration: Exploration = "conservative"
+    pairing: Pairing = "all"
+    training: Training = field(default_factory=Replay)
+    learning_rate: float = 1e-4
+    regularisation: float = 10.0
+    average: FloatArray = field(default_factory=partial(np.zeros, (0,)), init=False, repr=False)
+    moments: FloatArray = field(default_factory=partial(np.zeros, (2, 0)), init=False, repr=False)  # of Adam
+    steps: Array = field(default_factory=partial(np.zeros, (), np.int64), init=False, repr=False)
+    lists: Array = field(default_factory=partial(np.zeros, (), np.int64), init=False, repr=False)  # learned
+    documents: FloatArray = field(default_factory=partial(np.zeros, (0, 0, 0)), init=False, repr=False)
+    wins: BoolArray = field(default_factory=lambda: np.zeros((0, 0, 0), np.bool_), init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse ways that nobody knows."""
+        check_pairing(self.pairing)
+        if self.exploration not in ("conservative", "random"):
+            raise SettingError(f"exploration must be conservative or random, found {self.exploration!r}")
+        if not (0 < self.learning_rate < np.inf and 0 < self.regularisation < np.inf):
+            raise SettingError(
+                "learning_rate and regularisation must be positive, "
+                f"found learning_rate={self.learning_rate}, regularisation={self.regularisation}"
+            )
+
+    def __copy__(self) -> Self:
+        """A twin with a memory of its own: it is the one thing that `learn` writes into."""
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self), documents=self.documents.copy(), wins=self.wins.copy())
+        return twin
+
+    @abstractmethod
+    def certain_orders(self, features: FloatArray) -> BoolArray:
+        """`certain[i, j]`: the order of `i` above `j` is settled."""
+
+    def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
+        """Draw a list that respects the certain orders."""
+        seed = rng.integers(2**63)  # for learn(): it must draw nothing of its own
+        certain = self.certain_orders(query.features)
+        if self.exploration == "conservative":
+            order = random_topological(certain, k, rng)
+        else:
+            order = shuffle_blocks(self.list_scores(query.features), certain, k, rng)
+        return Ranking(query, order, {"seed": np.array(seed)})
+
+    def learn(self, feedback: Feedback) -> None:
+        """Remember what the list teaches, and train on it and on some of what was remembered."""
+        seed = int(feedback.ranking.evidence["seed"])
+        lesson = lesson_of(feedback, self.pairing, seed)
+        if not lesson.wins.any():
+            return
+        if not self.parameters.size:
+            self._start(lesson.documents)
+        newest = self._remember(lesson)
+        rng = np.random.default_rng((seed, 1))  # (seed,) itself may have matched the pairs
+        for batch in self.training.batches(int(self.lists), newest, rng):
+            self._step(batch, seed)
+        self._take_in(lesson)
+
+    def score(self, features: FloatArray) -> FloatArray:
+        """Scores of the averaged ranker."""
+        known = self.average if self.average.size else self.scorer.start(features.shape[1])
+        return self.scorer.score(known, features)
+
+    def list_scores(self, features: FloatArray) -> FloatArray:
+        """Scores that no certain order contradicts."""
+        return self.scorer.score(self.parameters_for(features), features)
+
+    def _start(self, documents: FloatArray) -> None:
+        n_features = documents.shape[1]
+        self.parameters = self.average = self._origin(n_features)
+        self.moments = np.zeros((2, *self.parameters.shape))
+        self.documents = np.zeros((0, 0, n_features), dtype=documents.dtype)
+
+    def _origin(self, n_features: int) -> FloatArray:
+        """Where the parameters start, and what the penalty pulls them back to."""
+        return self.scorer.start(n_features)
+
+    def _remember(self, lesson: Lesson) -> int:
+        """Keep a lesson, in place of the oldest if there is no room; the slot it is in."""
+        known, found = self.documents.shape[2], lesson.documents.shape[1]
+        if known != found:
+            raise RankingError(f"this ranker knows {known} features but the query has {found}")
+        slot = int(self.lists) % (self.training.memory or int(self.lists) + 1)
+        self.documents, self.wins = keep(self.documents, self.wins, slot, lesson)
+        self.lists = self.lists + 1
+        return slot
+
+    def _step(self, batch: IntArray, seed: int) -> None:
+        """One step on the lists in these slots."""
+        weigh = partial(self._weigh, seed=seed)
+        direction = descent(self.scorer, self.parameters, self.documents[batch], self.wins[batch], weigh)
+        away = self.parameters - self._origin(self.documents.shape[2])
+        direction = direction - self.regularisation / float(self.lists) * away
+        direction, self.moments = adam(self.moments, direction, int(self.steps))
+        self.move(self.parameters, self.learning_rate, direction)
+        self.steps = self.steps + 1
+        share = AVERAGED / (AVERAGED + float(self.steps))
+        self.average = self.average + share * (self.parameters - self.average)
+
+    def _weigh(self, scores: FloatArray, wins: BoolArray, seed: int) -> FloatArray:
+        """What each win counts."""
+        del seed  # nothing is random here
+        return surprise(scores, wins)
+
+    def _take_in(self, lesson: Lesson) -> None:
+        """Update what the certain orders need, after training."""

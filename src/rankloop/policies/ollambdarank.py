@@ -1,0 +1,74 @@
+"""olLambdaRank: olRankNet whose pairs count by what swapping them would change at the top."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rankloop.policies.olranknet import OlRankNet
+from rankloop.policies.pairloss import surprise
+from rankloop.types import BoolArray, FloatArray
+
+
+@dataclass(kw_only=True, eq=False)
+class OlLambdaRank(OlRankNet):
+    r"""Learns most from the pairs that matter most for the top of its list.
+
+    The slope of every pair is multiplied by $|\Delta \text{nDCG@10}|$: by how much the nDCG@10 of the list
+    would change if the two were swapped. The list is that of the documents learned from, in the order of the
+    present scores, and its gains are the clicks. The rest is `OlRankNet`.
+
+    >>> from rankloop.scorers import MLP
+    >>> from rankloop.types import Feedback, Query
+    >>> policy, query = OlLambdaRank(scorer=MLP(16)), Query("q", np.eye(3))
+    >>> for seed in range(200):  # document 2 is always clicked
+    ...     shown = policy.rank(query, k=3, rng=np.random.default_rng(seed))
+    ...     policy.learn(Feedback(shown, shown.order == 2))
+    >>> policy.certain_orders(query.features)[2].tolist()  # 2 belongs above 0 and above 1
+    [True, True, False]
+
+    Burges: From RankNet to LambdaRank to LambdaMART: an overview. Microsoft Research, 2010. Jia, Wang:
+    Learning neural ranking models online from implicit user feedback. WWW 2022.
+    """
+
+    name: ClassVar[str] = "ollambdarank"
+
+    def _weigh(self, scores: FloatArray, wins: BoolArray, seed: int) -> FloatArray:
+        del seed  # nothing is random here
+        return lambdas(scores, wins, np.where(wins.any(axis=-1), 1.0, 0.0))
+
+
+def lambdas(scores: FloatArray, wins: BoolArray, gains: FloatArray) -> FloatArray:
+    r"""The weighted slope of every win: $\sigma(s_j - s_i)\,|\Delta \text{nDCG@10}|$ if $i$ won against $j$.
+
+    Documents that neither won nor lost are not in the list.
+
+    >>> wins = np.array([[False, True], [False, False]])
+    >>> lambdas(np.zeros(2), wins, np.array([1.0, 0.0]))[0].round(4).tolist()  # (1 - 1 / log2(3)) / 2
+    [0.0, 0.1845]
+    """
+    listed = wins.any(axis=-1) | wins.any(axis=-2)
+    return surprise(scores, wins) * swap_changes(np.where(listed, scores, -np.inf), gains)
+
+
+def swap_changes(scores: FloatArray, gains: FloatArray, *, k: int = 10) -> FloatArray:
+    r"""By how much nDCG@k would change if two documents of the list sorted by score were swapped.
+
+    $|g_i - g_j| \cdot |d_i - d_j| \,/\, \text{ideal DCG}$ for all pairs, [..., n, n], with gains $g$ and the
+    discounts $d = 1 / \log_2(1 + \text{rank})$, which are 0 beyond rank $k$. A list without gains has no
+    nDCG, and nothing changes it.
+
+    >>> swap_changes(np.array([2.0, 1.0]), np.array([0.0, 1.0])).round(4)[0].tolist()  # 1 - 1 / log2(3)
+    [0.0, 0.3691]
+    """
+    rank = (-scores).argsort(axis=-1, kind="stable").argsort(axis=-1)
+    n = scores.shape[-1]
+    discounts = np.where(np.arange(n) < k, 1 / np.log2(2 + np.arange(n)), 0)
+    ideal = (-np.sort(-gains, axis=-1) * discounts).sum(axis=-1)[..., None, None]
+    shown = discounts[rank]
+    changes: FloatArray = np.abs(gains[..., :, None] - gains[..., None, :]) * np.abs(
+        shown[..., :, None] - shown[..., None, :]
+    )
+    return changes / np.where(ideal > 0, ideal, 1)

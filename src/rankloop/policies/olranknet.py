@@ -1,0 +1,70 @@
+"""olRankNet: a neural ranker that explores only the pairs whose order is still uncertain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+
+from rankloop.explorers import certain_orders
+from rankloop.policies.covariance import Covariance, Projected
+from rankloop.policies.lessons import Lesson
+from rankloop.policies.neural import NeuralPairwise
+from rankloop.scorers import Gradients
+from rankloop.types import BoolArray, FloatArray, SettingError
+
+
+@dataclass(kw_only=True, eq=False)
+class OlRankNet(NeuralPairwise):
+    r"""Keeps every order its network is sure of, and tries out the others.
+
+    The gradient $g_i = \nabla_\theta f(x_i; \theta)$ stands for the features of a linear model around the
+    present parameters. With $A = \lambda I + \sum g_{ij} g_{ij}^\top$ over the pairs learned from and
+    $g_{ij} = g_i - g_j$, an order is certain when
+
+    $$\sigma(s_i - s_j) - \alpha \lVert g_{ij} \rVert_{A^{-1}} > \tfrac{1}{2}.$$
+
+    `covariance` says how $A$ is kept: `Full()`, `Diagonal()`, or `Projected(dimensions)`. The other settings
+    are those of every `NeuralPairwise` policy.
+
+    >>> from rankloop.scorers import MLP
+    >>> from rankloop.types import Feedback, Query
+    >>> policy, query = OlRankNet(scorer=MLP(16)), Query("q", np.eye(3))
+    >>> for seed in range(200):  # document 2 is always clicked
+    ...     shown = policy.rank(query, k=3, rng=np.random.default_rng(seed))
+    ...     policy.learn(Feedback(shown, shown.order == 2))
+    >>> policy.certain_orders(query.features)[2].tolist()  # 2 belongs above 0 and above 1
+    [True, True, False]
+
+    Jia, Wang: Learning neural ranking models online from implicit user feedback. WWW 2022.
+    """
+
+    name: ClassVar[str] = "olranknet"
+
+    covariance: Covariance = field(default_factory=Projected)
+    alpha: float = 0.03
+    known: FloatArray = field(default_factory=partial(np.zeros, (0,)), init=False, repr=False)  # of A / λ
+
+    def __post_init__(self) -> None:
+        """Refuse a width below zero."""
+        super().__post_init__()
+        if not 0 <= self.alpha < np.inf:
+            raise SettingError(f"alpha must be a number of 0 or more, found {self.alpha}")
+
+    def certain_orders(self, features: FloatArray) -> BoolArray:
+        """`certain[i, j]`: the order of `i` above `j` is settled."""
+        if not self.parameters.size:
+            return np.zeros((len(features), len(features)), dtype=bool)
+        widths = np.sqrt(self.covariance.squared_widths(self.known, self._gradients(features)))
+        return certain_orders(self.list_scores(features), self.alpha * widths)
+
+    def _take_in(self, lesson: Lesson) -> None:
+        gradients = self._gradients(lesson.documents)
+        known = self.known if self.known.size else self.covariance.start(gradients)
+        self.known = self.covariance.absorb(known, gradients, *lesson.wins.nonzero())
+
+    def _gradients(self, features: FloatArray) -> Gradients:
+        r"""Gradients in the unit in which $\lambda$ is 1."""
+        return self.scorer.gradients(self.parameters, features).times(1 / np.sqrt(self.regularisation).item())

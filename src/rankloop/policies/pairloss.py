@@ -1,0 +1,52 @@
+r"""The pairwise cross-entropy of many lists at once, for any scorer.
+
+Where document $i$ won against $j$, the loss is $-\log \sigma(s_i - s_j)$. Its slope puts a weight on each of
+the two, and one call of the scorer turns the weights of all documents into a direction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+from scipy.special import expit
+
+from rankloop.scorers import Scorer
+from rankloop.types import BoolArray, FloatArray
+
+Weigh: TypeAlias = Callable[[FloatArray, BoolArray], FloatArray]  # scores and wins to weights of the wins
+
+
+def surprise(scores: FloatArray, wins: BoolArray) -> FloatArray:
+    r"""How surprising each win is: $\sigma(s_j - s_i)$ where $i$ won against $j$, and 0 elsewhere.
+
+    Scores are [..., n], wins and the answer [..., n, n].
+
+    >>> surprise(np.zeros(2), np.array([[False, True], [False, False]])).tolist()
+    [[0.0, 0.5], [0.0, 0.0]]
+    """
+    return np.where(wins, expit(scores[..., None, :] - scores[..., :, None]), 0)
+
+
+def descent(
+    scorer: Scorer, parameters: FloatArray, documents: FloatArray, wins: BoolArray, weigh: Weigh = surprise
+) -> FloatArray:
+    """The direction in which the loss falls fastest, as a mean over the lists.
+
+    Documents are [n_lists, n, n_features] and wins [n_lists, n, n]; documents without a win or a loss are
+    passed over. `weigh` makes other losses of it: it says what each win counts. A stack of parameters gives
+    a stack of directions.
+
+    >>> from rankloop.scorers import Linear
+    >>> wins = np.array([[[False, True], [False, False]]])
+    >>> descent(Linear(), np.zeros(2), np.eye(2)[None], wins).tolist()
+    [0.5, -0.5]
+    """
+    taught = wins.any(axis=-1) | wins.any(axis=-2)
+    rows = documents[taught]
+    scores = np.zeros((*parameters.shape[:-1], *taught.shape), dtype=rows.dtype)
+    scores[..., taught] = scorer.score(parameters, rows)
+    weights = weigh(scores, wins)
+    votes = weights.sum(axis=-1) - weights.sum(axis=-2)  # for the winner, against the loser
+    return scorer.pull(parameters, rows, votes[..., taught].astype(rows.dtype, copy=False)) / len(wins)

@@ -1,0 +1,121 @@
+"""Any PyTorch module as scorer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from rankloop.scorers.gradients import Gradients
+from rankloop.types import FloatArray, RankingError, SettingError
+
+
+@dataclass(frozen=True, repr=False)
+class Module:
+    """A network of your own: anything that PyTorch can differentiate.
+
+    `make` gets the number of features and returns a `torch.nn.Module` that takes documents
+    [n_docs, n_features] and returns a score for each, [n_docs] or [n_docs, 1]. `seed` decides the weights
+    it starts with; `device` is where it computes. Parameters and scores are NumPy arrays, so it serves in
+    every policy. It runs in evaluation mode: dropout is off, and a batch statistic stays as it was made.
+
+    To work in several processes, `make` must be a function that they can import.
+
+    >>> import torch  # pip install 'rankloop[neural]'
+    >>> scorer = Module(lambda n_features: torch.nn.Linear(n_features, 1, bias=False))
+    >>> scorer.score(np.array([2.0, 0.0]), np.array([[1.0, 0.0], [0.5, 0.5]])).tolist()
+    [2.0, 1.0]
+    """
+
+    make: Callable[[int], Any]
+    _: KW_ONLY
+    seed: int = 0
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        """Refuse to go on without PyTorch."""
+        _torch()
+
+    def __repr__(self) -> str:
+        name = getattr(self.make, "__qualname__", repr(self.make))  # an address would differ in every process
+        return f"Module({name}, seed={self.seed}, device={self.device!r})"
+
+    def start(self, n_features: int) -> FloatArray:
+        """The weights that the module is made with."""
+        torch = _torch()
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.seed)
+            flat = torch.nn.utils.parameters_to_vector(self.make(n_features).parameters())
+        return np.asarray(flat.detach().cpu().numpy(), dtype=np.float64)
+
+    def score(self, parameters: FloatArray, features: FloatArray) -> FloatArray:
+        """One call of the module; for a stack of parameters, one call of all of them together."""
+        return self._answer(self._function(parameters, features), parameters, features)
+
+    def pull(self, parameters: FloatArray, features: FloatArray, coefficients: FloatArray) -> FloatArray:
+        """A product of the coefficients with all gradients, by automatic differentiation."""
+        vjp, function = _torch().func.vjp, self._function(parameters, features)
+
+        def pull(flat: Any, documents: Any, weights: Any) -> Any:
+            return vjp(lambda point: function(point, documents), flat)[1](weights)[0]
+
+        return self._answer(pull, parameters, features, coefficients.astype(features.dtype, copy=False))
+
+    def gradients(self, parameters: FloatArray, features: FloatArray) -> Gradients:
+        """Every document's gradient, by automatic differentiation; they have no structure to keep."""
+        func, function = _torch().func, self._function(parameters, features)
+        each = func.vmap(func.grad(lambda flat, document: function(flat, document[None])[0]), (None, 0))
+        dense = self._answer(each, parameters, features)
+        return Gradients([(np.ones_like(dense[..., :1]), dense)])
+
+    def _answer(
+        self, function: Callable[..., Any], parameters: FloatArray, features: FloatArray, *others: FloatArray
+    ) -> FloatArray:
+        """A function of one parameter vector and the documents, for one or for a stack of parameters."""
+        torch = _torch()
+        given = (parameters.astype(features.dtype), features, *others)
+        values = [torch.as_tensor(np.array(value), device=self.device) for value in given]
+        if parameters.ndim == 2:
+            function = torch.func.vmap(function, (0, None, *(0 for _ in others)))
+        answer: FloatArray = function(*values).detach().cpu().numpy()
+        return answer
+
+    def _function(self, parameters: FloatArray, features: FloatArray) -> Callable[[Any, Any], Any]:
+        """Scores as a function of flat parameters and of documents such as these."""
+        module = _module(self.make, features.shape[-1], self.device, features.dtype.name)
+        weights = dict(module.named_parameters())
+        sizes = [weight.numel() for weight in weights.values()]
+        if sum(sizes) != parameters.shape[-1]:
+            raise RankingError(
+                f"this ranker has {parameters.shape[-1]} parameters, but for {features.shape[-1]} features "
+                f"the module has {sum(sizes)}"
+            )
+
+        def scores(flat: Any, documents: Any) -> Any:
+            parts = zip(weights.items(), flat.split(sizes), strict=True)
+            named = {name: part.view_as(weight) for (name, weight), part in parts}
+            return _torch().func.functional_call(module, named, (documents,)).reshape(len(documents))
+
+        return scores
+
+
+@lru_cache(maxsize=8)
+def _module(make: Callable[[int], Any], n_features: int, device: str, precision: str) -> Any:
+    """The module, of which only the shape matters: the parameters are given in every call."""
+    torch = _torch()
+    with torch.random.fork_rng(devices=[]):
+        return make(n_features).to(device, getattr(torch, precision)).eval()
+
+
+@lru_cache(maxsize=1)
+def _torch() -> Any:
+    try:
+        import torch  # noqa: PLC0415  # nothing else needs it, and it takes seconds
+    except ImportError as error:
+        raise SettingError(
+            "scorers from modules need PyTorch: pip install 'rankloop[neural]'; MLP() is a network without it"
+        ) from error
+    return torch

@@ -1,0 +1,116 @@
+"""olRankNet: orders are certain by the width of gradients; olLambdaRank: pairs count by what they change."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import expit
+
+from rankloop.policies import Full, OlLambdaRank, OlRankNet
+from rankloop.policies.ollambdarank import swap_changes
+from rankloop.scorers import MLP, Linear
+from rankloop.types import Feedback, FloatArray, Query, Ranking, SettingError
+
+SMALL = MLP((12, 8), scale=1.0)
+
+
+def feedback_on(seed: int, n: int = 6) -> Feedback:
+    rng = np.random.default_rng(seed)
+    ranking = Ranking(Query("q", rng.random((n, 3))), rng.permutation(n), {"seed": np.array(seed)})
+    return Feedback(ranking, np.arange(n) % 3 == 1)
+
+
+def test_certain_orders_are_those_of_the_definition() -> None:
+    """σ(s_i - s_j) - α |g_ij| > 1/2 in the norm of A⁻¹, A = λI + Σ g gᵀ with each gradient as it was then."""
+    policy = OlRankNet(scorer=SMALL, covariance=Full(), alpha=0.05, regularisation=2.0, learning_rate=0.05)
+    a: FloatArray = 2.0 * np.eye(SMALL.start(3).size)
+    for seed in range(15):
+        feedback = feedback_on(seed)
+        policy.learn(feedback)
+        shown = feedback.ranking.query.features[feedback.ranking.order]
+        g = SMALL.gradients(policy.parameters, shown).dense()
+        for i, j in itertools.product((1, 4), (0, 2, 3, 5)):  # every clicked over every skipped
+            a = a + np.outer(g[i] - g[j], g[i] - g[j])
+    features = np.random.default_rng(99).random((8, 3))
+    g, s = SMALL.gradients(policy.parameters, features).dense(), SMALL.score(policy.parameters, features)
+    found, inverse = policy.certain_orders(features), np.linalg.inv(a)
+    assert 0 < found.sum() < 28
+    for i, j in itertools.product(range(8), repeat=2):
+        width = 0.05 * np.sqrt((g[i] - g[j]) @ inverse @ (g[i] - g[j]))
+        assert found[i, j] == (expit(s[i] - s[j]) - width > 0.5)
+
+
+def test_the_greater_alpha_the_less_is_certain() -> None:
+    shares = []
+    for alpha in (0.0, 0.1, 10.0):
+        policy = OlRankNet(scorer=SMALL, alpha=alpha, learning_rate=0.05)
+        for seed in range(15):
+            policy.learn(feedback_on(seed))
+        shares.append(policy.certain_orders(np.random.default_rng(99).random((8, 3))).sum())
+    assert shares[0] == 28
+    assert shares[0] > shares[1] > shares[2]
+
+
+@pytest.mark.parametrize("alpha", [-0.1, float("inf"), float("nan")])
+def test_widths_without_a_meaning_are_refused(alpha: float) -> None:
+    with pytest.raises(SettingError):
+        OlRankNet(alpha=alpha)
+
+
+# olLambdaRank
+
+
+def ndcg(gains: FloatArray, order: list[int], k: int) -> float:
+    """As it is defined."""
+    ideal = sum(gain / np.log2(2 + rank) for rank, gain in enumerate(sorted(gains, reverse=True)[:k]))
+    return float(sum(gains[row] / np.log2(2 + rank) for rank, row in enumerate(order[:k])) / ideal)
+
+
+@given(seed=st.integers(0, 999), k=st.integers(1, 8))
+def test_a_swap_changes_ndcg_by_so_much(seed: int, k: int) -> None:
+    rng = np.random.default_rng(seed)
+    scores, gains = rng.permutation(6).astype(float), rng.integers(0, 4, 6).astype(float)
+    gains[0] = 1
+    changes = swap_changes(scores, gains, k=k)
+    order = (-scores).argsort().tolist()
+    for i, j in itertools.product(range(6), repeat=2):
+        swapped = [{i: j, j: i}.get(row, row) for row in order]
+        assert changes[i, j] == pytest.approx(abs(ndcg(gains, order, k) - ndcg(gains, swapped, k)), abs=1e-12)
+
+
+def test_lists_in_a_batch_are_apart() -> None:
+    rng = np.random.default_rng(0)
+    scores, gains = rng.random((2, 3, 5)), rng.integers(0, 2, (3, 5)).astype(float)
+    together = swap_changes(scores, gains)
+    for ranker, number in itertools.product(range(2), range(3)):
+        np.testing.assert_allclose(
+            together[ranker, number], swap_changes(scores[ranker, number], gains[number])
+        )
+
+
+def test_a_list_without_gains_is_changed_by_nothing() -> None:
+    assert not swap_changes(np.arange(4.0), np.zeros(4)).any()
+
+
+def test_the_pairs_at_the_top_count_most() -> None:
+    """Of equally surprising wins, those between higher ranks pull more."""
+    policy = OlLambdaRank(scorer=Linear())
+    scores, wins = np.array([[4.0, 3.0, 2.0, 1.0]]), np.zeros((1, 4, 4), dtype=bool)
+    wins[0, 1, 0] = wins[0, 3, 2] = True  # each just below whom it won against
+    weights = policy._weigh(scores, wins, seed=0)
+    assert weights[0, 1, 0] > weights[0, 3, 2] > 0
+    assert np.count_nonzero(weights) == 2
+
+
+def test_documents_that_taught_nothing_are_not_in_the_list() -> None:
+    """An empty place in a memory of longer lists has no rank."""
+    policy = OlLambdaRank(scorer=Linear())
+    wins = np.zeros((1, 3, 3), dtype=bool)
+    wins[0, 1, 0] = True
+    with_gap = policy._weigh(np.array([[-1.0, -2.0, 0.0]]), wins, seed=0)
+    without = policy._weigh(np.array([[-1.0, -2.0]]), wins[:, :2, :2], seed=0)
+    np.testing.assert_allclose(with_gap[:, :2, :2], without)
