@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import subprocess
@@ -20,7 +19,6 @@ class Server:
             [sys.executable, "-m", "rankloop", *command, *options],
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "OMP_NUM_THREADS": "1"},
         )
         assert self._process.stdout is not None
         said = ""

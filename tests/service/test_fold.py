@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from rankloop.policies import DBGD, MGD, PDGD, EpsilonGreedy, PairRank, PePairRank, Policy, RankNet, Width
 from rankloop.service import RankedList, RankerSettings, RankingService, UserEvent
-from rankloop.store import MemoryStore, SqliteStore, Store
+from rankloop.store import MemoryStore, SqliteStore, Store, write
+from rankloop.types import Array
 from tests.service.life import SHORT, Clock, best_of, live, make, same, some_candidates, state
 
 POLICIES: list[Policy] = [
@@ -184,3 +188,69 @@ def test_late_clicks_teach_if_the_rules_say_so(store: Store) -> None:
         assert service.record([UserEvent(ranked.query_id, "d1")])[0].verdict == "late"
         service.flush(name)
         assert service.model(name).lists == int(learn_late)
+
+
+def settle(store: Store) -> None:
+    """Wait until what was submitted is written."""
+    write(store, lambda log: None)
+
+
+def test_a_ranker_that_crashes_often_gets_its_snapshots_all_the_same(tmp_path: Path) -> None:
+    clock, kept = Clock(), []
+    for life in range(4):  # each learns fewer versions than two snapshots are apart, and is not closed
+        with SqliteStore(tmp_path / "log.db") as store:
+            service = make(store, clock, prefix=f"life{life}-")
+            service.create("shop", SHORT)
+            live(service, clock, rounds=4, seed=life)
+            assert service.ranker("shop").fold.unkept < SHORT.snapshot_every
+            settle(store)
+            kept.append(len(service.versions("shop")))
+    assert kept[0] == 0
+    assert kept[-1] > kept[0]
+
+
+@dataclass(kw_only=True, eq=False)
+class Grown(PDGD):
+    """A policy that has learned to remember one thing more than its former release."""
+
+    name: ClassVar[str] = "pdgd"
+    more: Array = field(default_factory=partial(np.zeros, ()), init=False, repr=False)
+
+
+def test_a_snapshot_of_another_release_is_passed_over_with_one_line(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock = Clock()
+    old = make(store, clock)
+    old.create("shop", RankerSettings(policy=PDGD(learning_rate=0.1), window=60.0, snapshot_every=7))
+    live(old, clock, rounds=30)
+    old.close()
+    settle(store)
+    assert old.versions("shop")
+    new = make(store, clock, policies=[Grown])
+    assert isinstance(new.model("shop").policy, Grown)
+    assert new.model("shop").version == old.model("shop").version
+    assert new.model("shop").lists == old.model("shop").lists
+    same_part = {name: value for name, value in state(new).items() if name != "more"}
+    assert same(same_part, state(old))
+    complaints = [each.getMessage() for each in caplog.records if each.name == "rankloop.service"]
+    assert len(complaints) == 1
+    assert complaints[0].startswith("ranker 'shop': its snapshot of entry ")
+    assert "its log is folded instead" in complaints[0]
+    caplog.clear()
+    settle(store)
+    make(store, clock, policies=[Grown])  # it has kept one of its own
+    assert not caplog.records
+
+
+def test_a_snapshot_with_other_moments_is_passed_over_too(store: Store) -> None:
+    clock = Clock()
+    service = make(store, clock)
+    service.create("shop", RankerSettings(window=60.0, scaling="running"))
+    live(service, clock, rounds=20)
+    service.close()
+    settle(store)
+    last = store.snapshot("shop")
+    assert last is not None
+    write(store, lambda log: log.keep(replace(last, arrays={**last.arrays, "scale.more": np.zeros(1)})))
+    assert same(state(make(store, clock)), state(service))

@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 from rankloop.interleaving import Probabilistic
-from rankloop.policies import DBGD, MGD, PairRank, Policy, Sure, Theory, Width
-from rankloop.service import RankerSettings
+from rankloop.policies import DBGD, MGD, PDGD, PairRank, Policy, Sure, Theory, Width
+from rankloop.service import Candidate, RankerSettings
 from rankloop.service.settings import LADDER, step_down
 from rankloop.service.spec import build, catalogue, describe
+from rankloop.store import Store
 from rankloop.types import SettingError
+from tests.service.life import make
 
 
 @pytest.mark.parametrize("kind", catalogue().values(), ids=catalogue().keys())
@@ -121,3 +123,17 @@ def test_the_ladder_ends_at_the_callers_order() -> None:
         seen.append(mode)
         mode = step_down(mode)
     assert seen == [*LADDER, "passthrough"]
+
+
+def test_the_catalogue_says_what_every_ranker_is(store: Store) -> None:
+    service = make(store)
+    service.create("shop")
+    service.create("blog", RankerSettings(policy=PDGD(learning_rate=0.2), window=5.0), mode="shadow")
+    service.rank([Candidate("a", {"x": 1.0}), Candidate("b", {"x": 2.0})], ranker="blog")
+    version = service.configure("shop", RankerSettings(window=7.0))
+    blog, shop = service.catalogue()
+    assert (blog.name, blog.policy, blog.mode, blog.features) == ("blog", "pdgd", "shadow", ("x",))
+    assert blog.settings.window == 5.0
+    assert (shop.name, shop.policy, shop.mode, shop.features) == ("shop", "pairrank", "explore", ())
+    assert (shop.settings.window, shop.settings_version) == (7.0, version)
+    assert shop.model_version == service.model("shop").version

@@ -65,9 +65,12 @@ class Sure:
 
     def certain(self, scores: FloatArray, features: FloatArray, belief: Belief) -> BoolArray:
         """Compare the score differences with their standard deviations."""
+        needed = squared_widths(features, belief.curvature)
+        needed *= float(ndtri(self.level)) ** 2
         lead = np.subtract.outer(scores, scores)
-        needed = float(ndtri(self.level)) ** 2 * squared_widths(features, belief.curvature)
-        settled: BoolArray = (lead > 0) & (lead * lead >= needed)
+        settled: BoolArray = lead > 0
+        lead *= lead
+        settled &= lead >= needed
         return settled
 
 
@@ -173,7 +176,16 @@ def squared_widths(features: FloatArray, inverse: FloatArray) -> FloatArray:
     [[0.0, 12.0], [12.0, 0.0]]
     """
     centred = features - features.mean(axis=0)  # differences stay, and cancel less
-    gram = centred @ inverse.astype(features.dtype, copy=False) @ centred.T
+    return differences(centred @ inverse.astype(features.dtype, copy=False) @ centred.T)
+
+
+def differences(gram: FloatArray) -> FloatArray:
+    r"""Squared lengths of all differences, from inner products: $K_{ii} + K_{jj} - 2 K_{ij}$.
+
+    >>> differences(np.array([[4.0, 1.0], [1.0, 1.0]])).tolist()
+    [[0.0, 3.0], [3.0, 0.0]]
+    """
     own = gram.diagonal()
-    widths: FloatArray = np.add.outer(own, own) - 2 * gram
-    return np.maximum(widths, 0.0)
+    lengths: FloatArray = np.add.outer(own, own)
+    lengths -= 2 * gram
+    return np.maximum(lengths, 0.0, out=lengths)

@@ -28,7 +28,7 @@ class PairwiseLogistic(Policy):
     with certain orders between them and shuffles each block. `update="online"` learns at a constant cost;
     `"exact"` solves the regression over the whole history every time. `prior` is the standard deviation that
     the log-odds of two typical candidates have before any click: 0.4 expects odds of about 3 to 2. It sets
-    $\lambda = \overline{\lVert x_i - x_j \rVert^2} / \text{prior}^2$, with the mean over the candidates of
+    $\lambda = \operatorname{mean} \lVert x_i - x_j \rVert^2 / \text{prior}^2$ over the candidates of
     the first query that teaches anything; `regularisation` gives $\lambda$ directly.
     """
 

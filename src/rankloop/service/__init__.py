@@ -7,13 +7,17 @@ from rankloop.service.explain import Explanation
 from rankloop.service.features import Candidate, RequestError
 from rankloop.service.health import Health, RankerHealth
 from rankloop.service.history import HistoryError
+from rankloop.service.info import RankerInfo
 from rankloop.service.model import Model
+from rankloop.service.request import Draft
 from rankloop.service.service import RankingService
 from rankloop.service.settings import Mode, RankerSettings, Scaling
+from rankloop.service.table import Table
 
 __all__ = [
     "Audit",
     "Candidate",
+    "Draft",
     "Explanation",
     "Health",
     "HistoryError",
@@ -22,6 +26,7 @@ __all__ = [
     "Model",
     "RankedList",
     "RankerHealth",
+    "RankerInfo",
     "RankerSettings",
     "RankingService",
     "Receipt",
@@ -29,5 +34,6 @@ __all__ = [
     "RequestError",
     "Result",
     "Scaling",
+    "Table",
     "UserEvent",
 ]

@@ -6,6 +6,8 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 from rankloop.service.show import Request, Showing
@@ -38,9 +40,11 @@ class Made:
 
 RESULT = tuple(each.name for each in fields(Result))
 MADE = tuple(each.name for each in fields(Made))
+RESULT_VALUES, MADE_VALUES = attrgetter(*RESULT), attrgetter(*MADE)
+ENCODER = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",", ":"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RankedList:
     """A list and the id under which its events are to be sent."""
 
@@ -55,14 +59,18 @@ class RankedList:
 
     def to_bytes(self) -> bytes:
         """As JSON, always the same for the same list."""
-        return json.dumps(self.to_json(), allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode()
+        return self._bytes
+
+    @cached_property
+    def _bytes(self) -> bytes:
+        return ENCODER.encode(self.to_json()).encode()
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""
         return {
             "query_id": self.query_id,
-            "ranking": [{name: getattr(result, name) for name in RESULT} for result in self.ranking],
-            "decision": {name: getattr(self.decision, name) for name in MADE},
+            "ranking": [dict(zip(RESULT, RESULT_VALUES(each), strict=True)) for each in self.ranking],
+            "decision": dict(zip(MADE, MADE_VALUES(self.decision), strict=True)),
         }
 
     def digest(self) -> bytes:
@@ -72,9 +80,10 @@ class RankedList:
 
 def answer(request: Request, showing: Showing, object_ids: Sequence[str], made: Made) -> RankedList:
     """Put a list into words."""
-    results = []
-    for position, row in enumerate(showing.order.tolist(), start=1):
-        pinned = bool(request.pinned_at[row])
-        settled = showing.settled.get(row)
-        results.append(Result(object_ids[row], position, float(showing.scores[row]), settled, pinned))
-    return RankedList(request.query_id, tuple(results), made)
+    rows, pinned = showing.order.tolist(), request.pinned_at[showing.order].astype(bool).tolist()
+    scores, settled = showing.scores[showing.order].tolist(), showing.settled
+    results = tuple(
+        Result(object_ids[row], position, score, settled.get(row), pin)
+        for position, (row, score, pin) in enumerate(zip(rows, scores, pinned, strict=True), start=1)
+    )
+    return RankedList(request.query_id, results, made)

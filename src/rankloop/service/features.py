@@ -1,20 +1,13 @@
-"""Features by name: candidates come in with any features in any order, and leave as rows of a matrix."""
+"""What a caller may ask to rank, and the texts that every store can keep."""
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
-from typing import Any
 
-import numpy as np
+from rankloop.types import RankloopError
 
-from rankloop.types import FloatArray, RankloopError
-
-LARGEST = 1e100  # so that sums of squares stay finite
 LONGEST_NAME = 200
-NUMBERS = (int, float, np.number, np.bool_, type(None))  # a bool is an int
 
 
 class RequestError(RankloopError, ValueError):
@@ -59,87 +52,19 @@ def check_text(name: str, value: object, *, empty: bool = False, longest: int = 
         )
 
 
-def new_names(candidates: Sequence[Candidate], schema: Mapping[str, int]) -> list[str]:
-    """Features that are not in the schema yet, in alphabetical order.
+def check_texts(name: str, values: Sequence[object], *, empty: bool = False) -> None:
+    """The same for many; together, because as a rule all of them are fine.
 
-    >>> new_names([Candidate("a", {"price": 1.0, "age": 2.0})], {"price": 0})
-    ['age']
+    >>> check_texts("object_id", ["a", "b", ""])
+    Traceback (most recent call last):
+    ...
+    rankloop.service.features.RequestError: object_id must be a text of 1 to 200 characters, found a text of 0
     """
-    names = {name for kind in kinds(candidates) for name in kind if name not in schema}
-    for name in names:
-        check_text("a feature's name", name)
-    return sorted(names)
-
-
-def matrix(candidates: Sequence[Candidate], schema: Mapping[str, int]) -> FloatArray:
-    """The candidates' features by column of the schema, NaN where missing, [n, width].
-
-    >>> matrix([Candidate("a", {"age": 2}), Candidate("b", {"price": 1.5})], {"price": 0, "age": 1}).tolist()
-    [[nan, 2.0], [1.5, nan]]
-    """
-    table = np.full((len(candidates), len(schema)), np.nan)
-    found = kinds(candidates)
-    for names in found:
-        columns = [schema[name] for name in names]
-        if len(found) == 1:  # as a rule
-            table[:, columns] = _numbers(candidates, names)
-        else:
-            rows = [row for row, each in enumerate(candidates) if tuple(each.features) == names]
-            table[np.ix_(rows, columns)] = _numbers([candidates[row] for row in rows], names)
-    return table
-
-
-def kinds(candidates: Sequence[Candidate]) -> set[tuple[str, ...]]:
-    """The names of features that come together; as a rule, all candidates have the same."""
-    first = list(candidates[0].features)
-    if all(list(each.features) == first for each in candidates):
-        return {tuple(first)}
-    return {tuple(each.features) for each in candidates}
-
-
-def _numbers(candidates: Sequence[Candidate], names: Sequence[str]) -> FloatArray:
-    """The values of candidates that have the same features, [n, names]."""
-    try:  # an array takes plain numbers only, and takes them quickly
-        values: list[Any] = [*chain.from_iterable(each.features.values() for each in candidates)]
-        flat = array("d", values)
-    except (OverflowError, TypeError):
-        return _numbers_or_none(candidates, names)
-    table: FloatArray = np.array(flat).reshape(len(candidates), len(names))
-    if not (np.abs(table) <= LARGEST).all():
-        raise _refused(candidates, names)
-    return table
-
-
-def _numbers_or_none(candidates: Sequence[Candidate], names: Sequence[str]) -> FloatArray:
-    """The same where some are missing; NaN for those."""
-    values = [list(each.features.values()) for each in candidates]
-    types = {each for row in values for each in set(map(type, row))}
-    if any(not issubclass(each, NUMBERS) for each in types):
-        raise _refused(candidates, names)
     try:
-        table = np.array(values, dtype=np.float64).reshape(len(candidates), len(names))
-    except (OverflowError, TypeError, ValueError) as error:
-        raise _refused(candidates, names) from error
-    with np.errstate(invalid="ignore"):
-        fits = np.abs(table) <= LARGEST
-    if not fits.all() and not all(values[row][column] is None for row, column in np.argwhere(~fits).tolist()):
-        raise _refused(candidates, names)
-    return table
-
-
-def _refused(candidates: Sequence[Candidate], names: Sequence[str]) -> RequestError:
-    """The first value that is not a number we can use, in words."""
-    for each in candidates:
-        for name in names:
-            value: Any = each.features[name]
-            try:
-                number = 0.0 if value is None else float(value)
-                fits = isinstance(value, NUMBERS) and abs(number) <= LARGEST
-            except (OverflowError, TypeError, ValueError):
-                fits = False
-            if not fits:
-                return RequestError(
-                    f"{each.object_id!r}: feature {name!r} must be a number up to {LARGEST:g} or null, "
-                    f"found {repr(value)[:50]}"
-                )
-    return RequestError("features must be numbers")
+        lengths = [len(value) for value in values]  # type: ignore[arg-type]
+        fine = "".join(values).isprintable()  # type: ignore[arg-type]
+    except TypeError:
+        fine, lengths = False, []
+    if not fine or max(lengths, default=0) > LONGEST_NAME or (not empty and not all(lengths)):
+        for value in values:
+            check_text(name, value, empty=empty)

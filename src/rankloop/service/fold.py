@@ -75,6 +75,7 @@ class Fold:
         self.policy: Policy = self.rules.policy
         self.scale: Scale = scale_of(self.rules.scaling)
         self.lists = self.width = self.refused = 0
+        self.unkept = 0  # versions since the snapshot it came from, or since the last one it gave
         self.open: dict[str, OpenList] = {}
         self._closing: list[tuple[float, int, str]] = []  # a heap: closes_at, number of the list, its id
         self._given = rules
@@ -106,6 +107,7 @@ class Fold:
         self.position, self.at = entry.seq, entry.at
         if changed:
             self.version = entry.seq
+            self.unkept += 1
 
     def run(self, entries: Iterable[Entry]) -> Self:
         """Take in many entries."""

@@ -19,7 +19,8 @@ def by_score(scores: FloatArray) -> list[int]:
     >>> by_score(np.array([0.0, 1.0, 0.0]))
     [1, 0, 2]
     """
-    return [int(row) for row in np.argsort(-scores, kind="stable")]
+    order: list[int] = (-scores).argsort(kind="stable").tolist()
+    return order
 
 
 def limit_exploration(wanted: Sequence[int], reference: Sequence[int], pairs: int) -> list[int]:
@@ -80,14 +81,16 @@ def place_pins(free: Sequence[int], pins: Mapping[int, int], k: int) -> list[int
     return [pins[place] if place in pins else next(rest) for place in range(1, k + 1)]
 
 
-def explored_pairs(shown: Sequence[int], reference: Sequence[int]) -> list[tuple[int, int]]:
-    """The pairs (upper, lower) that are shown the other way round than in the reference.
+def explored_pairs(shown: Sequence[int], reference: Sequence[int]) -> IntArray:
+    """The pairs (upper, lower) that are shown the other way round than in the reference, [pairs, 2].
 
-    >>> explored_pairs([1, 0, 2], [0, 1, 2])
-    [(1, 0)]
+    >>> explored_pairs([1, 0, 2], [0, 1, 2]).tolist()
+    [[1, 0]]
     """
     rank: IntArray = np.empty(len(reference), dtype=np.int64)
-    rank[list(reference)] = np.arange(len(reference))
-    ranks = rank[list(shown)]
-    upper, lower = np.nonzero(np.triu(ranks[:, None] > ranks[None, :], 1))
-    return [(shown[i], shown[j]) for i, j in zip(upper.tolist(), lower.tolist(), strict=True)]
+    rank[reference] = np.arange(len(reference))
+    rows: IntArray = np.array(shown, dtype=np.int64)
+    ranks = rank[rows]
+    place = np.arange(len(rows))
+    against = (ranks[:, None] > ranks) & (place[:, None] < place)
+    return rows[np.argwhere(against)]

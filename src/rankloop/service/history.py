@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import OrderedDict
 
@@ -13,6 +14,7 @@ from rankloop.store import Impression, Snapshot, Store
 from rankloop.types import RankloopError
 
 REMEMBERED = 16  # models
+LOGGER = logging.getLogger("rankloop.service")
 
 
 class HistoryError(RankloopError, LookupError):
@@ -31,6 +33,7 @@ class History:
         self._lock = threading.RLock()
         self._cursor: Fold | None = None
         self._models: OrderedDict[tuple[int, frozenset[str]], Model] = OrderedDict()
+        self._unreadable: set[int] = set()  # snapshots that were complained about
 
     def impression(self, query_id: str) -> Impression | None:
         """A list that was shown."""
@@ -104,8 +107,20 @@ class History:
         if snapshot is not None:
             try:
                 return Fold.resume(snapshot, self, self.known)
-            except RankloopError:  # of another release: the log is the truth
-                pass
+            except (RankloopError, KeyError, TypeError) as error:  # of another release: the log is the truth
+                self._complain(snapshot.seq, error)
         if self._store.decisions(self._ranker, kind="retain"):
             raise HistoryError(f"the log of {self._ranker!r} does not reach back so far: it was discarded")
         return Fold(self._ranker, self, self.known)
+
+    def _complain(self, seq: int, error: Exception) -> None:
+        if seq not in self._unreadable:  # once
+            self._unreadable.add(seq)
+            LOGGER.warning(
+                "ranker %r: its snapshot of entry %d is not for this release (%s: %s);"
+                " its log is folded instead",
+                self._ranker,
+                seq,
+                type(error).__name__,
+                error,
+            )

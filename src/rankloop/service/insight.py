@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import reduce
+from typing import Literal, TypeAlias
 
 from rankloop.store import JOINED, Event, EventTally, Store, Traffic
+
+By: TypeAlias = Literal["time", "lists"]  # what is equal in all steps
 
 LAST = 20  # events to look at one by one
 FEW = 20  # events from which nothing follows
@@ -45,6 +48,17 @@ def over_time(store: Store, ranker: str, *, since: float, until: float, steps: i
     """A stretch of time in steps; steps without a list are left out."""
     found = store.traffic(ranker, since=since, until=until, step=(until - since) / steps)
     return [_overview(each) for each in found]
+
+
+def by_steps(
+    store: Store, ranker: str, *, since: float, until: float, steps: int, by: By
+) -> tuple[Overview, list[Overview]]:
+    """A stretch of time as a whole, and in steps of equal time or of equally many lists; read once."""
+    if by == "lists":
+        found = store.in_parts(ranker, since=since, until=until, parts=steps, least=FEW)
+    else:
+        found = store.traffic(ranker, since=since, until=until, step=(until - since) / steps)
+    return _overview(_total(found)), [_overview(each) for each in found]
 
 
 def doctor(store: Store, *, since: float, until: float) -> Diagnosis:

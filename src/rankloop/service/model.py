@@ -37,8 +37,9 @@ class Model:
         or, if that is beyond the policy, the new features are left out.
         """
         policy, width = self.policy, raw.shape[1]
-        if self.width > width or (self.width and not grows(policy)):
-            width = self.width
-        elif 0 < self.width < width:
-            policy = widened(policy, width)
+        if self.width not in (0, width):
+            if self.width > width or not grows(policy):
+                width = self.width
+            else:
+                policy = widened(policy, width)
         return policy, np.ascontiguousarray(self.scale.apply(fitted(raw, width)))

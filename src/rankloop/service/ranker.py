@@ -11,16 +11,17 @@ from typing import Any
 import numpy as np
 
 from rankloop.service.answer import Made, RankedList, answer
-from rankloop.service.features import Candidate, RequestError, matrix, new_names
+from rankloop.service.features import RequestError
 from rankloop.service.fold import Fold
 from rankloop.service.history import History
 from rankloop.service.model import Model
-from rankloop.service.request import check_request, impression
+from rankloop.service.request import Draft, check_request, draft
 from rankloop.service.seeds import sticky_seed
 from rankloop.service.settings import Mode, RankerSettings, step_down
 from rankloop.service.show import Request, Showing, fall_back, show
 from rankloop.service.spec import Catalogue
-from rankloop.store import Decision, Impression, Log, Store, StoreError, write
+from rankloop.service.table import Table
+from rankloop.store import Decision, Log, Store, StoreError, write
 from rankloop.types import FloatArray
 
 LEAPS = ("settings", "rollback", "forget")  # after which the state is worth keeping
@@ -47,11 +48,11 @@ class Ranker:
         self._store, self._clock = store, clock
         self._learning, self._viewing = threading.RLock(), threading.RLock()
         self._fold: Fold = self.history.head()
-        self._unkept = 0  # versions since the last snapshot
         self._unwatched = 0  # lists since the guards last looked
         decisions = store.decisions(name)
         self.flushed = max((each.seq for each in decisions if each.kind == "flush"), default=0)
         self._view = _view(self._fold, decisions, known)
+        self._keep_if_due()  # whoever crashes often must get on all the same
 
     @property
     def view(self) -> View:
@@ -98,41 +99,47 @@ class Ranker:
                 self.decide("schema", names=fresh)
             return self._view
 
-    def rank(
-        self, candidates: Sequence[Candidate], *, k: int, query_id: str, user_query: str = "", **who: str
-    ) -> RankedList:
-        """Make a list, and have it written down."""
-        check_request(candidates, k, self.rules, query_id=query_id, user_query=user_query, **who)
-        view, raw = self._features(candidates)
+    def prepare(self, table: Table, *, k: int, query_id: str, user_query: str = "", **who: str) -> Draft:
+        """Make a list; nothing is written down but new features."""
+        check_request(table, k, self.rules, query_id=query_id, user_query=user_query, **who)
+        view, raw = self._features(table)
         person = who.get("session_id") or who.get("client_id")
         seed = sticky_seed(self.name, person, user_query) if person else sticky_seed(self.name, query_id)
-        pinned_at = np.array([each.pinned_at or 0 for each in candidates], dtype=np.int64)
+        n = len(table.object_ids)
         request = Request(
             query_id=query_id,
             raw=raw,
-            pinned_at=pinned_at,
-            k=min(k, len(candidates)),
+            pinned_at=np.array(table.pinned_at or [0] * n, dtype=np.int64),
+            k=min(k, n),
             seed=seed,
             mode=view.mode,
         )
-        ranked, showing = self._make(view, request, [each.object_id for each in candidates])
-        self._log(
-            impression(self._clock(), candidates, request, showing, ranked, user_query=user_query, **who)
-        )
+        ranked, showing = self._make(view, request, table.object_ids)
+        return draft(self._clock(), table, request, showing, ranked, user_query=user_query, **who)
+
+    def publish(self, made: Draft, *, urgent: bool = False) -> None:
+        """Have a list written down, without waiting: it is no promise that anything is learned from it."""
+
+        def written(future: Future[int]) -> None:
+            self.unlogged += future.exception() is not None
+
+        try:
+            job = self._store.submit(lambda log: log.append(made.impression), urgent=urgent)
+        except StoreError:
+            self.unlogged += 1  # a list is better than none
+        else:
+            job.add_done_callback(written)
         self._unwatched += 1
-        return ranked
 
-    def _features(self, candidates: Sequence[Candidate]) -> tuple[View, FloatArray]:
-        """The candidates' features, and the view whose columns they have; bad numbers change nothing."""
+    def _features(self, table: Table) -> tuple[View, FloatArray]:
+        """The candidates' features, and the view whose columns they have."""
         view = self._view
-        unknown = new_names(candidates, view.schema)
-        raw = matrix(candidates, {**view.schema, **_columns(view, unknown)})
-        if not unknown:
-            return view, raw
-        view = self.extend(unknown)
-        return view, matrix(candidates, view.schema)
+        unknown = table.new_names(view.schema)
+        if unknown:
+            view = self.extend(unknown)
+        return view, table.by_column(view.schema)
 
-    def _make(self, view: View, request: Request, object_ids: list[str]) -> tuple[RankedList, Showing]:
+    def _make(self, view: View, request: Request, object_ids: Sequence[str]) -> tuple[RankedList, Showing]:
         """A list under a view; the caller's own order if anything is broken."""
         fallback = None
         try:
@@ -151,31 +158,14 @@ class Ranker:
         )
         return answer(request, showing, object_ids, made), showing
 
-    def _log(self, shown: Impression) -> None:
-        """Have a list written down, without waiting: it is no promise that anything is learned from it."""
-
-        def written(future: Future[int]) -> None:
-            self.unlogged += future.exception() is not None
-
-        try:
-            job = self._store.submit(lambda log: log.append(replace(shown, at=log.time(shown.at))))
-        except StoreError:
-            self.unlogged += 1  # a list is better than none
-        else:
-            job.add_done_callback(written)
-
     def catch_up(self) -> None:
         """Fold what was written since, and let readers see it."""
         with self._learning:
             fold = self._fold
             before = fold.position
             for entry in self._store.entries(self.name, after=fold.position):
-                version = fold.version
                 fold.apply(entry)
-                self._unkept += fold.version != version
-                leap = isinstance(entry, Decision) and entry.kind in LEAPS
-                if self._unkept >= fold.rules.snapshot_every or leap:
-                    self.keep()
+                self._keep_if_due(leap=isinstance(entry, Decision) and entry.kind in LEAPS)
             if fold.position != before:
                 with self._viewing:
                     self._view = replace(self._view, model=fold.model)
@@ -185,7 +175,11 @@ class Ranker:
         with self._learning:
             snapshot = self._fold.snapshot()
             self._store.submit(lambda log: log.keep(snapshot))
-            self._unkept = 0
+            self._fold.unkept = 0
+
+    def _keep_if_due(self, *, leap: bool = False) -> None:
+        if leap or self._fold.unkept >= self._fold.rules.snapshot_every:
+            self.keep()
 
     def tick(self, patience: float = 0.0) -> None:
         """Learn, and let the log know the time if a list is to be closed and nothing else happens."""

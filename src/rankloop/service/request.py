@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rankloop.service.answer import RankedList
-from rankloop.service.features import Candidate, RequestError, check_text
+from rankloop.service.features import RequestError, check_text
 from rankloop.service.settings import RankerSettings
 from rankloop.service.show import Request, Showing
+from rankloop.service.table import Table
 from rankloop.store import Impression
 
 LONGEST_QUERY = 2000  # characters
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Draft:
+    """A list that was made and that nobody has seen: it is written down when it is shown, or not at all."""
+
+    ranked: RankedList
+    impression: Impression
+
+
 def check_request(
-    candidates: Sequence[Candidate],
+    table: Table,
     k: object,
     rules: RankerSettings,
     *,
@@ -30,21 +40,19 @@ def check_request(
     check_text("user_query", user_query, empty=True, longest=LONGEST_QUERY)
     check_text("client_id", client_id, empty=True)
     check_text("session_id", session_id, empty=True)
-    if not 1 <= len(candidates) <= rules.max_candidates:
-        raise RequestError(f"expected 1 to {rules.max_candidates} candidates, found {len(candidates)}")
-    for each in candidates:
-        if not isinstance(each, Candidate):
-            raise RequestError(f"candidates must be Candidate objects, found {repr(each)[:50]}")
-    _check_distinct("object_id", [each.object_id for each in candidates])
-    pins = [each.pinned_at for each in candidates if each.pinned_at]
+    n = len(table.object_ids)
+    if not 1 <= n <= rules.max_candidates:
+        raise RequestError(f"expected 1 to {rules.max_candidates} candidates, found {n}")
+    _check_distinct("object_id", table.object_ids)
+    pins = [place for place in table.pinned_at if place]
     _check_distinct("pinned_at", pins)
-    if pins and max(pins) > len(candidates):
-        raise RequestError(f"pinned_at must be a place of 1 to {len(candidates)}, found {max(pins)}")
+    if pins and max(pins) > n:
+        raise RequestError(f"pinned_at must be a place of 1 to {n}, found {max(pins)}")
 
 
-def impression(
+def draft(
     at: float,
-    candidates: Sequence[Candidate],
+    table: Table,
     request: Request,
     showing: Showing,
     ranked: RankedList,
@@ -52,10 +60,10 @@ def impression(
     user_query: str = "",
     client_id: str = "",
     session_id: str = "",
-) -> Impression:
-    """A list as it enters the log."""
-    made, groups = ranked.decision, [each.group for each in candidates]
-    return Impression(
+) -> Draft:
+    """A list, and how it would enter the log."""
+    made = ranked.decision
+    impression = Impression(
         at=at,
         ranker=made.ranker,
         query_id=request.query_id,
@@ -68,8 +76,8 @@ def impression(
         policy=made.policy,
         seed=made.seed,
         k=request.k,
-        object_ids=[each.object_id for each in candidates],
-        groups=groups if any(groups) else (),
+        object_ids=table.object_ids,
+        groups=table.groups,
         pinned_at=request.pinned_at,
         features=request.raw,
         order=showing.order,
@@ -82,6 +90,7 @@ def impression(
         explored=showing.explored,
         cost=showing.cost,
     )
+    return Draft(ranked, impression)
 
 
 def _check_distinct(name: str, values: Sequence[object]) -> None:

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import threading
 import time
-import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from functools import partial
 from typing import Any, Self
 
 from rankloop.policies import Policy
 from rankloop.service.answer import RankedList
 from rankloop.service.audit import Audit, Replay, audit, replay
+from rankloop.service.certainty import CertaintyPicture, certainty
 from rankloop.service.events import Receipt, UserEvent, understood
 from rankloop.service.explain import Explanation, explain
 from rankloop.service.features import Candidate, RequestError, check_text
 from rankloop.service.health import Health, RankerHealth
+from rankloop.service.ids import random_id
+from rankloop.service.info import RankerInfo
 from rankloop.service.judge import judge, unreadable
 from rankloop.service.learner import Learner
 from rankloop.service.model import Model
 from rankloop.service.ranker import Ranker
+from rankloop.service.request import Draft
 from rankloop.service.retention import retain
 from rankloop.service.settings import MODES, Mode, RankerSettings
 from rankloop.service.spec import catalogue
-from rankloop.store import Decision, Log, Store, write
+from rankloop.service.table import Table, tabulated
+from rankloop.store import Decision, Impression, Log, Store, write
 from rankloop.types import SettingError, suggestion
 
 MOST_EVENTS = 10_000  # in one call
@@ -53,7 +58,7 @@ class RankingService:
         store: Store,
         *,
         clock: Callable[[], float] = time.time,
-        ids: Callable[[], str] = lambda: uuid.uuid4().hex,
+        ids: Callable[[], str] = random_id,
         background: bool = False,
         policies: Iterable[type[Policy]] = (),
     ) -> None:
@@ -105,6 +110,10 @@ class RankingService:
         """The rankers there are."""
         return sorted(self._rankers)
 
+    def catalogue(self) -> list[RankerInfo]:
+        """The rankers there are: policy, settings, mode and version of each, in the order of their names."""
+        return [RankerInfo.of(found) for _, found in sorted(self._rankers.items())]
+
     def ranker(self, name: str) -> Ranker:
         """A ranker by name."""
         if name not in self._rankers:
@@ -133,7 +142,7 @@ class RankingService:
 
     def rank(
         self,
-        candidates: Sequence[Candidate],
+        candidates: Sequence[Candidate] | Table,
         *,
         ranker: str = "default",
         k: int = 10,
@@ -146,12 +155,36 @@ class RankingService:
 
         The list is written down without waiting for the disk; only events are acknowledged as durable.
         """
+        made = self.prepare(
+            candidates,
+            ranker=ranker,
+            k=k,
+            user_query=user_query,
+            client_id=client_id,
+            session_id=session_id,
+            query_id=query_id,
+        )
+        self.publish(made, urgent=query_id is not None)  # so that the id is soon known to be taken
+        return made.ranked
+
+    def prepare(
+        self,
+        candidates: Sequence[Candidate] | Table,
+        *,
+        ranker: str = "default",
+        k: int = 10,
+        user_query: str = "",
+        client_id: str = "",
+        session_id: str = "",
+        query_id: str | None = None,
+    ) -> Draft:
+        """A list that is not shown yet: `publish` it, or let it go and it has never been."""
         if query_id is None:
             query_id = self._ids()
         elif self.store.impression(query_id):
             raise RequestError(f"a list was shown under the query_id {query_id!r} before: ids must be unique")
-        return self.ranker(ranker).rank(
-            candidates,
+        return self.ranker(ranker).prepare(
+            candidates if isinstance(candidates, Table) else tabulated(candidates),
             k=k,
             query_id=query_id,
             user_query=user_query,
@@ -159,10 +192,23 @@ class RankingService:
             session_id=session_id,
         )
 
+    def publish(self, made: Draft, *, urgent: bool = False) -> None:
+        """A list that was prepared is shown now: have it written down, as a rule together with others."""
+        self.ranker(made.impression.ranker).publish(made, urgent=urgent)
+
     def record(self, events: Iterable[UserEvent | Mapping[str, Any]]) -> list[Receipt]:
         """Take in what users did; a verdict for each, given when all are durable.
 
         Events are `UserEvent`s, or mappings in the shape of UBI. Late, repeated and unknown ones are welcome.
+        """
+        entered = self.enter(events).result()
+        self.learn({ranker for ranker, _ in entered})
+        return [receipt for _, receipt in entered]
+
+    def enter(self, events: Iterable[UserEvent | Mapping[str, Any]]) -> Future[list[tuple[str, Receipt]]]:
+        """`record` without waiting: for each event its ranker, if it has one, and its receipt once durable.
+
+        Then it is time to `learn`.
         """
         said = [understood(event) for event in events]
         if len(said) > MOST_EVENTS:
@@ -177,9 +223,21 @@ class RankingService:
                 receipts.append((entry.ranker, Receipt(entry.event_id, entry.verdict, entry.detail)))
             return receipts
 
-        receipts = write(self.store, job)
-        self._learn({ranker for ranker, _ in receipts if ranker})
-        return [receipt for _, receipt in receipts]
+        return self.store.submit(job)
+
+    @property
+    def learns_by_itself(self) -> bool:
+        """Whether a thread in the background does it."""
+        return self._learner is not None
+
+    def learn(self, rankers: Iterable[str]) -> None:
+        """Learn what came in for these rankers, or wake the thread that does."""
+        if self._learner:
+            self._learner.wake()
+            return
+        for name in filter(None, rankers):
+            self._rankers[name].catch_up()
+            self._rankers[name].watch()
 
     def flush(self, ranker: str) -> None:
         """Close all open lists now, and learn from them; clicks on them that come later are late."""
@@ -256,6 +314,15 @@ class RankingService:
         found = self.ranker(shown.ranker)
         return explain(shown, found.history.model(shown.model), list(found.view.schema), a, b)
 
+    def certainty(self, query_id: str) -> CertaintyPicture:
+        """What was settled in a past list, and what was still open."""
+        shown = self.audit(query_id).impression
+        return certainty(shown, self.ranker(shown.ranker).history.model(shown.model))
+
+    def lists(self, ranker: str, *, last: int = 20) -> list[Impression]:
+        """The lists shown last, the newest first."""
+        return list(self.store.impressions(self.ranker(ranker).name, last=last))
+
     def retain(self, ranker: str, *, since: float) -> int:
         """Discard what is older than a moment, as far as the model can do without; how many entries."""
         return retain(self.ranker(ranker), self.store, since)
@@ -278,14 +345,6 @@ class RankingService:
 
     def _open(self, name: str) -> Ranker:
         return Ranker(name, self.store, self._known, self._clock)
-
-    def _learn(self, rankers: Iterable[str]) -> None:
-        if self._learner:
-            self._learner.wake()
-            return
-        for name in rankers:
-            self._rankers[name].catch_up()
-            self._rankers[name].watch()
 
 
 def _check_mode(mode: str) -> None:

@@ -66,28 +66,34 @@ def show(model: Model, request: Request, rules: RankerSettings) -> Showing:
     """
     policy, features = model.ready(request.raw)
     scores = policy.score(features)
-    free = np.flatnonzero(request.pinned_at == 0)
-    pins = {int(request.pinned_at[row]): int(row) for row in np.flatnonzero(request.pinned_at)}
+    free, pins = _places(request)
     k = min(request.k, len(features))
     places = k - sum(place <= k for place in pins)
-    query = Query(request.query_id, features[free]) if places else None
-    chosen, evidence, teaches = _choose(policy, query, scores[free], places, request, rules)
-    order = np.array(place_pins(free[chosen].tolist(), pins, k), dtype=np.int64)
+    open_features, open_scores = (features[free], scores[free]) if pins else (features, scores)
+    query = Query(request.query_id, open_features) if places else None
+    chosen, evidence, teaches = _choose(policy, query, open_scores, places, request, rules)
+    shown = free[chosen].tolist()
     return Showing(
-        order=order,
+        order=np.array(place_pins(shown, pins, k), dtype=np.int64),
         scores=scores,
         evidence=evidence,
         teaches=teaches,
-        **_numbers(policy, features, scores, free[chosen].tolist(), explores=request.mode == "explore"),
+        **_numbers(policy, features, scores, shown, explores=request.mode == "explore"),
     )
 
 
 def fall_back(request: Request) -> Showing:
     """The caller's own order, around the pins: when anything is broken."""
-    free = np.flatnonzero(request.pinned_at == 0)
-    pins = {int(request.pinned_at[row]): int(row) for row in np.flatnonzero(request.pinned_at)}
+    free, pins = _places(request)
     order = place_pins(free.tolist(), pins, min(request.k, len(request.raw)))
     return Showing(order=np.array(order, dtype=np.int64), scores=np.zeros(len(request.raw)))
+
+
+def _places(request: Request) -> tuple[IntArray, dict[int, int]]:
+    """The rows that are free, and the others by the place at which they are pinned."""
+    pinned = request.pinned_at.nonzero()[0].tolist()
+    free = (request.pinned_at == 0).nonzero()[0]
+    return free, {int(request.pinned_at[row]): row for row in pinned}
 
 
 def _choose(
@@ -100,15 +106,16 @@ def _choose(
         return list(range(k)), {}, False
     if request.mode == "frozen":
         return _bounded(by_score(scores), rules, k), {}, False
-    drawn = policy.rank(query, k=k, rng=np.random.default_rng(request.seed))
+    draw = policy.rank(query, k=k, rng=np.random.default_rng(request.seed))
+    drawn = draw.order.tolist()
     if request.mode == "shadow":
         chosen = list(range(k))
     elif request.mode == "exploit":
         chosen = _bounded(by_score(scores), rules, k)
     else:
-        chosen = _explored(drawn.order.tolist(), by_score(scores), rules, k)
+        chosen = _explored(drawn, scores, rules, k)
     assert request.mode in LEARNS
-    return chosen, drawn.evidence, fits_evidence(policy) or chosen == drawn.order.tolist()
+    return chosen, draw.evidence, fits_evidence(policy) or chosen == drawn
 
 
 def fits_evidence(policy: Policy) -> bool:
@@ -119,8 +126,10 @@ def fits_evidence(policy: Policy) -> bool:
     return not isinstance(policy, MGD)
 
 
-def _explored(drawn: list[int], reference: list[int], rules: RankerSettings, k: int) -> list[int]:
-    shown = set(drawn)
+def _explored(drawn: list[int], scores: FloatArray, rules: RankerSettings, k: int) -> list[int]:
+    if rules.max_explored_pairs is None and rules.max_displacement is None and not rules.freeze_top:
+        return drawn
+    reference, shown = by_score(scores), set(drawn)
     wanted = drawn + [row for row in reference if row not in shown]
     if rules.max_explored_pairs is not None:
         wanted = limit_exploration(wanted[:k], reference, rules.max_explored_pairs)
@@ -141,18 +150,16 @@ def _numbers(
     policy: Policy, features: FloatArray, scores: FloatArray, shown: list[int], *, explores: bool
 ) -> dict[str, Any]:
     """What is to be said about the free results of a list."""
-    against = explored_pairs(shown, by_score(scores)) if explores else []
-    # a pair that the model takes for right with probability p stands wrong with p and right with 1 - p
-    lost = [np.tanh((scores[lower] - scores[upper]) / 2) for upper, lower in against]
-    numbers: dict[str, Any] = {
-        "pairs": len(shown) * (len(shown) - 1) // 2,
-        "explored": len(against),
-        "cost": float(sum(lost)),
-    }
-    if isinstance(policy, TellsCertainty) and shown:
+    numbers: dict[str, Any] = {"pairs": len(shown) * (len(shown) - 1) // 2}
+    if explores:
+        upper, lower = explored_pairs(shown, by_score(scores)).T
+        # a pair that the model takes for right with probability p stands wrong with p and right with 1 - p
+        numbers["explored"] = len(upper)
+        numbers["cost"] = float(np.tanh((scores[lower] - scores[upper]) / 2).sum())
+    if shown and hasattr(policy, "certain_orders"):
         certain = policy.certain_orders(features[shown])
         decided = certain | certain.T
-        numbers["settled_pairs"] = int(decided.sum()) // 2
-        alone = decided.sum(axis=1) == len(shown) - 1
-        numbers["settled"] = dict(zip(shown, alone.tolist(), strict=True))
+        against = np.count_nonzero(decided, axis=1).tolist()
+        numbers["settled_pairs"] = sum(against) // 2
+        numbers["settled"] = {row: n == len(shown) - 1 for row, n in zip(shown, against, strict=True)}
     return numbers

@@ -1,7 +1,7 @@
 """An append-only log with snapshots: what was shown, what users did, what was decided."""
 
 from rankloop.store.arrays import pack, unpack
-from rankloop.store.base import Job, Log, Store, StoreError, write
+from rankloop.store.base import Job, Log, Store, StoreBusy, StoreError, write
 from rankloop.store.memory import MemoryStore
 from rankloop.store.records import (
     COUNTED,
@@ -33,6 +33,7 @@ __all__ = [
     "Snapshot",
     "SqliteStore",
     "Store",
+    "StoreBusy",
     "StoreError",
     "Traffic",
     "Verdict",

@@ -25,6 +25,10 @@ class StoreError(RankloopError):
     """A store that cannot be opened, read or written."""
 
 
+class StoreBusy(StoreError):
+    """A store with so much to write that it takes no more for now."""
+
+
 class Log(Protocol):
     """The pen: what a job can do while it alone is writing. It sees what the jobs before it wrote."""
 
@@ -33,7 +37,7 @@ class Log(Protocol):
         ...
 
     def append(self, record: Impression | Event | Decision) -> int:
-        """Add an entry and return its number.
+        """Add an entry and return its number; it gets the log's time, which is its own or later.
 
         An entry with a number of its own keeps it, which must be above all others: for imports.
         """
@@ -71,8 +75,12 @@ class Store(Protocol):
     entries become visible in the order of their numbers.
     """
 
-    def submit(self, job: Job[T]) -> Future[T]:
-        """Have a job done; its result is there when it is durable."""
+    def submit(self, job: Job[T], *, urgent: bool = True) -> Future[T]:
+        """Have a job done; its result is there when it is durable.
+
+        Returns without waiting; `StoreBusy` if too much is waiting already. A job that is not urgent may be
+        written a moment later, together with others.
+        """
         ...
 
     def rankers(self) -> Sequence[str]:
@@ -83,8 +91,8 @@ class Store(Protocol):
         """A list that was shown, with everything."""
         ...
 
-    def impressions(self, ranker: str, *, after: int = 0) -> Iterator[Impression]:
-        """The lists that were shown, in order."""
+    def impressions(self, ranker: str, *, after: int = 0, last: int | None = None) -> Iterator[Impression]:
+        """The lists that were shown, in order; the `last` few, the newest first."""
         ...
 
     def events(self, ranker: str | None, *, after: int = 0, last: int | None = None) -> Iterator[Event]:
@@ -115,6 +123,12 @@ class Store(Protocol):
 
     def traffic(self, ranker: str, *, since: float, until: float, step: float) -> Sequence[Traffic]:
         """Lists and clicks in steps of time; steps without a list are left out."""
+        ...
+
+    def in_parts(
+        self, ranker: str, *, since: float, until: float, parts: int, least: int = 1
+    ) -> Sequence[Traffic]:
+        """Lists and clicks in up to so many parts of equally many lists, `least` or more if there are."""
         ...
 
     def recent(self, ranker: str, *, lists: int, after: int, before: float) -> Traffic:

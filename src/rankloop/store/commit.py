@@ -2,81 +2,82 @@
 
 from __future__ import annotations
 
-import queue
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Any, TypeAlias, TypeVar
 
-from rankloop.store.base import Job, StoreError
+from rankloop.store.base import Job, StoreBusy, StoreError
 
 T = TypeVar("T")
 Outcome: TypeAlias = tuple[Any, BaseException | None]
 Ticket: TypeAlias = tuple[Job[Any], "Future[Any]"]
 
 LARGEST_GROUP = 1024  # jobs in one transaction
-LONGEST_QUEUE = 20_000  # jobs waiting: beyond it, callers wait, so that memory stays bounded
+LONGEST_QUEUE = 20_000  # jobs waiting: one more is refused, so that memory stays bounded and nobody hangs
+LEISURE = 0.05  # seconds that jobs nobody waits for may wait for company
 
 
 class GroupCommitter:
     """Runs jobs in transactions on a thread of its own.
 
-    `transact` runs a group of jobs in one transaction and returns their outcomes once they are durable. There
-    is no waiting for company: a job alone is written at once, and the jobs that arrive while the disk is busy
-    are the next group. So the slower the disk, the larger the groups.
+    `transact` runs a group of jobs in one transaction and returns their outcomes once they are durable. A job
+    that somebody waits for is written at once, with whatever is there; the jobs that arrive while the disk is
+    busy are the next group. So the slower the disk, the larger the groups.
     """
 
     def __init__(self, transact: Callable[[Sequence[Job[Any]]], Sequence[Outcome]], *, name: str) -> None:
         self.groups = self.jobs = 0
         self._transact = transact
-        self._queue: queue.Queue[Ticket | None] = queue.Queue(LONGEST_QUEUE)
-        self._closing = threading.Lock()
-        self._closed = False
+        self._queue: deque[Ticket] = deque()
+        self._changed = threading.Condition(threading.Lock())
+        self._urgent = self._closed = False
         self._thread = threading.Thread(target=self._work, name=name, daemon=True)
         self._thread.start()
 
-    def submit(self, job: Job[T]) -> Future[T]:
-        """Put a job in the queue."""
+    def submit(self, job: Job[T], *, urgent: bool = True) -> Future[T]:
+        """Put a job in the queue; returns at once, also when the queue is full: then with an error."""
         if threading.current_thread() is self._thread:
             raise StoreError("a job must not submit another one: it would wait for itself")
         future: Future[T] = Future()
-        with self._closing:
+        future.set_running_or_notify_cancel()  # it will be done, whoever loses interest
+        with self._changed:
             if self._closed:
                 raise StoreError("the store is closed")
-            self._queue.put((job, future))
+            if len(self._queue) >= LONGEST_QUEUE:
+                raise StoreBusy(f"{LONGEST_QUEUE:,} jobs wait to be written: the disk is too slow, or stuck")
+            self._queue.append((job, future))
+            if len(self._queue) == 1 or (urgent and not self._urgent):
+                self._changed.notify()
+            self._urgent |= urgent
         return future
 
     def waiting(self) -> int:
         """How many jobs are in the queue."""
-        return self._queue.qsize()
+        return len(self._queue)
 
     def close(self) -> None:
         """Do what was submitted, then stop."""
-        with self._closing:
-            if not self._closed:
-                self._closed = True
-                self._queue.put(None)
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
         self._thread.join()
 
     def _work(self) -> None:
-        while (ticket := self._queue.get()) is not None:
-            group = [ticket]
-            last = self._gather(group)
+        while group := self._gather():
             self._commit(group)
-            if last:
-                return
 
-    def _gather(self, group: list[Ticket]) -> bool:
-        """Take whatever waits; whether the end of the queue was among it."""
-        while len(group) < LARGEST_GROUP:
-            try:
-                ticket = self._queue.get_nowait()
-            except queue.Empty:
-                return False
-            if ticket is None:
-                return True
-            group.append(ticket)
-        return False
+    def _gather(self) -> list[Ticket]:
+        """The next group; empty at the end."""
+        with self._changed:
+            while not self._queue and not self._closed:
+                self._changed.wait()
+            if not self._urgent and not self._closed:
+                self._changed.wait(LEISURE)
+            group = [self._queue.popleft() for _ in range(min(len(self._queue), LARGEST_GROUP))]
+            self._urgent &= bool(self._queue)
+        return group
 
     def _commit(self, group: Sequence[Ticket]) -> None:
         try:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from itertools import pairwise
 from typing import TypeVar
 
 from rankloop.store.base import Job, StoreError
@@ -47,8 +48,9 @@ class MemoryStore:
         self.known: set[str] = set()
         self.last_seq, self.last_at = 0, float("-inf")
 
-    def submit(self, job: Job[T]) -> Future[T]:
+    def submit(self, job: Job[T], *, urgent: bool = True) -> Future[T]:
         """Have a job done, at once."""
+        del urgent
         future: Future[T] = Future()
         with self._pen:
             if self._closed:
@@ -71,9 +73,10 @@ class MemoryStore:
         """A list that was shown, with everything."""
         return self.lists.get(query_id)
 
-    def impressions(self, ranker: str, *, after: int = 0) -> Iterator[Impression]:
-        """The lists that were shown, in order."""
-        return (each for each in self._all(ranker, after) if isinstance(each, Impression))
+    def impressions(self, ranker: str, *, after: int = 0, last: int | None = None) -> Iterator[Impression]:
+        """The lists that were shown, in order; the `last` few, the newest first."""
+        found = [each for each in self._all(ranker, after) if isinstance(each, Impression)]
+        return iter(found if last is None else found[::-1][:last])
 
     def events(self, ranker: str | None, *, after: int = 0, last: int | None = None) -> Iterator[Event]:
         """Events in order; the `last` few, the newest first."""
@@ -125,6 +128,17 @@ class MemoryStore:
             replace(self._sum(ranker, lists), start=since + number * step)
             for number, lists in sorted(steps.items())
         ]
+
+    def in_parts(
+        self, ranker: str, *, since: float, until: float, parts: int, least: int = 1
+    ) -> Sequence[Traffic]:
+        """Lists and clicks in parts of equally many lists."""
+        shown = [each for each in self.impressions(ranker) if since <= each.at < until]
+        parts = max(min(parts, len(shown) // least), 1)
+        size, larger = divmod(len(shown), parts)
+        ends = [number * size + min(number, larger) for number in range(parts + 1)]
+        groups = [shown[start:end] for start, end in pairwise(ends) if end > start]
+        return [replace(self._sum(ranker, lists), start=lists[0].at) for lists in groups]
 
     def recent(self, ranker: str, *, lists: int, after: int, before: float) -> Traffic:
         """The last lists that were shown after entry `after` and before a time, as one sum."""
@@ -192,8 +206,9 @@ class _MemoryLog:
             raise StoreError(f"entry {seq} comes after entry {self._seq}: the log only grows")
         if isinstance(record, Impression) and self.shown(record.query_id):
             raise StoreError(f"a list was shown under the id {record.query_id!r} before: ids must be unique")
-        self._written.append(replace(record, seq=seq))
-        self._seq, self._at = seq, max(self._at, record.at)
+        at = self.time(record.at)
+        self._written.append(replace(record, seq=seq, at=at))
+        self._seq, self._at = seq, at
         return seq
 
     def keep(self, snapshot: Snapshot) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from operator import attrgetter
 from typing import Any
 
 from rankloop.store.arrays import pack
@@ -17,6 +18,8 @@ IMPRESSION_COLUMNS = (
     *("pairs", "settled", "explored", "cost"),
 )
 EVENT_COLUMNS = tuple(Event.__dataclass_fields__)
+IMPRESSION_VALUES = attrgetter(*IMPRESSION_COLUMNS[2:])  # without seq and at, which the log gives
+EVENT_VALUES = attrgetter(*EVENT_COLUMNS[2:])
 
 
 def _insert(table: str, columns: tuple[str, ...]) -> str:
@@ -32,13 +35,23 @@ LAST = """SELECT max(seq), max(at) FROM (
     UNION ALL SELECT max(seq), max(at) FROM snapshots)"""
 
 
+def last_entry(connection: sqlite3.Connection) -> tuple[int, float]:
+    """Number and time of the last entry in the file."""
+    seq, at = connection.execute(LAST).fetchone()
+    return int(seq or 0), float("-inf") if at is None else float(at)
+
+
 class SqliteLog:
     """Writes through the one connection that does, between BEGIN and COMMIT."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, last: tuple[int, float]) -> None:
         self._connection = connection
-        seq, at = connection.execute(LAST).fetchone()
-        self._seq, self._at = int(seq or 0), float("-inf") if at is None else float(at)
+        self._seq, self._at = last
+
+    @property
+    def last(self) -> tuple[int, float]:
+        """Number and time of the last entry."""
+        return self._seq, self._at
 
     def attempt(self, job: Job[Any]) -> Outcome:
         """Run a job; if it fails, undo what it did and nothing else."""
@@ -65,17 +78,17 @@ class SqliteLog:
         seq = record.seq or self._seq + 1
         if seq <= self._seq:
             raise StoreError(f"entry {seq} comes after entry {self._seq}: the log only grows")
+        at = self.time(record.at)
         if isinstance(record, Impression):
-            self._append_impression(seq, record)
+            self._append_impression(seq, at, record)
         elif isinstance(record, Event):
-            values = [getattr(record, name) for name in EVENT_COLUMNS[1:]]
-            self._connection.execute(INSERT_EVENT, (seq, *values))
+            self._connection.execute(INSERT_EVENT, (seq, at, *EVENT_VALUES(record)))
         else:
             self._connection.execute(
                 "INSERT INTO decisions (seq, at, ranker, kind, body) VALUES (?, ?, ?, ?, ?)",
-                (seq, record.at, record.ranker, record.kind, json.dumps(record.body)),
+                (seq, at, record.ranker, record.kind, json.dumps(record.body)),
             )
-        self._seq, self._at = seq, max(self._at, record.at)
+        self._seq, self._at = seq, at
         return seq
 
     def keep(self, snapshot: Snapshot) -> None:
@@ -120,10 +133,10 @@ class SqliteLog:
         run("DELETE FROM snapshots WHERE ranker = ? AND seq < ?", (ranker, until))
         return lists + events
 
-    def _append_impression(self, seq: int, record: Impression) -> None:
-        values = [getattr(record, name) for name in IMPRESSION_COLUMNS[1:]]
+    def _append_impression(self, seq: int, at: float, record: Impression) -> None:
+        values = (seq, at, *IMPRESSION_VALUES(record), json.dumps(record.shown))
         try:
-            self._connection.execute(INSERT_IMPRESSION, (seq, *values, json.dumps(record.shown)))
+            self._connection.execute(INSERT_IMPRESSION, values)
         except sqlite3.IntegrityError as error:
             raise StoreError(
                 f"a list was shown under the id {record.query_id!r} before: ids must be unique"

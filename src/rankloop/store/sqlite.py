@@ -16,9 +16,9 @@ from typing import Any, Self, TypeVar
 from rankloop.store.arrays import unpack
 from rankloop.store.base import Job, StoreError
 from rankloop.store.commit import GroupCommitter, Outcome
-from rankloop.store.pen import EVENT_COLUMNS, IMPRESSION_COLUMNS, SqliteLog
+from rankloop.store.pen import EVENT_COLUMNS, IMPRESSION_COLUMNS, SqliteLog, last_entry
 from rankloop.store.records import Decision, Entry, Event, EventTally, Impression, Snapshot, Traffic
-from rankloop.store.sums import recent, tally, traffic
+from rankloop.store.sums import in_parts, recent, tally, traffic
 from rankloop.store.tables import migrate
 
 T = TypeVar("T")
@@ -39,6 +39,8 @@ class SqliteStore:
         self._opened: list[sqlite3.Connection] = []
         self._opening = threading.Lock()
         self._closed = False
+        self._last: tuple[int, float] | None = None
+        self._seen = 0  # the state of the file, as SQLite counts what other connections wrote
         try:
             self._pen = self._open()
             self._pen.execute("PRAGMA journal_mode = WAL")
@@ -55,9 +57,9 @@ class SqliteStore:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def submit(self, job: Job[T]) -> Future[T]:
+    def submit(self, job: Job[T], *, urgent: bool = True) -> Future[T]:
         """Have a job done; its result is there when it is durable."""
-        return self.committer.submit(job)
+        return self.committer.submit(job, urgent=urgent)
 
     def rankers(self) -> Sequence[str]:
         """The names of the rankers about which anything was decided."""
@@ -68,8 +70,16 @@ class SqliteStore:
         found = self._impressions("query_id = ?", (query_id,))
         return found[0] if found else None
 
-    def impressions(self, ranker: str, *, after: int = 0) -> Iterator[Impression]:
-        """The lists that were shown, in order."""
+    def impressions(self, ranker: str, *, after: int = 0, last: int | None = None) -> Iterator[Impression]:
+        """The lists that were shown, in order; the `last` few, the newest first."""
+        if last is not None:
+            seqs = self._rows(
+                "SELECT seq FROM impressions WHERE ranker = ? AND seq > ? ORDER BY at DESC, seq DESC LIMIT ?",
+                (ranker, after, last),
+            )
+            for (seq,) in seqs:
+                yield from self._impressions("seq = ?", (seq,))
+            return
         while page := self._impressions("ranker = ? AND seq > ?", (ranker, after)):
             yield from page
             after = page[-1].seq
@@ -121,6 +131,13 @@ class SqliteStore:
         with self._reader() as connection:
             return traffic(connection, ranker, since=since, until=until, step=step)
 
+    def in_parts(
+        self, ranker: str, *, since: float, until: float, parts: int, least: int = 1
+    ) -> Sequence[Traffic]:
+        """Lists and clicks in parts of equally many lists."""
+        with self._reader() as connection:
+            return in_parts(connection, ranker, since=since, until=until, parts=parts, least=least)
+
     def recent(self, ranker: str, *, lists: int, after: int, before: float) -> Traffic:
         """The last lists that were shown after entry `after` and before a time, as one sum."""
         with self._reader() as connection:
@@ -143,14 +160,22 @@ class SqliteStore:
         pen = self._pen
         pen.execute("BEGIN IMMEDIATE")
         try:
-            log = SqliteLog(pen)
+            log = SqliteLog(pen, self._last_entry())
             outcomes = [log.attempt(job) for job in jobs]
             pen.execute("COMMIT")
+            self._last = log.last
         except BaseException:
             with contextlib.suppress(sqlite3.Error):
                 pen.execute("ROLLBACK")
             raise
         return outcomes
+
+    def _last_entry(self) -> tuple[int, float]:
+        """Number and time of the last entry; looked up only if another process has written meanwhile."""
+        (version,) = self._pen.execute("PRAGMA data_version").fetchone()
+        if self._last is None or version != self._seen:
+            self._last, self._seen = last_entry(self._pen), version
+        return self._last
 
     def _open(self) -> sqlite3.Connection:
         with self._opening:

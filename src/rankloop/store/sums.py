@@ -30,6 +30,22 @@ def traffic(
     ]
 
 
+def in_parts(
+    connection: sqlite3.Connection, ranker: str, *, since: float, until: float, parts: int, least: int
+) -> list[Traffic]:
+    """Lists and clicks in up to so many parts of equally many lists, `least` or more if there are."""
+    values = {"ranker": ranker, "since": since, "until": until}
+    where = "FROM impressions WHERE ranker = :ranker AND at >= :since AND at < :until"
+    (lists,) = connection.execute(f"SELECT count(*) {where}", values).fetchone()
+    rows = connection.execute(
+        f"""SELECT min(at), {SUMS} FROM (
+            SELECT *, ntile(:parts) OVER (ORDER BY at, seq) AS number, {FIRST_CLICK} {where})
+        GROUP BY number ORDER BY number""",
+        {**values, "parts": max(min(parts, lists // least), 1)},
+    )
+    return [Traffic(start=start, **dict(zip(NAMES, sums, strict=True))) for start, *sums in rows]
+
+
 def recent(connection: sqlite3.Connection, ranker: str, *, lists: int, after: int, before: float) -> Traffic:
     """The last lists that were shown after entry `after` and before a time, as one sum."""
     sums = connection.execute(

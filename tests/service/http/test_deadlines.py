@@ -15,7 +15,7 @@ import pytest
 from rankloop.policies import PairRank
 from rankloop.service import RankerSettings, RankingService
 from rankloop.service.http import HttpSettings
-from rankloop.store import Job, MemoryStore, StoreError
+from rankloop.store import Job, MemoryStore, StoreBusy, StoreError
 from rankloop.types import Query, Ranking
 from tests.service.http.serving import Live, alive, click, request
 
@@ -40,12 +40,19 @@ class StuckStore(MemoryStore):
 
     stuck = broken = False
 
-    def submit(self, job: Job[T]) -> Future[T]:
+    def submit(self, job: Job[T], *, urgent: bool = True) -> Future[T]:
         if self.broken:
             raise StoreError("the disk is full")
-        if self.stuck:
+        if not self.stuck:
+            return super().submit(job, urgent=urgent)
+        later: Future[T] = Future()
+
+        def write() -> None:
             GO.wait(60)
-        return super().submit(job)
+            later.set_result(super(StuckStore, self).submit(job, urgent=urgent).result())
+
+        threading.Thread(target=write, daemon=True).start()
+        return later
 
 
 @pytest.fixture(autouse=True)
@@ -205,3 +212,88 @@ def live_busy() -> Iterator[Live]:
     with alive(service) as live:
         live.face.asking._most = 0
         yield live
+
+
+def test_a_list_that_comes_too_late_has_never_been() -> None:
+    service = RankingService(MemoryStore(), policies=[Stuck])
+    service.create("default", RankerSettings(policy=Stuck()))
+    with alive(service, HASTY) as live:
+        answer = live["rank"].post("/v1/rank", json=request()).json()
+        GO.set()
+        eventually(lambda: live.face.ranking.pending == 0 and live.face.noting.pending == 0)
+        (logged,) = service.store.impressions("default")  # what was given back, and nothing else
+        assert logged.query_id == answer["query_id"]
+        assert logged.fallback.startswith("deadline")
+        assert logged.shown == [each["object_id"] for each in answer["ranking"]]
+        live["rank"].post("/v1/events", json={"events": [click(logged.query_id, "d1")]})
+        service.flush("default")
+        assert service.model("default").lists == 0
+
+
+def test_a_store_with_too_much_to_write_costs_nobody_a_list() -> None:
+    class Full(MemoryStore):
+        full = False
+
+        def submit(self, job: Job[T], *, urgent: bool = True) -> Future[T]:
+            if self.full:
+                raise StoreBusy("20,000 jobs wait to be written")
+            return super().submit(job, urgent=urgent)
+
+    store = Full()
+    service = RankingService(store)
+    service.create("default")
+    with alive(service) as live:
+        query = live["rank"].post("/v1/rank", json=request()).json()["query_id"]
+        store.full = True
+        answer = live["rank"].post("/v1/rank", json=request())
+        assert answer.json()["decision"]["fallback"] is None
+        refused = live["rank"].post("/v1/events", json={"events": [click(query, "d1")]})
+        assert refused.status_code == 503
+        assert refused.headers["retry-after"] == "1"
+        assert live["none"].get("/v1/health").json()["ok"] is False
+        store.full = False
+        again = live["rank"].post("/v1/events", json={"events": [click(query, "d1")]}).json()
+        assert again["receipts"][0]["verdict"] == "accepted"
+
+
+@dataclass(kw_only=True, eq=False)
+class Foreign(PairRank):
+    """A policy of which nobody knows what it does."""
+
+    name: ClassVar[str] = "foreign"
+    threads: ClassVar[set[str]] = set()
+
+    def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
+        self.threads.add(threading.current_thread().name)
+        return super().rank(query, k=k, rng=rng)
+
+
+def test_only_our_own_policies_rank_where_nobody_could_leave_them_behind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    service = RankingService(MemoryStore(), policies=[Foreign])
+    service.create("default")
+    service.create("other", RankerSettings(policy=Foreign()))
+    jobs = list[str]()
+    with alive(service) as live:
+        start = live.face.ranking.start
+
+        def counted(job: Callable[[], Any]) -> Any:
+            jobs.append("job")
+            return start(job)
+
+        monkeypatch.setattr(live.face.ranking, "start", counted)
+        for _ in range(5):
+            live["rank"].post("/v1/rank", json=request(ranker="other"))
+        assert len(jobs) == 5
+        assert Foreign.threads == {"rank"}
+        jobs.clear()
+        for _ in range(5):
+            live["rank"].post("/v1/rank", json=request())
+        assert len(jobs) < 5  # the first, until the cost is known
+        jobs.clear()
+        body = request()
+        body["candidates"][0]["features"]["new"] = 1
+        live["rank"].post("/v1/rank", json=body)
+        assert len(jobs) == 1  # a new feature waits for the disk
+        assert all(each.fallback == "" for each in service.store.impressions("default"))

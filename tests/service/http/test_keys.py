@@ -33,6 +33,8 @@ ADMIN = [
     ("GET", "/v1/doctor"),
     ("GET", "/v1/overview"),
     ("GET", "/v1/stream"),
+    ("GET", "/v1/certainty/q"),
+    ("GET", "/v1/lists"),
 ]
 OPEN = {"/v1/health", "/v1/openapi.json", "/rankloop.js"}
 

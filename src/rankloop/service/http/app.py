@@ -24,6 +24,8 @@ ROUTES: list[Any] = [
     ranking.rank,
     ranking.events,
     past.explain,
+    past.certainty,
+    past.lists,
     past.audit,
     past.replay,
     past.models,
@@ -52,13 +54,13 @@ def create_app(face: Face) -> ASGIApp:
     >>> from rankloop.store import MemoryStore
     >>> app = create_app(Face(service=RankingService(MemoryStore()), keys=Keys.fresh()[0]))
     """
-    description = cache(partial(_described, face))  # made when it is first asked for
+    description = cache(partial(described, face))  # made when it is first asked for
 
     @get("/v1/openapi.json", include_in_schema=False)
     async def openapi() -> Response[dict[str, Any]]:
         return Response(description(), media_type="application/json")
 
-    app = _litestar(face, [*ROUTES, openapi], None)
+    app = _litestar(face, [*ROUTES, *face.routes, openapi], None)
     return Watched(app, face.metrics)
 
 
@@ -87,7 +89,7 @@ def _cors(origins: tuple[str, ...]) -> CORSConfig | None:
     )
 
 
-def _described(face: Face) -> dict[str, Any]:
+def described(face: Face) -> dict[str, Any]:
     """The OpenAPI description; Litestar's own pages are left out, because they load from elsewhere."""
     key = SecurityScheme(type="http", scheme="bearer", description="a page, rank or admin key")
     config = OpenAPIConfig(

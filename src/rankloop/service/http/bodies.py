@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from rankloop.service.features import Candidate
 from rankloop.service.request import LONGEST_QUERY
 from rankloop.service.service import MOST_EVENTS
 from rankloop.service.settings import Mode
@@ -19,21 +18,25 @@ Name = Annotated[
 MOST_RESULTS = 10_000
 
 
-class CandidateBody(Struct, forbid_unknown_fields=True, gc=False):
-    """Something that can be shown."""
+class CandidateHead(Struct, forbid_unknown_fields=True, kw_only=True, gc=False):
+    """A candidate without its features."""
 
     object_id: Annotated[str, Meta(min_length=1, max_length=200)]
-    features: Annotated[
-        dict[str, float | None], Meta(description="by name; null, or not there: missing")
-    ] = {}  # msgspec copies it
     pinned_at: Annotated[int, Meta(ge=1, le=MOST_RESULTS)] | None = None
     group: Id | None = None
 
 
-class RankBody(Struct, forbid_unknown_fields=True):
-    """A query and its candidates, in the caller's own order."""
+class CandidateBody(CandidateHead, kw_only=True, gc=False):
+    """Something that can be shown."""
 
-    candidates: Annotated[list[CandidateBody], Meta(min_length=1)]
+    features: Annotated[
+        dict[str, float | None], Meta(description="by name; null, or not there: missing")
+    ] = {}  # msgspec copies it
+
+
+class RankHead(Struct, forbid_unknown_fields=True, kw_only=True):
+    """A query without its candidates."""
+
     ranker: str = "default"
     k: Annotated[int, Meta(ge=1, le=MOST_RESULTS, description="how many results to show")] = 10
     user_query: Annotated[str, Meta(max_length=LONGEST_QUERY)] = ""
@@ -42,12 +45,11 @@ class RankBody(Struct, forbid_unknown_fields=True):
         str, Meta(max_length=200, description="the same session and query meet the same order")
     ] = ""
 
-    def wanted(self) -> list[Candidate]:
-        """The candidates as the service knows them."""
-        return [
-            Candidate(each.object_id, each.features, each.pinned_at, each.group or "")
-            for each in self.candidates
-        ]
+
+class RankBody(RankHead, kw_only=True):
+    """A query and its candidates, in the caller's own order."""
+
+    candidates: Annotated[list[CandidateBody], Meta(min_length=1)]
 
 
 class EventsBody(Struct, forbid_unknown_fields=True):

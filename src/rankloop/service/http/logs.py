@@ -7,18 +7,19 @@ import logging
 import re
 import time
 import traceback
-import uuid
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from litestar.types import ASGIApp, Message, Receive, Send
 
 from rankloop.service.http.metrics import Metrics
+from rankloop.service.ids import random_id
 
 Scope: TypeAlias = Any  # Litestar's type has no room for a key of ours
 LOGGER = logging.getLogger("rankloop.http")
 OWN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")  # what a proxy may call a request
 SAFE = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
+ASSETS = "/assets/"  # whose answers say themselves how long they may be kept
 
 
 class Watched:
@@ -33,13 +34,14 @@ class Watched:
             await self._app(scope, receive, send)
             return
         started, status = time.perf_counter(), 499  # the client is gone
+        safe = SAFE[:1] if scope["path"].startswith(ASSETS) else SAFE
         mine = scope["rankloop_id"] = _id_of(scope)
 
         async def watch(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message["headers"], *SAFE, (b"x-request-id", mine.encode())]
+                message["headers"] = [*message["headers"], *safe, (b"x-request-id", mine.encode())]
             await send(message)
 
         try:
@@ -49,8 +51,7 @@ class Watched:
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         route = route_of(scope)
-        self._metrics.requests.labels(route, str(status)).inc()
-        self._metrics.seconds.labels(route).observe(seconds)
+        self._metrics.answered(route, status, seconds)
         level = logging.WARNING if status in (401, 403) or status >= 500 else logging.INFO
         if LOGGER.isEnabledFor(level):
             LOGGER.log(level, "request", extra={"data": _said(scope, status, seconds)})
@@ -112,6 +113,7 @@ def _said(scope: Scope, status: int, seconds: float) -> dict[str, Any]:
 
 def _id_of(scope: Scope) -> str:
     """The id a proxy gave the request, or one of ours."""
-    given = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
-    text = given.decode("latin-1")
-    return text if OWN_ID.fullmatch(text) else uuid.uuid4().hex
+    for name, value in scope["headers"]:
+        if name == b"x-request-id" and OWN_ID.fullmatch(value.decode("latin-1")):
+            return str(value.decode("latin-1"))
+    return random_id()

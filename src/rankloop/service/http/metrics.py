@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.core import GaugeMetricFamily, Metric
@@ -46,7 +47,20 @@ class Metrics:
         self.events = Counter(
             "rankloop_events", "events by what was made of them", ["verdict"], registry=self._registry
         )
+        # finding a counter by its labels takes longer than counting, and there are few
+        self._count: Callable[..., Counter] = cache(self.requests.labels)
+        self._time: Callable[..., Histogram] = cache(self.seconds.labels)
+        self._list: Callable[..., Counter] = cache(self.lists.labels)
         self._registry.register(_Rankers(service))
+
+    def answered(self, route: str, status: int, seconds: float) -> None:
+        """Count an answer."""
+        self._count(route, str(status)).inc()
+        self._time(route).observe(seconds)
+
+    def shown(self, ranker: str, mode: str) -> None:
+        """Count a list."""
+        self._list(ranker, mode).inc()
 
     def text(self) -> bytes:
         """In Prometheus' text format."""

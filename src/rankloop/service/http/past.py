@@ -11,11 +11,12 @@ from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 from msgspec import Struct
 
 from rankloop.service.audit import Audit
+from rankloop.service.certainty import CertaintyPicture
 from rankloop.service.explain import Explanation
 from rankloop.service.http.bodies import ForgetBody, RollbackBody
 from rankloop.service.http.face import Face, GivenFace
 from rankloop.service.http.guard import needs
-from rankloop.store import Event
+from rankloop.store import Event, Impression
 
 ADMIN = [needs("admin")]
 
@@ -49,6 +50,21 @@ class PastList(Struct):
     evidence: dict[str, Any]  # what the policy needs to learn from it
     digest: str  # BLAKE2b-128 of the body that was sent
     events: list[Event]
+
+
+class ListLine(Struct):
+    """A past list in a line."""
+
+    query_id: str
+    at: float
+    user_query: str
+    model: int
+    mode: str
+    shown: int  # results
+    pairs: int
+    settled: int | None  # of the pairs; None: the policy could not tell
+    explored: int  # of the pairs, shown against the scores
+    fallback: str | None
 
 
 class Again(Struct):
@@ -93,6 +109,23 @@ async def explain(
     """What the model of that time thought of two results: gap, width, settled or explored, by feature."""
     found = await _ask(face, partial(face.service.explain, query_id, a, b))
     return Why(found.sentence, found)
+
+
+@get("/v1/certainty/{query_id:str}", guards=ADMIN, summary="What was settled in a past list")
+async def certainty(query_id: FromPath[str], face: GivenFace) -> CertaintyPicture:
+    """Which pairs of results were in a certain order, which were open, and the blocks they make."""
+    found: CertaintyPicture = await _ask(face, partial(face.service.certainty, query_id))
+    return found
+
+
+@get("/v1/lists", guards=ADMIN, summary="The lists shown last")
+async def lists(
+    face: GivenFace,
+    ranker: FromQuery[str] = "default",
+    last: Annotated[int, QueryParameter(ge=1, le=100)] = 20,
+) -> list[ListLine]:
+    """A line for each, the newest first."""
+    return [line_of(each) for each in await _ask(face, partial(face.service.lists, ranker, last=last))]
 
 
 @get("/v1/audit/{query_id:str}", guards=ADMIN, summary="Everything about a past list")
@@ -140,6 +173,22 @@ async def forget(data: JSONBody[ForgetBody], face: GivenFace) -> Changed:
 
 async def _ask(face: Face, job: Any) -> Any:
     return await face.asking.run(job, seconds=face.settings.patience)
+
+
+def line_of(shown: Impression) -> ListLine:
+    """A list in a line."""
+    return ListLine(
+        query_id=shown.query_id,
+        at=shown.at,
+        user_query=shown.user_query,
+        model=shown.model,
+        mode=shown.mode,
+        shown=len(shown.order),
+        pairs=shown.pairs,
+        settled=shown.settled,
+        explored=shown.explored,
+        fallback=shown.fallback or None,
+    )
 
 
 def _told(found: Audit, names: list[str]) -> PastList:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from functools import partial
+from typing import cast
 
 from litestar import MediaType, Response, post
-from litestar.params import JSONBody
+from litestar.params import JSONBody, SkipValidation
 from msgspec import Struct
 
 from rankloop.service.answer import RankedList
 from rankloop.service.events import Receipt
-from rankloop.service.features import Candidate, RequestError
+from rankloop.service.features import RequestError
+from rankloop.service.http.asked import Asked
 from rankloop.service.http.bodies import EventsBody, RankBody
-from rankloop.service.http.face import Face, GivenFace
-from rankloop.service.http.fallback import enter, own_order
-from rankloop.service.http.guard import needs
+from rankloop.service.http.errors import AnyRequest
+from rankloop.service.http.face import Face
+from rankloop.service.http.fallback import own_order
+from rankloop.service.http.guard import asks_first
 from rankloop.service.http.workers import Busy
-from rankloop.store import Impression, StoreError, write
+from rankloop.service.ranker import View
+from rankloop.service.request import Draft
+from rankloop.store import StoreError, write
 
 
 class Receipts(Struct):
@@ -27,47 +31,50 @@ class Receipts(Struct):
     receipts: list[Receipt]
 
 
-@post("/v1/rank", status_code=200, guards=[needs("rank")], summary="Rank candidates")
-async def rank(data: JSONBody[RankBody], face: GivenFace) -> Response[RankedList]:
+@post("/v1/rank", status_code=200, before_request=asks_first("rank"), summary="Rank candidates")
+async def rank(data: JSONBody[SkipValidation[RankBody]], request: AnyRequest) -> Response[RankedList]:
     """A ranked list and the query_id under which its events are to be sent.
 
     If it cannot be made in time, it is the caller's own order, and `decision.fallback` says why.
     """
-    candidates = data.wanted()
-    ranked = await _ranked(face, data, candidates)
-    face.metrics.lists.labels(data.ranker, ranked.decision.mode).inc()
-    if ranked.decision.fallback:
-        face.metrics.fallbacks.labels(data.ranker, _kind(ranked.decision.fallback)).inc()
+    face: Face = request.app.state.face  # a dependency would cost more than it is worth here
+    ranked = await _ranked(face, cast(Asked, data))
+    made = ranked.decision
+    face.metrics.shown(made.ranker, made.mode)
+    if made.fallback:
+        face.metrics.fallbacks.labels(made.ranker, _kind(made.fallback)).inc()
     return Response(ranked.to_bytes(), media_type=MediaType.JSON)  # type: ignore[arg-type]  # as it was logged
 
 
-@post("/v1/events", status_code=200, guards=[needs("page")], summary="Report what users did")
-async def events(data: JSONBody[EventsBody], face: GivenFace) -> Receipts:
+@post("/v1/events", status_code=200, before_request=asks_first("page"), summary="Report what users did")
+async def events(data: JSONBody[EventsBody], request: AnyRequest) -> Receipts:
     """A verdict for each event, given when all of them are durable.
 
     Late, repeated and unknown events are welcome. If there is no answer, send the same again with the same
     event ids: nothing is counted twice.
     """
-    job = partial(face.service.record, data.events)
-    receipts = await face.recording.run(job, seconds=face.settings.patience)
+    face: Face = request.app.state.face
+    patience = face.settings.patience
+    entered = await face.recording.run(partial(face.service.enter, data.events), seconds=patience)
+    learn = partial(face.service.learn, {ranker for ranker, _ in entered})
+    if face.service.learns_by_itself:
+        learn()  # only wakes a thread
+    else:
+        await face.asking.run(learn, seconds=patience)
+    receipts = [receipt for _, receipt in entered]
     for verdict, count in Counter(each.verdict for each in receipts).items():
         face.metrics.events.labels(verdict).inc(count)
     return Receipts(receipts)
 
 
-async def _ranked(face: Face, body: RankBody, candidates: Sequence[Candidate]) -> RankedList:
-    """The service's list, or the caller's own order if there is none in time."""
-    job = partial(
-        face.service.rank,
-        candidates,
-        ranker=body.ranker,
-        k=body.k,
-        user_query=body.user_query,
-        client_id=body.client_id,
-        session_id=body.session_id,
-    )
+async def _ranked(face: Face, asked: Asked) -> RankedList:
+    """The service's list, or the caller's own order if there is none in time.
+
+    Only the list that is given back is written down: one that comes too late is dropped.
+    """
+    view = face.service.ranker(asked.head.ranker).view
     try:
-        return await face.ranking.run(job, seconds=face.settings.deadline)
+        made = await _made(face, asked, view)
     except RequestError:
         raise
     except TimeoutError:
@@ -78,17 +85,37 @@ async def _ranked(face: Face, body: RankBody, candidates: Sequence[Candidate]) -
         reason = "store: it cannot be written"
     except Exception as error:  # whatever it is, the caller gets a list
         reason = f"{type(error).__name__}: the list could not be made"
-    ranked, shown = own_order(body, candidates, face.service.ranker(body.ranker).view, reason)
-    _note(face, shown)
-    return ranked
+    else:
+        face.service.publish(made)
+        return made.ranked
+    made = own_order(asked, view, reason)
+    _note(face, made)
+    return made.ranked
 
 
-def _note(face: Face, shown: Impression) -> None:
-    """Have a fallback written down, without waiting for it."""
+async def _made(face: Face, asked: Asked, view: View) -> Draft:
+    head, table, pace = asked.head, asked.table, face.pace
+    job = partial(
+        face.service.prepare,
+        table,
+        ranker=head.ranker,
+        k=head.k,
+        user_query=head.user_query,
+        client_id=head.client_id,
+        session_id=head.session_id,
+    )
+    kind = pace.kind(head.ranker, view, table)
+    if pace.quick(kind, view, table):
+        return pace.timed(kind, job)
+    return await face.ranking.run(partial(pace.timed, kind, job), seconds=face.settings.deadline)
+
+
+def _note(face: Face, made: Draft) -> None:
+    """Have a fallback written down, without waiting for it: perhaps it is the store that is in trouble."""
 
     def job() -> None:
         try:
-            write(face.service.store, partial(enter, shown=shown))
+            write(face.service.store, lambda log: log.append(made.impression))
         except StoreError:
             face.metrics.unlogged.inc()
 

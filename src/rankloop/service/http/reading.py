@@ -12,6 +12,9 @@ from typing import Any
 from litestar import Request
 from msgspec.json import Decoder
 
+from rankloop.service.http.asked import RankDecoder
+from rankloop.service.http.bodies import RankBody
+
 
 class StrictRequest(Request[Any, Any, Any]):
     """A request whose JSON is of the type that its route asks for, or refused."""
@@ -34,5 +37,5 @@ def sentence(error: Exception) -> str:
 
 
 @cache
-def _decoder(kind: Any) -> Decoder[Any]:
-    return Decoder(kind)
+def _decoder(kind: Any) -> Decoder[Any] | RankDecoder:
+    return RankDecoder() if kind is RankBody else Decoder(kind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import signal
 import socket
 import sys
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 
 import uvicorn
+from threadpoolctl import threadpool_limits
 
 from rankloop.service.http.app import create_app
 from rankloop.service.http.face import Face
@@ -19,6 +21,7 @@ from rankloop.types import SettingError
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 LAST_REQUESTS = 10  # seconds that requests have to end in
+YOUNG = 5000  # objects made between two looks for garbage; Python's own default is 700
 SWITCH = 0.001  # seconds after which a thread that computes lets the others in; Python's own default is 5 ms
 
 
@@ -42,7 +45,7 @@ def bind(host: str, port: int | None) -> socket.socket:
 
 def serve(face: Face, listening: socket.socket, *, ready: Callable[[], None] = lambda: None) -> None:
     """Answer requests until SIGTERM or Ctrl-C; those under way are finished. `ready` is called first."""
-    sys.setswitchinterval(SWITCH)
+    _settle_down()
     config = uvicorn.Config(
         create_app(face),
         log_config=None,
@@ -55,6 +58,19 @@ def serve(face: Face, listening: socket.socket, *, ready: Callable[[], None] = l
         _Server(config, face, ready).run(sockets=[listening])
     finally:
         face.close()
+
+
+def _settle_down() -> None:
+    """Make the interpreter fit to answer many short requests.
+
+    Threads that compute let others in; what is there by now, and stays, is not looked through for garbage
+    again and again; and products of small matrices are left to the thread that wants them.
+    """
+    sys.setswitchinterval(SWITCH)
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(YOUNG, 20, 20)
+    threadpool_limits(limits=1, user_api="blas")
 
 
 @contextlib.contextmanager

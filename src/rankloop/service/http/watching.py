@@ -19,7 +19,8 @@ from rankloop import __version__
 from rankloop.service.health import Health
 from rankloop.service.http.face import Face, GivenFace
 from rankloop.service.http.guard import needs
-from rankloop.service.insight import Diagnosis, Overview, doctor, over_time, overview
+from rankloop.service.insight import By, Diagnosis, Overview, by_steps, doctor
+from rankloop.service.service import RankingService
 
 ADMIN = [needs("admin")]
 LOOK_EVERY = 0.25  # seconds between two looks of a stream
@@ -51,8 +52,7 @@ async def health(face: GivenFace) -> Alive:
 @get("/v1/doctor", guards=ADMIN, summary="Do the clicks arrive?")
 async def diagnosis(face: GivenFace, minutes: Minutes = 1440) -> Diagnosis:
     """What was made of recent events, and what is wrong with them if anything is."""
-    since, until = _stretch(minutes)
-    job = partial(doctor, face.service.store, since=since, until=until)
+    job = partial(diagnose, face.service, minutes)
     return await face.asking.run(job, seconds=face.settings.patience)
 
 
@@ -62,18 +62,24 @@ async def insight(
     ranker: FromQuery[str] = "default",
     minutes: Minutes = 1440,
     steps: Annotated[int, QueryParameter(ge=1, le=1000)] = 50,
+    by: Annotated[By, QueryParameter(description="steps of equal time, or of equally many lists")] = "time",
 ) -> Insight:
     """Clicks, certainty, exploration and fallbacks of a stretch of time."""
-    store, name = face.service.store, face.service.ranker(ranker).name
+    job = partial(look, face.service, ranker, minutes=minutes, steps=steps, by=by)
+    return await face.asking.run(job, seconds=face.settings.patience)
+
+
+def diagnose(service: RankingService, minutes: int) -> Diagnosis:
+    """Whether the clicks of the last minutes arrived."""
     since, until = _stretch(minutes)
-    total = partial(overview, store, name, since=since, until=until)
-    parts = partial(over_time, store, name, since=since, until=until, steps=steps)
-    patience = face.settings.patience
-    return Insight(
-        name,
-        await face.asking.run(total, seconds=patience),
-        await face.asking.run(parts, seconds=patience),
-    )
+    return doctor(service.store, since=since, until=until)
+
+
+def look(service: RankingService, ranker: str, *, minutes: int, steps: int, by: By) -> Insight:
+    """What happened in the last minutes."""
+    store, name = service.store, service.ranker(ranker).name
+    since, until = _stretch(minutes)
+    return Insight(name, *by_steps(store, name, since=since, until=until, steps=steps, by=by))
 
 
 @get("/metrics", guards=[needs("rank")], media_type=MediaType.TEXT, summary="Numbers for Prometheus")

@@ -7,10 +7,12 @@ when all are stuck and enough work waits, more is refused at once.
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import contextlib
 import queue
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 T = TypeVar("T")
@@ -39,8 +41,12 @@ class Workers:
 
     async def run(self, job: Callable[[], T], *, seconds: float) -> T:
         """The result of a job; `TimeoutError` if it is not there in time, `Busy` if it cannot even wait."""
-        async with asyncio.timeout(seconds):
-            return await self.start(job)
+        future = self.start(job)
+        timer = future.get_loop().call_later(seconds, _expire, future)
+        try:
+            return await future
+        finally:
+            timer.cancel()
 
     def start(self, job: Callable[[], T]) -> asyncio.Future[T]:
         """A job that nobody has to wait for."""
@@ -67,7 +73,7 @@ class Workers:
             result: Any = None
             trouble: BaseException | None = None
             try:
-                if not future.cancelled():  # otherwise nobody waits for it any more
+                if not future.done():  # otherwise nobody waits for it any more
                     result = job()
             except BaseException as error:
                 trouble = error
@@ -76,6 +82,41 @@ class Workers:
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is there to be told
                 loop.call_soon_threadsafe(_settle, future, result, trouble)
             del task, job, future, result, trouble  # nothing is kept alive while waiting for the next job
+
+
+class Waiting:
+    """Waits for what another thread does, for few enough at once."""
+
+    def __init__(self, *, most: int) -> None:
+        self.pending = 0
+        self._most = most
+
+    async def run(self, begin: Callable[[], concurrent.futures.Future[T]], *, seconds: float) -> T:
+        """What comes of it; `TimeoutError` if it is not there in time, `Busy` if too many wait already."""
+        if self.pending >= self._most:
+            raise Busy
+        begun, loop = begin(), asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        self.pending += 1
+        begun.add_done_callback(partial(_tell, loop, future))
+        timer = loop.call_later(seconds, _expire, future)
+        try:
+            return await future
+        finally:
+            timer.cancel()
+            self.pending -= 1
+
+
+def _tell(loop: asyncio.AbstractEventLoop, future: asyncio.Future[Any], done: Any) -> None:
+    trouble = done.exception()
+    result = None if trouble else done.result()
+    with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is there to be told
+        loop.call_soon_threadsafe(_settle, future, result, trouble)
+
+
+def _expire(future: asyncio.Future[Any]) -> None:
+    if not future.done():
+        future.set_exception(TimeoutError())
 
 
 def _settle(future: asyncio.Future[Any], result: Any, trouble: BaseException | None) -> None:
