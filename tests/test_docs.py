@@ -37,9 +37,10 @@ def title(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
-def blocks(page: Path, language: str) -> list[str]:
-    """The code blocks of a page in one language."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+def blocks(page: Path, languages: str) -> list[tuple[str, str]]:
+    """The code blocks of a page in some languages (`python|console`), each with its language."""
+    text = page.read_text("utf-8")
+    return re.findall(rf"^```({languages})\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
 
 
 def prose(page: Path) -> str:
@@ -47,8 +48,8 @@ def prose(page: Path) -> str:
     return re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
 
 
-def with_block(language: str) -> list[Path]:
-    return [page for page in PAGES if blocks(page, language)]
+RUN = [page for page in PAGES if blocks(page, "python|console") and page.name != "tutorial.md"]
+"""The pages whose blocks run here; the tutorial talks to a service of its own, in test_tutorial.py."""
 
 
 def some_results() -> object:
@@ -66,18 +67,23 @@ def some_results() -> object:
 GIVEN: dict[str, dict[str, Callable[[], object]]] = {"docs/report.md": {"results": some_results}}
 
 
-# Python
+# Blocks
 
 
-@pytest.mark.parametrize("page", with_block("python"), ids=title)
-def test_python_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("page", RUN, ids=title)
+def test_blocks_run_in_the_order_of_the_page(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     module = ModuleType("a_page_of_the_documentation")
     monkeypatch.setitem(sys.modules, module.__name__, module)  # classes look for their module
     namespace = vars(module)
     namespace.update({name: make() for name, make in GIVEN.get(title(page), {}).items()})
-    for block in blocks(page, "python"):
-        run_block(block, namespace, title(page))
+    for language, block in blocks(page, "python|console"):
+        if language == "python":
+            run_block(block, namespace, title(page))
+        else:
+            run_commands(block)
 
 
 def run_block(block: str, namespace: dict[str, Any], name: str) -> None:
@@ -104,20 +110,17 @@ def commands(block: str, *, prompt: str = "") -> list[list[str]]:
     return [shlex.split(line, comments=True)[1:] for line in found]
 
 
-@pytest.mark.parametrize("page", with_block("console"), ids=title)
-def test_console_commands_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for block in blocks(page, "console"):
-        for words in commands(block, prompt="$ "):
-            few = ["--workers", "1"] if words[0] in ("compare", "run") else []
-            result = CliRunner().invoke(app, [*words, *few])
-            assert result.exit_code == 0, f"rankloop {shlex.join(words)}\n{result.output}"
+def run_commands(block: str) -> None:
+    for words in commands(block, prompt="$ "):
+        few = ["--workers", "1"] if words[0] in ("compare", "run") else []
+        result = CliRunner().invoke(app, [*words, *few])
+        assert result.exit_code == 0, f"rankloop {shlex.join(words)}\n{result.output}"
 
 
 def mentioned() -> Iterator[tuple[str, list[str]]]:
     """Every command that is shown but too long to run: those in sh blocks and in running text."""
     for page in PAGES:
-        for block in blocks(page, "sh"):
+        for _, block in blocks(page, "sh"):
             yield from ((title(page), words) for words in commands(block))
         for span in re.findall(r"`(rankloop [^`<]+)`", prose(page)):
             yield from ((title(page), words) for words in commands(span))
@@ -175,11 +178,17 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert anchor in anchors(target), f"{title(page)}: {link}"
 
 
+def stands_for(page: Path) -> Path:
+    """The file at the root that a page is on the site, as in `This page is [README.md](../README.md).`"""
+    found = re.fullmatch(r"This page is \[.+\]\((.+)\)\.\s*", page.read_text("utf-8"))
+    return (page.parent / found[1]).resolve() if found else page
+
+
 @pytest.mark.parametrize("page", sorted(ROOT.glob("docs/**/*.md")), ids=title)
 def test_every_page_is_on_the_map(page: Path) -> None:
     index = ROOT / "docs" / "index.md"
     linked = {(index.parent / link.partition("#")[0]).resolve() for link in links(index)}
-    assert page == index or page in linked
+    assert page == index or stands_for(page) in linked
 
 
 # Policies

@@ -21,7 +21,7 @@ class MRR(BinaryMetric):
     relevant document has $n$ documents, $m$ relevant, below $c$ others, the first relevant one is at
     its $i$-th position with a probability that counts where the other $m-1$ may be:
 
-    $$\sum_{i=1}^{n-m+1} \binom{n-i}{m-1} \Big/ \binom{n}{m} \cdot \frac{1}{c + i}$$
+    $$\sum_{i=1}^{n-m+1} \frac{\binom{n-i}{m-1}}{\binom{n}{m}} \cdot \frac{1}{c + i}$$
 
     >>> MRR()(np.array([1, 0, 2]), np.array([1, 0, 2]))
     0.5

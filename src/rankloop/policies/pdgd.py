@@ -79,7 +79,7 @@ def swap_probability(scores: FloatArray, order: IntArray, a: IntArray, b: IntArr
     r"""$P(R^*) / (P(R) + P(R^*))$ for lists $R^*$ that are $R$ with positions $a$ and $b$ swapped.
 
     Only the softmax denominators between the two positions change. With $D_m$ the denominator at rank $m$
-    and $i < j$ the two ranks, $\rho = 1 / \big(1 + \prod_{m=i+1}^{j} (D_m + e^{s_i} - e^{s_j}) / D_m\big)$.
+    and $i < j$ the two ranks, $\rho = 1 / \bigl(1 + \prod_{m=i+1}^{j} (D_m + e^{s_i} - e^{s_j}) / D_m\bigr)$.
 
     >>> even = np.zeros(3)
     >>> swap_probability(even, np.arange(3), np.array([0]), np.array([2])).tolist()

@@ -1,0 +1,1 @@
+"""What rankloop's documentation needs beyond Sphinx, MyST and Furo."""

@@ -1,0 +1,188 @@
+"""The documentation as a site: built as `make docs` builds it, and looked at from outside."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from rankloop.service import RankingService
+from rankloop.service.http import Face, Keys
+from rankloop.service.http.app import described
+from rankloop.store import MemoryStore
+from tests.test_docs import ROOT, prose, title
+
+DOCS = ROOT / "docs"
+SOURCES = sorted(DOCS.glob("**/*.md"))
+PACKAGES = sorted(page.stem for page in DOCS.glob("reference/*.md") if page.stem != "http")
+LOADS = {"script": "src", "link": "href", "img": "src", "iframe": "src", "source": "src", "object": "data"}
+
+
+def build(source: Path, out: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "sphinx", "--builder", "html", "--fail-on-warning", "--keep-going"]
+    return subprocess.run(
+        [*command, "--quiet", "--conf-dir", str(DOCS), str(source), str(out)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@dataclass
+class Page(HTMLParser):
+    """What a browser would make of a page: where it leads, what it loads, what can be read on it."""
+
+    ids: set[str] = field(default_factory=set)
+    leads: list[str] = field(default_factory=list)
+    loads: list[str] = field(default_factory=list)
+    formulas: int = 0
+    text: str = ""  # without code and formulas
+
+    def __post_init__(self) -> None:
+        super().__init__()
+        self._aside = 0  # how deep we are in code, scripts or formulas
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        self.ids |= {value for name, value in given.items() if name == "id"}
+        self.formulas += tag == "math"
+        self._aside += tag in ("pre", "code", "script", "style", "math")
+        if tag == "a":
+            self.leads.append(given.get("href", "#"))
+        if tag in LOADS and LOADS[tag] in given:
+            self.loads.append(given[LOADS[tag]])
+        self.loads += re.findall(r"url\(([^)]*)\)", given.get("style", ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        self._aside -= tag in ("pre", "code", "script", "style", "math")
+
+    def handle_data(self, data: str) -> None:
+        self.text += "" if self._aside else data
+
+
+@cache
+def read(path: Path) -> Page:
+    page = Page()
+    page.feed(path.read_text("utf-8"))
+    page.close()
+    return page
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built without a warning."""
+    out = tmp_path_factory.mktemp("site")
+    done = build(DOCS, out)
+    assert done.returncode == 0, done.stderr
+    assert not done.stderr
+    return out
+
+
+def html(site: Path, source: Path) -> Path:
+    return (site / source.relative_to(DOCS)).with_suffix(".html")
+
+
+def pages(site: Path) -> Iterator[tuple[str, Page]]:
+    for path in sorted(site.glob("**/*.html")):
+        yield path.relative_to(site).as_posix(), read(path)
+
+
+def test_every_page_is_there_and_in_the_table_of_contents_of_the_first(site: Path) -> None:
+    first = {unquote(urlsplit(link).path) for link in read(site / "index.html").leads}
+    for source in SOURCES:
+        there = html(site, source)
+        assert there.exists(), title(source)
+        assert source.name == "index.md" or there.relative_to(site).as_posix() in first, title(source)
+
+
+def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
+    for name, page in pages(site):
+        assert page.loads, name
+        for address in page.loads:
+            assert not urlsplit(address).netloc, f"{name} loads {address}"
+    for style in site.glob("_static/**/*.css"):
+        for address in re.findall(r"url\(\s*[\"']?([^)\"']+)|@import\s+([^;]+)", style.read_text("utf-8")):
+            assert not re.match(r"[\"']?(https?:)?//", "".join(address)), f"{style.name} loads {address}"
+
+
+def test_every_link_leads_to_a_page_and_a_place_on_it(site: Path) -> None:
+    for name, page in pages(site):
+        for link in page.leads:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (site / name).parent / unquote(parts.path) if parts.path else site / name
+            assert target.exists(), f"{name}: {link}"
+            if parts.fragment and target.suffix == ".html":
+                assert unquote(parts.fragment) in read(target.resolve()).ids | {"top"}, f"{name}: {link}"
+
+
+def test_formulas_are_drawn(site: Path) -> None:
+    for name, page in pages(site):
+        assert not re.search(r"\$\$|\$[^$\s]*\\|\\(frac|sum|theta|sigma)", page.text), name
+    for source in SOURCES:
+        written = len(
+            re.findall(r"\$\$.+?\$\$|\$[^$]+\$", re.sub(r"`[^`\n]*`", "", prose(source)), re.DOTALL)
+        )
+        assert read(html(site, source)).formulas >= written, title(source)
+    assert read(site / "policies" / "pairrank.html").formulas > 5
+    assert read(site / "reference" / "policies.html").formulas > 50
+
+
+def test_no_markup_of_docstrings_is_left(site: Path) -> None:
+    for package in PACKAGES:
+        text = read(site / "reference" / f"{package}.html").text
+        assert "`" not in text, package
+        assert ":math:" not in text, package
+        assert ":py:" not in text, package
+
+
+def test_every_public_name_is_in_the_reference(site: Path) -> None:
+    for package in PACKAGES:
+        module = importlib.import_module(f"rankloop.{package}")
+        ids = read(site / "reference" / f"{package}.html").ids
+        for name in getattr(module, "__all__", ["Query", "Ranking", "Feedback", "DataError"]):
+            if getattr(getattr(module, name), "__module__", "").startswith("rankloop"):  # no plain constants
+                assert f"rankloop.{package}.{name}" in ids, f"rankloop.{package}.{name}"
+
+
+def test_every_route_and_type_of_the_service_is_in_the_reference(site: Path) -> None:
+    api = described(Face(service=RankingService(MemoryStore()), keys=Keys.fresh()[0]))
+    text = (site / "reference" / "http.html").read_text("utf-8")
+    for path, methods in api["paths"].items():
+        for method in methods:
+            assert f"{method.upper()} {path}" in re.sub(r"<[^>]+>", "", text)
+    assert {name.lower() for name in api["components"]["schemas"]} <= read(
+        site / "reference" / "http.html"
+    ).ids
+
+
+def test_what_is_wrong_would_be_noticed(tmp_path: Path) -> None:
+    source = tmp_path / "docs"
+    source.mkdir()
+    (source / "index.md").write_text("# Top\n\n## A\n\n[b](b.md) [c](c.md)\n")
+    (source / "b.md").write_text("# B\n\n$\\nosuch{x}$\n")
+    (source / "c.md").write_text("# C\n\n[nowhere](b.md#nowhere)\n")
+    (source / "d.md").write_text("# D\n\nNobody links here.\n")
+    done = build(source, tmp_path / "out")
+    assert done.returncode == 1
+    assert "nosuch" in done.stderr
+    assert "nowhere" in done.stderr
+    assert "d.md: WARNING: document isn't included in any toctree" in done.stderr
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in DOCS.glob("_site/[a-z]*.py")))
+def test_the_examples_in_our_extensions_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(DOCS))
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    assert not doctest.testmod(importlib.import_module(f"_site.{name}"), optionflags=flags).failed
