@@ -10,41 +10,49 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 from threadpoolctl import threadpool_limits
 
-from benchmarks import loading, rounds
+from benchmarks import loading, neural, rounds
 
 OUT = Path("build") / "bench.jsonl"
 CONSOLE = Console()
+Row: TypeAlias = dict[str, object]
 
 
 def main(chosen: list[str]) -> None:
     """Measure on one core and report."""
-    measures: dict[str, Callable[[], dict[str, object]]] = {
+    measures: dict[str, Callable[[], Row | list[Row]]] = {
         name: partial(rounds.compare, name) for name in rounds.PAIRS
     }
     measures |= {f"projection, {name}": partial(rounds.projection, name) for name in rounds.DUELING}
+    measures |= {f"neural, {size}": partial(neural.widths, size) for size in neural.WIDTHS}
+    measures |= {"agreement": neural.agreement, "training": neural.training}
     measures |= {"flat": rounds.flatness, "loading": loading.result}
     known = list(measures)
     if unknown := [name for name in chosen if name not in known]:
         sys.exit(f"no benchmark is called {unknown[0]!r}: choose from {', '.join(known)}")
     names = track(chosen or known, description="measuring", console=CONSOLE, transient=True)
     with threadpool_limits(limits=1):
-        rows = [measures[name]() for name in names]
+        measured = [measures[name]() for name in names]
+    rows = [row for found in measured for row in (found if isinstance(found, list) else [found])]
     OUT.parent.mkdir(exist_ok=True)
     OUT.write_text("".join(json.dumps(row) + "\n" for row in rows))
     show_rounds([row for row in rows if row["bench"] == "rounds"])
     show_projection([row for row in rows if row["bench"] == "projection"])
+    show_neural([row for row in rows if row["bench"] == "neural"])
+    show_agreement([row for row in rows if row["bench"] == "agreement"])
+    show_training([row for row in rows if row["bench"] == "training"])
     show_flat([row for row in rows if row["bench"] == "flat"])
     show_loading([row for row in rows if row["bench"] == "loading"])
     CONSOLE.print(f"written to {OUT}")
 
 
-def show_rounds(rows: list[dict[str, object]]) -> None:
+def show_rounds(rows: list[Row]) -> None:
     """The table of policies."""
     title = (
         f"rounds: {rounds.DOCUMENTS} documents × {rounds.FEATURES} features, {rounds.SHOWN} shown, one core"
@@ -77,7 +85,7 @@ def show_rounds(rows: list[dict[str, object]]) -> None:
         CONSOLE.print(table)
 
 
-def show_projection(rows: list[dict[str, object]]) -> None:
+def show_projection(rows: list[Row]) -> None:
     """The lines about document-space projection."""
     for row in rows:
         CONSOLE.print(
@@ -86,7 +94,47 @@ def show_projection(rows: list[dict[str, object]]) -> None:
         )
 
 
-def show_flat(rows: list[dict[str, object]]) -> None:
+def show_neural(rows: list[Row]) -> None:
+    """The table of networks."""
+    title = f"networks: {rounds.DOCUMENTS} documents × {rounds.FEATURES} features, perfect users, one core"
+    table = Table(title=title)
+    for heading in ("units", "policy", "ms a round", "× diagonal", "peak kB", "state kB"):
+        table.add_column(heading, justify="left" if heading in ("units", "policy") else "right")
+    for row in rows:
+        memory = f"{row['peak_kb']:,.0f}", f"{row['state_kb']:,.0f}"
+        pace = f"{row['ms']:.1f}", f"{row['ratio']:.2f}"
+        table.add_row(str(row["network"]), str(row["name"]), *pace, *memory)
+    if rows:
+        CONSOLE.print(table)
+
+
+def show_agreement(rows: list[Row]) -> None:
+    """The table of covariances."""
+    table = Table(title="olRankNet, 16 x 16: pairs on which a covariance agrees with the full one")
+    for heading in ("covariance", "rounds", *(f"α = {alpha}" for alpha in neural.ALPHAS)):
+        table.add_column(heading, justify="left" if heading == "covariance" else "right")
+    for row in rows:
+        alike = row["alike"]
+        assert isinstance(alike, list)
+        table.add_row(str(row["name"]), f"{row['rounds']:,}", *(f"{share:.1%}" for share in alike))
+    if rows:
+        CONSOLE.print(table)
+
+
+def show_training(rows: list[Row]) -> None:
+    """The table of training schedules."""
+    table = Table(title="P²NeurRank, 100 x 100: a round after so many lists")
+    for heading in ("lists", "replay, ms", "exact, ms", "× replay"):
+        table.add_column(heading, justify="right")
+    for row in rows:
+        table.add_row(
+            f"{row['lists']:,}", f"{row['replay_ms']:.2f}", f"{row['exact_ms']:,.0f}", f"{row['ratio']:,.0f}"
+        )
+    if rows:
+        CONSOLE.print(table)
+
+
+def show_flat(rows: list[Row]) -> None:
     """The line about time."""
     for row in rows:
         CONSOLE.print(
@@ -95,7 +143,7 @@ def show_flat(rows: list[dict[str, object]]) -> None:
         )
 
 
-def show_loading(rows: list[dict[str, object]]) -> None:
+def show_loading(rows: list[Row]) -> None:
     """The lines about files."""
     for row in rows:
         CONSOLE.print(

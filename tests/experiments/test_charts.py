@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 import vl_convert
 
-from rankloop.experiments.charts import MOST_POINTS, PALETTE, learning_curves, policy_colours
+from rankloop.charts import PALETTE
+from rankloop.experiments.charts import MOST_POINTS, learning_curves, policy_colours
 from rankloop.experiments.profile import fold_profiles, position_profile
 from rankloop.experiments.statistics import curves
 from rankloop.types import SettingError

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 from rankloop.checks import share_of_right_pairs, small_world
-from rankloop.experiments import Protocol, simulate
+from rankloop.data import Dataset
+from rankloop.experiments import Protocol, Run, Sweep, execute, simulate, summarise
+from rankloop.experiments.ledger import SCHEMA
 from rankloop.experiments.skylines import (
     OfflineLambdaRank,
     OfflineRankNet,
+    OnlineLambdaRank,
     judged_lists,
-    with_labels,
 )
 from rankloop.metrics import NDCG, mean_over_queries
-from rankloop.policies import OlLambdaRank, RankNet
+from rankloop.policies import OlLambdaRank, Random, RankNet
 from rankloop.scorers import MLP, Linear
 from rankloop.types import QuerySet, SettingError
 from rankloop.users import Preset
@@ -28,7 +31,8 @@ PROTOCOL = Protocol(rounds=150, k=5, checkpoints=3)
 
 def offline(skyline: OfflineRankNet) -> float:
     world = small_world(seed=2)
-    scores = skyline.scorer.score(skyline.fit(small_world(seed=1)), world.features)
+    ranker = skyline.fit(small_world(seed=1), np.random.default_rng(0))
+    scores = skyline.scorer.score(ranker, world.features)
     return mean_over_queries(NDCG(k=5), scores, world)
 
 
@@ -38,10 +42,54 @@ def test_labels_teach_nearly_everything(kind: type[OfflineRankNet]) -> None:
     assert offline(kind(scorer=Linear(), steps=300, learning_rate=0.1)) > 0.95
 
 
-def test_a_fit_depends_on_its_settings_alone() -> None:
+def test_a_fit_depends_on_its_seed() -> None:
     skyline = OfflineRankNet(scorer=SMALL, steps=20)
-    np.testing.assert_array_equal(skyline.fit(small_world()), skyline.fit(small_world()))
-    assert not np.allclose(skyline.fit(small_world()), replace(skyline, seed=1).fit(small_world()))
+    once, again, other = (skyline.fit(small_world(), np.random.default_rng(seed)) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(once, again)
+    assert not np.allclose(once, other)
+
+
+def test_a_sweep_runs_a_skyline_once_and_shows_it_to_every_user() -> None:
+    skyline = OfflineRankNet(scorer=Linear(), steps=20, learning_rate=0.1)
+    world = Dataset("small", small_world(), small_world(seed=1), None, "small")
+    sweep = Sweep(
+        data=[world],
+        users={name: Preset(name) for name in ("perfect", "navigational")},
+        policies={"random": Random()},
+        seeds=range(2),
+        protocol=PROTOCOL,
+        skylines={"sky": skyline},
+    )
+    started: list[Run] = []
+    results = execute(sweep, watch=lambda tick: started.append(tick.run))
+    assert {run.user for run in started if run.policy == "sky"} == {"perfect"}
+    sky = results.filter(pl.col("policy") == "sky").drop("user", "fold", "data")
+    halves = sky[: len(sky) // 2], sky[len(sky) // 2 :]
+    assert_frame_equal(*halves)
+    alone = [record.value for record in skyline.records(world.train, world.test, seed=0, protocol=PROTOCOL)]
+    assert halves[0].filter(pl.col("seed") == 0)["value"].to_list() == alone
+
+
+def test_skylines_do_not_compete() -> None:
+    rows = [
+        ("w", "f", "u", name, seed, 1, "offline nDCG@10", value + seed / 100)
+        for name, value in (("a", 0.5), ("sky", 0.9), ("b", 0.4))
+        for seed in range(3)
+    ]
+    results = pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    summary = summarise(results, outside={"sky"})
+    assert [(row.policy, row.best) for row in summary] == [("a", True), ("b", False), ("sky", False)]
+    assert summary[2].p_value is None
+
+
+def test_a_skyline_needs_a_name_of_its_own() -> None:
+    with pytest.raises(SettingError, match="name of its own, found random"):
+        Sweep(
+            data=["synthetic:linear"],
+            users={"perfect": Preset("perfect")},
+            policies={"random": Random()},
+            skylines={"random": OfflineRankNet()},
+        )
 
 
 def test_every_document_beats_those_of_a_lower_grade() -> None:
@@ -61,8 +109,8 @@ def test_with_labels_an_online_life_is_better() -> None:
     world, user = small_world(), Preset("navigational").for_grades(3)
     policy = OlLambdaRank(scorer=SMALL, learning_rate=0.01)
     blind = list(simulate(policy, user, world, world, seed=0, protocol=PROTOCOL))
-    skyline = OfflineLambdaRank(scorer=SMALL, learning_rate=0.01)
-    seeing = list(with_labels(skyline, world, world, seed=0, protocol=PROTOCOL))
+    skyline = OnlineLambdaRank(scorer=SMALL, learning_rate=0.01)
+    seeing = list(skyline.records(world, world, seed=0, protocol=PROTOCOL))
     last = [
         {record.metric: record.value for record in records if record.round == 150}
         for records in (blind, seeing)
@@ -77,7 +125,7 @@ def test_it_meets_the_queries_that_policies_meet() -> None:
     """Of queries with one document, nobody can show a better or a worse list than another."""
     world = QuerySet(np.eye(6), np.arange(7), np.arange(6) % 2, tuple("abcdef"))
     protocol, user = Protocol(rounds=20, checkpoints=20), Preset("perfect").for_grades(2)
-    ours = with_labels(OfflineRankNet(scorer=Linear()), world, world, seed=4, protocol=protocol)
+    ours = OfflineRankNet(scorer=Linear(), steps=3).records(world, world, seed=4, protocol=protocol)
     theirs = simulate(RankNet(), user, world, world, seed=4, protocol=protocol)
     online = [
         [record.value for record in records if record.metric == "online nDCG@10"]

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from rankloop.cli import names
-from rankloop.experiments import SUITES, Protocol, conduct, execute, write_report
+from rankloop.experiments import PICTURES, SUITES, Picture, Protocol, Suite, conduct, execute, write_report
 from rankloop.experiments.profile import fold_name
 
 SMALL = "synthetic:linear:queries=15"
@@ -48,7 +48,7 @@ def test_figures_3_and_4_share_their_runs(tmp_path: Path) -> None:
     for figure in ("pairrank/fig3", "pairrank/fig4"):
         execute(SUITES[figure].sweep(data=[SMALL], rounds=3, seeds=1), ledger=tmp_path)
     sweep = SUITES["pairrank/fig3"].sweep(data=[SMALL], rounds=3, seeds=1)
-    assert len(list(tmp_path.glob("*.parquet"))) == len(sweep.runs())
+    assert len(list(tmp_path.glob("*.parquet"))) == len({sweep.source(run) for run in sweep.runs()})
 
 
 def test_every_linear_policy_has_its_cosine() -> None:
@@ -60,7 +60,8 @@ def test_every_linear_policy_has_its_cosine() -> None:
 
 def test_the_page_of_suites_says_what_the_suites_say() -> None:
     page = (Path(__file__).parents[2] / "docs" / "suites.md").read_text("utf-8")
-    for name, suite in SUITES.items():
+    known: dict[str, Suite | Picture] = {**SUITES, **PICTURES}
+    for name, suite in known.items():
         assert (
             f"| `{name}` | {suite.title} | {suite.paper}{' | ' if suite.paper else ''}`rankloop run {name}"
             in page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 
 from rich.table import Table
@@ -9,18 +10,25 @@ from rich.table import Table
 from rankloop.cli import names
 from rankloop.cli.console import CONSOLE
 from rankloop.data import available
-from rankloop.experiments import SUITES
+from rankloop.experiments import PICTURES, SUITES
 
 
 def list_everything() -> None:
     """Print the tables of names."""
-    for table in (_policies(), _users(), _data(), _probes(), _suites()):
+    for table in (
+        _kinds("policies", "what it does", names.POLICIES),
+        _users(),
+        _data(),
+        _kinds("probes", "what they see", names.PROBES),
+        _kinds("skylines", "what they know", names.SKYLINES),
+        _suites(),
+    ):
         CONSOLE.print(table, "")
 
 
-def _policies() -> Table:
-    table = _table("policies", "name", "what it does", "settings")
-    for name, kind in names.POLICIES.items():
+def _kinds(title: str, meaning: str, kinds: Mapping[str, type]) -> Table:
+    table = _table(title, "name", meaning, "settings")
+    for name, kind in kinds.items():
         settings = [setting.name for setting in fields(kind) if setting.init]
         table.add_row(name, _first_line(kind), ", ".join(settings))
     return table
@@ -49,18 +57,12 @@ def _data() -> Table:
     return table
 
 
-def _probes() -> Table:
-    table = _table("probes", "name", "what they see", "settings")
-    for name, kind in names.PROBES.items():
-        settings = [setting.name for setting in fields(kind) if setting.init]
-        table.add_row(name, _first_line(kind), ", ".join(settings))
-    return table
-
-
 def _suites() -> Table:
     table = _table("suites", "id", "question")
-    for name, suite in SUITES.items():
-        table.add_row(name, suite.title)
+    titles = {name: picture.title for name, picture in PICTURES.items()}
+    titles |= {name: suite.title for name, suite in SUITES.items()}
+    for name in sorted(titles):
+        table.add_row(name, titles[name])
     return table
 
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from rankloop import policies
 from rankloop.experiments import probes
 from rankloop.experiments.probes import Probe
+from rankloop.experiments.skylines import OfflineLambdaRank, OfflineRankNet, OnlineLambdaRank
 from rankloop.interleaving import Probabilistic, TeamDraft
 from rankloop.policies import (
     Diagonal,
@@ -39,6 +40,9 @@ PROBES: Mapping[str, type[Probe]] = {
     kind.name: kind
     for kind in vars(probes).values()
     if isinstance(kind, type) and issubclass(kind, Probe) and kind.name
+}
+SKYLINES: Mapping[str, type[OfflineRankNet]] = {
+    kind.name: kind for kind in (OfflineRankNet, OfflineLambdaRank, OnlineLambdaRank)
 }
 T = TypeVar("T")
 USERS = tuple(CASCADE_TABLES)
@@ -90,6 +94,15 @@ def probe(name: str) -> Probe:
     BlockSizes(every=5, ranks=(1, 3))
     """
     return _make("probe", name, PROBES)
+
+
+def skyline(name: str) -> OfflineRankNet:
+    """The skyline a name stands for, with the settings after the colon.
+
+    >>> skyline("offline-lambdarank:steps=500").steps
+    500
+    """
+    return _make("skyline", name, SKYLINES)
 
 
 def user(name: str) -> Preset:

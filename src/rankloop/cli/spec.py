@@ -10,7 +10,7 @@ from rankloop.cli import names
 from rankloop.experiments import Protocol, Sweep
 from rankloop.types import DataError
 
-OPTIONAL: dict[str, Any] = {"probes": {}, "about": [], "against": {}}
+OPTIONAL: dict[str, Any] = {"probes": {}, "about": [], "against": {}, "skylines": {}}
 
 
 def from_spec(path: Path) -> Sweep:
@@ -28,6 +28,7 @@ def from_spec(path: Path) -> Sweep:
             probes={name: names.probe(name) for name in spec["probes"]},
             about=spec["about"],
             against=spec["against"],
+            skylines={name: names.skyline(name) for name in spec["skylines"]},
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(f"{path} is no spec the command line can run: {error}") from error

@@ -11,7 +11,9 @@ import polars as pl
 from rankloop.cli.console import CONSOLE
 from rankloop.cli.progress import SweepProgress
 from rankloop.cli.spec import from_spec
+from rankloop.data import load
 from rankloop.experiments import (
+    PICTURES,
     Suite,
     Sweep,
     change_table,
@@ -30,7 +32,7 @@ def study(
 ) -> None:
     """Do the sweep with a progress display, print its table and write its report."""
     out = out or Path("rankloop-results") / sweep_id(sweep)
-    runs = sweep.runs()
+    runs = {sweep.source(run) for run in sweep.runs()}
     workers = min(workers or os.cpu_count() or 1, len(runs))
     CONSOLE.print(
         f"{len(sweep.data)} data × {len(sweep.users)} users × {len(sweep.policies)} policies: "
@@ -43,6 +45,15 @@ def study(
     for name, note in notes.items():
         CONSOLE.print(f"[dim]{name}: {note}[/]")
     CONSOLE.print(f"\nresults  {out / 'results.parquet'}\nreport   {page}", soft_wrap=True)
+
+
+def draw(what: str, *, data: str, out: Path | None) -> None:
+    """Draw a picture of data and say where it is."""
+    picture = PICTURES[what]
+    name, out = data or picture.data, out or Path("rankloop-results")
+    files = picture.write(load(name), out, f"{what} {name}".translate(str.maketrans("/: ", "---")))
+    CONSOLE.print(f"{picture.title}\n[dim]what the paper shows: {picture.paper}[/]")
+    CONSOLE.print("\n".join(f"picture  {file}" for file in files), soft_wrap=True)
 
 
 def redo_report(folder: Path, *, title: str) -> None:
@@ -66,8 +77,17 @@ def present(sweep: Sweep, results: pl.DataFrame, out: Path, *, title: str, notes
     if not CONSOLE.is_terminal:
         CONSOLE.print("drawing the report ...")
     with CONSOLE.status("drawing the report"):
-        page = write_report(results, out, title=title, notes=notes, about=sweep.about, against=sweep.against)
-    rows, changes = summarise(results), relative_changes(results, sweep.against)
+        page = write_report(
+            results,
+            out,
+            title=title,
+            notes=notes,
+            about=sweep.about,
+            against=sweep.against,
+            outside=sweep.skylines,
+        )
+    rows = summarise(results, outside=sweep.skylines)
+    changes = relative_changes(results, sweep.against)
     for metric in chosen_metrics(dict.fromkeys(row.metric for row in rows), sweep):
         CONSOLE.print(summary_table(rows, metric=metric))
         if changes:
@@ -97,5 +117,10 @@ def conventions(sweep: Sweep) -> dict[str, str]:
         "cumulative": f"sum over rounds t of {protocol.discount}^(t-1) · nDCG@{protocol.k} of the list shown",
         "queries without a relevant document": f"0 online, {without[protocol.without_relevant]}",
         "users": "decide to stop only after a click; those marked stop=every at every result they examine",
+        **(
+            {"skylines": f"{', '.join(sweep.skylines)}: taught by the labels, out of competition"}
+            if sweep.skylines
+            else {}
+        ),
         **({"probes": ", ".join(map(repr, sweep.probes.values()))} if sweep.probes else {}),
     }

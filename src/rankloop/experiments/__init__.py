@@ -9,13 +9,15 @@ from rankloop.experiments.protocol import Protocol
 from rankloop.experiments.report import write_report
 from rankloop.experiments.statistics import SummaryRow, curves, summarise, to_json_rows
 from rankloop.experiments.study import conduct, sweep_id
-from rankloop.experiments.suites import SUITES, Suite, preset_users
+from rankloop.experiments.suites import PICTURES, SUITES, Picture, Suite, preset_users
 from rankloop.experiments.sweep import Run, Sweep
 from rankloop.experiments.table import summary_markdown, summary_table
 
 __all__ = [
+    "PICTURES",
     "SUITES",
     "Change",
+    "Picture",
     "Protocol",
     "Record",
     "Run",

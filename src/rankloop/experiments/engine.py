@@ -55,7 +55,7 @@ def execute(
     >>> execute(sweep)["metric"].unique(maintain_order=True).to_list()
     ['offline nDCG@10', 'online nDCG@10', 'cumulative nDCG@10', 'pairwise regret']
     """
-    runs = sweep.runs()
+    runs = list(dict.fromkeys(map(sweep.source, sweep.runs())))
     book = Ledger(ledger, sweep) if ledger else None
     done = {run: frame for run in runs if book and (frame := book.find(run)) is not None}
     todo = [run for run in runs if run not in done]
@@ -66,7 +66,7 @@ def execute(
         done[run] = frame
         if book:
             book.keep(run, frame)
-    return pl.concat([done[run] for run in runs])
+    return pl.concat([done[sweep.source(run)].with_columns(user=pl.lit(run.user)) for run in sweep.runs()])
 
 
 def _in_this_process(

@@ -13,6 +13,7 @@ from pathlib import Path
 import polars as pl
 
 import rankloop
+from rankloop.data import Dataset
 from rankloop.experiments.files import write_parquet
 from rankloop.experiments.loop import Record
 from rankloop.experiments.sweep import Run, Sweep
@@ -70,23 +71,28 @@ class Ledger:
 
     def _fingerprint(self, run: Run) -> str:
         sweep = self._sweep
-        dataset, policy = sweep.dataset(run.fold), sweep.policies[run.policy]
-        probes = [probe for probe in sweep.probes.values() if probe.applies(policy)]
-        user = sweep.user(run.user, dataset)
+        dataset = sweep.dataset(run.fold)
         facts = [
             (run.data, run.fold, run.user, run.policy, run.seed),
             repr(sweep.protocol),
             dataset.fingerprint,
-            (repr(user), repr(policy)),
-            [
-                (name, str(value.dtype), value.shape, value.tobytes().hex())
-                for name, value in policy.state().items()
-            ],
-            [repr(probe) for probe in probes],
-            [_source_of(type(value)) for value in (user, policy, *probes)],
+            *self._taking_part(run, dataset),
             _own_source(),
         ]
         return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
+
+    def _taking_part(self, run: Run, dataset: Dataset) -> list[object]:
+        """Who takes part in a run: all that they are, and the code that makes them so."""
+        if skyline := self._sweep.skylines.get(run.policy):
+            return [repr(skyline), _source_of(type(skyline))]
+        user, policy = self._sweep.user(run.user, dataset), self._sweep.policies[run.policy]
+        probes = [probe for probe in self._sweep.probes.values() if probe.applies(policy)]
+        state = [
+            (name, str(value.dtype), value.shape, value.tobytes().hex())
+            for name, value in policy.state().items()
+        ]
+        sources = [_source_of(type(value)) for value in (user, policy, *probes)]
+        return [(repr(user), repr(policy)), state, [repr(probe) for probe in probes], sources]
 
 
 def _source_of(kind: type) -> str:

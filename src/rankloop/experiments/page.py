@@ -1,4 +1,4 @@
-"""What a report says and how it looks: its texts, its style and its script."""
+"""What a report says and how it looks: its texts and its style."""
 
 MEANINGS = {
     "offline": "How good is what was learned? The ranking without exploration, on queries never trained on.",
@@ -53,23 +53,4 @@ th[scope=row] { font-weight: 500; } td.best { font-weight: 700; }
 dl { display: grid; grid-template-columns: fit-content(40%) 1fr; gap: 6px 22px; margin: 12px 0 0; }
 dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
 footer { font-size: 13.5px; margin-top: 28px; }
-"""
-
-DRAW = """
-const schemes = JSON.parse(document.getElementById("schemes").textContent);
-const dark = matchMedia("(prefers-color-scheme: dark)");
-async function draw(chart) {
-  const spec = JSON.parse(document.getElementById(chart.dataset.spec).textContent);
-  try {
-    const config = dark.matches ? schemes.dark : schemes.light;
-    await vegaEmbed(chart, spec, {config, renderer: "svg", actions: false});
-    chart.dataset.state = "drawn";
-  } catch (problem) {
-    chart.dataset.state = "failed";
-    chart.textContent = "This chart could not be drawn (" + problem + "). Its picture is beside this page.";
-  }
-}
-const drawAll = () => document.querySelectorAll(".chart").forEach(draw);
-dark.addEventListener("change", drawAll);
-drawAll();
 """

@@ -12,11 +12,11 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from rankloop.charts import chart_config
 from rankloop.experiments.charts import (
     TOTAL_WIDTH,
     axis_title,
     band_strength,
-    chart_config,
     choose,
     has_bands,
     span_of,

@@ -5,21 +5,21 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import polars as pl
-import vl_convert
 
+from rankloop.charts import DRAW, SCHEMES, json_element, library
 from rankloop.experiments.change import Change, change_html, relative_changes
-from rankloop.experiments.charts import axis_title, chart_config, learning_curves
+from rankloop.experiments.charts import axis_title, learning_curves
 from rankloop.experiments.files import write_whole
-from rankloop.experiments.page import DRAW, GUIDE, MEANINGS, STYLE
+from rankloop.experiments.page import GUIDE, MEANINGS, STYLE
+from rankloop.experiments.pictures import pictures
 from rankloop.experiments.profile import fold_name, fold_profiles, is_profile, position_profile
 from rankloop.experiments.statistics import SummaryRow, curves, summarise
 from rankloop.experiments.table import summary_html
@@ -44,22 +44,24 @@ def write_report(
     notes: Mapping[str, str] | None = None,
     about: Sequence[str] = (),
     against: Mapping[str, str] | None = None,
+    outside: Collection[str] = (),
 ) -> Path:
     """Write `report.html` and the PNG and SVG of every chart into `directory`; return the page's path.
 
     The page needs no network: styles, data and the drawing library are inside. `notes` are shown as
     they are given: the conventions and options a reader must know to compare numbers. If the question is
     `about` some of the metrics, these come first and only these are drawn; under them stands how much
-    policies changed `against` others. The same results give the same bytes.
+    policies changed `against` others. Those named `outside` are shown out of competition. The same results
+    give the same bytes.
     """
     folder = Path(directory)
-    rows, charts = summarise(results), list(_charts(fold_profiles(curves(results)), about))
+    rows = summarise(results, outside=outside)
+    charts = list(_charts(fold_profiles(curves(results)), about))
     changes = relative_changes(results, against or {})
     page = render_page(rows, charts, title=title, notes=notes or {}, changes=changes)
     files = {"report.html": page.encode()}
     for chart in charts:
-        files[f"{chart.name}.svg"] = _numbered(vl_convert.vegalite_to_svg(chart.picture)).encode()
-        files[f"{chart.name}.png"] = vl_convert.vegalite_to_png(chart.picture, scale=2)
+        files |= pictures(chart.name, chart.picture)
     for name, content in files.items():
         write_whole(folder / name, partial(Path.write_bytes, data=content))
     return folder / "report.html"
@@ -78,14 +80,13 @@ def render_page(
     sections = "\n".join(_section(rows, charts, changes, metric) for metric in drawn)
     measured = dict.fromkeys(row.metric for row in rows if not is_profile(fold_name(row.metric)))
     others = [metric for metric in measured if metric not in drawn]
-    schemes = {"light": chart_config(dark=False), "dark": chart_config(dark=True)}
-    library = _library()
+    script = library()
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{_policy(library, DRAW)}">
+<meta http-equiv="Content-Security-Policy" content="{_policy(script, DRAW)}">
 <title>{html.escape(title)}</title>
 <style>{STYLE}</style>
 </head>
@@ -101,9 +102,9 @@ def render_page(
 {_others(rows, others)}
 <footer>Made by rankloop. Each chart is also beside this page as PNG and SVG.</footer>
 </main>
-{_json("schemes", schemes)}
-{"".join(_json(f"spec-{chart.name}", chart.spec) for chart in charts)}
-<script>{library}</script>
+{json_element("schemes", SCHEMES)}
+{"".join(json_element(f"spec-{chart.name}", chart.spec) for chart in charts)}
+<script>{script}</script>
 <script>{DRAW}</script>
 </body>
 </html>
@@ -169,35 +170,11 @@ def _notes(notes: Mapping[str, str]) -> str:
     return f"<section>\n<h2>What was run</h2>\n<dl>{items}</dl>\n</section>"
 
 
-def _json(identity: str, value: object) -> str:
-    """Data for our script; no text inside can end the element, because no `<` is left in it."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":")).replace("<", "\\u003c")
-    return f'<script type="application/json" id="{identity}">{text}</script>\n'
-
-
 def _policy(*scripts: str) -> str:
     """Let nothing be fetched and nothing run but these scripts (Vega compiles its expressions: eval)."""
     hashes = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
     allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
     return f"default-src 'none'; script-src {allowed} 'unsafe-eval'; style-src 'unsafe-inline'; img-src data:"
-
-
-# The one name our script uses; vl-convert's default makes more of them global.
-_EXPOSE = "window.vegaEmbed = vegaEmbed;"
-
-
-@lru_cache(maxsize=1)
-def _library() -> str:
-    """Vega, Vega-Lite and Vega-Embed in one script; bundling takes seconds, so once per process."""
-    bundle = str(vl_convert.javascript_bundle(_EXPOSE))
-    assert "</script" not in bundle.lower()
-    return bundle
-
-
-def _numbered(svg: str) -> str:
-    """The picture with its clip paths numbered from 0: Vega counts on from the picture before."""
-    names: dict[str, str] = {}
-    return re.sub(r"\bclip\d+\b", lambda found: names.setdefault(found[0], f"clip{len(names)}"), svg)
 
 
 def _file_name(text: str, taken: set[str]) -> str:

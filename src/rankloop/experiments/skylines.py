@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise, repeat
+from typing import ClassVar
 
 import numpy as np
 
@@ -30,25 +31,25 @@ class OfflineRankNet:
     >>> from rankloop.checks import small_world
     >>> world = small_world()
     >>> skyline = OfflineRankNet(scorer=MLP(16), steps=100, learning_rate=0.01)
-    >>> ranker = skyline.fit(world)
+    >>> ranker = skyline.fit(world, np.random.default_rng(0))
     >>> round(mean_over_queries(NDCG(k=5), skyline.scorer.score(ranker, world.features), world), 1)
     1.0
     """
+
+    name: ClassVar[str] = "offline-ranknet"
 
     scorer: Scorer = field(default_factory=MLP)
     steps: int = 2000
     queries: int = 16
     learning_rate: float = 1e-4
-    seed: int = 0
 
     def __post_init__(self) -> None:
         """Refuse never to learn."""
         if self.steps < 1 or self.queries < 1 or not 0 < self.learning_rate < np.inf:
             raise SettingError(f"steps, queries and learning_rate must be positive, found {self}")
 
-    def fit(self, train: QuerySet) -> FloatArray:
+    def fit(self, train: QuerySet, rng: np.random.Generator) -> FloatArray:
         """The parameters that the labels of a whole training set teach."""
-        rng = np.random.default_rng(self.seed)
         draws = ([train[i] for i in rng.integers(len(train), size=self.queries)] for _ in range(self.steps))
         late = islice(self.path(draws, train.n_features), self.steps // 2, None)
         return np.asarray(sum(late) / (self.steps - self.steps // 2))
@@ -67,6 +68,33 @@ class OfflineRankNet:
                 parameters = parameters + self.learning_rate * direction
             yield parameters
 
+    def records(self, train: QuerySet, test: QuerySet, *, seed: int, protocol: Protocol) -> Iterator[Record]:
+        """What a policy would be measured by if it were this ranker for all the rounds.
+
+        Queries are those that a policy with the same seed meets in `simulate`.
+        """
+        queries, _, own = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(3))
+        draws = queries.integers(len(train), size=protocol.rounds).tolist()
+        course = self._course(train, draws, own)
+        ndcg, shown, parameters = NDCG(k=protocol.k), np.zeros(protocol.rounds), next(course)
+        for start, end in pairwise(protocol.checkpoint_rounds()):
+            for past in range(start, end):
+                judged = train[draws[past]]
+                scores = self.scorer.score(parameters, judged.query.features)
+                shown[past] = ndcg(greedy(scores, protocol.k, own), judged.relevance)
+                parameters = next(course)
+            scores = self.scorer.score(parameters, test.features)
+            value = mean_over_queries(ndcg, scores, test, without_relevant=protocol.without_relevant)
+            yield Record(end, f"offline {ndcg}", value)
+            cumulative = discounted_cumulative(shown[:end], discount=protocol.discount)
+            yield Record(end, f"online {ndcg}", float(shown[start:end].mean()))
+            yield Record(end, f"cumulative {ndcg}", float(cumulative[-1]))
+
+    def _course(self, train: QuerySet, draws: list[int], rng: np.random.Generator) -> Iterator[FloatArray]:
+        """The parameters before the first round, and after each."""
+        del draws  # it has learned before
+        return repeat(self.fit(train, rng))
+
     def _weigh(self, scores: FloatArray, wins: BoolArray, gains: FloatArray) -> FloatArray:
         del gains  # every pair counts the same
         return surprise(scores, wins)
@@ -76,42 +104,31 @@ class OfflineRankNet:
 class OfflineLambdaRank(OfflineRankNet):
     r"""LambdaRank trained on labels: pairs count by the nDCG@10 that swapping them would change."""
 
+    name: ClassVar[str] = "offline-lambdarank"
+
     def _weigh(self, scores: FloatArray, wins: BoolArray, gains: FloatArray) -> FloatArray:
         return lambdas(scores, wins, gains)
 
 
-def with_labels(
-    skyline: OfflineRankNet, train: QuerySet, test: QuerySet, *, seed: int, protocol: Protocol
-) -> Iterator[Record]:
+@dataclass(frozen=True, kw_only=True)
+class OnlineLambdaRank(OfflineLambdaRank):
     """The papers' olLambdaRank GT: an online life in which every query asked shows its true labels.
 
-    It meets the same queries as a policy with the same seed in `simulate`, shows its best list, and takes a
-    step on the labels of the new query and of others asked before.
+    It shows its best list, and takes a step on the labels of the new query and of others asked before.
+    `steps` is not used: there is one in every round.
 
     >>> from rankloop.checks import small_world
-    >>> world, skyline = small_world(), OfflineLambdaRank(scorer=MLP(16), learning_rate=0.01)
-    >>> records = list(with_labels(skyline, world, world, seed=0, protocol=Protocol(rounds=100, k=5)))
+    >>> world, skyline = small_world(), OnlineLambdaRank(scorer=MLP(16), learning_rate=0.01)
+    >>> records = list(skyline.records(world, world, seed=0, protocol=Protocol(rounds=100, k=5)))
     >>> [round(record.value, 1) for record in records if record.metric == "offline nDCG@5"][-1]
     1.0
     """
-    queries, _, policies = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(3))
-    draws = queries.integers(len(train), size=protocol.rounds).tolist()
-    ndcg, shown = NDCG(k=protocol.k), np.zeros(protocol.rounds)
-    batches = (_asked(train, draws[: past + 1], skyline.queries, policies) for past in range(protocol.rounds))
-    path = skyline.path(batches, train.n_features)
-    parameters = skyline.scorer.start(train.n_features)
-    for start, end in pairwise(protocol.checkpoint_rounds()):
-        for past in range(start, end):
-            judged = train[draws[past]]
-            scores = skyline.scorer.score(parameters, judged.query.features)
-            shown[past] = ndcg(greedy(scores, protocol.k, policies), judged.relevance)
-            parameters = next(path)
-        scores = skyline.scorer.score(parameters, test.features)
-        value = mean_over_queries(ndcg, scores, test, without_relevant=protocol.without_relevant)
-        yield Record(end, f"offline {ndcg}", value)
-        cumulative = discounted_cumulative(shown[:end], discount=protocol.discount)
-        yield Record(end, f"online {ndcg}", float(shown[start:end].mean()))
-        yield Record(end, f"cumulative {ndcg}", float(cumulative[-1]))
+
+    name: ClassVar[str] = "ollambdarank-gt"
+
+    def _course(self, train: QuerySet, draws: list[int], rng: np.random.Generator) -> Iterator[FloatArray]:
+        asked = (_asked(train, draws[: past + 1], self.queries, rng) for past in range(len(draws)))
+        return chain((self.scorer.start(train.n_features),), self.path(asked, train.n_features))
 
 
 def judged_lists(batch: Sequence[JudgedQuery]) -> tuple[FloatArray, BoolArray, FloatArray]:

@@ -6,7 +6,7 @@ pair: every policy meets the same runs, which is what makes paired tests possibl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeAlias
 
@@ -69,13 +69,14 @@ def is_description(metric: str) -> bool:
     return bool({"block", "blocks", "certain", "bound"} & _words(metric))
 
 
-def summarise(results: pl.DataFrame) -> list[SummaryRow]:
+def summarise(results: pl.DataFrame, *, outside: Collection[str] = ()) -> list[SummaryRow]:
     """The last round of every cell (data, user, metric): a row per policy, the best first.
 
     The last round is the last that *every* policy of the cell reached, so that a run which is still
     going is compared where the others were. Intervals are Student's t over runs. Every policy is
     compared with the best one by a paired t-test over the runs they share, and the p-values of a cell
-    are corrected after Holm (1979). A metric that describes without grading has no best and no tests.
+    are corrected after Holm (1979). A metric that describes without grading has no best and no tests. Those
+    named `outside` are summed up but do not compete: skylines, which saw what no policy may see.
 
     >>> results = pl.DataFrame(
     ...     [("world", "1", "perfect", policy, seed, 100, "nDCG@10", value)
@@ -92,7 +93,7 @@ def summarise(results: pl.DataFrame) -> list[SummaryRow]:
     return [
         row
         for (data, user, metric), cell in cells.items()
-        for row in _summarise_cell(cell, data=str(data), user=str(user), metric=str(metric))
+        for row in _summarise_cell(cell, outside, data=str(data), user=str(user), metric=str(metric))
     ]
 
 
@@ -172,14 +173,18 @@ def check_results(results: pl.DataFrame) -> None:
         raise DataError(f"some values are there twice; were results appended twice? The first is {first}")
 
 
-def _summarise_cell(cell: pl.DataFrame, *, data: str, user: str, metric: str) -> list[SummaryRow]:
+def _summarise_cell(
+    cell: pl.DataFrame, outside: Collection[str], *, data: str, user: str, metric: str
+) -> list[SummaryRow]:
     last, values = final_values(cell)
     where: dict[str, Any] = {"data": data, "user": user, "metric": metric, "round": last}
     rows = [SummaryRow(policy=policy, **where, **_spread(runs)) for policy, runs in values.items()]
     if is_description(metric):
         return rows
     sign = -1 if higher_is_better(metric) else 1
-    return _compare_with_best(sorted(rows, key=lambda row: (sign * row.mean, row.policy)), values)
+    ordered = sorted(rows, key=lambda row: (row.policy in outside, sign * row.mean, row.policy))
+    rivals = [row for row in ordered if row.policy not in outside]
+    return [*_compare_with_best(rivals, values), *ordered[len(rivals) :]]
 
 
 def _last_shared_round(cell: pl.DataFrame) -> int:
@@ -205,6 +210,8 @@ def _compare_with_best(
     rows: Sequence[SummaryRow], values: Mapping[str, Mapping[RunKey, float]]
 ) -> list[SummaryRow]:
     """Mark all policies that share the best mean, and test the others against the first of them."""
+    if not rows:
+        return []
     champion = rows[0]
     tested = {
         row.policy: p_value

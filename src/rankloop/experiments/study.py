@@ -23,7 +23,7 @@ def conduct(sweep: Sweep, out: Path, *, workers: int = 1, watch: Watch = lambda 
     write_json(out / "spec.json", sweep.describe())
     results = execute(sweep, ledger=out / "runs", workers=workers, watch=watch)
     write_parquet(out / "results.parquet", results)
-    write_json(out / "summary.json", to_json_rows(summarise(results)))
+    write_json(out / "summary.json", to_json_rows(summarise(results, outside=sweep.skylines)))
     return results
 
 

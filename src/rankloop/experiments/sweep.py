@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -11,6 +11,7 @@ from rankloop.data import Dataset, expand, load
 from rankloop.experiments.loop import Record, simulate
 from rankloop.experiments.probes import Probe
 from rankloop.experiments.protocol import Protocol
+from rankloop.experiments.skylines import OfflineRankNet
 from rankloop.policies import Policy
 from rankloop.types import SettingError, UserModel
 from rankloop.users import Preset
@@ -37,7 +38,8 @@ class Sweep:
     policies are values with names of your choice. A policy is a pattern: each run starts from a copy of it.
     Probes, named likewise, look into policies on the way. `about` are the metrics that answer the question;
     the report shows them first, and draws only them. `against` names, for variants of a policy, the one that
-    their change is to be told against.
+    their change is to be told against. `skylines` know the labels: they are shown beside the policies, out
+    of competition.
 
     >>> from rankloop.policies import PDGD, Random
     >>> sweep = Sweep(
@@ -58,6 +60,7 @@ class Sweep:
     probes: Mapping[str, Probe] = field(default_factory=dict)
     about: Sequence[str] = ()
     against: Mapping[str, str] = field(default_factory=dict)
+    skylines: Mapping[str, OfflineRankNet] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse sweeps in which nothing would happen."""
@@ -69,6 +72,8 @@ class Sweep:
             raise SettingError(f"each dataset needs a name of its own, found {', '.join(labels)}")
         if unknown := [name for pair in self.against.items() for name in pair if name not in self.policies]:
             raise SettingError(f"against must name policies of the sweep, found {', '.join(unknown)}")
+        if both := self.policies.keys() & self.skylines.keys():
+            raise SettingError(f"a skyline needs a name of its own, found {', '.join(sorted(both))}")
         kinds = [type(probe).__name__ for probe in self.probes.values()]
         if len(set(kinds)) != len(kinds):
             raise SettingError(f"two probes of a kind would give the same metrics, found {', '.join(kinds)}")
@@ -84,9 +89,13 @@ class Sweep:
             for data in self.data
             for fold in folds(data)
             for user in self.users
-            for policy in self.policies
+            for policy in (*self.policies, *self.skylines)
             for seed in self.seeds
         ]
+
+    def source(self, run: Run) -> Run:
+        """The run that a run's rows come from: a skyline asks no user, and is run for the first alone."""
+        return replace(run, user=next(iter(self.users))) if run.policy in self.skylines else run
 
     def dataset(self, fold: str) -> Dataset:
         """The dataset that a run's fold names."""
@@ -102,6 +111,8 @@ class Sweep:
     def records(self, run: Run) -> Iterator[Record]:
         """Do one run: a pure function of the sweep and the run."""
         dataset = self.dataset(run.fold)
+        if skyline := self.skylines.get(run.policy):
+            return skyline.records(dataset.train, dataset.test, seed=run.seed, protocol=self.protocol)
         pattern = self.policies[run.policy]
         return simulate(
             pattern.from_state(pattern.state()),
@@ -124,6 +135,7 @@ class Sweep:
             "probes": {name: repr(probe) for name, probe in self.probes.items()},
             "about": list(self.about),
             "against": dict(self.against),
+            "skylines": {name: repr(skyline) for name, skyline in self.skylines.items()},
         }
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rankloop.policies import logistic
-from rankloop.policies.certainty import squared_widths
+from rankloop.policies.certainty import differences, squared_widths
 from rankloop.scorers import Gradients
 from rankloop.types import FloatArray, IntArray, SettingError
 
@@ -76,8 +76,12 @@ class Projected(Full):
     $(u^\top \delta)(v^\top a)$: a dimension costs two short inner products, and the gradient itself is never
     formed. With random signs in $u$ and $v$, inner products of gradients are kept on average.
 
-    With $r$ dimensions for many more parameters, $A$ seems to know directions that it was never told of.
-    $\text{tr}(A^{-1}) / r$ is the share that it does not know, and squared widths are divided by it.
+    With $r$ dimensions for $p$ parameters, many more, $A$ seems to know directions that it was never told
+    of. Of a squared width $g^\top M g$ with $M = A^{-1}$, the part $g^\top M^2 g$ is about what is unknown,
+    where $M$ is nearly 1. It is enlarged so that a random direction has the squared width that it has among
+    all parameters, if $r - \text{tr} M$ of them are known: $g^\top M g + c\, g^\top M^2 g$ with
+
+    $$c\, \text{tr} M^2 / r = 1 - (r - \text{tr} M) / p - \text{tr} M / r.$$
 
     >>> rng = np.random.default_rng(0)
     >>> documents = Gradients([(rng.random((2, 30)), rng.random((2, 50)))])
@@ -99,8 +103,13 @@ class Projected(Full):
 
     def squared_widths(self, known: FloatArray, gradients: Gradients) -> FloatArray:
         """By the inverse, corrected for what the projection cannot tell apart."""
-        unknown = float(np.trace(known)) / self.dimensions
-        return super().squared_widths(known, gradients) / unknown
+        features = self._features(gradients)
+        centred = features - features.mean(axis=0)  # differences stay, and cancel less
+        halfway = centred @ known.astype(features.dtype, copy=False)
+        trace, squared = float(np.trace(known)), float(np.vdot(known, known))
+        wanted = 1 - (self.dimensions - trace) / max(gradients.size, self.dimensions)
+        more = (wanted * self.dimensions - trace) / squared
+        return differences(halfway @ centred.T + more * (halfway @ halfway.T))
 
     def _features(self, gradients: Gradients) -> FloatArray:
         shapes = tuple((delta.shape[-1], given.shape[-1]) for delta, given in gradients.layers)
@@ -122,7 +131,7 @@ class Diagonal:
 
     def start(self, gradients: Gradients) -> FloatArray:
         """One for every parameter."""
-        return np.ones(sum(delta.shape[-1] * given.shape[-1] for delta, given in gradients.layers))
+        return np.ones(gradients.size)
 
     def squared_widths(self, known: FloatArray, gradients: Gradients) -> FloatArray:
         """With every parameter in a unit of its own."""
@@ -130,10 +139,7 @@ class Diagonal:
         scaled = gradients.dense()
         scaled -= scaled.mean(axis=0)  # differences stay, and cancel less
         scaled *= units
-        gram = scaled @ scaled.T
-        own = gram.diagonal()
-        widths: FloatArray = np.add.outer(own, own) - 2 * gram
-        return np.maximum(widths, 0)
+        return differences(scaled @ scaled.T)
 
     def absorb(
         self, known: FloatArray, gradients: Gradients, better: IntArray, worse: IntArray

@@ -12,7 +12,7 @@ import numpy as np
 from rankloop.explorers import random_topological, shuffle_blocks
 from rankloop.policies.adam import adam
 from rankloop.policies.lessons import Lesson, keep, lesson_of
-from rankloop.policies.pairloss import descent, surprise
+from rankloop.policies.pairloss import descent, fair_share, surprise
 from rankloop.policies.pairwise import Exploration
 from rankloop.policies.preferences import Pairing, check_pairing
 from rankloop.policies.scored import ScoredPolicy
@@ -39,12 +39,12 @@ class NeuralPairwise(ScoredPolicy):
 
     It minimises, by Adam, the cross-entropy of the pairs that clicks suggest,
 
-    $$-\sum_{i \succ j} \log \sigma(f(x_i; \theta) - f(x_j; \theta))
+    $$-\sum_{i \succ j} w_{ij} \log \sigma(f(x_i; \theta) - f(x_j; \theta))
     + \tfrac{\lambda}{2} \lVert\theta - \theta_0\rVert^2,$$
 
-    on the lists that `training` chooses from its memory. Lists are drawn by the parameters as they are;
-    exploitation uses their average over the last tenth of all steps, which is smoother. `exploration` and
-    `pairing` are PairRank's, `regularisation` is $\lambda$.
+    on the lists that `training` chooses from its memory; $w_{ij}$ is the pair's `fair_share` of its list.
+    The ranker is the average of the parameters over the last tenth of all steps, which is smoother than the
+    last. `exploration` and `pairing` are PairRank's, `regularisation` is $\lambda$.
     """
 
     scorer: Scorer = field(default_factory=MLP)
@@ -88,7 +88,7 @@ class NeuralPairwise(ScoredPolicy):
         if self.exploration == "conservative":
             order = random_topological(certain, k, rng)
         else:
-            order = shuffle_blocks(self.list_scores(query.features), certain, k, rng)
+            order = shuffle_blocks(self.score(query.features), certain, k, rng)
         return Ranking(query, order, {"seed": np.array(seed)})
 
     def learn(self, feedback: Feedback) -> None:
@@ -105,14 +105,9 @@ class NeuralPairwise(ScoredPolicy):
             self._step(batch, seed)
         self._take_in(lesson)
 
-    def score(self, features: FloatArray) -> FloatArray:
-        """Scores of the averaged ranker."""
-        known = self.average if self.average.size else self.scorer.start(features.shape[1])
-        return self.scorer.score(known, features)
-
-    def list_scores(self, features: FloatArray) -> FloatArray:
-        """Scores that no certain order contradicts."""
-        return self.scorer.score(self.parameters_for(features), features)
+    def parameters_for(self, features: FloatArray) -> FloatArray:
+        """The averaged parameters, or the scorer's starting point before anything was learned."""
+        return self.average if self.average.size else self.scorer.start(features.shape[1])
 
     def _start(self, documents: FloatArray) -> None:
         n_features = documents.shape[1]
@@ -149,7 +144,7 @@ class NeuralPairwise(ScoredPolicy):
     def _weigh(self, scores: FloatArray, wins: BoolArray, seed: int) -> FloatArray:
         """What each win counts."""
         del seed  # nothing is random here
-        return surprise(scores, wins)
+        return surprise(scores, wins) * fair_share(wins)
 
     def _take_in(self, lesson: Lesson) -> None:
         """Update what the certain orders need, after training."""

@@ -18,7 +18,8 @@ class OlLambdaRank(OlRankNet):
 
     The slope of every pair is multiplied by $|\Delta \text{nDCG@10}|$: by how much the nDCG@10 of the list
     would change if the two were swapped. The list is that of the documents learned from, in the order of the
-    present scores, and its gains are the clicks. The rest is `OlRankNet`.
+    present scores, and its gains are the clicks. These weights have the place of `fair_share`; steps are
+    larger. The rest is `OlRankNet`.
 
     >>> from rankloop.scorers import MLP
     >>> from rankloop.types import Feedback, Query
@@ -34,6 +35,8 @@ class OlLambdaRank(OlRankNet):
     """
 
     name: ClassVar[str] = "ollambdarank"
+
+    learning_rate: float = 3e-4
 
     def _weigh(self, scores: FloatArray, wins: BoolArray, seed: int) -> FloatArray:
         del seed  # nothing is random here

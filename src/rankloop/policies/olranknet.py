@@ -44,7 +44,7 @@ class OlRankNet(NeuralPairwise):
     name: ClassVar[str] = "olranknet"
 
     covariance: Covariance = field(default_factory=Projected)
-    alpha: float = 0.03
+    alpha: float = 0.01
     known: FloatArray = field(default_factory=partial(np.zeros, (0,)), init=False, repr=False)  # of A / λ
 
     def __post_init__(self) -> None:
@@ -58,7 +58,7 @@ class OlRankNet(NeuralPairwise):
         if not self.parameters.size:
             return np.zeros((len(features), len(features)), dtype=bool)
         widths = np.sqrt(self.covariance.squared_widths(self.known, self._gradients(features)))
-        return certain_orders(self.list_scores(features), self.alpha * widths)
+        return certain_orders(self.score(features), self.alpha * widths)
 
     def _take_in(self, lesson: Lesson) -> None:
         gradients = self._gradients(lesson.documents)
@@ -67,4 +67,6 @@ class OlRankNet(NeuralPairwise):
 
     def _gradients(self, features: FloatArray) -> Gradients:
         r"""Gradients in the unit in which $\lambda$ is 1."""
-        return self.scorer.gradients(self.parameters, features).times(1 / np.sqrt(self.regularisation).item())
+        return self.scorer.gradients(self.parameters_for(features), features).times(
+            1 / np.sqrt(self.regularisation).item()
+        )

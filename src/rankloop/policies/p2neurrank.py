@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.policies.neural import NeuralPairwise
-from rankloop.policies.pairloss import surprise
+from rankloop.policies.pairloss import fair_share, surprise
 from rankloop.types import BoolArray, FloatArray, SettingError
 
 
@@ -51,18 +51,13 @@ class P2NeurRank(NeuralPairwise):
         """`certain[i, j]`: all rankers put `i` above `j`."""
         if not self.parameters.size:
             return np.zeros((len(features), len(features)), dtype=bool)
-        scores = super().list_scores(features)
+        scores = super().score(features)
         agreed: BoolArray = np.logical_and.reduce(scores[:, :, None] > scores[:, None, :])
         return agreed
 
     def score(self, features: FloatArray) -> FloatArray:
-        """The mean of the averaged rankers' scores."""
-        scores = super().score(features)
-        return scores if scores.ndim == 1 else scores.mean(axis=0)
-
-    def list_scores(self, features: FloatArray) -> FloatArray:
         """The mean of the rankers' scores: what all agree on, it agrees with."""
-        scores = super().list_scores(features)
+        scores = super().score(features)
         return scores if scores.ndim == 1 else scores.mean(axis=0)
 
     def _origin(self, n_features: int) -> FloatArray:
@@ -71,4 +66,4 @@ class P2NeurRank(NeuralPairwise):
     def _weigh(self, scores: FloatArray, wins: BoolArray, seed: int) -> FloatArray:
         rng = np.random.default_rng((seed, 2))  # the same for all steps of a round
         noise = np.sqrt(self.variance) * rng.standard_normal((*scores.shape, scores.shape[-1]))
-        return surprise(scores, wins) + np.where(wins, noise, 0)
+        return (surprise(scores, wins) + np.where(wins, noise, 0)) * fair_share(wins)

@@ -29,6 +29,20 @@ def surprise(scores: FloatArray, wins: BoolArray) -> FloatArray:
     return np.where(wins, expit(scores[..., None, :] - scores[..., :, None]), 0)
 
 
+def fair_share(wins: BoolArray) -> FloatArray:
+    r"""How often matching winners with losers at random, each at most once, would draw each pair.
+
+    Where all of $c$ winners beat all of $s$ losers this is $1 / \max(c, s)$: a list with many clicks teaches
+    more than one with a single click, but not by their product.
+
+    >>> fair_share(np.array([[False, True, True], [False, False, False], [False, False, False]]))[0].tolist()
+    [0.5, 0.5, 0.5]
+    """
+    won, lost = wins.sum(axis=-1), wins.sum(axis=-2)
+    shares: FloatArray = 1 / np.maximum(np.maximum(won[..., :, None], lost[..., None, :]), 1)
+    return shares
+
+
 def descent(
     scorer: Scorer, parameters: FloatArray, documents: FloatArray, wins: BoolArray, weigh: Weigh = surprise
 ) -> FloatArray:

@@ -31,6 +31,11 @@ class Gradients:
 
     layers: Sequence[Layer]
 
+    @property
+    def size(self) -> int:
+        """How many parameters there are."""
+        return sum(delta.shape[-1] * given.shape[-1] for delta, given in self.layers)
+
     def dense(self) -> FloatArray:
         """All gradients as one matrix, [n_docs, n_parameters]."""
         return _flat([delta[..., :, None] * given[..., None, :] for delta, given in self.layers])

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from rankloop.experiments.suites import classic, dsp, neural, pairrank, pepairrank
-from rankloop.experiments.suites.base import Suite, preset_users
+from rankloop.experiments.suites.base import Picture, Suite, preset_users
 
 SUITES: Mapping[str, Suite] = {
     **classic.SUITES,
@@ -13,4 +13,6 @@ SUITES: Mapping[str, Suite] = {
     **dsp.SUITES,
 }
 
-__all__ = ["SUITES", "Suite", "preset_users"]
+PICTURES: Mapping[str, Picture] = {**neural.PICTURES}
+
+__all__ = ["PICTURES", "SUITES", "Picture", "Suite", "preset_users"]

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+
+import altair as alt
+import numpy as np
 
 from rankloop.data import Dataset
+from rankloop.experiments.pictures import write_chart
 from rankloop.experiments.probes import Probe
 from rankloop.experiments.protocol import Protocol
+from rankloop.experiments.skylines import OfflineRankNet
 from rankloop.experiments.sweep import Sweep, UserChoice
 from rankloop.policies import Policy
+from rankloop.types import QuerySet
 from rankloop.users import CASCADE_TABLES, Preset, Stop
 
 
@@ -30,6 +37,7 @@ class Suite:
     paper: str = ""
     probes: Mapping[str, Probe] = field(default_factory=dict)
     against: Mapping[str, str] = field(default_factory=dict)
+    skylines: Callable[[], Mapping[str, OfflineRankNet]] = dict
     data: Sequence[str | Dataset] = ("synthetic:nonlinear",)
     rounds: int = 5000
     seeds: int = 5
@@ -48,7 +56,22 @@ class Suite:
             probes=self.probes,
             about=self.about,
             against=self.against,
+            skylines=self.skylines(),
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """A figure of a paper that shows data, and no policy."""
+
+    title: str
+    paper: str
+    draw: Callable[[QuerySet, np.random.Generator], alt.TopLevelMixin]
+    data: str = "synthetic:nonlinear"
+
+    def write(self, dataset: Dataset, folder: Path, name: str) -> list[Path]:
+        """Draw the training queries; the PNG and the SVG."""
+        return write_chart(self.draw(dataset.train, np.random.default_rng(0)), folder, name)
 
 
 def preset_users(*readings: Stop) -> dict[str, Preset]:

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from rankloop.experiments.nonlinearity import linear_view
 from rankloop.experiments.probes import CertainPairs
-from rankloop.experiments.suites.base import Suite, preset_users
+from rankloop.experiments.skylines import OfflineLambdaRank, OfflineRankNet, OnlineLambdaRank
+from rankloop.experiments.suites.base import Picture, Suite, preset_users
 from rankloop.policies import (
     DBGD,
     PDGD,
     Diagonal,
     EpsilonGreedy,
+    Exact,
     Full,
     OlLambdaRank,
     OlRankNet,
@@ -42,13 +45,18 @@ def rivals() -> dict[str, Policy]:
     """They, the baselines of the papers with a network, and the same with linear scores."""
     return {
         **uncertain(),
-        "pdgd:scorer=mlp": PDGD(scorer=MLP()),
-        "epsilon-greedy:scorer=mlp": EpsilonGreedy(scorer=MLP()),
+        "pdgd:scorer=mlp,learning_rate=0.003": PDGD(scorer=MLP(), learning_rate=0.003),
+        "epsilon-greedy:scorer=mlp,learning_rate=0.0003": EpsilonGreedy(scorer=MLP(), learning_rate=0.0003),
         "dbgd:scorer=mlp": DBGD(scorer=MLP()),
         "pairrank": PairRank(),
         "pdgd": PDGD(),
         "dbgd": DBGD(),
     }
+
+
+def skylines() -> dict[str, OfflineRankNet]:
+    """The same networks, taught by the labels."""
+    return {kind.name: kind() for kind in (OfflineRankNet, OfflineLambdaRank, OnlineLambdaRank)}
 
 
 def covariances() -> dict[str, Policy]:
@@ -64,6 +72,16 @@ def covariances() -> dict[str, Policy]:
     }
 
 
+def schedules() -> dict[str, Policy]:
+    """Small networks that learn from a memory, and from everything in every round."""
+    name = "{}:scorer=mlp((16,16))"
+    policies: dict[str, Policy] = {}
+    for kind in (P2NeurRank, OlRankNet):
+        policies[name.format(kind.name)] = kind(scorer=SMALL)
+        policies[f"{name.format(kind.name)},training=exact(20)"] = kind(scorer=SMALL, training=Exact(20))
+    return policies
+
+
 def ensembles(variance: float) -> dict[str, Policy]:
     """Few and many rankers with noise of one size."""
     return {
@@ -75,6 +93,15 @@ def ensembles(variance: float) -> dict[str, Policy]:
 USERS = preset_users("click")
 PERFECT = {"perfect": USERS["perfect"]}
 
+PICTURES: Mapping[str, Picture] = {
+    "neural/fig3": Picture(
+        title="Could a linear ranker tell the grades apart?",
+        paper="In the plane that separates the grades of MSLR-WEB10K and Yahoo best, they lie on top of each "
+        "other: a linear model does not suffice.",
+        draw=linear_view,
+    ),
+}
+
 SUITES: Mapping[str, Suite] = {
     "neural/fig4": Suite(
         title="Do networks learn a better ranking from clicks than linear rankers?",
@@ -83,6 +110,7 @@ SUITES: Mapping[str, Suite] = {
         "olLambdaRank further, under all users; PDGD follows, and DBGD, linear or with a network, is last.",
         policies=rivals,
         users=USERS,
+        skylines=skylines,
     ),
     "neural/fig5": Suite(
         title="What do users see while networks learn?",
@@ -91,6 +119,7 @@ SUITES: Mapping[str, Suite] = {
         "users less, above all with a network and under navigational and informational users; DBGD is last.",
         policies=rivals,
         users=USERS,
+        skylines=skylines,
     ),
     "neural/fig6": Suite(
         title="How much of the top 10 is settled?",
@@ -101,6 +130,15 @@ SUITES: Mapping[str, Suite] = {
         users=USERS,
         probes={"certain:every=1": CertainPairs(every=1)},
         checkpoints=25,
+    ),
+    "neural/training": Suite(
+        title="What does it cost to learn from a memory instead of from everything?",
+        about=("offline nDCG@10", "cumulative nDCG@10"),
+        paper="No figure: the paper trains on the whole history in every round and leaves cheaper ways open.",
+        policies=schedules,
+        users=PERFECT,
+        rounds=1000,
+        seeds=3,
     ),
     "p2neurrank/fig2.10": Suite(
         title="Can networks that disagree replace confidence widths?",

@@ -15,9 +15,11 @@ from rankloop.experiments.probes import (
     CosineToOffline,
     RegretBound,
 )
+from rankloop.experiments.skylines import OfflineRankNet
 from rankloop.experiments.suites.base import Suite, preset_users
 from rankloop.experiments.suites.classic import baselines
 from rankloop.policies import PairRank, PePairRank, Policy, Width
+from rankloop.scorers import Linear
 
 
 def pairranks() -> dict[str, Policy]:
@@ -58,6 +60,12 @@ def certain() -> dict[str, Policy]:
     return {**pairranks(), "pepairrank": PePairRank()}
 
 
+def offline() -> dict[str, OfflineRankNet]:
+    """The line of Figure 3 for a RankNet that is taught by the labels."""
+    skyline = OfflineRankNet(scorer=Linear(), learning_rate=0.01)
+    return {"offline-ranknet:scorer=linear,learning_rate=0.01": skyline}
+
+
 USERS = preset_users("click")
 SMOOTH = 25  # checkpoints: with 5000 rounds, means over 200 of them, as in the paper
 
@@ -70,6 +78,7 @@ SUITES: Mapping[str, Suite] = {
         "epsilon-greedy are last.",
         policies=rivals,
         users=USERS,
+        skylines=offline,
     ),
     "pairrank/fig4": Suite(
         title="What do users see while PairRank learns, compared with the others?",
@@ -79,6 +88,7 @@ SUITES: Mapping[str, Suite] = {
         "exploration.",
         policies=rivals,
         users=USERS,
+        skylines=offline,
     ),
     "pairrank/fig5": Suite(
         title="How close do the learned weights come to those that the true labels teach?",
