@@ -2,13 +2,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run compare test lint types unit bench bench-service browser clean
+.PHONY: help run compare test lint types unit bench bench-service browser screenshots docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: .venv/.run ## start the service on this machine, and print three commands to try it
-	$(BIN)/rankloop serve --data-dir build/service --new-keys --window 30
+run: .venv/.run ## start the demo: a search page over Python's own documentation that learns from your clicks
+	$(BIN)/rankloop demo --data-dir build/demo
 
 compare: .venv/.run ## compare the policies on the built-in world: table, plots, report
 	$(BIN)/rankloop compare --out build/first-run
@@ -31,8 +31,16 @@ bench: .venv/.test ## rounds per second, memory and loading time, as ratios to a
 bench-service: .venv/.test ## the service under load: latency, throughput, durable events, memory
 	$(BIN)/python -m benchmarks.service
 
+docs: .venv/.docs ## build the documentation site; warnings are errors
+	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs build/docs
+	@echo "open build/docs/index.html"
+
 browser: ## a real browser for the tests that look at pages (Debian's chromium, if it can be installed)
 	@./scripts/ensure-chromium
+	@./scripts/ensure-axe
+
+screenshots: .venv/.test ## pictures of every page for the documentation, in docs/images
+	$(BIN)/python scripts/screenshots
 
 clean: ## forget the environment and everything built
 	rm -rf .venv build
@@ -45,6 +53,10 @@ clean: ## forget the environment and everything built
 .venv/.run: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
+
+.venv/.docs: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	@touch $@ .venv/.run
 
 .venv/.test: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[test]'

@@ -16,11 +16,17 @@ MAY_IMPORT: dict[str, set[str]] = {
     **{stage: {"types"} for stage in STAGES},
     "policies": {"types", "scorers", "explorers", "interleaving"},
     "checks": {"types", "scorers", "policies", "users"},
-    "experiments": {"types", "policies", "checks", *STAGES},
+    "experiments": {"types", "policies", "checks", "charts", *STAGES},
     "store": {"types"},
-    "service": {"types", "policies", "store", "metrics", "interleaving", "scorers"},  # parts a log may name
+    "service": {"types", "policies", "store", "metrics", "interleaving", "scorers", "explorers"},
     "client": {"types"},
-    "cli": {"types", "policies", "checks", "experiments", "store", "service", "client", *STAGES},
+    "charts": {"types"},
+    "dashboard": {"types", "store", "service", "charts"},  # production never contains the simulator
+    "demo": {"types", "policies", "store", "service", "dashboard", "charts", *STAGES},
+    "cli": {
+        *("types", "policies", "checks", "experiments", "store", "service", "client", "dashboard", "demo"),
+        *STAGES,
+    },
 }
 
 

@@ -11,14 +11,15 @@ from rankloop import __version__
 from rankloop.cli import names
 from rankloop.cli.console import CONSOLE
 from rankloop.cli.data import data_app
+from rankloop.cli.demo import demo
 from rankloop.cli.listing import list_everything
 from rankloop.cli.log import export_, import_
 from rankloop.cli.replay import replay
 from rankloop.cli.serve import serve
 from rankloop.cli.spec import from_spec
 from rankloop.cli.stopping import Stopping
-from rankloop.cli.study import about_the_paper, redo_report, study
-from rankloop.experiments import SUITES, Protocol, Sweep
+from rankloop.cli.study import about_the_paper, draw, redo_report, study
+from rankloop.experiments import PICTURES, SUITES, Protocol, Sweep
 from rankloop.types import SettingError
 
 app = typer.Typer(
@@ -31,6 +32,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(data_app, name="data")
+app.command()(demo)
 app.command()(serve)
 app.command()(replay)
 app.command(name="export")(export_)
@@ -70,6 +72,9 @@ def compare(
     probes: Annotated[
         str, typer.Option(help="Looks into the policies on the way; see `rankloop list`.")
     ] = "",
+    skylines: Annotated[
+        str, typer.Option(help="Rankers taught by the labels, to see how much is left; see `rankloop list`.")
+    ] = "",
     out: Out = None,
     workers: Workers = None,
 ) -> None:
@@ -92,6 +97,7 @@ def compare(
         seeds=range(seeds),
         protocol=Protocol(rounds=rounds, k=k),
         probes={name: names.probe(name) for name in names.split_names(probes)},
+        skylines={name: names.skyline(name) for name in names.split_names(skylines)},
     )
     study(sweep, title=f"{', '.join(sweep.policies)} on {data}", out=out, workers=workers)
 
@@ -126,6 +132,9 @@ def run(
                 "a spec.json says everything: --data, --rounds, --seeds and --quick are for suites"
             )
         study(from_spec(Path(what)), title=f"Again: {what}", out=out, workers=workers)
+        return
+    if what in PICTURES:
+        draw(what, data=data, out=out)
         return
     suite = names.lookup("suite", what, SUITES)
     rounds, seeds = (rounds or 200, seeds or 2) if quick else (rounds, seeds)

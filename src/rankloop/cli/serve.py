@@ -70,6 +70,7 @@ def serve(
 
     `rankloop serve --ranker shop --policy pdgd:learning_rate=0.01 --origins https://shop.example`
     """
+    from rankloop.dashboard import page_routes  # noqa: PLC0415
     from rankloop.service import RankingService  # noqa: PLC0415
     from rankloop.service.http import DataFolder, Face, HttpSettings, bind  # noqa: PLC0415
     from rankloop.service.http import serve as answer  # noqa: PLC0415
@@ -86,7 +87,7 @@ def serve(
         begin(service, ranker, policy, window)
         keys, shown = folder.keys(fresh=new_keys)
         log_to_stderr(quiet=quiet)
-        face = Face(service=service, keys=keys, settings=settings)
+        face = Face(service=service, keys=keys, settings=settings, routes=page_routes())
         url = address(listening)
         answer(face, listening, ready=lambda: announce(url, data_dir, ranker, shown, taken=port is None))
     typer.echo("stopped: everything is kept")

@@ -1,0 +1,74 @@
+"""rankloop demo: a search page that learns from your clicks, in one command."""
+
+from __future__ import annotations
+
+import platform
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rankloop.cli.serve import address, begin, lines
+
+if TYPE_CHECKING:
+    from rankloop.service.http.keys import Scope
+
+YOURS = "yours"  # a ranker to try from a shell
+
+
+def demo(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[
+        int | None,
+        typer.Option(min=0, max=65535, help="Port (default: 8000, or a free one if that is taken)."),
+    ] = None,
+    data_dir: Annotated[
+        Path, typer.Option(help="The folder that holds the index, the log and the hashes of the keys.")
+    ] = Path("rankloop-data/demo"),
+) -> None:
+    """Search Python's own documentation, click, and watch the order learn.
+
+    Everything is real but the crowd: the service, its log, its pages. What was learned is there again at
+    the next start.
+
+    For example:
+
+    `rankloop demo`
+
+    `rankloop demo --port 9000 --data-dir /tmp/demo`
+    """
+    from rankloop.dashboard.assets import bundle  # noqa: PLC0415
+    from rankloop.demo.corpus import Corpus  # noqa: PLC0415
+    from rankloop.demo.demo import Demo  # noqa: PLC0415
+    from rankloop.demo.routes import demo_routes  # noqa: PLC0415
+    from rankloop.service import RankingService  # noqa: PLC0415
+    from rankloop.service.http import DataFolder, Face, bind, serve  # noqa: PLC0415
+    from rankloop.service.http.logs import log_to_stderr  # noqa: PLC0415
+
+    folder = DataFolder(data_dir)
+    with (
+        bind(host, port) as listening,
+        folder.open() as store,
+        RankingService(store, background=True) as service,
+    ):
+        if not (data_dir / "corpus.db").exists():
+            typer.echo(f"reading the documentation of Python {platform.python_version()} (once) ...")
+        corpus = Corpus.open(data_dir / "corpus.db")
+        keys, shown = folder.keys(fresh=True)
+        log_to_stderr(quiet=True)
+        threading.Thread(target=bundle, name="bundle", daemon=True).start()  # for the first chart
+        begin(service, YOURS, policy="", window=30.0)
+        face = Face(service=service, keys=keys, routes=demo_routes(Demo(service, corpus)))
+        serve(face, listening, ready=lambda: _announce(address(listening), shown))
+        corpus.close()
+    typer.echo("stopped: everything is kept")
+
+
+def _announce(url: str, keys: Mapping[Scope, str]) -> None:
+    typer.echo(f"\n  rankloop demo: open {url}\n")
+    typer.echo("search, click, and watch the order learn; Ctrl-C ends it")
+    typer.echo(f"to change the mode or go back to a version, sign in with this key: {keys['admin']}")
+    typer.echo("\nbehind it is the real service; with a ranker of your own: rank, click, explain\n")
+    typer.echo("\n".join(lines(url, YOURS, keys)) + "\n")

@@ -1,0 +1,41 @@
+"""The event doctor: do the clicks arrive, and if not, what is wrong."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from litestar import Response, get
+
+from rankloop.dashboard.access import AnyRequest
+from rankloop.dashboard.overview import STRETCHES
+from rankloop.dashboard.pages import GivenPages, ask
+from rankloop.service.http.face import GivenFace
+from rankloop.service.http.watching import Minutes, diagnose
+
+VERDICTS = {
+    "accepted": "a click, or a part of one: it teaches",
+    "late": "its list was closed: counted",
+    "duplicate": "it was here before: harmless",
+    "orphan": "nobody knows its query_id",
+    "not_shown": "the object was not in its list",
+    "ignored": "its action has no weight",
+    "invalid": "it could not be understood",
+}
+
+
+@get("/doctor")
+async def doctor(
+    request: AnyRequest, pages: GivenPages, face: GivenFace, minutes: Minutes = 1440
+) -> Response[str]:
+    """What was made of recent events."""
+    found = await ask(face, partial(diagnose, face.service, minutes))
+    return pages.show(
+        request,
+        "doctor.html",
+        section="/doctor",
+        found=found,
+        total=sum(found.tally.verdicts.values()),
+        verdicts=VERDICTS,
+        minutes=minutes,
+        stretches=STRETCHES,
+    )

@@ -1,0 +1,46 @@
+"""Signing in with the admin key, and out."""
+
+from __future__ import annotations
+
+from litestar import Response, get, post
+from litestar.datastructures import Cookie
+from litestar.params import FromQuery
+from litestar.response import Redirect
+
+from rankloop.dashboard.access import AnyRequest, local_path, own_site
+from rankloop.dashboard.pages import GivenPages
+from rankloop.dashboard.sessions import COOKIE, LASTS
+from rankloop.service.http.face import GivenFace
+
+
+@get("/login")
+async def login(request: AnyRequest, pages: GivenPages, next: FromQuery[str] = "/overview") -> Response[str]:  # noqa: A002
+    """The form."""
+    return pages.show(request, "login.html", goal=local_path(next), wrong=False)
+
+
+@post("/login", guards=[own_site])
+async def sign_in(request: AnyRequest, pages: GivenPages, face: GivenFace) -> Response[str] | Redirect:
+    """A session for whoever has the key."""
+    form = await request.form()
+    goal = local_path(str(form.get("next", "")))
+    if not face.keys.opens("admin", str(form.get("key", ""))):
+        return pages.show(request, "login.html", status=403, goal=goal, wrong=True)
+    cookie = Cookie(
+        key=COOKIE,
+        value=pages.sessions.begin(),
+        path="/",
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+        max_age=int(LASTS),
+    )
+    return Redirect(goal, status_code=303, cookies=[cookie])
+
+
+@post("/logout", guards=[own_site])
+async def sign_out(request: AnyRequest, pages: GivenPages) -> Redirect:
+    """End the session."""
+    pages.sessions.end(request.cookies.get(COOKIE))
+    gone = Cookie(key=COOKIE, value="", path="/", httponly=True, samesite="strict", max_age=0)
+    return Redirect("/", status_code=303, cookies=[gone])

@@ -1,0 +1,57 @@
+"""What all pages share: templates, who is signed in, and how a page is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, TypeVar
+
+from jinja2 import Environment
+from litestar import Response
+from litestar.di import NamedDependency
+from litestar.params import SkipValidation
+
+from rankloop.charts import SCHEMES
+from rankloop.dashboard.access import AnyRequest, session_of
+from rankloop.dashboard.render import environment, page
+from rankloop.dashboard.sessions import Sessions
+from rankloop.service.http import Face
+
+T = TypeVar("T")
+SECTIONS = (("/overview", "Overview"), ("/query", "Query"), ("/doctor", "Event doctor"))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Pages:
+    """What the pages share. `public` ones can be looked at by everyone; changing anything needs the key."""
+
+    public: bool = False
+    home: str = "Start"  # what the first page is called
+    packages: Sequence[str] = ()  # with templates of their own
+    sessions: Sessions = field(default_factory=Sessions)
+    templates: Environment = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Read the templates."""
+        object.__setattr__(self, "templates", environment(*self.packages))
+
+    def show(self, request: AnyRequest, name: str, *, section: str = "", **values: Any) -> Response[str]:
+        """A page of ours."""
+        return page(
+            self.templates,
+            name,
+            section=section,
+            sections=(("/", self.home), *SECTIONS),
+            session=session_of(request, self.sessions),
+            here=str(request.base_url).rstrip("/"),
+            schemes=SCHEMES,
+            **values,
+        )
+
+
+GivenPages: TypeAlias = NamedDependency[SkipValidation[Pages]]
+
+
+async def ask(face: Face, job: Callable[[], T]) -> T:
+    """Have something done by the threads that answer questions."""
+    return await face.asking.run(job, seconds=face.settings.patience)

@@ -1,0 +1,109 @@
+"""One past list: what was settled, what was open, and why one result stands above another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from litestar import Response, get
+from litestar.params import FromPath, FromQuery, QueryParameter
+
+from rankloop.dashboard.access import AnyRequest
+from rankloop.dashboard.overview import first_ranker
+from rankloop.dashboard.pages import GivenPages, ask
+from rankloop.service import Audit, Explanation, RankingService
+from rankloop.service.certainty import CertaintyPicture
+from rankloop.service.http.face import GivenFace
+from rankloop.service.http.past import line_of
+
+LISTS = 30
+DRAWN = 20  # results in the picture
+FEATURES = 12  # in an explanation
+HALF = 100  # units of a bar's way to either side
+Id = Annotated[str, QueryParameter(max_length=200)]
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """What a feature contributed: to the right for the upper result, to the left for the lower."""
+
+    feature: str
+    value: float
+    x: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """All that the page says."""
+
+    audit: Audit
+    picture: CertaintyPicture
+    why: Explanation | None
+
+
+@get("/query")
+async def lists(
+    request: AnyRequest, pages: GivenPages, face: GivenFace, ranker: FromQuery[str] = ""
+) -> Response[str]:
+    """The lists shown last."""
+    name = ranker or first_ranker(face.service)
+    found = await ask(face, partial(face.service.lists, name, last=LISTS)) if name else []
+    return pages.show(
+        request,
+        "lists.html",
+        section="/query",
+        ranker=name,
+        rankers=face.service.rankers(),
+        lines=[line_of(each) for each in found],
+    )
+
+
+@get("/query/{query_id:str}")
+async def query(
+    request: AnyRequest, pages: GivenPages, face: GivenFace, query_id: FromPath[str], a: Id = "", b: Id = ""
+) -> Response[str]:
+    """The picture of one list."""
+    looked = await ask(face, partial(_look, face.service, query_id, a, b))
+    picture, why = looked.picture, looked.why
+    return pages.show(
+        request,
+        "query.html",
+        section="/query",
+        shown=looked.audit.impression,
+        events=looked.audit.events,
+        picture=picture,
+        names=picture.shown[:DRAWN],
+        block_of={name: number for number, block in enumerate(picture.blocks, start=1) for name in block},
+        why=why,
+        bars=bars(why) if why else [],
+    )
+
+
+def bars(why: Explanation) -> list[Bar]:
+    """The contributions as bars around a middle line, the largest first.
+
+    >>> why = Explanation("a", "b", 1.0, None, None, None, False, False, {"price": 2.0, "age": -1.0}, True)
+    >>> [(bar.feature, bar.x, bar.width) for bar in bars(why)]
+    [('price', 100.0, 100.0), ('age', 50.0, 50.0)]
+    """
+    parts = list(why.contributions.items())[:FEATURES]
+    longest = max((abs(value) for _, value in parts), default=1.0)
+    lengths = [HALF * abs(value) / longest for _, value in parts]
+    return [
+        Bar(name, value, HALF if value > 0 else HALF - length, length)
+        for (name, value), length in zip(parts, lengths, strict=True)
+    ]
+
+
+def _look(service: RankingService, query_id: str, a: str, b: str) -> Looked:
+    audit, picture = service.audit(query_id), service.certainty(query_id)
+    if not (a and b):
+        a, b = _first_pair(picture)
+    why = service.explain(query_id, a, b) if a and b else None
+    return Looked(audit, picture, why)
+
+
+def _first_pair(picture: CertaintyPicture) -> tuple[str, str]:
+    return (picture.shown[0], picture.shown[1]) if len(picture.shown) > 1 else ("", "")

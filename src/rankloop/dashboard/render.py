@@ -1,0 +1,113 @@
+"""From values to a page: Jinja2 with everything escaped, and headers that let nothing in from elsewhere."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, select_autoescape
+from litestar import MediaType, Response
+from markupsafe import Markup
+
+from rankloop import __version__
+from rankloop.charts import json_element
+
+NOTHING = "–"
+PLAIN = (
+    "default-src 'none'; style-src 'self' 'unsafe-inline'; script-src 'self'; connect-src 'self'; "
+    "img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+# Vega compiles its expressions: only pages with a chart may do so.
+DRAWN = PLAIN.replace("script-src 'self'", "script-src 'self' 'unsafe-eval'")
+
+
+def environment(*packages: str) -> Environment:
+    """Templates of these packages, and ours."""
+    loaders = [PackageLoader(package) for package in (*packages, "rankloop.dashboard")]
+    made = Environment(
+        loader=ChoiceLoader(loaders),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"share": share, "number": number, "signed": signed, "moment": moment, "clock": clock}
+    made.filters["dotted"] = dotted
+    made.globals |= {"version": __version__, "json_element": _element}
+    return made
+
+
+def page(
+    templates: Environment, name: str, *, charts: bool = False, status: int = 200, **values: Any
+) -> Response[str]:
+    """A page for a browser."""
+    return Response(
+        templates.get_template(name).render(charts=charts, **values),
+        media_type=MediaType.HTML,
+        status_code=status,
+        headers={
+            "Content-Security-Policy": DRAWN if charts else PLAIN,
+            "Referrer-Policy": "same-origin",
+            "X-Frame-Options": "DENY",
+        },
+    )
+
+
+def share(value: float | None) -> str:
+    """A share in percent.
+
+    >>> share(0.4312), share(None)
+    ('43.1 %', '–')
+    """
+    return NOTHING if value is None else f"{100 * value:.1f} %"
+
+
+def number(value: float | None, digits: int = 0) -> str:
+    """A number as people write it.
+
+    >>> number(1234567), number(0.12345, 3), number(None)
+    ('1,234,567', '0.123', '–')
+    """
+    return NOTHING if value is None else f"{value:,.{digits}f}"
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """A number that goes up or down.
+
+    >>> signed(0.5), signed(-0.25)
+    ('+0.50', '−0.25')
+    """
+    return f"{value:+,.{digits}f}".replace("-", "−")
+
+
+def moment(seconds: float) -> str:
+    """A time for machines.
+
+    >>> moment(0)
+    '1970-01-01T00:00:00+00:00'
+    """
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def clock(seconds: float) -> str:
+    """A time for people; all times are in UTC.
+
+    >>> clock(0)
+    '1 Jan, 00:00:00'
+    """
+    when = datetime.fromtimestamp(seconds, UTC)
+    return f"{when.day} {when:%b, %H:%M:%S}"
+
+
+def dotted(name: str) -> Markup:
+    """A long name that may be broken after its dots, slashes, dashes and underscores.
+
+    >>> print(dotted("json.loads<b>"))
+    json.<wbr>loads&lt;b&gt;
+    """
+    return Markup("<wbr>").join(re.findall(r"[^./_-]*[./_-]*", name))
+
+
+def _element(identity: str, value: object) -> Markup:
+    return Markup(json_element(identity, value))  # it escapes what could end the element

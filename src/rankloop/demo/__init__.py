@@ -1,0 +1,1 @@
+"""The built-in corpus and simulated users behind `rankloop demo`."""

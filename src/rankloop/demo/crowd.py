@@ -1,0 +1,111 @@
+"""Simulated visitors of the demo: they search, look at the list that is really shown to them, and click."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+
+import numpy as np
+
+from rankloop.demo.corpus import Corpus, Hit
+from rankloop.demo.taste import Taste
+from rankloop.metrics import NDCG
+from rankloop.service import Candidate, RankingService, UserEvent
+from rankloop.types import IntArray, Query, Ranking
+from rankloop.users import Preset
+
+SEARCHES = files("rankloop.demo").joinpath("searches.txt").read_text("utf-8").splitlines()
+
+SHOWN = 10  # results of a list
+AT_ONCE = 10  # visitors whose clicks are learned together
+GRADE = NDCG(k=SHOWN)
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A list that a visitor saw, as their hidden taste grades it."""
+
+    fit: float  # nDCG
+    clicks: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Topic:
+    """A search that visitors make, with what can be found, and what they think of it."""
+
+    text: str
+    hits: Sequence[Hit]
+    grades: IntArray
+    candidates: Sequence[Candidate]
+
+
+@dataclass(frozen=True, eq=False)
+class Crowd:
+    """Visitors with one taste; who they are and what they search follows from a seed."""
+
+    service: RankingService
+    ranker: str
+    topics: Sequence[Topic]
+    users: Preset
+
+    @classmethod
+    def of(
+        cls,
+        service: RankingService,
+        ranker: str,
+        corpus: Corpus,
+        taste: Taste,
+        *,
+        users: Preset | None = None,
+        searches: Sequence[str] = SEARCHES,
+    ) -> Crowd:
+        """Visitors who make these searches, as far as anything is found."""
+        found = [(text, corpus.search(text)) for text in searches]
+        topics = [
+            Topic(text, hits, taste.grades(hits), candidates_of(hits))
+            for text, hits in found
+            if len(hits) > SHOWN
+        ]
+        return cls(service, ranker, topics, users or Preset("informational"))
+
+    def visits(self, number: int, *, seed: int) -> Iterator[Visit]:
+        """So many visits, one after the other; clicks of a few visitors at a time are learned together."""
+        choice, clicking = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(2))
+        for start in range(0, number, AT_ONCE):
+            batch = range(start, min(start + AT_ONCE, number))
+            events: list[UserEvent] = []
+            seen: list[Visit] = []
+            for visitor in batch:
+                topic = self.topics[int(choice.integers(len(self.topics)))]
+                visit, clicks = self._visit(topic, f"visitor-{seed}-{visitor}", clicking)
+                seen.append(visit)
+                events += clicks
+            self.service.record(events)
+            self.service.flush(self.ranker)
+            yield from seen
+
+    def _visit(self, topic: Topic, visitor: str, rng: np.random.Generator) -> tuple[Visit, list[UserEvent]]:
+        shown = self.service.rank(
+            topic.candidates, ranker=self.ranker, k=SHOWN, user_query=topic.text, client_id=visitor
+        )
+        rows = {each.object_id: row for row, each in enumerate(topic.candidates)}
+        order = np.array([rows[name] for name in shown.object_ids])
+        clicks = self._clicks(topic, order, rng)
+        events = [
+            UserEvent(shown.query_id, shown.object_ids[place], ordinal=place + 1, client_id=visitor)
+            for place in clicks
+        ]
+        return Visit(GRADE(order, topic.grades), len(clicks)), events
+
+    def _clicks(self, topic: Topic, order: IntArray, rng: np.random.Generator) -> list[int]:
+        """The places that a visitor clicks."""
+        query = Query(topic.text, np.zeros((len(topic.hits), 1)))  # visitors look at results, not at numbers
+        user = self.users.for_grades(5)
+        feedback = user.respond(Ranking(query, order), topic.grades, rng)
+        return [int(place) for place in np.flatnonzero(feedback.clicks)]
+
+
+def candidates_of(hits: Sequence[Hit]) -> list[Candidate]:
+    """What the ranker is asked to rank, in the search engine's own order."""
+    return [Candidate(hit.entry.name, hit.features) for hit in hits]

@@ -1,0 +1,127 @@
+"""The demo: a search engine, the real service behind it, and visitors on demand."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from rankloop.demo.corpus import Corpus, Hit
+from rankloop.demo.crowd import SHOWN, Crowd, Visit, candidates_of
+from rankloop.demo.lesson import Lesson, lesson
+from rankloop.demo.taste import TASTES
+from rankloop.service import (
+    Model,
+    RankedList,
+    RankerSettings,
+    RankingService,
+    RequestError,
+    Result,
+    UserEvent,
+)
+from rankloop.types import SettingError, suggestion
+
+RANKER = "default"
+# The list begins as the search engine's own and departs from it by what is learned, hardly by luck alone.
+SETTINGS = RankerSettings(max_explored_pairs=10, learn_late=True, snapshot_every=5)
+KEPT = 20_000  # visits whose grades are remembered
+MOST_VISITORS = 5000  # at once
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """A ranked list with what it shows."""
+
+    ranked: RankedList
+    hits: Mapping[str, Hit]
+
+    def __iter__(self) -> Iterator[tuple[Result, Hit]]:
+        return ((result, self.hits[result.object_id]) for result in self.ranked.ranking)
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far the visitors are that were sent for, and what they taught once all were here."""
+
+    wanted: int = 0
+    done: int = 0
+    trouble: str = ""
+    lesson: Lesson | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether some are still to come."""
+        return self.done < self.wanted and not self.trouble
+
+
+@dataclass(eq=False)
+class Demo:
+    """Everything behind the search page; any thread may call it."""
+
+    service: RankingService
+    corpus: Corpus
+    taste: str = "short"  # of the visitors: a name in TASTES
+    progress: Progress = field(default_factory=Progress)
+    visits: deque[Visit] = field(default_factory=lambda: deque(maxlen=KEPT))
+    crowds: int = 0  # that came so far: each has a seed of its own
+
+    def __post_init__(self) -> None:
+        """Begin a ranker if there is none."""
+        self.service.create(RANKER, None if RANKER in self.service.rankers() else SETTINGS)
+        self._first = self.service.store.decisions(RANKER)[0].seq
+        self._one_crowd = threading.Lock()
+
+    @property
+    def model(self) -> Model:
+        """What is known now."""
+        return self.service.model(RANKER)
+
+    def search(self, text: str, *, visitor: str) -> Found | None:
+        """A list for a visitor; None if nothing is found."""
+        hits = self.corpus.search(text)
+        if not hits:
+            return None
+        ranked = self.service.rank(
+            candidates_of(hits), ranker=RANKER, k=SHOWN, user_query=text, session_id=visitor
+        )
+        return Found(ranked, {hit.entry.name: hit for hit in hits})
+
+    def click(self, query_id: str, object_id: str, *, visitor: str) -> Lesson:
+        """Report a click on a result, learn from it at once, and say what was learned."""
+        shown = self.service.audit(query_id).impression
+        if object_id not in shown.shown:
+            raise RequestError(f"{object_id!r} was not in that list")
+        place, before = shown.shown.index(object_id), self.model
+        self.service.record([UserEvent(query_id, object_id, ordinal=place + 1, client_id=visitor)])
+        self.service.flush(RANKER)
+        return lesson(before, self.model, self.service.schema(RANKER), shown.features)
+
+    def invite(self, number: int, taste: str) -> None:
+        """Send for visitors; they come in a thread of their own, and `progress` says how far they are."""
+        if taste not in TASTES:
+            raise SettingError(f"no taste is called {taste!r}: {suggestion(taste, TASTES)}")
+        if not 1 <= number <= MOST_VISITORS:
+            raise RequestError(f"1 to {MOST_VISITORS} visitors can come at once, found {number}")
+        with self._one_crowd:
+            if self.progress.running:
+                raise RequestError("visitors are still on their way: wait for them")
+            self.taste, self.progress = taste, Progress(wanted=number)
+        threading.Thread(target=self._welcome, args=(self.progress,), name="crowd", daemon=True).start()
+
+    def start_over(self) -> None:
+        """Go back to the model that knows nothing; the log keeps everything."""
+        self.service.rollback(RANKER, to=self._first)
+        self.visits.clear()
+
+    def _welcome(self, progress: Progress) -> None:
+        try:
+            before, self.crowds = self.model, self.crowds + 1
+            crowd = Crowd.of(self.service, RANKER, self.corpus, TASTES[self.taste])
+            for visit in crowd.visits(progress.wanted, seed=self.crowds):
+                self.visits.append(visit)
+                progress.done += 1
+                if progress.done == progress.wanted - 1:  # so that it is there when all are
+                    progress.lesson = lesson(before, self.model, self.service.schema(RANKER))
+        except Exception as error:
+            progress.trouble = f"{type(error).__name__}: {error}"[:200]

@@ -1,0 +1,63 @@
+"""What a ranker has just learned: which weights moved, and which orders are settled now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankloop.service import Model
+from rankloop.service.show import TellsCertainty
+from rankloop.types import FloatArray
+
+MOST = 4  # weights worth telling
+LEAST = 0.002  # a change that nobody could see
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A weight, before and after."""
+
+    feature: str
+    before: float
+    after: float
+
+    @property
+    def change(self) -> float:
+        """Up or down."""
+        return self.after - self.before
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """The difference between two models, also for one search."""
+
+    moves: tuple[Move, ...]  # the largest first
+    pairs: int  # of candidates of the search
+    settled_before: int
+    settled_after: int
+
+
+def lesson(before: Model, after: Model, names: Sequence[str], raw: FloatArray | None = None) -> Lesson:
+    """What changed from one model to another; `raw` are the candidates of a search."""
+    old, new = weights(before, names), weights(after, names)
+    moves = [Move(name, old.get(name, 0.0), value) for name, value in new.items()]
+    moves = sorted((move for move in moves if abs(move.change) >= LEAST), key=lambda move: -abs(move.change))
+    n = 0 if raw is None else len(raw)
+    settled = [0 if raw is None else settled_pairs(model, raw) for model in (before, after)]
+    return Lesson(tuple(moves[:MOST]), n * (n - 1) // 2, *settled)
+
+
+def weights(model: Model, names: Sequence[str]) -> Mapping[str, float]:
+    """How much each feature counts: the score of that feature alone, for a linear model its weight."""
+    if not model.width:
+        return {}
+    parts = model.policy.score(np.eye(model.width)) - model.policy.score(np.zeros((1, model.width)))
+    return dict(zip(names, parts.tolist(), strict=False))
+
+
+def settled_pairs(model: Model, raw: FloatArray) -> int:
+    """How many pairs of candidates are in a certain order."""
+    policy, features = model.ready(raw)
+    return int(policy.certain_orders(features).sum()) if isinstance(policy, TellsCertainty) else 0

@@ -1,0 +1,32 @@
+"""rankloop demo: one command, one address."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+
+
+def test_it_prints_an_address_that_answers(tmp_path: Path) -> None:
+    for _ in range(2):  # the second time, the index is there
+        command = [sys.executable, "-W", "error", "-m", "rankloop", "demo", "--port", "0"]
+        process = subprocess.Popen(
+            [*command, "--data-dir", str(tmp_path / "demo")], stdout=subprocess.PIPE, text=True
+        )
+        assert process.stdout is not None
+        printed = ""
+        while "sign in with this key" not in printed:
+            line = process.stdout.readline()
+            assert line, printed
+            printed += line
+        (url,) = re.findall(r"http://127\.0\.0\.1:\d+", printed)
+        page = httpx.get(f"{url}/", params={"q": "json parser"}, timeout=60)
+        assert page.status_code == 200
+        assert page.text.count('action="/click"') == 10
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0
+        process.stdout.close()

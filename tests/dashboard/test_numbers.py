@@ -1,0 +1,155 @@
+"""Every number on a page is the one that the API gives."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rankloop.service import Candidate, RankingService, UserEvent
+from rankloop.store import MemoryStore, SqliteStore, Store
+from tests.dashboard.looking import numbers, signed_in, traffic, watched
+from tests.service.http.serving import Live
+
+RANKER = "default"
+
+
+def nothing(store: Store) -> None:
+    """A service nobody has used yet."""
+
+
+def one_click(store: Store) -> None:
+    with RankingService(store) as service:
+        shown = service.rank([Candidate("a", {"x": 1}), Candidate("b", {"x": 2})], user_query="mug")
+        service.record([UserEvent(shown.query_id, "b", ordinal=1)])
+        service.flush(RANKER)
+
+
+def much(store: Store) -> None:
+    traffic(store, RANKER, lists=20_000, events=100_000, now=time.time())
+
+
+@pytest.fixture(scope="module", params=[nothing, one_click, much], ids=lambda fill: fill.__name__)
+def live(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    path: Path = tmp_path_factory.mktemp("pages") / "log.db"
+    with SqliteStore(path) as store:
+        with RankingService(store) as service:
+            service.create(RANKER)
+        request.param(store)
+        with watched(RankingService(store)) as found:
+            yield found
+
+
+def several(names: str) -> list[Candidate]:
+    """Candidates that have nothing in common."""
+    return [Candidate(name, {each: float(each == name) for each in names}) for name in names]
+
+
+def plain(value: Any) -> str:
+    return str(value)
+
+
+@pytest.mark.parametrize("by", ["lists", "time"])
+def test_the_overview_says_what_the_api_says(live: Live, by: str) -> None:
+    api = live["admin"].get("/v1/overview", params={"by": by, "steps": 40}).json()
+    page = signed_in(live).get("/overview", params={"by": by})
+    assert page.status_code == 200
+    said = numbers(page.text)
+    told = {name: value for name, value in api["total"].items() if name != "start"}
+    health = live["admin"].get("/v1/rankers").json()[RANKER]
+    if api["total"]["lists"] == 0:
+        assert "lists" not in said
+        assert "No list was shown in this time" in page.text
+    else:
+        told |= {"learned": health["lists"]}
+        assert {name: said[name] for name in told} == {name: plain(value) for name, value in told.items()}
+    assert f'<b id="mode">{health["mode"]}</b>' in page.text
+    assert f'<b id="version">{health["model"]}</b>' in page.text
+
+
+def test_the_doctor_says_what_the_api_says(live: Live) -> None:
+    api = live["admin"].get("/v1/doctor").json()
+    page = signed_in(live).get("/doctor")
+    assert page.status_code == 200
+    said, tally = numbers(page.text), api["tally"]
+    total = sum(tally["verdicts"].values())
+    if not total:
+        assert said == {}
+        assert "No event arrived in this time" in page.text
+        return
+    assert said["events"] == plain(total)
+    assert said["join-rate"] == plain(api["join_rate"])
+    for name in ("one_based", "zero_based", "misplaced", "ahead", "behind"):
+        assert said[name.replace("_", "-")] == plain(tally[name])
+    for verdict in ("accepted", "late", "duplicate", "orphan", "not_shown", "ignored", "invalid"):
+        assert said[f"verdict-{verdict}"] == plain(tally["verdicts"].get(verdict, 0))
+    assert page.text.count('class="wide mono"') >= len(api["last"])
+
+
+def test_charts_have_the_steps_of_the_api(live: Live) -> None:
+    api = live["admin"].get("/v1/overview", params={"by": "lists", "steps": 40}).json()
+    page = signed_in(live).get("/overview").text
+    drawn = page.count('class="chart"')
+    assert drawn == (4 if len(api["steps"]) > 1 else 0)
+    assert sum(step["lists"] for step in api["steps"]) == api["total"]["lists"]
+    if api["total"]["lists"] and not drawn:
+        assert "Curves come with traffic" in page
+
+
+def test_the_lists_are_those_of_the_api(live: Live) -> None:
+    api = live["admin"].get("/v1/lists", params={"last": 30}).json()
+    page = signed_in(live).get("/query").text
+    assert page.count('href="/query/') == len(api)
+    if not api:
+        assert "No list was shown yet" in page
+
+
+def test_what_it_costs_to_look(live: Live, record_property: Any) -> None:
+    """Measured, not asserted: processor time of this process for a page's data."""
+    client = signed_in(live)
+    for page in ("/overview", "/overview?by=time", "/doctor", "/query"):
+        start = time.process_time()
+        assert client.get(page).status_code == 200
+        record_property(f"seconds {page}", round(time.process_time() - start, 3))
+
+
+def test_a_list_page_says_what_the_api_says() -> None:
+    service = RankingService(MemoryStore())
+    service.create(RANKER)
+    for _ in range(30):
+        shown = service.rank(several("abcd"))
+        service.record([UserEvent(shown.query_id, "c", ordinal=shown.object_ids.index("c") + 1)])
+        service.flush(RANKER)
+    shown = service.rank(several("abcd"))
+    with watched(service) as live:
+        api = live["admin"].get(f"/v1/certainty/{shown.query_id}").json()
+        why = live["admin"].get(f"/v1/explain/{shown.query_id}", params={"a": "c", "b": "a"}).json()
+        page = signed_in(live).get(f"/query/{shown.query_id}", params={"a": "c", "b": "a"}).text
+    open_pairs = sum(not settled for row in api["settled"] for settled in row) // 2 - 2  # and the diagonal
+    assert 0 < open_pairs < 6
+    assert numbers(page)["open-pairs"] == str(open_pairs)
+    assert page.count('class="open"') == open_pairs
+    assert page.count('class="settled"') == 6 - open_pairs
+    assert page.count(f">block {len(api['blocks'])}<") == len(api["blocks"][-1])
+    for value in why["explanation"]["contributions"].values():
+        assert f'value="{value}"' in page
+    assert why["sentence"].replace("'", "&#39;") in page
+
+
+def test_blocks_are_what_certain_orders_leave() -> None:
+    service = RankingService(MemoryStore())
+    service.create(RANKER)
+    for _ in range(40):
+        shown = service.rank(several("abc"))
+        service.record([UserEvent(shown.query_id, "b")])
+        service.flush(RANKER)
+    shown = service.rank(several("abc"))
+    picture = service.certainty(shown.query_id)
+    assert picture.blocks[0] == ("b",)
+    assert set(picture.blocks[1]) == {"a", "c"}
+    assert (picture.pairs, picture.open_pairs) == (3, 1)
+    alone = {result.object_id for result in shown.ranking if result.settled}
+    assert alone == {"b"}

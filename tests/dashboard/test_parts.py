@@ -1,0 +1,54 @@
+"""Steps of equally many lists, and the lists shown last: the same from every store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rankloop.service.insight import by_steps, overview
+from rankloop.store import MemoryStore, SqliteStore, Store
+from tests.dashboard.looking import traffic
+
+NOW = 10_000.0
+ALL = {"since": 0.0, "until": NOW}
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    found: Store = MemoryStore() if request.param == "memory" else SqliteStore(tmp_path / "log.db")
+    traffic(found, "shop", lists=103, events=60, now=NOW)
+    yield found
+    found.close()
+
+
+def test_parts_differ_by_one_list_at_most(store: Store) -> None:
+    parts = store.in_parts("shop", since=0.0, until=NOW, parts=10)
+    assert [part.lists for part in parts] == [11, 11, 11, *[10] * 7]
+    starts = [part.start for part in parts]
+    assert starts == sorted(starts)
+    assert starts[0] == NOW - 3600
+
+
+def test_no_part_is_too_small_to_say_anything(store: Store) -> None:
+    assert [part.lists for part in store.in_parts("shop", **ALL, parts=50, least=20)] == [21, 21, 21, 20, 20]
+    assert [part.lists for part in store.in_parts("shop", **ALL, parts=50, least=1000)] == [103]
+    assert list(store.in_parts("shop", since=0.0, until=1.0, parts=5)) == []
+
+
+@pytest.mark.parametrize("by", ["lists", "time"])
+def test_the_whole_is_the_sum_of_its_steps(store: Store, by: str) -> None:
+    total, steps = by_steps(store, "shop", **ALL, steps=4, by="lists" if by == "lists" else "time")
+    plain = overview(store, "shop", **ALL)
+    assert total.lists == plain.lists == sum(step.lists for step in steps) == 103
+    assert total.ctr == plain.ctr
+    assert total.settled == plain.settled
+    assert total.mrr == pytest.approx(plain.mrr)
+    assert total.cost == pytest.approx(plain.cost)
+
+
+def test_the_last_lists_the_newest_first(store: Store) -> None:
+    assert [each.query_id for each in store.impressions("shop", last=3)] == ["q102", "q101", "q100"]
+    assert len(list(store.impressions("shop", last=1000))) == 103
+    assert list(store.impressions("another", last=3)) == []
