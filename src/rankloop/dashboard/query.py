@@ -20,7 +20,7 @@ from rankloop.service.http.past import line_of
 LISTS = 30
 DRAWN = 20  # results in the picture
 FEATURES = 12  # in an explanation
-HALF = 100  # units of a bar's way to either side
+HALF = 100.0  # units of a bar's way to either side
 Id = Annotated[str, QueryParameter(max_length=200)]
 
 

@@ -106,7 +106,7 @@ def dotted(name: str) -> Markup:
     >>> print(dotted("json.loads<b>"))
     json.<wbr>loads&lt;b&gt;
     """
-    return Markup("<wbr>").join(re.findall(r"[^./_-]*[./_-]*", name))
+    return Markup("<wbr>").join(re.findall(r"[^./_-]+[./_-]*|[./_-]+", name))
 
 
 def _element(identity: str, value: object) -> Markup:

@@ -33,8 +33,8 @@ class Corpus:
     """An index in one file; made if it is not there, or of another Python.
 
     >>> corpus = Corpus.of(standard_library(["json", "bisect"]))
-    >>> corpus.search("decode a document")[0].entry.name
-    'json.decoder.JSONDecoder.decode'
+    >>> corpus.search("bisect right")[0].entry.name
+    'bisect.bisect_right'
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
