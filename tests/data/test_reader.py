@@ -132,9 +132,7 @@ def test_a_binary_file_is_refused(tmp_path: Path) -> None:
         read_letor(path)
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"\n\n", b"# only a comment\n", gzip.compress(b"", mtime=0)]
-)
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"# only a comment\n", gzip.compress(b"", mtime=0)])
 def test_a_file_without_documents_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "empty.txt"
     path.write_bytes(content)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -70,6 +71,27 @@ def test_a_query_id_is_used_once(store: Store) -> None:
     with pytest.raises(StoreError, match="ids must be unique"):
         put(store, IMPRESSION)
     assert put(store, DECISION) == [2]
+
+
+@pytest.mark.parametrize("lists", [0, 1, 7, 32, 75])
+def test_many_lists_at_once_are_as_good_as_one_by_one(store: Store, lists: int) -> None:
+    shown = [impression(query_id=f"q{number}", at=float(10 + number % 3)) for number in range(lists)]
+    assert write(store, lambda log: log.append_all(shown)) == 0
+    found = list(store.impressions("shop"))
+    assert [each.query_id for each in found] == [each.query_id for each in shown]
+    assert [each.seq for each in found] == list(range(1, lists + 1))
+    assert [each.at for each in found] == list(itertools.accumulate((each.at for each in shown), max))
+    assert all(same(each, impression(query_id=each.query_id, at=each.at)) for each in found)
+    assert put(store, DECISION) == [lists + 1]
+
+
+def test_of_many_lists_only_those_with_a_used_id_are_refused(store: Store) -> None:
+    put(store, impression(query_id="q3"))
+    names = ["q0", "q1", "q1", "q2", "q3", "q4", "q5"]
+    shown = [impression(query_id=name) for name in names]
+    assert write(store, lambda log: log.append_all(shown)) == 2
+    assert [each.query_id for each in store.impressions("shop")] == ["q3", "q0", "q1", "q2", "q4", "q5"]
+    assert put(store, DECISION) == [7]
 
 
 def test_an_event_is_known_once_it_found_its_list(store: Store) -> None:

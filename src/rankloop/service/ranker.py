@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,7 +20,7 @@ from rankloop.service.settings import Mode, RankerSettings, step_down
 from rankloop.service.show import Request, Showing, fall_back, show
 from rankloop.service.spec import Catalogue
 from rankloop.service.table import Table
-from rankloop.store import Decision, Log, Store, StoreError, write
+from rankloop.store import Decision, Log, Outbox, Store, write
 from rankloop.types import FloatArray
 
 LEAPS = ("settings", "rollback", "forget")  # after which the state is worth keeping
@@ -46,6 +45,7 @@ class Ranker:
         self.name, self.history = name, History(name, store, known)
         self.unlogged = 0  # lists that could not be written down
         self._store, self._clock = store, clock
+        self._outbox = Outbox(store, lost=self._lost)
         self._learning, self._viewing = threading.RLock(), threading.RLock()
         self._fold: Fold = self.history.head()
         self._unwatched = 0  # lists since the guards last looked
@@ -119,17 +119,12 @@ class Ranker:
 
     def publish(self, made: Draft, *, urgent: bool = False) -> None:
         """Have a list written down, without waiting: it is no promise that anything is learned from it."""
-
-        def written(future: Future[int]) -> None:
-            self.unlogged += future.exception() is not None
-
-        try:
-            job = self._store.submit(lambda log: log.append(made.impression), urgent=urgent)
-        except StoreError:
-            self.unlogged += 1  # a list is better than none
-        else:
-            job.add_done_callback(written)
+        self._outbox.put(made.impression, urgent=urgent)
         self._unwatched += 1
+
+    def _lost(self, lists: int) -> None:
+        """Some could not be written down, but were shown: a list is better than none."""
+        self.unlogged += lists
 
     def _features(self, table: Table) -> tuple[View, FloatArray]:
         """The candidates' features, and the view whose columns they have."""

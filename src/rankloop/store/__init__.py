@@ -3,6 +3,7 @@
 from rankloop.store.arrays import pack, unpack
 from rankloop.store.base import Job, Log, Store, StoreBusy, StoreError, write
 from rankloop.store.memory import MemoryStore
+from rankloop.store.outbox import Outbox
 from rankloop.store.records import (
     COUNTED,
     JOINED,
@@ -29,6 +30,7 @@ __all__ = [
     "Job",
     "Log",
     "MemoryStore",
+    "Outbox",
     "Shown",
     "Snapshot",
     "SqliteStore",

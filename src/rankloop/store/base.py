@@ -43,6 +43,10 @@ class Log(Protocol):
         """
         ...
 
+    def append_all(self, lists: Sequence[Impression]) -> int:
+        """Add many lists, and return how many were refused: as a rule for an id that was used before."""
+        ...
+
     def keep(self, snapshot: Snapshot) -> None:
         """Keep a snapshot, in place of an earlier one of the same entry."""
         ...

@@ -211,6 +211,15 @@ class _MemoryLog:
         self._seq, self._at = seq, at
         return seq
 
+    def append_all(self, lists: Sequence[Impression]) -> int:
+        refused = 0
+        for each in lists:
+            try:
+                self.append(each)
+            except StoreError:
+                refused += 1
+        return refused
+
     def keep(self, snapshot: Snapshot) -> None:
         self._later.append(lambda: self._replace(snapshot))
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Sequence
+from functools import cache
 from operator import attrgetter
 from typing import Any
 
@@ -17,16 +19,21 @@ IMPRESSION_COLUMNS = (
     *("model", "settings", "mode", "policy", "seed", "k", "teaches", "fallback", "digest"),
     *("pairs", "settled", "explored", "cost"),
 )
+PAYLOAD_COLUMNS = ("seq", "object_ids", "groups", "arrays")
 EVENT_COLUMNS = tuple(Event.__dataclass_fields__)
 IMPRESSION_VALUES = attrgetter(*IMPRESSION_COLUMNS[2:])  # without seq and at, which the log gives
 EVENT_VALUES = attrgetter(*EVENT_COLUMNS[2:])
 
 
-def _insert(table: str, columns: tuple[str, ...]) -> str:
-    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+TOGETHER = (32, 16, 8, 4, 2, 1)  # lists in one statement
 
 
-INSERT_IMPRESSION = _insert("impressions", (*IMPRESSION_COLUMNS, "shown"))
+@cache
+def _insert(table: str, columns: tuple[str, ...], rows: int = 1) -> str:
+    row = f"({', '.join('?' * len(columns))})"
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES {', '.join([row] * rows)}"
+
+
 INSERT_EVENT = _insert("events", EVENT_COLUMNS)
 LAST = """SELECT max(seq), max(at) FROM (
     SELECT * FROM (SELECT seq, at FROM impressions ORDER BY seq DESC LIMIT 1)
@@ -78,10 +85,16 @@ class SqliteLog:
         seq = record.seq or self._seq + 1
         if seq <= self._seq:
             raise StoreError(f"entry {seq} comes after entry {self._seq}: the log only grows")
-        at = self.time(record.at)
         if isinstance(record, Impression):
-            self._append_impression(seq, at, record)
-        elif isinstance(record, Event):
+            try:
+                self._insert_lists([record], seq)
+            except sqlite3.IntegrityError as error:
+                raise StoreError(
+                    f"a list was shown under the id {record.query_id!r} before: ids must be unique"
+                ) from error
+            return seq
+        at = self.time(record.at)
+        if isinstance(record, Event):
             self._connection.execute(INSERT_EVENT, (seq, at, *EVENT_VALUES(record)))
         else:
             self._connection.execute(
@@ -90,6 +103,24 @@ class SqliteLog:
             )
         self._seq, self._at = seq, at
         return seq
+
+    def append_all(self, lists: Sequence[Impression]) -> int:
+        """Add many lists, and return how many of them were refused.
+
+        As many as possible in one statement: at the end of each, the thread has to wait for the interpreter.
+        """
+        refused = start = 0
+        while start < len(lists):
+            size = next(size for size in TOGETHER if start + size <= len(lists))
+            part = lists[start : start + size]
+            try:
+                self._insert_lists(part, self._seq + 1)
+            except sqlite3.OperationalError:  # the file is in trouble, not the lists
+                raise
+            except Exception:  # none of them is in: find out which is to blame
+                refused += 1 if size == 1 else sum(self.append_all([each]) for each in part)
+            start += size
+        return refused
 
     def keep(self, snapshot: Snapshot) -> None:
         """Keep a snapshot, in place of an earlier one of the same entry."""
@@ -133,17 +164,20 @@ class SqliteLog:
         run("DELETE FROM snapshots WHERE ranker = ? AND seq < ?", (ranker, until))
         return lists + events
 
-    def _append_impression(self, seq: int, at: float, record: Impression) -> None:
-        values = (seq, at, *IMPRESSION_VALUES(record), json.dumps(record.shown))
-        try:
-            self._connection.execute(INSERT_IMPRESSION, values)
-        except sqlite3.IntegrityError as error:
-            raise StoreError(
-                f"a list was shown under the id {record.query_id!r} before: ids must be unique"
-            ) from error
-        arrays = {"features": record.features, "pinned_at": record.pinned_at, "order": record.order}
-        arrays |= {f"evidence.{name}": value for name, value in record.evidence.items()}
-        self._connection.execute(
-            "INSERT INTO payloads (seq, object_ids, groups, arrays) VALUES (?, ?, ?, ?)",
-            (seq, json.dumps(list(record.object_ids)), json.dumps(list(record.groups)), pack(arrays)),
-        )
+    def _insert_lists(self, lists: Sequence[Impression], seq: int) -> None:
+        """Add lists with the numbers from `seq` on: all or none, for only the first statement can fail."""
+        rows, payloads, at = list[object](), list[object](), self._at
+        for number, each in enumerate(lists, start=seq):
+            at = max(at, each.at)
+            rows += (number, at, *IMPRESSION_VALUES(each), json.dumps(each.shown))
+            arrays = {"features": each.features, "pinned_at": each.pinned_at, "order": each.order}
+            arrays |= {f"evidence.{name}": value for name, value in each.evidence.items()}
+            payloads += (
+                number,
+                json.dumps(list(each.object_ids)),
+                json.dumps(list(each.groups)),
+                pack(arrays),
+            )
+        self._connection.execute(_insert("impressions", (*IMPRESSION_COLUMNS, "shown"), len(lists)), rows)
+        self._connection.execute(_insert("payloads", PAYLOAD_COLUMNS, len(lists)), payloads)
+        self._seq, self._at = seq + len(lists) - 1, at

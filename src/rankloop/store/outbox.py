@@ -1,0 +1,64 @@
+"""Lists on their way into the log: those that come while the pen is busy are written in one go."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+
+from rankloop.store.base import Log, Store, StoreError
+from rankloop.store.records import Impression
+
+MOST = 5000  # lists waiting: one more is lost, so that memory stays bounded
+
+
+class Outbox:
+    """Hands lists to a store without waiting; `lost` is told how many could not be written.
+
+    One job takes all that is there when its turn comes. It is in the queue from the moment the first of them
+    is put, so whatever is submitted after a list is done after it.
+
+    """
+
+    def __init__(self, store: Store, *, lost: Callable[[int], object]) -> None:
+        self._store, self._lost = store, lost
+        self._lists: list[Impression] = []
+        self._queued = False  # a job that will take them
+        self._lock = threading.Lock()
+
+    def put(self, shown: Impression, *, urgent: bool = False) -> None:
+        """Have a list written down, as a rule together with others."""
+        with self._lock:
+            full, queued = len(self._lists) >= MOST, self._queued
+            if not full:
+                self._lists.append(shown)
+                self._queued = True
+        if full:
+            self._lost(1)
+        elif urgent or not queued:
+            try:
+                self._submit(urgent)
+            except StoreError:
+                if not queued:  # otherwise the other job takes it
+                    self._lost(len(self._take()))
+
+    def _submit(self, urgent: bool) -> None:
+        taken: list[Impression] | None = None
+
+        def job(log: Log) -> int:
+            nonlocal taken
+            taken = self._take()
+            return log.append_all(taken)
+
+        def done(future: Future[int]) -> None:
+            if future.exception():  # nothing was written, and perhaps the job not even begun
+                self._lost(len(self._take() if taken is None else taken))
+            elif future.result():
+                self._lost(future.result())
+
+        self._store.submit(job, urgent=urgent).add_done_callback(done)
+
+    def _take(self) -> list[Impression]:
+        with self._lock:
+            taken, self._lists, self._queued = self._lists, [], False
+        return taken
