@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,13 @@ from hypothesis import strategies as st
 
 from rankloop.policies import MGD, PDGD, PairRank, Policy
 from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
-from rankloop.service.guards import explored_pairs, limit_displacement, limit_exploration, place_pins
+from rankloop.service.guards import (
+    by_score,
+    explored_pairs,
+    limit_displacement,
+    limit_exploration,
+    place_pins,
+)
 from rankloop.service.lesson import lesson
 from rankloop.store import MemoryStore, Store
 from tests.service.life import Clock, live, make, same, some_candidates, state
@@ -40,11 +48,24 @@ def test_no_more_pairs_are_explored_than_allowed(wanted: list[int], pairs: int, 
     reference = list(range(len(wanted)))
     luck.shuffle(reference)
     found = limit_exploration(wanted, reference, pairs)
-    needed = len(explored_pairs(wanted, reference))
+    needed = _swapped(wanted, reference)
     assert sorted(found) == sorted(wanted)
-    assert len(explored_pairs(found, reference)) == min(pairs, needed)
+    assert _swapped(found, reference) == min(pairs, needed)
     if pairs >= needed:
         assert found == list(wanted)
+
+
+def _swapped(shown: Sequence[int], reference: Sequence[int]) -> int:
+    """How many pairs stand the other way round: counted one by one."""
+    pairs = itertools.combinations(shown, 2)
+    return sum(reference.index(upper) > reference.index(lower) for upper, lower in pairs)
+
+
+@given(LISTS, st.lists(st.integers(0, 3), min_size=12, max_size=12))
+def test_explored_is_what_stands_against_the_scores(wanted: list[int], points: list[int]) -> None:
+    scores = np.array(points, dtype=np.float64)  # with ties
+    pairs = explored_pairs(np.array(wanted), scores)
+    assert np.count_nonzero(pairs) == _swapped(wanted, by_score(scores))
 
 
 @given(st.integers(1, 9), st.data())

@@ -69,6 +69,7 @@ def test_a_replay_notices_what_was_changed_behind_its_back(tmp_path: Path) -> No
         service.create("shop", SHORT)
         shown = live(service, clock, rounds=1)[0]
         service.close()
+        write(store, lambda log: None)  # the pen is at rest
         store._pen.execute("UPDATE impressions SET seed = seed / 2")
         assert not service.replay(shown.query_id).identical
 

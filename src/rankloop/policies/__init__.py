@@ -20,6 +20,7 @@ from rankloop.policies.random import Random
 from rankloop.policies.ranknet import RankNet
 from rankloop.policies.scored import ScoredPolicy
 from rankloop.policies.training import Exact, Replay, Training
+from rankloop.policies.uncertain import ExploresUncertain
 
 __all__ = [
     "DBGD",
@@ -34,6 +35,7 @@ __all__ = [
     "DocumentSpace",
     "EpsilonGreedy",
     "Exact",
+    "ExploresUncertain",
     "Full",
     "NeuralPairwise",
     "OlLambdaRank",

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Self
 
 import numpy as np
 
-from rankloop.explorers import random_topological, shuffle_blocks
 from rankloop.policies.adam import adam
 from rankloop.policies.lessons import Lesson, keep, lesson_of
 from rankloop.policies.pairloss import descent, fair_share, surprise
-from rankloop.policies.pairwise import Exploration
 from rankloop.policies.preferences import Pairing, check_pairing
 from rankloop.policies.scored import ScoredPolicy
 from rankloop.policies.training import Replay, Training
+from rankloop.policies.uncertain import ExploresUncertain
 from rankloop.scorers import MLP, Scorer
 from rankloop.types import (
     Array,
@@ -24,8 +22,6 @@ from rankloop.types import (
     Feedback,
     FloatArray,
     IntArray,
-    Query,
-    Ranking,
     RankingError,
     SettingError,
 )
@@ -34,7 +30,7 @@ AVERAGED = 10  # the average is over about the last tenth of all steps
 
 
 @dataclass(kw_only=True, eq=False)
-class NeuralPairwise(ScoredPolicy):
+class NeuralPairwise(ExploresUncertain, ScoredPolicy):
     r"""A policy around $P(i \succ j) = \sigma(f(x_i; \theta) - f(x_j; \theta))$ that explores the uncertain.
 
     It minimises, by Adam, the cross-entropy of the pairs that clicks suggest,
@@ -48,7 +44,6 @@ class NeuralPairwise(ScoredPolicy):
     """
 
     scorer: Scorer = field(default_factory=MLP)
-    exploration: Exploration = "conservative"
     pairing: Pairing = "all"
     training: Training = field(default_factory=Replay)
     learning_rate: float = 1e-4
@@ -62,9 +57,8 @@ class NeuralPairwise(ScoredPolicy):
 
     def __post_init__(self) -> None:
         """Refuse ways that nobody knows."""
+        super().__post_init__()
         check_pairing(self.pairing)
-        if self.exploration not in ("conservative", "random"):
-            raise SettingError(f"exploration must be conservative or random, found {self.exploration!r}")
         if not (0 < self.learning_rate < np.inf and 0 < self.regularisation < np.inf):
             raise SettingError(
                 "learning_rate and regularisation must be positive, "
@@ -76,20 +70,6 @@ class NeuralPairwise(ScoredPolicy):
         twin = object.__new__(type(self))
         vars(twin).update(vars(self), documents=self.documents.copy(), wins=self.wins.copy())
         return twin
-
-    @abstractmethod
-    def certain_orders(self, features: FloatArray) -> BoolArray:
-        """`certain[i, j]`: the order of `i` above `j` is settled."""
-
-    def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
-        """Draw a list that respects the certain orders."""
-        seed = rng.integers(2**63)  # for learn(): it must draw nothing of its own
-        certain = self.certain_orders(query.features)
-        if self.exploration == "conservative":
-            order = random_topological(certain, k, rng)
-        else:
-            order = shuffle_blocks(self.score(query.features), certain, k, rng)
-        return Ranking(query, order, {"seed": np.array(seed)})
 
     def learn(self, feedback: Feedback) -> None:
         """Remember what the list teaches, and train on it and on some of what was remembered."""

@@ -9,30 +9,26 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from rankloop.explorers import random_topological, shuffle_blocks
 from rankloop.policies import logistic
-from rankloop.policies.base import Policy
 from rankloop.policies.preferences import Pairing, check_pairing, pair_differences
+from rankloop.policies.uncertain import ExploresUncertain
 from rankloop.scorers import Linear
-from rankloop.types import Array, BoolArray, Feedback, FloatArray, Query, Ranking, RankingError, SettingError
+from rankloop.types import Array, Feedback, FloatArray, RankingError, SettingError
 
-Exploration: TypeAlias = Literal["conservative", "random"]
 Update: TypeAlias = Literal["online", "exact"]
 
 
 @dataclass(kw_only=True, eq=False)
-class PairwiseLogistic(Policy):
+class PairwiseLogistic(ExploresUncertain):
     r"""A policy around $P(i \succ j) = \sigma(\theta^\top (x_i - x_j))$ that explores what is uncertain.
 
-    `exploration="conservative"` never violates a certain order; `"random"` divides the documents into blocks
-    with certain orders between them and shuffles each block. `update="online"` learns at a constant cost;
+    `update="online"` learns at a constant cost;
     `"exact"` solves the regression over the whole history every time. `prior` is the standard deviation that
     the log-odds of two typical candidates have before any click: 0.4 expects odds of about 3 to 2. It sets
     $\lambda = \operatorname{mean} \lVert x_i - x_j \rVert^2 / \text{prior}^2$ over the candidates of
     the first query that teaches anything; `regularisation` gives $\lambda$ directly.
     """
 
-    exploration: Exploration = "conservative"
     pairing: Pairing = "matching"
     update: Update = "online"
     prior: float = 0.4
@@ -44,9 +40,8 @@ class PairwiseLogistic(Policy):
 
     def __post_init__(self) -> None:
         """Refuse ways that nobody knows."""
+        super().__post_init__()
         check_pairing(self.pairing)
-        if self.exploration not in ("conservative", "random"):
-            raise SettingError(f"exploration must be conservative or random, found {self.exploration!r}")
         if self.update not in ("online", "exact"):
             raise SettingError(f"update must be online or exact, found {self.update!r}")
         if not 0 < self.prior < np.inf:
@@ -55,26 +50,12 @@ class PairwiseLogistic(Policy):
             raise SettingError(f"regularisation must be positive, found {self.regularisation}")
 
     @abstractmethod
-    def certain_orders(self, features: FloatArray) -> BoolArray:
-        """`certain[i, j]`: the order of `i` above `j` is settled."""
-
-    @abstractmethod
     def _begin(self, dimensions: int) -> None:
         """Prepare what the certain orders need, before the first pairs."""
 
     @abstractmethod
     def _take_in(self, pairs: FloatArray, seed: int) -> None:
         """Update what the certain orders need, after the model took in new pairs."""
-
-    def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
-        """Draw a list that respects the certain orders."""
-        seed = rng.integers(2**63)  # for learn(): it must draw nothing of its own
-        certain = self.certain_orders(query.features)
-        if self.exploration == "conservative":
-            order = random_topological(certain, k, rng)
-        else:
-            order = shuffle_blocks(self.list_scores(query.features), certain, k, rng)
-        return Ranking(query, order, {"seed": np.array(seed)})
 
     def learn(self, feedback: Feedback) -> None:
         """Fit the model to the pairs of this list, too."""
@@ -97,10 +78,6 @@ class PairwiseLogistic(Policy):
         """Scores of the learned ranker."""
         known = self.parameters if self.parameters.size else np.zeros(features.shape[1])
         return Linear().score(known, features)
-
-    def list_scores(self, features: FloatArray) -> FloatArray:
-        """Scores that no certain order contradicts."""
-        return self.score(features)
 
     def _start(self, features: FloatArray) -> None:
         dimensions = features.shape[1]

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from rankloop.types import FloatArray, IntArray
+from rankloop.types import BoolArray, FloatArray, IntArray
 
 
 def by_score(scores: FloatArray) -> list[int]:
@@ -81,16 +81,14 @@ def place_pins(free: Sequence[int], pins: Mapping[int, int], k: int) -> list[int
     return [pins[place] if place in pins else next(rest) for place in range(1, k + 1)]
 
 
-def explored_pairs(shown: Sequence[int], reference: Sequence[int]) -> IntArray:
-    """The pairs (upper, lower) that are shown the other way round than in the reference, [pairs, 2].
+def explored_pairs(shown: IntArray, scores: FloatArray) -> BoolArray:
+    """Which pairs are shown the other way round than in the reference: `[upper, lower]` by place.
 
-    >>> explored_pairs([1, 0, 2], [0, 1, 2]).tolist()
-    [[1, 0]]
+    >>> explored_pairs(np.array([1, 0, 2]), np.array([0.9, 0.8, 0.1])).nonzero()  # the first two
+    (array([0]), array([1]))
     """
-    rank: IntArray = np.empty(len(reference), dtype=np.int64)
-    rank[reference] = np.arange(len(reference))
-    rows: IntArray = np.array(shown, dtype=np.int64)
-    ranks = rank[rows]
-    place = np.arange(len(rows))
-    against = (ranks[:, None] > ranks) & (place[:, None] < place)
-    return rows[np.argwhere(against)]
+    leads = np.subtract.outer(scores[shown], scores[shown])
+    place = np.arange(len(shown))
+    wrong: BoolArray = (leads < 0) | ((leads == 0) & np.greater.outer(shown, shown))
+    wrong &= np.less.outer(place, place)
+    return wrong

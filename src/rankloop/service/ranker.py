@@ -109,7 +109,7 @@ class Ranker:
         request = Request(
             query_id=query_id,
             raw=raw,
-            pinned_at=np.array(table.pinned_at or [0] * n, dtype=np.int64),
+            pinned_at=np.array(table.pinned_at, np.int64) if table.pinned_at else np.zeros(n, np.int64),
             k=min(k, n),
             seed=seed,
             mode=view.mode,

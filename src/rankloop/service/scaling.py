@@ -46,7 +46,8 @@ class WithinQuery:
         least = np.fmin.reduce(raw, axis=0)  # fmin and fmax pass over what is missing
         span = np.fmax.reduce(raw, axis=0) - least
         scaled = (raw - least) / np.where(span > 0, span, 1.0)
-        return np.where(np.isnan(raw), 0.0, scaled)
+        missing = np.isnan(scaled)
+        return np.where(missing, 0.0, scaled) if missing.any() else scaled
 
     def after(self, raw: FloatArray) -> WithinQuery:
         """Nothing changes."""

@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from rankloop.policies import MGD, Policy
+from rankloop.policies import MGD, ExploresUncertain, Policy
 from rankloop.service.guards import (
     by_score,
     explored_pairs,
@@ -66,19 +66,20 @@ def show(model: Model, request: Request, rules: RankerSettings) -> Showing:
     """
     policy, features = model.ready(request.raw)
     scores = policy.score(features)
+    certain = _certain(policy, features) if request.mode in LEARNS else None
     free, pins = _places(request)
     k = min(request.k, len(features))
     places = k - sum(place <= k for place in pins)
-    open_features, open_scores = (features[free], scores[free]) if pins else (features, scores)
-    query = Query(request.query_id, open_features) if places else None
-    chosen, evidence, teaches = _choose(policy, query, open_scores, places, request, rules)
-    shown = free[chosen].tolist()
+    query = Query(request.query_id, features[free] if pins else features) if places else None
+    among = certain[np.ix_(free, free)] if pins and certain is not None else certain
+    chosen, evidence, teaches = _choose(policy, query, scores[free], among, places, request, rules)
+    shown = free[chosen]
     return Showing(
-        order=np.array(place_pins(shown, pins, k), dtype=np.int64),
+        order=np.array(place_pins(shown.tolist(), pins, k), dtype=np.int64),
         scores=scores,
         evidence=evidence,
         teaches=teaches,
-        **_numbers(policy, features, scores, shown, explores=request.mode == "explore"),
+        **_numbers(policy, features, scores, certain, shown, explores=request.mode == "explore"),
     )
 
 
@@ -96,8 +97,21 @@ def _places(request: Request) -> tuple[IntArray, dict[int, int]]:
     return free, {int(request.pinned_at[row]): row for row in pinned}
 
 
+def _certain(policy: Policy, features: FloatArray) -> BoolArray | None:
+    """The certain orders, if the policy draws by them; one with a `rank` of its own may do as it likes."""
+    if not isinstance(policy, ExploresUncertain) or type(policy).rank is not ExploresUncertain.rank:
+        return None
+    return policy.certain_orders(features)
+
+
 def _choose(
-    policy: Policy, query: Query | None, scores: FloatArray, k: int, request: Request, rules: RankerSettings
+    policy: Policy,
+    query: Query | None,
+    scores: FloatArray,
+    certain: BoolArray | None,
+    k: int,
+    request: Request,
+    rules: RankerSettings,
 ) -> tuple[list[int], Mapping[str, Array], bool]:
     """Rows of the free candidates, the policy's evidence, and whether it may learn from them."""
     if query is None:
@@ -106,7 +120,11 @@ def _choose(
         return list(range(k)), {}, False
     if request.mode == "frozen":
         return _bounded(by_score(scores), rules, k), {}, False
-    draw = policy.rank(query, k=k, rng=np.random.default_rng(request.seed))
+    rng = np.random.default_rng(request.seed)
+    if certain is not None and isinstance(policy, ExploresUncertain):
+        draw = policy.draw(query, certain, k=k, rng=rng)
+    else:
+        draw = policy.rank(query, k=k, rng=rng)
     drawn = draw.order.tolist()
     if request.mode == "shadow":
         chosen = list(range(k))
@@ -147,19 +165,27 @@ def _bounded(wanted: list[int], rules: RankerSettings, k: int) -> list[int]:
 
 
 def _numbers(
-    policy: Policy, features: FloatArray, scores: FloatArray, shown: list[int], *, explores: bool
+    policy: Policy,
+    features: FloatArray,
+    scores: FloatArray,
+    certain: BoolArray | None,
+    shown: IntArray,
+    *,
+    explores: bool,
 ) -> dict[str, Any]:
     """What is to be said about the free results of a list."""
-    numbers: dict[str, Any] = {"pairs": len(shown) * (len(shown) - 1) // 2}
+    n = len(shown)
+    numbers: dict[str, Any] = {"pairs": n * (n - 1) // 2}
     if explores:
-        upper, lower = explored_pairs(shown, by_score(scores)).T
+        upper, lower = explored_pairs(shown, scores).nonzero()
         # a pair that the model takes for right with probability p stands wrong with p and right with 1 - p
         numbers["explored"] = len(upper)
-        numbers["cost"] = float(np.tanh((scores[lower] - scores[upper]) / 2).sum())
-    if shown and hasattr(policy, "certain_orders"):
-        certain = policy.certain_orders(features[shown])
-        decided = certain | certain.T
-        against = np.count_nonzero(decided, axis=1).tolist()
+        numbers["cost"] = float(np.tanh((scores[shown[lower]] - scores[shown[upper]]) / 2).sum())
+    if n and hasattr(policy, "certain_orders"):
+        settled = (
+            policy.certain_orders(features[shown]) if certain is None else certain[shown[:, None], shown]
+        )
+        against = np.count_nonzero(settled | settled.T, axis=1).tolist()
         numbers["settled_pairs"] = sum(against) // 2
-        numbers["settled"] = {row: n == len(shown) - 1 for row, n in zip(shown, against, strict=True)}
+        numbers["settled"] = dict(zip(shown.tolist(), [each == n - 1 for each in against], strict=True))
     return numbers

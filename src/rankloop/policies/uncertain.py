@@ -1,0 +1,52 @@
+"""What all policies share that explore only the uncertain: a list that respects every certain order."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from rankloop.explorers import random_topological, shuffle_blocks
+from rankloop.policies.base import Policy
+from rankloop.types import BoolArray, FloatArray, Query, Ranking, SettingError
+
+Exploration: TypeAlias = Literal["conservative", "random"]
+
+
+@dataclass(kw_only=True, eq=False)
+class ExploresUncertain(Policy):
+    """A policy that can say which orders are settled, and tries out the others.
+
+    `exploration="conservative"` never violates a certain order; `"random"` divides the documents into blocks
+    with certain orders between them and shuffles each block.
+    """
+
+    exploration: Exploration = "conservative"
+
+    def __post_init__(self) -> None:
+        """Refuse ways to explore that nobody knows."""
+        if self.exploration not in ("conservative", "random"):
+            raise SettingError(f"exploration must be conservative or random, found {self.exploration!r}")
+
+    @abstractmethod
+    def certain_orders(self, features: FloatArray) -> BoolArray:
+        """`certain[i, j]`: the order of `i` above `j` is settled."""
+
+    def list_scores(self, features: FloatArray) -> FloatArray:
+        """Scores that no certain order contradicts."""
+        return self.score(features)
+
+    def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
+        """Draw a list that respects the certain orders."""
+        return self.draw(query, self.certain_orders(query.features), k=k, rng=rng)
+
+    def draw(self, query: Query, certain: BoolArray, *, k: int, rng: np.random.Generator) -> Ranking:
+        """`rank`, for whoever needs to know the certain orders as well."""
+        seed = rng.integers(2**63)  # for learn(): it must draw nothing of its own
+        if self.exploration == "conservative":
+            order = random_topological(certain, k, rng)
+        else:
+            order = shuffle_blocks(self.list_scores(query.features), certain, k, rng)
+        return Ranking(query, order, {"seed": np.array(seed)})
