@@ -72,7 +72,7 @@ def random_topological(certain: BoolArray, k: int, rng: np.random.Generator) -> 
     >>> random_topological(certain, 3, np.random.default_rng(0)).tolist()
     [1, 0, 2]
     """
-    beaten_by = certain.sum(axis=0)
+    beaten_by = certain.sum(axis=0, dtype=np.int32)
     order = np.empty(min(k, len(certain)), dtype=np.int64)
     for position, coin in enumerate(rng.random(len(order)).tolist()):
         free = (beaten_by == 0).nonzero()[0]

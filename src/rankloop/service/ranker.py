@@ -20,6 +20,7 @@ from rankloop.service.settings import Mode, RankerSettings, step_down
 from rankloop.service.show import Request, Showing, fall_back, show
 from rankloop.service.spec import Catalogue
 from rankloop.service.table import Table
+from rankloop.service.turns import Turns
 from rankloop.store import Decision, Log, Outbox, Store, write
 from rankloop.types import FloatArray
 
@@ -47,6 +48,7 @@ class Ranker:
         self._store, self._clock = store, clock
         self._outbox = Outbox(store, lost=self._lost)
         self._learning, self._viewing = threading.RLock(), threading.RLock()
+        self._turns = Turns()
         self._fold: Fold = self.history.head()
         self._unwatched = 0  # lists since the guards last looked
         decisions = store.decisions(name)
@@ -114,7 +116,8 @@ class Ranker:
             seed=seed,
             mode=view.mode,
         )
-        ranked, showing = self._make(view, request, table.object_ids)
+        with self._turns.list():
+            ranked, showing = self._make(view, request, table.object_ids)
         return draft(self._clock(), table, request, showing, ranked, user_query=user_query, **who)
 
     def publish(self, made: Draft, *, urgent: bool = False) -> None:
@@ -159,7 +162,8 @@ class Ranker:
             fold = self._fold
             before = fold.position
             for entry in self._store.entries(self.name, after=fold.position):
-                fold.apply(entry)
+                with self._turns.lesson():
+                    fold.apply(entry)
                 self._keep_if_due(leap=isinstance(entry, Decision) and entry.kind in LEAPS)
             if fold.position != before:
                 with self._viewing:

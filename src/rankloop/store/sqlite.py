@@ -23,6 +23,7 @@ from rankloop.store.tables import migrate
 
 T = TypeVar("T")
 PAGE = 500  # rows read at a time
+PAGE_BYTES = 16384  # a list is some ten thousand bytes: in SQLite's own 4096 it takes three times the calls
 FOLDED = "verdict IN ('accepted', 'late')"
 
 
@@ -43,6 +44,7 @@ class SqliteStore:
         self._seen = 0  # the state of the file, as SQLite counts what other connections wrote
         try:
             self._pen = self._open()
+            self._pen.execute(f"PRAGMA page_size = {PAGE_BYTES}")  # of a new file; an old one keeps its own
             self._pen.execute("PRAGMA journal_mode = WAL")
             self._pen.execute("PRAGMA synchronous = FULL")
             migrate(self._pen)
