@@ -20,7 +20,7 @@ from rankloop.service.settings import Mode, RankerSettings, step_down
 from rankloop.service.show import Request, Showing, fall_back, show
 from rankloop.service.spec import Catalogue
 from rankloop.service.table import Table
-from rankloop.service.turns import Turns
+from rankloop.service.turns import LESSON, LIST, Turns
 from rankloop.store import Decision, Log, Outbox, Store, write
 from rankloop.types import FloatArray
 
@@ -116,7 +116,7 @@ class Ranker:
             seed=seed,
             mode=view.mode,
         )
-        with self._turns.list():
+        with self._turns.take(LIST):
             ranked, showing = self._make(view, request, table.object_ids)
         return draft(self._clock(), table, request, showing, ranked, user_query=user_query, **who)
 
@@ -162,7 +162,7 @@ class Ranker:
             fold = self._fold
             before = fold.position
             for entry in self._store.entries(self.name, after=fold.position):
-                with self._turns.lesson():
+                with self._turns.take(LESSON):
                     fold.apply(entry)
                 self._keep_if_due(leap=isinstance(entry, Decision) and entry.kind in LEAPS)
             if fold.position != before:

@@ -2,7 +2,7 @@
 
 NumPy lets go of the interpreter at every step. Two threads that compute at the same time hand it to and fro
 dozens of times for each list, which costs more than the list. So whoever learns waits while a list is made,
-and a list waits for a lesson to end: but not for long, because some lessons take a while.
+and a list waits for a lesson to end: but not for long, because either may take a while, or be stuck.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-PATIENCE = 0.001  # seconds that a list waits for a lesson
+LIST, LESSON = 0.001, 0.02  # seconds that each waits for the other
 
 
 class Turns:
-    """Two kinds of turns: `lesson` waits until it has one, `list` only for a moment.
+    """Has one thread compute at a time, if that can be had without waiting long.
 
     >>> turns = Turns()
-    >>> with turns.lesson(), turns.list():  # has waited, and goes on all the same
+    >>> with turns.take(LESSON), turns.take(LIST):  # has waited, and goes on all the same
     ...     pass
     """
 
@@ -26,15 +26,9 @@ class Turns:
         self._lock = threading.Lock()
 
     @contextmanager
-    def lesson(self) -> Iterator[None]:
-        """Learn something, while no list is made that takes turns."""
-        with self._lock:
-            yield
-
-    @contextmanager
-    def list(self) -> Iterator[None]:
-        """Make a list; with a lesson beside it, if that does not end."""
-        mine = self._lock.acquire(timeout=PATIENCE)
+    def take(self, patience: float) -> Iterator[None]:
+        """Compute when it is one's turn, or when so many seconds have passed."""
+        mine = self._lock.acquire(timeout=patience)
         try:
             yield
         finally:

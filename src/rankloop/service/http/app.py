@@ -16,6 +16,7 @@ from litestar.types import ASGIApp
 from rankloop import __version__
 from rankloop.service.http import page, past, ranking, steering, watching
 from rankloop.service.http.errors import HANDLERS
+from rankloop.service.http.express import Express
 from rankloop.service.http.face import Face
 from rankloop.service.http.logs import Watched
 from rankloop.service.http.reading import StrictRequest
@@ -61,7 +62,7 @@ def create_app(face: Face) -> ASGIApp:
         return Response(description(), media_type="application/json")
 
     app = _litestar(face, [*ROUTES, *face.routes, openapi], None)
-    return Watched(app, face.metrics)
+    return Watched(Express(app, face), face.metrics)
 
 
 def _litestar(face: Face, routes: list[Any], openapi: OpenAPIConfig | None) -> Litestar:

@@ -39,7 +39,7 @@ def asks_first(scope: Scope) -> Callable[[Connection], Awaitable[None]]:
 
 def _check(connection: Connection, scope: Scope) -> None:
     face: Face = connection.app.state.face
-    key = bearer(connection)
+    key = bearer(connection.scope)
     if not key and scope == "page" and face.keys.scope(connection.query_params.get("key", "")) == "page":
         return
     found = face.keys.scope(key)
@@ -52,8 +52,8 @@ def _check(connection: Connection, scope: Scope) -> None:
         raise PermissionDeniedException(f"this needs the {scope} key, found the {found} key")
 
 
-def bearer(connection: Connection) -> str:
+def bearer(scope: Any) -> str:
     """The key in the header, or nothing."""
-    sent = next((value for name, value in connection.scope["headers"] if name == b"authorization"), b"")
+    sent = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
     kind, _, key = sent.decode("latin-1").partition(" ")
     return key.strip() if kind.lower() == "bearer" else ""

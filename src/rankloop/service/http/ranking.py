@@ -24,6 +24,8 @@ from rankloop.service.ranker import View
 from rankloop.service.request import Draft
 from rankloop.store import StoreError, write
 
+PATH = "/v1/rank"
+
 
 class Receipts(Struct):
     """A receipt for each event, in the order they came; all of them are durable."""
@@ -31,19 +33,14 @@ class Receipts(Struct):
     receipts: list[Receipt]
 
 
-@post("/v1/rank", status_code=200, before_request=asks_first("rank"), summary="Rank candidates")
+@post(PATH, status_code=200, before_request=asks_first("rank"), summary="Rank candidates")
 async def rank(data: JSONBody[SkipValidation[RankBody]], request: AnyRequest) -> Response[RankedList]:
     """A ranked list and the query_id under which its events are to be sent.
 
     If it cannot be made in time, it is the caller's own order, and `decision.fallback` says why.
     """
-    face: Face = request.app.state.face  # a dependency would cost more than it is worth here
-    ranked = await _ranked(face, cast(Asked, data))
-    made = ranked.decision
-    face.metrics.shown(made.ranker, made.mode)
-    if made.fallback:
-        face.metrics.fallbacks.labels(made.ranker, _kind(made.fallback)).inc()
-    return Response(ranked.to_bytes(), media_type=MediaType.JSON)  # type: ignore[arg-type]  # as it was logged
+    answer = await ranked(request.app.state.face, cast(Asked, data))
+    return Response(answer, media_type=MediaType.JSON)  # type: ignore[arg-type]
 
 
 @post("/v1/events", status_code=200, before_request=asks_first("page"), summary="Report what users did")
@@ -65,6 +62,16 @@ async def events(data: JSONBody[EventsBody], request: AnyRequest) -> Receipts:
     for verdict, count in Counter(each.verdict for each in receipts).items():
         face.metrics.events.labels(verdict).inc(count)
     return Receipts(receipts)
+
+
+async def ranked(face: Face, asked: Asked) -> bytes:
+    """The answer to a request, as it is logged."""
+    found = await _ranked(face, asked)
+    made = found.decision
+    face.metrics.shown(made.ranker, made.mode)
+    if made.fallback:
+        face.metrics.fallbacks.labels(made.ranker, _kind(made.fallback)).inc()
+    return found.to_bytes()
 
 
 async def _ranked(face: Face, asked: Asked) -> RankedList:

@@ -22,7 +22,7 @@ class StrictRequest(Request[Any, Any, Any]):
     async def json(self) -> Any:
         """The body as the route's own type."""
         wanted = self.route_handler.parsed_data_field
-        return _decoder(wanted.annotation if wanted else Any).decode(await self.body())
+        return decoder(wanted.annotation if wanted else Any).decode(await self.body())
 
 
 def sentence(error: Exception) -> str:
@@ -37,5 +37,6 @@ def sentence(error: Exception) -> str:
 
 
 @cache
-def _decoder(kind: Any) -> Decoder[Any] | RankDecoder:
+def decoder(kind: Any) -> Decoder[Any] | RankDecoder:
+    """What reads bodies of this type."""
     return RankDecoder() if kind is RankBody else Decoder(kind)
