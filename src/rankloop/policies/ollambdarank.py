@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.policies.olranknet import OlRankNet
-from rankloop.policies.pairloss import surprise
+from rankloop.policies.pairloss import fair_share, surprise
 from rankloop.types import BoolArray, FloatArray
 
 
@@ -18,8 +18,8 @@ class OlLambdaRank(OlRankNet):
 
     The slope of every pair is multiplied by $|\Delta \text{nDCG@10}|$: by how much the nDCG@10 of the list
     would change if the two were swapped. The list is that of the documents learned from, in the order of the
-    present scores, and its gains are the clicks. These weights have the place of `fair_share`; steps are
-    larger. The rest is `OlRankNet`.
+    present scores, and its gains are the clicks. All pairs of a list together count as much as they do in
+    `OlRankNet`; steps are half as large, because fewer pairs have a say in each. The rest is `OlRankNet`.
 
     >>> from rankloop.scorers import MLP
     >>> from rankloop.types import Feedback, Query
@@ -36,11 +36,14 @@ class OlLambdaRank(OlRankNet):
 
     name: ClassVar[str] = "ollambdarank"
 
-    learning_rate: float = 3e-4
+    learning_rate: float = 5e-5
 
     def _weigh(self, scores: FloatArray, wins: BoolArray, seed: int) -> FloatArray:
         del seed  # nothing is random here
-        return lambdas(scores, wins, np.where(wins.any(axis=-1), 1.0, 0.0))
+        gains = np.where(wins.any(axis=-1), 1.0, 0.0)
+        return surprise(scores, wins) * as_much_together(
+            changes(scores, wins, gains), fair_share(wins) * wins
+        )
 
 
 def lambdas(scores: FloatArray, wins: BoolArray, gains: FloatArray) -> FloatArray:
@@ -52,8 +55,24 @@ def lambdas(scores: FloatArray, wins: BoolArray, gains: FloatArray) -> FloatArra
     >>> lambdas(np.zeros(2), wins, np.array([1.0, 0.0]))[0].round(4).tolist()  # (1 - 1 / log2(3)) / 2
     [0.0, 0.1845]
     """
+    return surprise(scores, wins) * changes(scores, wins, gains)
+
+
+def changes(scores: FloatArray, wins: BoolArray, gains: FloatArray) -> FloatArray:
+    r"""$|\Delta \text{nDCG@10}|$ of every win, 0 elsewhere; only documents that won or lost are listed."""
     listed = wins.any(axis=-1) | wins.any(axis=-2)
-    return surprise(scores, wins) * swap_changes(np.where(listed, scores, -np.inf), gains)
+    return swap_changes(np.where(listed, scores, -np.inf), gains) * wins
+
+
+def as_much_together(weights: FloatArray, others: FloatArray) -> FloatArray:
+    """Weights of the pairs of each list, scaled so that their sum is that of the others.
+
+    >>> as_much_together(np.array([[0.0, 0.2], [0.6, 0.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])).tolist()
+    [[0.0, 0.5], [1.5, 0.0]]
+    """
+    found, wanted = (each.sum(axis=(-2, -1), keepdims=True) for each in (weights, others))
+    scaled: FloatArray = weights * (wanted / np.where(found > 0, found, 1))
+    return scaled
 
 
 def swap_changes(scores: FloatArray, gains: FloatArray, *, k: int = 10) -> FloatArray:
@@ -71,7 +90,7 @@ def swap_changes(scores: FloatArray, gains: FloatArray, *, k: int = 10) -> Float
     discounts = np.where(np.arange(n) < k, 1 / np.log2(2 + np.arange(n)), 0)
     ideal = (-np.sort(-gains, axis=-1) * discounts).sum(axis=-1)[..., None, None]
     shown = discounts[rank]
-    changes: FloatArray = np.abs(gains[..., :, None] - gains[..., None, :]) * np.abs(
+    differences: FloatArray = np.abs(gains[..., :, None] - gains[..., None, :]) * np.abs(
         shown[..., :, None] - shown[..., None, :]
     )
-    return changes / np.where(ideal > 0, ideal, 1)
+    return differences / np.where(ideal > 0, ideal, 1)
