@@ -114,3 +114,17 @@ def test_documents_that_taught_nothing_are_not_in_the_list() -> None:
     with_gap = policy._weigh(np.array([[-1.0, -2.0, 0.0]]), wins, seed=0)
     without = policy._weigh(np.array([[-1.0, -2.0]]), wins[:, :2, :2], seed=0)
     np.testing.assert_allclose(with_gap[:, :2, :2], without)
+
+
+def test_all_pairs_of_a_list_count_together_as_much_as_in_olranknet() -> None:
+    """And among themselves as nDCG@10 would change: two clicked and three skipped results, one list each."""
+    rng = np.random.default_rng(3)
+    scores, wins = rng.random((4, 5)), np.zeros((4, 5, 5), dtype=bool)
+    wins[:3, :2, 2:] = True  # the last place of the memory is empty
+    weights = OlLambdaRank(scorer=Linear())._weigh(scores, wins, seed=0)
+    for each, score in zip(weights[:3], scores[:3], strict=True):
+        changes = swap_changes(score, np.array([1.0, 1.0, 0.0, 0.0, 0.0]))
+        share = changes[:2, 2:].sum() / 2  # two pairs can be matched without using anyone twice
+        for i, j in itertools.product((0, 1), (2, 3, 4)):
+            assert each[i, j] == pytest.approx(expit(score[j] - score[i]) * changes[i, j] / share)
+    assert not weights[3].any()
