@@ -47,9 +47,9 @@ class Table:
 
     def by_column(self, schema: Mapping[str, int]) -> FloatArray:
         """The features by column of the schema, NaN where missing, [n, width]."""
-        columns = [schema[name] for name in self.names]
-        if columns == list(range(len(schema))):
-            return self.values
+        columns = np.array([schema[name] for name in self.names], dtype=np.intp)
+        if len(columns) == len(schema):  # each of them is there once
+            return self.values.take(columns.argsort(), axis=1)
         table = np.full((len(self.object_ids), len(schema)), np.nan)
         table[:, columns] = self.values
         return table

@@ -16,7 +16,7 @@ Ticket: TypeAlias = tuple[Job[Any], "Future[Any]"]
 
 LARGEST_GROUP = 1024  # jobs in one transaction
 LONGEST_QUEUE = 20_000  # jobs waiting: one more is refused, so that memory stays bounded and nobody hangs
-LEISURE = 0.05  # seconds that jobs nobody waits for may wait for company
+LEISURE = 0.2  # seconds that jobs nobody waits for may wait for company
 
 
 class GroupCommitter:

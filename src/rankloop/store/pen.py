@@ -25,7 +25,7 @@ IMPRESSION_VALUES = attrgetter(*IMPRESSION_COLUMNS[2:])  # without seq and at, w
 EVENT_VALUES = attrgetter(*EVENT_COLUMNS[2:])
 
 
-TOGETHER = (32, 16, 8, 4, 2, 1)  # lists in one statement
+TOGETHER = (128, 64, 32, 16, 8, 4, 2, 1)  # lists in one statement
 
 
 @cache
