@@ -50,7 +50,7 @@ class Exact:
 
 @dataclass(frozen=True)
 class Replay:
-    """In every round, one gradient step on the new list and on a few old ones, at a cost that does not grow.
+    """In every round, one gradient step on the new list and on a few old ones, at a cost that is bounded.
 
     The old ones are drawn from the slots of the memory, filled or not; a slot that is still empty teaches
     nothing. So every list is replayed equally often, about `lists` times before it is forgotten, and the
