@@ -18,6 +18,19 @@ class Outbox:
     One job takes all that is there when its turn comes. It is in the queue from the moment the first of them
     is put, so whatever is submitted after a list is done after it.
 
+    >>> import numpy as np
+    >>> from rankloop.store import MemoryStore
+    >>> shown = Impression(
+    ...     at=0.0, ranker="shop", query_id="q", model=1, settings=1, mode="explore", policy="pdgd", seed=0,
+    ...     k=1, object_ids=["a"], pinned_at=np.zeros(1, int), features=np.ones((1, 1)), order=np.arange(1),
+    ... )
+    >>> store = MemoryStore()
+    >>> Outbox(store, lost=print).put(shown)
+    >>> store.impression("q").shown
+    ['a']
+    >>> store.close()
+    >>> Outbox(store, lost=print).put(shown)
+    1
     """
 
     def __init__(self, store: Store, *, lost: Callable[[int], object]) -> None:
