@@ -14,42 +14,54 @@ from rankloop.types import FloatArray, SettingError
 
 
 def replayed(training: Replay, rounds: int, seed: int = 0) -> FloatArray:
-    """How often each list, by number, was in a batch."""
-    rng, counts = np.random.default_rng(seed), np.zeros(rounds)
+    """How much each list, by number, counted in all batches, in units of a new list."""
+    rng, said = np.random.default_rng(seed), np.zeros(rounds)
     for number in range(rounds):
         newest = number % training.memory
-        in_slot = {slot: number - (newest - slot) % training.memory for slot in range(training.memory)}
         for batch in training.batches(number + 1, newest, rng):
-            assert batch[0] == newest
-            for slot in batch:
-                counts[in_slot[slot]] += 1
-    return counts
+            assert batch.slots[0] == newest
+            assert newest not in batch.slots[1:]
+            assert batch.counts.mean() == pytest.approx(1)
+            np.add.at(said, number - (newest - batch.slots) % training.memory, batch.counts / batch.counts[0])
+    return said
 
 
 def test_exact_takes_everything_every_time() -> None:
     batches = list(Exact(3).batches(4, 3, np.random.default_rng(0)))
-    assert [batch.tolist() for batch in batches] == [[0, 1, 2, 3]] * 3
+    assert [batch.slots.tolist() for batch in batches] == [[0, 1, 2, 3]] * 3
 
 
-def test_every_list_is_replayed_equally_often() -> None:
-    """Once when it is new, and `lists` times on average until it is forgotten, also the first."""
-    counts = replayed(Replay(4, memory=50), 2000)
-    forgotten = counts[:1950]
+def test_every_list_has_the_same_say() -> None:
+    """That of a new one, and of `lists` new ones on average until it is forgotten: also the first."""
+    said = replayed(Replay(4, memory=50), 2000)
+    forgotten = said[:1950]
     for part in (forgotten[:50], forgotten):  # of 50 lists the mean is within 5 standard deviations, √(4/50)
         assert part.mean() == pytest.approx(1 + 4, abs=5 * np.sqrt(4 / 50))
 
 
 def test_no_list_is_replayed_before_there_is_one() -> None:
-    batches = list(Replay(100, memory=50).batches(1, 0, np.random.default_rng(0)))
-    assert [batch.tolist() for batch in batches] == [[0]]
+    for memory in (1, 50):
+        (batch,) = Replay(100, memory=memory).batches(1, 0, np.random.default_rng(0))
+        assert (batch.slots.tolist(), batch.counts.tolist()) == ([0], [1])
 
 
-def test_a_batch_does_not_grow() -> None:
+def test_a_memory_of_one_list_never_replays() -> None:
+    (batch,) = Replay(3, memory=1).batches(9, 0, np.random.default_rng(0))
+    assert batch.slots.tolist() == [0]
+
+
+def test_batches_are_equally_large_however_much_is_remembered() -> None:
     rng = np.random.default_rng(0)
-    for lists in (1, 10, 1000, 10**6):
+    for lists in (2, 10, 1000, 10**6):
         (batch,) = Replay(5, memory=100).batches(lists, (lists - 1) % 100, rng)
-        assert len(batch) <= 6
-        assert batch.max() < 100
+        assert len(batch.slots) == len(batch.counts) == 6
+        assert 0 <= batch.slots.min() <= batch.slots.max() < min(lists, 100)
+
+
+def test_every_other_list_can_be_drawn() -> None:
+    for lists, newest in ((7, 6), (12, 1), (20, 9)):
+        (batch,) = Replay(500, memory=10).batches(lists, newest, np.random.default_rng(0))
+        assert set(batch.slots[1:].tolist()) == set(range(min(lists, 10))) - {newest}
 
 
 @pytest.mark.parametrize(

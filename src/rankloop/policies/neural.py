@@ -13,7 +13,7 @@ from rankloop.policies.lessons import Lesson, keep, lesson_of
 from rankloop.policies.pairloss import descent, fair_share, surprise
 from rankloop.policies.preferences import Pairing, check_pairing
 from rankloop.policies.scored import ScoredPolicy
-from rankloop.policies.training import Replay, Training
+from rankloop.policies.training import Batch, Replay, Training
 from rankloop.policies.uncertain import ExploresUncertain
 from rankloop.scorers import MLP, Scorer
 from rankloop.types import (
@@ -21,7 +21,6 @@ from rankloop.types import (
     BoolArray,
     Feedback,
     FloatArray,
-    IntArray,
     RankingError,
     SettingError,
 )
@@ -109,10 +108,14 @@ class NeuralPairwise(ExploresUncertain, ScoredPolicy):
         self.lists = self.lists + 1
         return slot
 
-    def _step(self, batch: IntArray, seed: int) -> None:
-        """One step on the lists in these slots."""
-        weigh = partial(self._weigh, seed=seed)
-        direction = descent(self.scorer, self.parameters, self.documents[batch], self.wins[batch], weigh)
+    def _step(self, batch: Batch, seed: int) -> None:
+        """One step on these lists."""
+
+        def weigh(scores: FloatArray, wins: BoolArray) -> FloatArray:
+            return self._weigh(scores, wins, seed) * batch.counts[:, None, None]
+
+        documents, wins = self.documents[batch.slots], self.wins[batch.slots]
+        direction = descent(self.scorer, self.parameters, documents, wins, weigh)
         away = self.parameters - self._origin(self.documents.shape[2])
         direction = direction - self.regularisation / float(self.lists) * away
         direction, self.moments = adam(self.moments, direction, int(self.steps))

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import repeat
 from typing import ClassVar, Protocol
 
 import numpy as np
 
-from rankloop.types import IntArray, SettingError
+from rankloop.types import FloatArray, IntArray, SettingError
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """The lists of one gradient step."""
+
+    slots: IntArray  # where they are in the memory
+    counts: FloatArray  # how much each counts, 1 on average
 
 
 class Training(Protocol):
@@ -19,8 +28,8 @@ class Training(Protocol):
         """How many lists are remembered, the oldest being forgotten first; all, if None."""
         ...
 
-    def batches(self, lists: int, newest: int, rng: np.random.Generator) -> Iterator[IntArray]:
-        """The slots of the lists for each step, after so many lists, the newest of them in slot `newest`."""
+    def batches(self, lists: int, newest: int, rng: np.random.Generator) -> Iterator[Batch]:
+        """The lists of each step, after so many lists in all, the newest of them in slot `newest`."""
         ...
 
 
@@ -30,7 +39,7 @@ class Exact:
 
     The cost of a round grows with the number of rounds.
 
-    >>> [batch.tolist() for batch in Exact(2).batches(3, 2, np.random.default_rng(0))]
+    >>> [batch.slots.tolist() for batch in Exact(2).batches(3, 2, np.random.default_rng(0))]
     [[0, 1, 2], [0, 1, 2]]
     """
 
@@ -42,22 +51,23 @@ class Exact:
         if type(self.steps) is not int or self.steps < 1:
             raise SettingError(f"steps must be a whole number of at least 1, found {self.steps}")
 
-    def batches(self, lists: int, newest: int, rng: np.random.Generator) -> Iterator[IntArray]:
+    def batches(self, lists: int, newest: int, rng: np.random.Generator) -> Iterator[Batch]:
         """Everything, again and again."""
         del newest, rng
-        return (np.arange(lists) for _ in range(self.steps))
+        return repeat(Batch(np.arange(lists), np.ones(lists)), self.steps)
 
 
 @dataclass(frozen=True)
 class Replay:
-    """In every round, one gradient step on the new list and on a few old ones, at a cost that is bounded.
+    r"""In every round, one gradient step on the new list and on a few old ones, at a constant cost.
 
-    The old ones are drawn from the slots of the memory, filled or not; a slot that is still empty teaches
-    nothing. So every list is replayed equally often, about `lists` times before it is forgotten, and the
+    An old list counts as much as the memory is full, $\min(1, \text{lists so far} / \text{memory})$ of a new
+    one. So all lists have the same say, that of about `lists` new ones before they are forgotten, and the
     first ones, which were shown when little was known, do not set the course by being replayed most.
 
-    >>> [batch.tolist() for batch in Replay(3, memory=10).batches(8, 7, np.random.default_rng(0))]
-    [[7, 6, 5]]
+    >>> (batch,) = Replay(3, memory=10).batches(5, 4, np.random.default_rng(0))
+    >>> batch.slots.tolist(), batch.counts.tolist()  # the memory is half full
+    ([4, 3, 2, 2], [1.6, 0.8, 0.8, 0.8])
     """
 
     lists: int = 16  # drawn in each round
@@ -72,7 +82,10 @@ class Replay:
                 f"found lists={self.lists}, memory={self.memory}"
             )
 
-    def batches(self, lists: int, newest: int, rng: np.random.Generator) -> Iterator[IntArray]:
+    def batches(self, lists: int, newest: int, rng: np.random.Generator) -> Iterator[Batch]:
         """The newest list, and some of the others."""
-        drawn = rng.integers(self.memory, size=self.lists)
-        yield np.append(newest, drawn[(drawn < lists) & (drawn != newest)])
+        kept = min(lists, self.memory)
+        steps_on = rng.integers(kept - 1, size=self.lists) if kept > 1 else np.empty(0, dtype=np.int64)
+        slots = np.append(newest, (newest + 1 + steps_on) % kept)
+        counts = np.where(slots == newest, 1.0, kept / self.memory)
+        yield Batch(slots, counts / counts.mean())
