@@ -176,6 +176,21 @@ def test_the_online_step_adds_the_new_pairs_to_the_curvature(seed: int, n: int) 
     np.testing.assert_allclose(inverse, np.linalg.inv(grown), rtol=1e-5, atol=1e-8)
 
 
+@given(seed=st.integers(0, 2**32), margin=st.floats(-50, 50), scale=st.sampled_from([1e-3, 1.0, 100.0]))
+def test_a_single_pair_is_learned_as_it_is_together_with_a_tie(
+    seed: int, margin: float, scale: float
+) -> None:
+    """Alone it has a way of its own; a pair of equals teaches nothing, but makes them two."""
+    rng = np.random.default_rng(seed)
+    pair, inverse = scale * rng.normal(size=(1, 4)), np.linalg.inv(positive_definite(rng, 4))
+    start = margin * pair[0] / (pair @ pair.T).item()
+    close = 10 * logistic.CLOSE * (1 + (pair @ inverse @ pair.T).item())  # pulls are exact up to CLOSE
+    alone = logistic.online_newton(start, inverse, pair)
+    together = logistic.online_newton(start, inverse, np.vstack((pair, np.zeros(4))))
+    for one, other in zip(alone, together, strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=close * np.abs(other).max())
+
+
 def test_an_online_step_from_a_wide_and_wrong_belief_does_not_swing_past_the_minimum() -> None:
     """Newton's method without halving swings between no pull and full pull here, for ever."""
     weights, inverse = logistic.online_newton(np.array([-10.0]), np.array([[40.0]]), np.array([[1.0]]))

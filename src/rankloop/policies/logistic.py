@@ -6,12 +6,15 @@ loss is $L(\theta) = \sum_p \log(1 + e^{-x_p^\top \theta}) + \frac{\lambda}{2} \
 
 from __future__ import annotations
 
+from math import exp
+
 import numpy as np
 from scipy.special import expit
 
 from rankloop.types import FloatArray
 
 NEWTON_STEPS = 500  # five are typical; a weak regularisation and a strong tilt need up to two hundred
+CLOSE = 1e-9  # how close to its equation a pull must be
 GUIDED_STEPS = 10  # a preconditioner that needs more is too far off to lead anywhere
 
 
@@ -93,7 +96,7 @@ def _absorb(
     inverse: FloatArray, projected: FloatArray, pairs: FloatArray, weights: FloatArray
 ) -> tuple[FloatArray, float]:
     factor = np.linalg.cholesky(projected @ pairs.T + np.diag(1.0 / weights))
-    removed = np.linalg.solve(factor, projected)
+    removed = projected / factor if len(pairs) == 1 else np.linalg.solve(factor, projected)
     growth = 2 * np.log(factor.diagonal()).sum() + np.log(weights).sum()
     return inverse - removed.T @ removed, float(growth)  # a product with itself stays symmetric
 
@@ -116,20 +119,58 @@ def online_newton(
     """
     projected = pairs @ inverse
     gram, margins = projected @ pairs.T, pairs @ parameters
+    if len(pairs) == 1:  # as a rule: one click
+        pull = np.array([_pull_of_one(gram.item(), margins.item())])
+    else:
+        pull = _pulls(gram, margins)
+    absorbed, _ = _absorb(inverse, projected, pairs, slopes(margins + gram @ pull))
+    return parameters + pull @ projected, absorbed
+
+
+def _pulls(gram: FloatArray, margins: FloatArray) -> FloatArray:
+    r"""The $a$ of `online_newton`: $a = \sigma(-(m + G a))$."""
 
     def outcome(pull: FloatArray) -> tuple[FloatArray, float]:
         """The margins and the objective that this pull leads to."""
         gain = gram @ pull
         return margins + gain, float(pull @ gain) / 2 + float(np.logaddexp(0.0, -margins - gain).sum())
 
-    pull = expit(-margins)
+    pull: FloatArray = expit(-margins)
     now, value = outcome(pull)
     for _ in range(NEWTON_STEPS):
         error = pull - expit(-now)
-        if np.abs(error).max() < 1e-9:
+        if np.abs(error).max() < CLOSE:
             break
         step = np.linalg.solve(np.eye(len(pull)) + slopes(now)[:, None] * gram, error)
         while (ahead := outcome(pull - step))[1] > value + 1e-12 * (1.0 + value):  # too far, as in fit()
             step = step / 2
         pull, (now, value) = pull - step, ahead
-    return parameters + pull @ projected, _absorb(inverse, projected, pairs, slopes(now))[0]
+    return pull
+
+
+def _pull_of_one(gram: float, margin: float) -> float:
+    r"""The $a$ of a single pair: where $a - \sigma(-(m + g a))$, which only rises, crosses zero.
+
+    It lies between 0 and 1; a step of Newton's method that would leave what is left of this is a bisection.
+
+    >>> pull = _pull_of_one(4.0, 0.0)
+    >>> bool(np.isclose(pull, expit(-4.0 * pull)))
+    True
+    """
+    low, high = 0.0, 1.0
+    pull = 0.5
+    for _ in range(NEWTON_STEPS):
+        chance = _sigmoid(-(margin + gram * pull))
+        error = pull - chance
+        if abs(error) < CLOSE:
+            break
+        low, high = (low, pull) if error > 0 else (pull, high)
+        pull -= error / (1.0 + gram * chance * (1.0 - chance))
+        if not low < pull < high:
+            pull = (low + high) / 2
+    return pull
+
+
+def _sigmoid(x: float) -> float:
+    """`expit` of one number, in a tenth of the time."""
+    return 1.0 / (1.0 + exp(-x)) if x >= 0 else exp(x) / (1.0 + exp(x))

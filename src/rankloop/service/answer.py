@@ -10,13 +10,12 @@ from functools import cached_property
 from json.encoder import encode_basestring as text
 from math import isfinite
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from rankloop.service.show import Request, Showing
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """One line of a list."""
 
     object_id: str
@@ -40,9 +39,8 @@ class Made:
     fallback: str | None
 
 
-RESULT = tuple(each.name for each in fields(Result))
 MADE = tuple(each.name for each in fields(Made))
-RESULT_VALUES, MADE_VALUES = attrgetter(*RESULT), attrgetter(*MADE)
+MADE_VALUES = attrgetter(*MADE)
 WORDS = {True: "true", False: "false", None: "null"}
 ENCODER = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",", ":"))
 
@@ -75,7 +73,7 @@ class RankedList:
         """As plain values."""
         return {
             "query_id": self.query_id,
-            "ranking": [dict(zip(RESULT, RESULT_VALUES(each), strict=True)) for each in self.ranking],
+            "ranking": [each._asdict() for each in self.ranking],
             "decision": dict(zip(MADE, MADE_VALUES(self.decision), strict=True)),
         }
 
@@ -85,11 +83,12 @@ class RankedList:
 
 
 def _line(result: Result) -> str:
-    if not isfinite(result.score):
-        raise ValueError(f"a score must be finite, found {result.score}")
+    name, position, score, settled, pinned = result
+    if not isfinite(score):
+        raise ValueError(f"a score must be finite, found {score}")
     return (
-        f'{{"object_id":{text(result.object_id)},"position":{result.position},"score":{result.score!r},'
-        f'"settled":{WORDS[result.settled]},"pinned":{WORDS[result.pinned]}}}'
+        f'{{"object_id":{text(name)},"position":{position},"score":{score!r},'
+        f'"settled":{WORDS[settled]},"pinned":{WORDS[pinned]}}}'
     )
 
 

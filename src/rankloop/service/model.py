@@ -31,8 +31,9 @@ class Model:
         return replace(self, policy=self.policy.from_state(self.policy.state()))
 
     def ready(self, raw: FloatArray) -> tuple[Policy, FloatArray]:
-        """The policy and the scaled features of a list, both of the same width.
+        """The policy and the scaled features of a list, both of the same width, in single precision.
 
+        That is what a policy meets in a simulation, too, and half the work of double precision.
         The model may have learned with more features than the list has, or with fewer: then it is widened
         or, if that is beyond the policy, the new features are left out.
         """
@@ -42,4 +43,4 @@ class Model:
                 width = self.width
             else:
                 policy = widened(policy, width)
-        return policy, np.ascontiguousarray(self.scale.apply(fitted(raw, width)))
+        return policy, np.ascontiguousarray(self.scale.apply(fitted(raw, width)), dtype=np.float32)

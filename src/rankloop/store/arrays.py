@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from math import prod
 
 import numpy as np
 
@@ -38,7 +39,7 @@ def unpack(data: bytes) -> dict[str, Array]:
             kind = np.dtype(dtype)
             if kind.kind not in KINDS:
                 raise ValueError(f"an array of {kind}")
-            count = int(np.prod(shape, dtype=np.int64))
+            count = prod(shape)
             arrays[name] = np.frombuffer(data, kind, count, start).reshape(shape).copy()
             start += count * kind.itemsize
         if start != len(data):
