@@ -15,10 +15,11 @@ from rankloop.policies import MGD, PDGD, PairRank, Policy
 from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
 from rankloop.service.guards import (
     by_score,
-    explored_pairs,
     limit_displacement,
     limit_exploration,
+    pairs_shown,
     place_pins,
+    wrong_way_round,
 )
 from rankloop.service.lesson import lesson
 from rankloop.store import MemoryStore, Store
@@ -64,8 +65,8 @@ def _swapped(shown: Sequence[int], reference: Sequence[int]) -> int:
 @given(LISTS, st.lists(st.integers(0, 3), min_size=12, max_size=12))
 def test_explored_is_what_stands_against_the_scores(wanted: list[int], points: list[int]) -> None:
     scores = np.array(points, dtype=np.float64)  # with ties
-    pairs = explored_pairs(np.array(wanted), scores)
-    assert np.count_nonzero(pairs) == _swapped(wanted, by_score(scores))
+    wrong = wrong_way_round(*pairs_shown(np.array(wanted)), scores)
+    assert np.count_nonzero(wrong) == _swapped(wanted, by_score(scores))
 
 
 @given(st.integers(1, 9), st.data())

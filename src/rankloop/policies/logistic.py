@@ -119,16 +119,15 @@ def online_newton(
     """
     projected = pairs @ inverse
     gram, margins = projected @ pairs.T, pairs @ parameters
-    if len(pairs) == 1:  # as a rule: one click
-        pull = np.array([_pull_of_one(gram.item(), margins.item())])
-    else:
-        pull = _pulls(gram, margins)
+    pull = _pulls(gram, margins)
     absorbed, _ = _absorb(inverse, projected, pairs, slopes(margins + gram @ pull))
     return parameters + pull @ projected, absorbed
 
 
 def _pulls(gram: FloatArray, margins: FloatArray) -> FloatArray:
     r"""The $a$ of `online_newton`: $a = \sigma(-(m + G a))$."""
+    if len(margins) == 1:  # as a rule: one click
+        return np.array([_pull_of_one(gram.item(), margins.item())])
 
     def outcome(pull: FloatArray) -> tuple[FloatArray, float]:
         """The margins and the objective that this pull leads to."""

@@ -7,6 +7,7 @@ scores in the caller's order.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -81,14 +82,29 @@ def place_pins(free: Sequence[int], pins: Mapping[int, int], k: int) -> list[int
     return [pins[place] if place in pins else next(rest) for place in range(1, k + 1)]
 
 
-def explored_pairs(shown: IntArray, scores: FloatArray) -> BoolArray:
-    """Which pairs are shown the other way round than in the reference: `[upper, lower]` by place.
+def pairs_shown(shown: IntArray) -> tuple[IntArray, IntArray]:
+    """All pairs of a list: the rows that stand above, and those below them.
 
-    >>> explored_pairs(np.array([1, 0, 2]), np.array([0.9, 0.8, 0.1])).nonzero()  # the first two
-    (array([0]), array([1]))
+    >>> above, below = pairs_shown(np.array([7, 5, 6]))
+    >>> above.tolist(), below.tolist()
+    ([7, 7, 5], [5, 6, 6])
     """
-    leads = np.subtract.outer(scores[shown], scores[shown])
-    place = np.arange(len(shown))
-    wrong: BoolArray = (leads < 0) | ((leads == 0) & np.greater.outer(shown, shown))
-    wrong &= np.less.outer(place, place)
+    upper, lower = _pairs_of_places(len(shown))
+    return shown[upper], shown[lower]
+
+
+@lru_cache(maxsize=64)  # lists of one site are equally long, as a rule
+def _pairs_of_places(n: int) -> tuple[IntArray, IntArray]:
+    upper, lower = np.triu_indices(n, 1)
+    return upper, lower
+
+
+def wrong_way_round(above: IntArray, below: IntArray, scores: FloatArray) -> BoolArray:
+    """Which pairs stand the other way round than in the reference.
+
+    >>> wrong_way_round(*pairs_shown(np.array([1, 0, 2])), np.array([0.9, 0.8, 0.1])).tolist()
+    [True, False, False]
+    """
+    higher, lower = scores[above], scores[below]
+    wrong: BoolArray = (higher < lower) | ((higher == lower) & (above > below))
     return wrong

@@ -10,6 +10,7 @@ import numpy as np
 from rankloop.policies import Policy
 from rankloop.service.growth import widened_evidence
 from rankloop.service.model import Model
+from rankloop.service.seeds import luck
 from rankloop.service.show import fits_evidence
 from rankloop.store import Impression
 from rankloop.types import Feedback, Query, Ranking
@@ -41,7 +42,7 @@ def lesson(model: Model, impression: Impression, places: Iterable[int]) -> Lesso
     if policy.name == impression.policy:
         evidence = widened_evidence(impression.evidence, features.shape[1] - impression.width)
     elif fits_evidence(policy):
-        draw = policy.rank(query, k=len(order), rng=np.random.default_rng(impression.seed))
+        draw = policy.rank(query, k=len(order), rng=luck(impression.seed))
         evidence = dict(draw.evidence)
     else:
         return None

@@ -11,13 +11,15 @@ import numpy as np
 from rankloop.policies import MGD, ExploresUncertain, Policy
 from rankloop.service.guards import (
     by_score,
-    explored_pairs,
     freeze_top,
     limit_displacement,
     limit_exploration,
+    pairs_shown,
     place_pins,
+    wrong_way_round,
 )
 from rankloop.service.model import Model
+from rankloop.service.seeds import luck
 from rankloop.service.settings import LEARNS, Mode, RankerSettings
 from rankloop.types import Array, BoolArray, FloatArray, IntArray, Query
 
@@ -92,6 +94,8 @@ def fall_back(request: Request) -> Showing:
 
 def _places(request: Request) -> tuple[IntArray, dict[int, int]]:
     """The rows that are free, and the others by the place at which they are pinned."""
+    if not request.pinned_at.any():
+        return np.arange(len(request.pinned_at)), {}
     pinned = request.pinned_at.nonzero()[0].tolist()
     free = (request.pinned_at == 0).nonzero()[0]
     return free, {int(request.pinned_at[row]): row for row in pinned}
@@ -120,7 +124,7 @@ def _choose(
         return list(range(k)), {}, False
     if request.mode == "frozen":
         return _bounded(by_score(scores), rules, k), {}, False
-    rng = np.random.default_rng(request.seed)
+    rng = luck(request.seed)
     if certain is not None and isinstance(policy, ExploresUncertain):
         draw = policy.draw(query, certain, k=k, rng=rng)
     else:
@@ -174,18 +178,19 @@ def _numbers(
     explores: bool,
 ) -> dict[str, Any]:
     """What is to be said about the free results of a list."""
-    n = len(shown)
-    numbers: dict[str, Any] = {"pairs": n * (n - 1) // 2}
+    above, below = pairs_shown(shown)
+    numbers: dict[str, Any] = {"pairs": len(above)}
     if explores:
-        upper, lower = explored_pairs(shown, scores).nonzero()
+        wrong = wrong_way_round(above, below, scores)
         # a pair that the model takes for right with probability p stands wrong with p and right with 1 - p
-        numbers["explored"] = len(upper)
-        numbers["cost"] = float(np.tanh((scores[shown[lower]] - scores[shown[upper]]) / 2).sum())
-    if n and hasattr(policy, "certain_orders"):
-        settled = (
-            policy.certain_orders(features[shown]) if certain is None else certain[shown[:, None], shown]
-        )
-        against = np.count_nonzero(settled | settled.T, axis=1).tolist()
-        numbers["settled_pairs"] = sum(against) // 2
-        numbers["settled"] = dict(zip(shown.tolist(), [each == n - 1 for each in against], strict=True))
+        numbers["explored"] = int(np.count_nonzero(wrong))
+        numbers["cost"] = float(np.tanh((scores[below[wrong]] - scores[above[wrong]]) / 2).sum())
+    if len(shown) and hasattr(policy, "certain_orders"):
+        if certain is None:
+            certain = np.zeros((len(features), len(features)), dtype=bool)
+            certain[np.ix_(shown, shown)] = policy.certain_orders(features[shown])
+        unsettled = ~(certain[above, below] | certain[below, above])
+        rows = {*above[unsettled].tolist(), *below[unsettled].tolist()}
+        numbers["settled_pairs"] = len(above) - int(np.count_nonzero(unsettled))
+        numbers["settled"] = {row: row not in rows for row in shown.tolist()}
     return numbers

@@ -40,16 +40,16 @@ class Table:
             self._check_size()  # or something is missing, which is neither
 
     def new_names(self, schema: Mapping[str, int]) -> list[str]:
-        """Features that are not in the schema yet, in alphabetical order."""
+        """Features that are not in the schema yet, in the order they are sent."""
         names = [name for name in self.names if name not in schema]
         check_texts("a feature's name", names)
-        return sorted(names)
+        return names
 
     def by_column(self, schema: Mapping[str, int]) -> FloatArray:
         """The features by column of the schema, NaN where missing, [n, width]."""
-        columns = np.array([schema[name] for name in self.names], dtype=np.intp)
-        if len(columns) == len(schema):  # each of them is there once
-            return self.values.take(columns.argsort(), axis=1)
+        columns = [schema[name] for name in self.names]
+        if columns == list(range(len(schema))):  # as a rule: who sends them always does so in one order
+            return self.values
         table = np.full((len(self.object_ids), len(schema)), np.nan)
         table[:, columns] = self.values
         return table
