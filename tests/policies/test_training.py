@@ -31,12 +31,14 @@ def test_exact_takes_everything_every_time() -> None:
     assert [batch.slots.tolist() for batch in batches] == [[0, 1, 2, 3]] * 3
 
 
-def test_every_list_has_the_same_say() -> None:
-    """That of a new one, and of `lists` new ones on average until it is forgotten: also the first."""
-    said = replayed(Replay(4, memory=50), 2000)
+@pytest.mark.parametrize(("lists", "repeats"), [(4, 4), (2, 6), (6, 2)])
+def test_every_list_has_the_same_say(lists: int, repeats: int) -> None:
+    """That of a new one, and of `repeats` new ones on average until it is forgotten: also the first."""
+    said = replayed(Replay(lists, memory=50, repeats=repeats), 2000)
     forgotten = said[:1950]
-    for part in (forgotten[:50], forgotten):  # of 50 lists the mean is within 5 standard deviations, √(4/50)
-        assert part.mean() == pytest.approx(1 + 4, abs=5 * np.sqrt(4 / 50))
+    spread = repeats / np.sqrt(lists * 50)  # of the mean of 50 lists, each of them drawn about `lists` times
+    for part in (forgotten[:50], forgotten):
+        assert part.mean() == pytest.approx(1 + repeats, abs=5 * spread)
 
 
 def test_no_list_is_replayed_before_there_is_one() -> None:
@@ -71,6 +73,8 @@ def test_every_other_list_can_be_drawn() -> None:
         lambda: Exact(1.5),  # type: ignore[arg-type]
         lambda: Replay(-1),
         lambda: Replay(memory=0),
+        lambda: Replay(repeats=-1),
+        lambda: Replay(repeats=0.5),  # type: ignore[arg-type]
         lambda: Replay("x"),  # type: ignore[arg-type]
     ],
 )

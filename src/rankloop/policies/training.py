@@ -61,25 +61,26 @@ class Exact:
 class Replay:
     r"""In every round, one gradient step on the new list and on a few old ones, at a constant cost.
 
-    An old list counts as much as the memory is full, $\min(1, \text{lists so far} / \text{memory})$ of a new
-    one. So all lists have the same say, that of about `lists` new ones before they are forgotten, and the
+    An old list counts $\frac{\text{repeats}}{\text{lists}} \cdot \min(1, \frac{\text{lists so far}}{\text{memory}})$ of
+    a new one. So all lists have the same say, that of `repeats` new ones before they are forgotten, and the
     first ones, which were shown when little was known, do not set the course by being replayed most.
 
-    >>> (batch,) = Replay(3, memory=10).batches(5, 4, np.random.default_rng(0))
+    >>> (batch,) = Replay(3, memory=10, repeats=6).batches(5, 4, np.random.default_rng(0))
     >>> batch.slots.tolist(), batch.counts.tolist()  # the memory is half full
-    ([4, 3, 2, 2], [1.6, 0.8, 0.8, 0.8])
+    ([4, 3, 2, 2], [1.0, 1.0, 1.0, 1.0])
     """
 
-    lists: int = 16  # drawn in each round
+    lists: int = 7  # drawn in each round
     memory: int = 5000  # lists remembered
+    repeats: int = 16  # how often a list is learned from again, in effect
 
     def __post_init__(self) -> None:
         """Refuse memories that hold nothing."""
-        whole = type(self.lists) is int and type(self.memory) is int
-        if not whole or self.lists < 0 or self.memory < 1:
+        given = (self.lists, self.memory, self.repeats)
+        if any(type(each) is not int or each < least for each, least in zip(given, (0, 1, 0), strict=True)):
             raise SettingError(
-                "lists must be a whole number of at least 0 and memory one of at least 1, "
-                f"found lists={self.lists}, memory={self.memory}"
+                "lists and repeats must be whole numbers of at least 0 and memory one of at least 1, "
+                f"found lists={self.lists}, memory={self.memory}, repeats={self.repeats}"
             )
 
     def batches(self, lists: int, newest: int, rng: np.random.Generator) -> Iterator[Batch]:
@@ -87,5 +88,6 @@ class Replay:
         kept = min(lists, self.memory)
         steps_on = rng.integers(kept - 1, size=self.lists) if kept > 1 else np.empty(0, dtype=np.int64)
         slots = np.append(newest, (newest + 1 + steps_on) % kept)
-        counts = np.where(slots == newest, 1.0, kept / self.memory)
+        share = self.repeats * kept / (max(self.lists, 1) * self.memory)
+        counts = np.where(slots == newest, 1.0, share)
         yield Batch(slots, counts / counts.mean())
