@@ -61,9 +61,9 @@ class Exact:
 class Replay:
     r"""In every round, one gradient step on the new list and on a few old ones, at a constant cost.
 
-    An old list counts $\frac{\text{repeats}}{\text{lists}} \cdot \min(1, \frac{\text{lists so far}}{\text{memory}})$ of
-    a new one. So all lists have the same say, that of `repeats` new ones before they are forgotten, and the
-    first ones, which were shown when little was known, do not set the course by being replayed most.
+    If the share $f$ of the memory is full, an old list counts $f \cdot \text{repeats} / \text{lists}$ times
+    as much as the new one. So all lists have the same say, that of `repeats` new ones before they are
+    forgotten, and the first ones, shown when little was known, do not set the course by being replayed most.
 
     >>> (batch,) = Replay(3, memory=10, repeats=6).batches(5, 4, np.random.default_rng(0))
     >>> batch.slots.tolist(), batch.counts.tolist()  # the memory is half full
