@@ -32,11 +32,11 @@ def test_certain_orders_are_those_of_the_definition() -> None:
         feedback = feedback_on(seed)
         policy.learn(feedback)
         shown = feedback.ranking.query.features[feedback.ranking.order]
-        g = SMALL.gradients(policy.parameters, shown).dense()
+        g = SMALL.gradients(policy.average, shown).dense()
         for i, j in itertools.product((1, 4), (0, 2, 3, 5)):  # every clicked over every skipped
             a = a + np.outer(g[i] - g[j], g[i] - g[j])
     features = np.random.default_rng(99).random((8, 3))
-    g, s = SMALL.gradients(policy.parameters, features).dense(), SMALL.score(policy.parameters, features)
+    g, s = SMALL.gradients(policy.average, features).dense(), SMALL.score(policy.average, features)
     found, inverse = policy.certain_orders(features), np.linalg.inv(a)
     assert 0 < found.sum() < 28
     for i, j in itertools.product(range(8), repeat=2):
