@@ -34,11 +34,12 @@ def lesson(model: Model, impression: Impression, places: Iterable[int]) -> Lesso
         return None
     clicks = np.zeros(len(impression.order), dtype=bool)
     clicks[list(places)] = True
-    free = np.flatnonzero(impression.pinned_at == 0)
-    kept = impression.pinned_at[impression.order] == 0
-    order = np.searchsorted(free, impression.order[kept])
     policy, features = model.ready(impression.features)
-    query = Query(impression.query_id, features[free])
+    order = impression.order
+    if impression.pinned_at.any():
+        free, kept = np.flatnonzero(impression.pinned_at == 0), impression.pinned_at[order] == 0
+        features, order, clicks = features[free], np.searchsorted(free, order[kept]), clicks[kept]
+    query = Query(impression.query_id, features)
     if policy.name == impression.policy:
         evidence = widened_evidence(impression.evidence, features.shape[1] - impression.width)
     elif fits_evidence(policy):
@@ -46,4 +47,4 @@ def lesson(model: Model, impression: Impression, places: Iterable[int]) -> Lesso
         evidence = dict(draw.evidence)
     else:
         return None
-    return Lesson(policy, Feedback(Ranking(query, order, evidence), clicks[kept]))
+    return Lesson(policy, Feedback(Ranking(query, order, evidence), clicks))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from math import prod
 
+import msgspec
 import numpy as np
 
 from rankloop.types import Array, DataError
@@ -26,14 +26,14 @@ def pack(arrays: Mapping[str, Array]) -> bytes:
         plain = np.asarray(value, dtype=value.dtype.newbyteorder("<"), order="C")
         header.append((name, plain.dtype.str, plain.shape))
         parts.append(plain.tobytes())
-    return b"".join((json.dumps(header).encode(), b"\n", *parts))
+    return b"".join((msgspec.json.encode(header), b"\n", *parts))
 
 
 def unpack(data: bytes) -> dict[str, Array]:
     """The arrays that were packed, to the bit; they own their memory."""
     end = data.find(b"\n")
     try:
-        header = json.loads(data[: max(end, 0)])
+        header = msgspec.json.decode(data[: max(end, 0)])
         arrays, start = {}, end + 1
         for name, dtype, shape in header:
             kind = np.dtype(dtype)
@@ -44,6 +44,6 @@ def unpack(data: bytes) -> dict[str, Array]:
             start += count * kind.itemsize
         if start != len(data):
             raise ValueError(f"{len(data) - start} bytes too many")
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, msgspec.DecodeError) as error:
         raise DataError(f"these bytes hold no packed arrays: {error}") from error
     return arrays

@@ -9,6 +9,8 @@ from functools import cache
 from operator import attrgetter
 from typing import Any
 
+import msgspec
+
 from rankloop.store.arrays import pack
 from rankloop.store.base import Job, StoreError
 from rankloop.store.commit import Outcome
@@ -40,6 +42,20 @@ LAST = """SELECT max(seq), max(at) FROM (
     UNION ALL SELECT * FROM (SELECT seq, at FROM events ORDER BY seq DESC LIMIT 1)
     UNION ALL SELECT * FROM (SELECT seq, at FROM decisions ORDER BY seq DESC LIMIT 1)
     UNION ALL SELECT max(seq), max(at) FROM snapshots)"""
+
+
+def texts(values: Sequence[str]) -> str:
+    """Many short texts as one, in JSON: for every list, so that it must be quick.
+
+    >>> texts_from(texts(["a", "b"]))
+    ['a', 'b']
+    """
+    return msgspec.json.encode(values).decode()
+
+
+def texts_from(stored: str) -> list[str]:
+    """What was put together."""
+    return msgspec.json.decode(stored, type=list[str])
 
 
 def last_entry(connection: sqlite3.Connection) -> tuple[int, float]:
@@ -143,7 +159,7 @@ class SqliteLog:
         if row is None:
             return None
         seq, at, ranker, shown = row
-        return Shown(seq=seq, at=at, ranker=ranker, query_id=query_id, shown=tuple(json.loads(shown)))
+        return Shown(seq=seq, at=at, ranker=ranker, query_id=query_id, shown=tuple(texts_from(shown)))
 
     def knows(self, event_id: str) -> bool:
         """Whether an event of this id has found its list before."""
@@ -169,15 +185,10 @@ class SqliteLog:
         rows, payloads, at = list[object](), list[object](), self._at
         for number, each in enumerate(lists, start=seq):
             at = max(at, each.at)
-            rows += (number, at, *IMPRESSION_VALUES(each), json.dumps(each.shown))
+            rows += (number, at, *IMPRESSION_VALUES(each), texts(each.shown))
             arrays = {"features": each.features, "pinned_at": each.pinned_at, "order": each.order}
             arrays |= {f"evidence.{name}": value for name, value in each.evidence.items()}
-            payloads += (
-                number,
-                json.dumps(list(each.object_ids)),
-                json.dumps(list(each.groups)),
-                pack(arrays),
-            )
+            payloads += (number, texts(each.object_ids), texts(each.groups), pack(arrays))
         self._connection.execute(_insert("impressions", (*IMPRESSION_COLUMNS, "shown"), len(lists)), rows)
         self._connection.execute(_insert("payloads", PAYLOAD_COLUMNS, len(lists)), payloads)
         self._seq, self._at = seq + len(lists) - 1, at

@@ -16,7 +16,7 @@ from typing import Any, Self, TypeVar
 from rankloop.store.arrays import unpack
 from rankloop.store.base import Job, StoreError
 from rankloop.store.commit import GroupCommitter, Outcome
-from rankloop.store.pen import EVENT_COLUMNS, IMPRESSION_COLUMNS, SqliteLog, last_entry
+from rankloop.store.pen import EVENT_COLUMNS, IMPRESSION_COLUMNS, SqliteLog, last_entry, texts_from
 from rankloop.store.records import Decision, Entry, Event, EventTally, Impression, Snapshot, Traffic
 from rankloop.store.sums import in_parts, recent, tally, traffic
 from rankloop.store.tables import migrate
@@ -251,8 +251,8 @@ def _impression(row: Sequence[Any]) -> Impression:
     known = dict(zip(IMPRESSION_COLUMNS, plain, strict=True))
     return Impression(
         **known | {"teaches": bool(known["teaches"])},
-        object_ids=json.loads(object_ids),
-        groups=json.loads(groups),
+        object_ids=texts_from(object_ids),
+        groups=texts_from(groups),
         features=values.pop("features"),
         pinned_at=values.pop("pinned_at"),
         order=values.pop("order"),
