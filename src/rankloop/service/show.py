@@ -74,7 +74,8 @@ def show(model: Model, request: Request, rules: RankerSettings) -> Showing:
     places = k - sum(place <= k for place in pins)
     query = Query(request.query_id, features[free] if pins else features) if places else None
     among = certain[np.ix_(free, free)] if pins and certain is not None else certain
-    chosen, evidence, teaches = _choose(policy, query, scores[free], among, places, request, rules)
+    standing = scores[free] if pins else scores
+    chosen, evidence, teaches = _choose(policy, query, standing, among, places, request, rules)
     shown = free[chosen]
     return Showing(
         order=np.array(place_pins(shown.tolist(), pins, k), dtype=np.int64),
