@@ -93,7 +93,7 @@ def pairs_shown(shown: IntArray) -> tuple[IntArray, IntArray]:
     return shown[upper], shown[lower]
 
 
-@lru_cache(maxsize=64)  # lists of one site are equally long, as a rule
+@lru_cache(maxsize=4)  # lists of one site are equally long, as a rule; those of 1000 are 8 MB
 def _pairs_of_places(n: int) -> tuple[IntArray, IntArray]:
     upper, lower = np.triu_indices(n, 1)
     return upper, lower
