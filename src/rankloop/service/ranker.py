@@ -51,6 +51,7 @@ class Ranker:
         self._turns = Turns()
         self._fold: Fold = self.history.head()
         self._unwatched = 0  # lists since the guards last looked
+        self._usual: tuple[Sequence[str], Mapping[str, int]] = (), {}  # names that are a schema's columns
         decisions = store.decisions(name)
         self.flushed = max((each.seq for each in decisions if each.kind == "flush"), default=0)
         self._view = _view(self._fold, decisions, known)
@@ -132,10 +133,16 @@ class Ranker:
     def _features(self, table: Table) -> tuple[View, FloatArray]:
         """The candidates' features, and the view whose columns they have."""
         view = self._view
+        names, schema = self._usual
+        if table.names is names and view.schema is schema:  # nothing to look up
+            return view, table.values
         unknown = table.new_names(view.schema)
         if unknown:
             view = self.extend(unknown)
-        return view, table.by_column(view.schema)
+        raw = table.by_column(view.schema)
+        if raw is table.values and isinstance(table.names, tuple):
+            self._usual = table.names, view.schema
+        return view, raw
 
     def _make(self, view: View, request: Request, object_ids: Sequence[str]) -> tuple[RankedList, Showing]:
         """A list under a view; the caller's own order if anything is broken."""
