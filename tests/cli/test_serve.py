@@ -69,7 +69,7 @@ def test_keys_are_shown_once_and_stay(served: tuple[Process, str, int, str]) -> 
         assert "rl_" not in again.printed
         again.keys = process.keys
         with again.client("admin") as client:
-            assert client.get("/v1/models").json()["features"] == ["age_days", "bm25"]
+            assert client.get("/v1/models").json()["features"] == ["bm25", "age_days"]
 
 
 def test_new_keys_replace_the_old_ones(served: tuple[Process, str, int, str]) -> None:
