@@ -19,6 +19,7 @@ from rankloop.service import (
     RequestError,
     UserEvent,
 )
+from rankloop.service.table import Table
 from rankloop.store import MemoryStore, Store
 from rankloop.types import FloatArray, SettingError
 from tests.service.life import Clock, live, make, some_candidates
@@ -240,3 +241,25 @@ def test_any_finite_features_can_be_ranked_and_learned(
         service.record([UserEvent(shown.query_id, shown.object_ids[-1])])
         service.flush("shop")
         assert np.isfinite(service.model("shop").policy.state()["parameters"]).all()
+
+
+def test_features_that_always_come_in_one_order_find_their_columns_when_others_join() -> None:
+    """Names that were looked up once are not again: until the schema has grown."""
+    service = RankingService(MemoryStore())
+    service.create("shop")
+    names, values = ("price", "age"), np.array([[3.0, 1.0], [5.0, 2.0]])
+    usual = Table(object_ids=["a", "b"], names=names, values=values)
+    wider = Table(object_ids=["a"], names=("size", "price"), values=np.array([[7.0, 4.0]]))
+    shown = [service.rank(table, ranker="shop") for table in (usual, usual, wider, usual)]
+    kept = [service.audit(each.query_id).impression.features for each in shown]
+    assert [each.shape for each in kept] == [(2, 2), (2, 2), (1, 3), (2, 3)]
+    np.testing.assert_array_equal(kept[1], values)
+    np.testing.assert_array_equal(kept[2], [[4.0, np.nan, 7.0]])
+    np.testing.assert_array_equal(kept[3], [[3.0, 1.0, np.nan], [5.0, 2.0, np.nan]])
+
+
+def test_policies_meet_the_precision_of_simulations() -> None:
+    service = RankingService(MemoryStore())
+    service.create("shop")
+    _, features = service.model("shop").ready(np.array([[0.1, 5.0], [0.3, np.nan]]))
+    assert features.dtype == np.float32

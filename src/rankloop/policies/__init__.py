@@ -19,7 +19,7 @@ from rankloop.policies.projection import DocumentSpace, Projection, TrueDocument
 from rankloop.policies.random import Random
 from rankloop.policies.ranknet import RankNet
 from rankloop.policies.scored import ScoredPolicy
-from rankloop.policies.training import Exact, Replay, Training
+from rankloop.policies.training import Batch, Exact, Replay, Training
 from rankloop.policies.uncertain import ExploresUncertain
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "MGD",
     "NSGD",
     "PDGD",
+    "Batch",
     "Belief",
     "Certainty",
     "Covariance",
