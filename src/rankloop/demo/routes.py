@@ -85,7 +85,7 @@ async def search(
     demo, visitor = counter.demo, _visitor(request, counter)
     text = q.strip()
     found = await ask(face, partial(demo.search, text, visitor=visitor.name)) if text else None
-    clicked = visitor.clicked if opened else None
+    clicked = visitor.clicked if visitor.clicked and visitor.clicked.object_id == opened else None
     curve = fit_curve(list(demo.visits))
     shown = pages.show(
         request,
