@@ -25,6 +25,7 @@ from rankloop.service.model import Model
 from rankloop.service.ranker import Ranker
 from rankloop.service.request import Draft
 from rankloop.service.retention import retain
+from rankloop.service.rewind import go_back, learn_without
 from rankloop.service.settings import MODES, Mode, RankerSettings
 from rankloop.service.spec import catalogue
 from rankloop.service.table import Table, tabulated
@@ -265,32 +266,11 @@ class RankingService:
 
         Nothing is deleted: going back is a decision in the log, and can be taken back by another.
         """
-        found = self.ranker(ranker)
-        if (to is None) == (moment is None):
-            raise RequestError("a rollback needs a version (to=...) or a moment (moment=...), one of them")
-        found.catch_up()
-        target, head = to if moment is None else found.history.at(moment), found.view.model
-        if target is None or not 0 < target <= head.version:
-            raise RequestError(f"no version {target}: {ranker!r} is at version {head.version}")
-        past = found.history.model(target)
-        if past.policy.name != head.policy.name or type(past.scale) is not type(head.scale):
-            raise RequestError(
-                f"version {target} was a {past.policy.name}, now it is a {head.policy.name}, or the scaling "
-                "is another: configure those first"
-            )
-        seq = found.decide("rollback", to=past.version)
-        found.catch_up()
-        return seq
+        return go_back(self.ranker(ranker), to=to, moment=moment)
 
     def forget(self, ranker: str, event_ids: Iterable[str]) -> int:
         """Learn the whole log again as if these events had never been; the new version's number."""
-        found, ids = self.ranker(ranker), sorted(set(event_ids))
-        unknown = write(self.store, lambda log: [each for each in ids if not log.knows(each)])
-        if unknown or not ids:
-            raise RequestError(f"no such events in the log: {unknown[:5]}")
-        seq = found.decide("forget", events=ids)
-        found.catch_up()
-        return seq
+        return learn_without(self.ranker(ranker), self.store, event_ids)
 
     def relearn(self, ranker: str, settings: RankerSettings) -> Model:
         """What other rules, or another policy, would have learned from the log; changes nothing."""
