@@ -65,11 +65,20 @@ def test_rankers_without_noise_are_one() -> None:
     assert certain_share(policy) == 1
 
 
+@pytest.mark.parametrize(("warm_up", "lists"), [(None, 3), (0, 1), (5, 5)])  # there are three features
+def test_no_order_is_certain_while_warming_up(warm_up: int | None, lists: int) -> None:
+    policy = P2NeurRank(scorer=Linear(), variance=1e-30, warm_up=warm_up)  # they always agree
+    assert certain_share(policy) == 0
+    for number in range(1, 2 * lists + 1):
+        policy.learn(feedback_on(number))
+        assert certain_share(policy) == (number >= lists)
+
+
 @given(seed=st.integers(0, 2**32), rankers=st.integers(1, 4))
 def test_certain_is_what_all_rankers_agree_on(seed: int, rankers: int) -> None:
     rng = np.random.default_rng(seed)
     weights, features = rng.integers(-2, 3, size=(rankers, 3)), rng.integers(-2, 3, size=(6, 3))
-    policy = P2NeurRank(scorer=Linear(), rankers=rankers)
+    policy = P2NeurRank(scorer=Linear(), rankers=rankers, warm_up=0)
     policy = policy.from_state(
         {**policy.state(), "parameters": weights.astype(float), "average": weights.astype(float)}
     )
@@ -101,7 +110,9 @@ def test_more_noise_and_more_rankers_leave_more_to_explore(setting: str) -> None
 
 
 @pytest.mark.parametrize(
-    "settings", [{"rankers": 0}, {"rankers": 1.5}, {"variance": 0.0}, {"variance": float("inf")}], ids=str
+    "settings",
+    [{"rankers": 0}, {"rankers": 1.5}, {"variance": 0.0}, {"variance": float("inf")}, {"warm_up": -1}],
+    ids=str,
 )
 def test_settings_without_a_meaning_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(SettingError):

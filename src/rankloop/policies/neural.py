@@ -46,7 +46,7 @@ class NeuralPairwise(ExploresUncertain, ScoredPolicy):
     pairing: Pairing = "all"
     training: Training = field(default_factory=Replay)
     learning_rate: float = 1e-4
-    regularisation: float = 10.0
+    regularisation: float = 100.0
     average: FloatArray = field(default_factory=partial(np.zeros, (0,)), init=False, repr=False)
     moments: FloatArray = field(default_factory=partial(np.zeros, (2, 0)), init=False, repr=False)  # of Adam
     steps: Array = field(default_factory=partial(np.zeros, (), np.int64), init=False, repr=False)

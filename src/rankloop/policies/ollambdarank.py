@@ -19,7 +19,7 @@ class OlLambdaRank(OlRankNet):
     The slope of every pair is multiplied by $|\Delta \text{nDCG@10}|$: by how much the nDCG@10 of the list
     would change if the two were swapped. The list is that of the documents learned from, in the order of the
     present scores, and its gains are the clicks. All pairs of a list together count as much as they do in
-    `OlRankNet`; steps are a third as large, because few pairs have a say in each. The rest is `OlRankNet`.
+    `OlRankNet`, and the rest is `OlRankNet`.
 
     >>> from rankloop.scorers import MLP
     >>> from rankloop.types import Feedback, Query
@@ -35,8 +35,6 @@ class OlLambdaRank(OlRankNet):
     """
 
     name: ClassVar[str] = "ollambdarank"
-
-    learning_rate: float = 3e-5
 
     def _weigh(self, scores: FloatArray, wins: BoolArray, seed: int) -> FloatArray:
         del seed  # nothing is random here

@@ -44,7 +44,7 @@ class OlRankNet(NeuralPairwise):
     name: ClassVar[str] = "olranknet"
 
     covariance: Covariance = field(default_factory=Projected)
-    alpha: float = 0.01
+    alpha: float = 0.03
     known: FloatArray = field(default_factory=partial(np.zeros, (0,)), init=False, repr=False)  # of A / λ
 
     def __post_init__(self) -> None:

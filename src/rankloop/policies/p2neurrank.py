@@ -21,6 +21,10 @@ class P2NeurRank(NeuralPairwise):
     width is needed. All networks are one stack of parameters and learn in one computation. Exploitation uses
     the mean of their scores. The other settings are those of every `NeuralPairwise` policy.
 
+    No order is certain before `warm_up` lists were learned from, by default one for each feature. Networks
+    that start alike and have seen little agree on most documents by guessing alike from few others; what is
+    guessed to belong far down is not shown, and so the guess is never put to the test.
+
     >>> from rankloop.scorers import MLP
     >>> from rankloop.types import Feedback, Query
     >>> policy, query = P2NeurRank(scorer=MLP(16)), Query("q", np.eye(3))
@@ -37,6 +41,7 @@ class P2NeurRank(NeuralPairwise):
 
     rankers: int = 2  # N
     variance: float = 0.1  # ν²
+    warm_up: int | None = None  # lists; None: one for each feature
 
     def __post_init__(self) -> None:
         """Refuse ensembles that could not disagree."""
@@ -46,11 +51,17 @@ class P2NeurRank(NeuralPairwise):
                 "rankers must be a whole number of at least 1 and variance positive, "
                 f"found rankers={self.rankers}, variance={self.variance}"
             )
+        if self.warm_up is not None and self.warm_up < 0:
+            raise SettingError(
+                f"warm_up must be a number of lists, or none for one per feature, found {self.warm_up}"
+            )
 
     def certain_orders(self, features: FloatArray) -> BoolArray:
-        """`certain[i, j]`: all rankers put `i` above `j`."""
-        if not self.parameters.size:
-            return np.zeros((len(features), len(features)), dtype=bool)
+        """`certain[i, j]`: all rankers put `i` above `j`, and have seen enough to be asked."""
+        n, n_features = features.shape
+        enough = n_features if self.warm_up is None else self.warm_up
+        if not self.parameters.size or self.lists < enough:
+            return np.zeros((n, n), dtype=bool)
         scores = super().score(features)
         agreed: BoolArray = np.logical_and.reduce(scores[:, :, None] > scores[:, None, :])
         return agreed
