@@ -63,7 +63,7 @@ def widths(size: str, *, blocks: int = 7, rounds: int = 20) -> list[dict[str, ob
 
 
 def training(
-    *, moments: tuple[int, ...] = (500, 1000, 2000, 5000, 10_000), rounds: int = 100, exact_rounds: int = 2
+    *, moments: tuple[int, ...] = (500, 1000, 2000, 5000), rounds: int = 100, exact_rounds: int = 2
 ) -> list[dict[str, object]]:
     """A round of replay and of exact training after so many lists, on the same history.
 
@@ -91,14 +91,14 @@ def training(
     return rows
 
 
-def agreement(*, moments: tuple[int, ...] = (100, 300, 1000)) -> list[dict[str, object]]:
+def agreement(*, moments: tuple[int, ...] = (100, 300, 1000), queries: int = 50) -> list[dict[str, object]]:
     """How often cheaper covariances call the same orders certain as the full one does, in one life.
 
     Training does not ask the covariance, so policies that learn from the same lists have the same network
     and differ in what they think is uncertain alone. All pairs of documents of some test queries are asked.
     """
     world, rng = load("synthetic:nonlinear"), np.random.default_rng(0)
-    user, asked = Preset("perfect").for_grades(world.train.grades), list(world.test)[:50]
+    user, asked = Preset("perfect").for_grades(world.train.grades), list(world.test)[:queries]
     exact, *others = (
         OlRankNet(scorer=SMALL, covariance=kind)
         for kind in (Full(), Diagonal(), Projected(), Projected(1024))
