@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import pytest
 
 from rankloop import policies
@@ -26,6 +28,15 @@ def test_settings_follow_the_name() -> None:
     made = names.policy("mgd:candidates=49,step=0.02,interleaving=probabilistic")
     assert isinstance(made, MGD)
     assert (made.candidates, made.step, made.interleaving) == (49, 0.02, Probabilistic())
+
+
+@pytest.mark.parametrize("name", names.POLICIES)
+def test_settings_as_they_are_listed_make_the_default(name: str) -> None:
+    kind = names.POLICIES[name]
+    listed = names.settings_of(kind)
+    assert [each.partition("=")[0] for each in listed] == [each.name for each in fields(kind) if each.init]
+    written = ",".join(each for each in listed if "=" in each)
+    assert repr(names.policy(f"{name}:{written}")) == repr(kind())
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 
 from rich.table import Table
 
@@ -27,10 +26,9 @@ def list_everything() -> None:
 
 
 def _kinds(title: str, meaning: str, kinds: Mapping[str, type]) -> Table:
-    table = _table(title, "name", meaning, "settings")
+    table = _table(title, "name", meaning, "settings and their defaults")
     for name, kind in kinds.items():
-        settings = [setting.name for setting in fields(kind) if setting.init]
-        table.add_row(name, _first_line(kind), ", ".join(settings))
+        table.add_row(name, _first_line(kind), ", ".join(names.settings_of(kind)))
     return table
 
 

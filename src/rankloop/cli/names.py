@@ -133,6 +133,24 @@ def users(text: str, stop: str) -> dict[str, Preset]:
     return chosen
 
 
+def settings_of(kind: type) -> list[str]:
+    """The settings of a policy, probe or skyline with their defaults, as they are written after the colon.
+
+    >>> settings_of(POLICIES["epsilon-greedy"])
+    ['scorer=linear', 'learning_rate=0.001', 'epsilon=0.1']
+    """
+    made = kind()
+    values = {each.name: getattr(made, each.name) for each in fields(kind) if each.init}
+    return [name if value is None else f"{name}={_written(name, value)}" for name, value in values.items()]
+
+
+def _written(key: str, value: object) -> str:
+    for name, make in PARTS.get(key, {}).items():
+        if value == make():
+            return name
+    return value if isinstance(value, str) else repr(value).replace(" ", "")
+
+
 def _make(noun: str, name: str, table: Mapping[str, type[T]]) -> T:
     kind, settings = _parse(name)
     make = lookup(noun, kind, table)
