@@ -53,7 +53,8 @@ class SweepProgress:
         step = tick.record.round - self._reached.get(tick.run, 0)
         self._reached[tick.run] = tick.record.round
         if tick.record.metric == "done before":
-            self._total_shift(step)
+            self._bar.update(self._task, advance=step)
+            self._said = self._tenths()  # nothing to say about how fast that was
             return
         self._new += step
         if tick.record.metric.startswith("offline"):
@@ -62,15 +63,14 @@ class SweepProgress:
             self._latest.pop(tick.run, None)
         self._show(step)
 
-    def _total_shift(self, step: int) -> None:
-        self._bar.update(self._task, advance=step)
-
     def _show(self, step: int) -> None:
         rate = self._new / max(time.monotonic() - self._started, 1e-9)
         latest = "  ".join(list(self._latest.values())[-2:])
         self._bar.update(self._task, advance=step, rate=f"{rate:,.0f}/s", latest=latest)
-        done = sum(self._reached.values())
-        if self._new and not self._console.is_terminal and done * 10 // self._total > self._said:
-            self._said = done * 10 // self._total
-            left = (self._total - done) / max(rate, 1e-9)
+        if not self._console.is_terminal and self._tenths() > self._said:
+            self._said = self._tenths()
+            left = (self._total - sum(self._reached.values())) / max(rate, 1e-9)
             self._console.print(f"{self._said * 10:3d} %  {rate:,.0f} rounds/s  {left:,.0f} s left  {latest}")
+
+    def _tenths(self) -> int:
+        return sum(self._reached.values()) * 10 // self._total

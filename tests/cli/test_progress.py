@@ -1,0 +1,34 @@
+"""What is said about the progress of a sweep where there is no terminal."""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+
+from rankloop.cli.progress import SweepProgress
+from rankloop.experiments import Record, Run, Tick
+
+
+def said(*ticks: tuple[int, int, str], runs: int = 4, rounds: int = 100) -> list[str]:
+    """The lines that appear for (seed, round, metric)."""
+    out = io.StringIO()
+    with SweepProgress(Console(file=out, width=200), runs=runs, rounds=rounds) as progress:
+        for seed, reached, metric in ticks:
+            run = Run("data", "data", "perfect", "pdgd", seed)
+            progress(Tick(run, Record(reached, metric, 0.5)))
+    return [line.strip() for line in out.getvalue().splitlines()]
+
+
+def test_a_line_for_every_tenth() -> None:
+    lines = said(*((0, reached, "offline nDCG@10") for reached in range(0, 101, 10)), runs=1)
+    assert [line.partition(" %")[0] for line in lines] == [str(tenth) for tenth in range(10, 101, 10)]
+    assert "pdgd/perfect 0.500" in lines[0]
+    assert "pdgd" not in lines[-1]  # that run is over
+
+
+def test_what_was_done_before_is_no_news() -> None:
+    before = ((0, 100, "done before"), (1, 100, "done before"))
+    assert said(*before, (2, 1, "offline nDCG@10")) == []
+    (line,) = said(*before, (2, 1, "offline nDCG@10"), (2, 50, "offline nDCG@10"))
+    assert line.startswith("60 %")
