@@ -42,9 +42,9 @@ def test_exact_training_is_timed_where_it_learns(monkeypatch: pytest.MonkeyPatch
     sizes: list[int] = []
     step = NeuralPairwise._step
 
-    def counted(policy: NeuralPairwise, batch: Batch, seed: int) -> None:
+    def counted(policy: NeuralPairwise, batch: Batch) -> None:
         sizes.append(len(batch.slots))
-        step(policy, batch, seed)
+        step(policy, batch)
 
     monkeypatch.setattr(NeuralPairwise, "_step", counted)
     (row,) = training(moments=(30,), rounds=5, exact_rounds=1)

@@ -16,6 +16,7 @@ from rankloop.scorers import MLP, Linear
 from rankloop.types import Feedback, FloatArray, Query, Ranking, SettingError
 
 SMALL = MLP((12, 8), scale=1.0)
+SEEDS = np.zeros(1, np.int64)  # of lists; nothing is random here
 
 
 def feedback_on(seed: int, n: int = 6) -> Feedback:
@@ -101,7 +102,7 @@ def test_the_pairs_at_the_top_count_most() -> None:
     policy = OlLambdaRank(scorer=Linear())
     scores, wins = np.array([[4.0, 3.0, 2.0, 1.0]]), np.zeros((1, 4, 4), dtype=bool)
     wins[0, 1, 0] = wins[0, 3, 2] = True  # each just below whom it won against
-    weights = policy._weigh(scores, wins, seed=0)
+    weights = policy._weigh(scores, wins, SEEDS)
     assert weights[0, 1, 0] > weights[0, 3, 2] > 0
     assert np.count_nonzero(weights) == 2
 
@@ -111,8 +112,8 @@ def test_documents_that_taught_nothing_are_not_in_the_list() -> None:
     policy = OlLambdaRank(scorer=Linear())
     wins = np.zeros((1, 3, 3), dtype=bool)
     wins[0, 1, 0] = True
-    with_gap = policy._weigh(np.array([[-1.0, -2.0, 0.0]]), wins, seed=0)
-    without = policy._weigh(np.array([[-1.0, -2.0]]), wins[:, :2, :2], seed=0)
+    with_gap = policy._weigh(np.array([[-1.0, -2.0, 0.0]]), wins, SEEDS)
+    without = policy._weigh(np.array([[-1.0, -2.0]]), wins[:, :2, :2], SEEDS)
     np.testing.assert_allclose(with_gap[:, :2, :2], without)
 
 
@@ -121,7 +122,7 @@ def test_all_pairs_of_a_list_count_together_as_much_as_in_olranknet() -> None:
     rng = np.random.default_rng(3)
     scores, wins = rng.random((4, 5)), np.zeros((4, 5, 5), dtype=bool)
     wins[:3, :2, 2:] = True  # the last place of the memory is empty
-    weights = OlLambdaRank(scorer=Linear())._weigh(scores, wins, seed=0)
+    weights = OlLambdaRank(scorer=Linear())._weigh(scores, wins, SEEDS)
     for each, score in zip(weights[:3], scores[:3], strict=True):
         changes = swap_changes(score, np.array([1.0, 1.0, 0.0, 0.0, 0.0]))
         share = changes[:2, 2:].sum() / 2  # two pairs can be matched without using anyone twice

@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from rankloop.policies import Exact, P2NeurRank, Replay
 from rankloop.scorers import Linear
-from rankloop.types import Feedback, Query, Ranking, SettingError
+from rankloop.types import Feedback, FloatArray, Query, Ranking, SettingError
 
 
 def feedback_on(seed: int, n: int = 6) -> Feedback:
@@ -29,67 +29,106 @@ def certain_share(policy: P2NeurRank) -> float:
     return float(np.mean(shares))
 
 
+def steepest(policy: P2NeurRank, parameters: FloatArray, noise: FloatArray) -> FloatArray:
+    """Σ (σ(s_j - s_i) + ζ_ij)(x_i - x_j) / max(wins of i, losses of j) - λθ of a linear ranker."""
+    slope = -policy.regularisation * parameters
+    for number, i, j in np.argwhere(policy.wins):
+        difference = policy.documents[number, i] - policy.documents[number, j]
+        share = max(policy.wins[number, i].sum(), policy.wins[number, :, j].sum())
+        slope += (expit(-difference @ parameters) + noise[number, i, j]) / share * difference
+    return slope
+
+
+def noise_of_lists(policy: P2NeurRank, number: int, networks: int) -> FloatArray:
+    """What network `number` adds to every win, list by list: each list's seed decides about its own wins."""
+    noise = np.zeros(policy.wins.shape)
+    for each, won, seed in zip(noise, policy.wins, policy.seeds.tolist(), strict=True):
+        drawn = np.random.default_rng((seed, 2)).standard_normal((networks, int(won.sum())))[number]
+        for (i, j), zeta in zip(np.argwhere(won), drawn, strict=True):
+            each[i, j] = np.sqrt(policy.variance) * zeta
+    return noise
+
+
 def test_every_pairs_label_is_perturbed() -> None:
-    """A first step of a linear scorer follows Σ (σ(s_j - s_i) + ζ_ij)(x_i - x_j); Adam keeps its signs."""
-    policy, feedback = P2NeurRank(scorer=Linear(), rankers=5, variance=2.0, learning_rate=1.0), feedback_on(3)
-    policy.learn(feedback)
-    documents, wins = policy.documents[0], policy.wins[0]
-    noise = np.sqrt(2.0) * np.random.default_rng((3, 2)).standard_normal((5, 1, len(wins), len(wins)))
-    for parameters, zeta in zip(policy.parameters, noise[:, 0], strict=True):
-        expected = sum((expit(0) + zeta[i, j]) * (documents[i] - documents[j]) for i, j in np.argwhere(wins))
+    """A first step of a linear scorer goes where the perturbed loss falls; Adam keeps its signs."""
+    policy = P2NeurRank(scorer=Linear(), rankers=5, networks=5, variance=2.0, learning_rate=1.0)
+    policy.learn(feedback_on(3))
+    for number, parameters in enumerate(policy.parameters):
+        expected = steepest(policy, np.zeros(3), noise_of_lists(policy, number, 5))
         np.testing.assert_array_equal(np.sign(parameters), np.sign(expected))
 
 
-def test_all_steps_of_a_round_meet_the_same_noise() -> None:
-    """So many exact steps solve one perturbed problem, as in the paper; the next round perturbs anew."""
+def test_each_network_keeps_its_noise() -> None:
+    """So each solves one perturbed problem, whatever its lists are learned from again with."""
     policy = P2NeurRank(scorer=Linear(), training=Exact(800), learning_rate=0.01, variance=0.5)
+    for seed, n in ((4, 6), (5, 3), (6, 12)):  # the last list is longer than the memory's are
+        policy.learn(feedback_on(seed, n))
+    policy.wins, policy.documents, policy.seeds = policy.wins[:3], policy.documents[:3], policy.seeds[:3]
+    for number, parameters in enumerate(policy.parameters):
+        assert np.abs(steepest(policy, parameters, noise_of_lists(policy, number, 6))).max() < 0.05
+
+
+def test_as_in_the_paper_every_round_has_noise_of_its_own() -> None:
+    """With `networks=0` all steps of a round solve one perturbed problem; the next round perturbs anew."""
+    policy = P2NeurRank(scorer=Linear(), networks=0, training=Exact(800), learning_rate=0.01, variance=0.5)
     for seed in (4, 5):
         policy.learn(feedback_on(seed))
-        rng = np.random.default_rng((seed, 2))
-        shape = policy.wins[: int(policy.lists)].shape
-        noise = np.sqrt(0.5) * rng.standard_normal((2, *shape))
+        noise = np.zeros((2, *policy.wins.shape))
+        shape = (2, int(policy.wins.sum()))
+        noise[:, policy.wins] = np.sqrt(0.5) * np.random.default_rng((seed, 2)).standard_normal(shape)
         for parameters, zeta in zip(policy.parameters, noise, strict=True):
-            slope = -policy.regularisation * parameters
-            for number, i, j in np.argwhere(policy.wins):
-                difference = policy.documents[number, i] - policy.documents[number, j]
-                share = max(policy.wins[number, i].sum(), policy.wins[number, :, j].sum())
-                slope += (expit(-difference @ parameters) + zeta[number, i, j]) / share * difference
-            assert np.abs(slope).max() < 0.05
+            assert np.abs(steepest(policy, parameters, zeta)).max() < 0.05
 
 
 def test_rankers_without_noise_are_one() -> None:
     policy = P2NeurRank(scorer=Linear(), rankers=3, variance=1e-30)
     for seed in range(20):
         policy.learn(feedback_on(seed))
-    np.testing.assert_allclose(policy.parameters[1:], policy.parameters[:1].repeat(2, axis=0))
+    np.testing.assert_allclose(policy.parameters[1:], policy.parameters[:1].repeat(6, axis=0))
     assert certain_share(policy) == 1
 
 
-@pytest.mark.parametrize(("warm_up", "lists"), [(None, 3), (0, 1), (5, 5)])  # there are three features
-def test_no_order_is_certain_while_warming_up(warm_up: int | None, lists: int) -> None:
-    policy = P2NeurRank(scorer=Linear(), variance=1e-30, warm_up=warm_up)  # they always agree
-    assert certain_share(policy) == 0
-    for number in range(1, 2 * lists + 1):
-        policy.learn(feedback_on(number))
-        assert certain_share(policy) == (number >= lists)
+def test_other_rankers_are_asked_after_every_lesson() -> None:
+    """Each network is asked in its turn, the same ones until something was learned, and never one twice."""
+    policy = P2NeurRank(scorer=Linear(), rankers=2, networks=3)
+    asked = set()
+    for seed in range(40):
+        policy.learn(feedback_on(seed))
+        before = policy.state()
+        first, second = (policy._opinions(np.eye(3)) for _ in range(2))
+        np.testing.assert_array_equal(first, second)
+        assert all(np.array_equal(before[name], array) for name, array in policy.state().items())
+        who = [int(np.flatnonzero((policy.average == opinion).all(axis=1))[0]) for opinion in first]
+        asked.add(frozenset(who))
+    assert asked == {frozenset(pair) for pair in itertools.combinations(range(3), 2)}
+
+
+@pytest.mark.parametrize(
+    ("rankers", "networks", "learning"), [(2, None, 6), (5, None, 9), (2, 0, 2), (2, 3, 3)]
+)
+def test_so_many_networks_learn(rankers: int, networks: int | None, learning: int) -> None:
+    policy = P2NeurRank(scorer=Linear(), rankers=rankers, networks=networks)
+    policy.learn(feedback_on(0))
+    assert policy.parameters.shape == (learning, 3)
+    assert policy._opinions(np.eye(3)).shape == (rankers, 3)
 
 
 @given(seed=st.integers(0, 2**32), rankers=st.integers(1, 4))
 def test_certain_is_what_all_rankers_agree_on(seed: int, rankers: int) -> None:
     rng = np.random.default_rng(seed)
     weights, features = rng.integers(-2, 3, size=(rankers, 3)), rng.integers(-2, 3, size=(6, 3))
-    policy = P2NeurRank(scorer=Linear(), rankers=rankers, warm_up=0)
+    policy = P2NeurRank(scorer=Linear(), rankers=rankers, networks=rankers)
     policy = policy.from_state(
         {**policy.state(), "parameters": weights.astype(float), "average": weights.astype(float)}
     )
     certain = policy.certain_orders(features.astype(float))
-    scores = policy.score(features.astype(float))
+    scores = policy.list_scores(features.astype(float))
     for i, j in itertools.product(range(6), repeat=2):
         assert certain[i, j] == all(int(w @ features[i]) > int(w @ features[j]) for w in weights)
         assert not certain[i, j] or scores[i] > scores[j]
 
 
-def test_exploitation_is_the_mean_of_the_rankers() -> None:
+def test_exploitation_is_the_mean_of_all_networks() -> None:
     policy = P2NeurRank(scorer=Linear(), rankers=3)
     for seed in range(20):
         policy.learn(feedback_on(seed))
@@ -111,7 +150,15 @@ def test_more_noise_and_more_rankers_leave_more_to_explore(setting: str) -> None
 
 @pytest.mark.parametrize(
     "settings",
-    [{"rankers": 0}, {"rankers": 1.5}, {"variance": 0.0}, {"variance": float("inf")}, {"warm_up": -1}],
+    [
+        {"rankers": 0},
+        {"rankers": 1.5},
+        {"variance": 0.0},
+        {"variance": float("inf")},
+        {"networks": 1},
+        {"networks": 2.5},
+        {"networks": -2},
+    ],
     ids=str,
 )
 def test_settings_without_a_meaning_are_refused(settings: dict[str, Any]) -> None:

@@ -52,15 +52,20 @@ def keep(documents: FloatArray, wins: BoolArray, slot: int, lesson: Lesson) -> t
     n, n_features = lesson.documents.shape
     slots = len(documents) if slot < len(documents) else max(2 * len(documents), slot + 1)
     length = max(n, documents.shape[1])
-    documents = _enlarged(documents, (slots, length, n_features))
-    wins = _enlarged(wins, (slots, length, length))
+    documents = enlarged(documents, (slots, length, n_features))
+    wins = enlarged(wins, (slots, length, length))
     documents[slot, :n] = lesson.documents
     wins[slot] = False
     wins[slot, :n, :n] = lesson.wins
     return documents, wins
 
 
-def _enlarged(array: npt.NDArray[Kind], shape: tuple[int, ...]) -> npt.NDArray[Kind]:
+def enlarged(array: npt.NDArray[Kind], shape: tuple[int, ...]) -> npt.NDArray[Kind]:
+    """The same values in a larger array, zeros around them; the array itself if it has this shape.
+
+    >>> enlarged(np.ones(2), (3,)).tolist()
+    [1.0, 1.0, 0.0]
+    """
     if array.shape == shape:
         return array
     larger = np.zeros(shape, dtype=array.dtype)

@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from rankloop.policies.adam import adam
-from rankloop.policies.lessons import Lesson, keep, lesson_of
+from rankloop.policies.lessons import Lesson, enlarged, keep, lesson_of
 from rankloop.policies.pairloss import descent, fair_share, surprise
 from rankloop.policies.preferences import Pairing, check_pairing
 from rankloop.policies.scored import ScoredPolicy
@@ -21,6 +21,7 @@ from rankloop.types import (
     BoolArray,
     Feedback,
     FloatArray,
+    IntArray,
     RankingError,
     SettingError,
 )
@@ -53,6 +54,7 @@ class NeuralPairwise(ExploresUncertain, ScoredPolicy):
     lists: Array = field(default_factory=partial(np.zeros, (), np.int64), init=False, repr=False)  # learned
     documents: FloatArray = field(default_factory=partial(np.zeros, (0, 0, 0)), init=False, repr=False)
     wins: BoolArray = field(default_factory=lambda: np.zeros((0, 0, 0), np.bool_), init=False, repr=False)
+    seeds: IntArray = field(default_factory=lambda: np.zeros(0, np.int64), init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse ways that nobody knows."""
@@ -67,7 +69,8 @@ class NeuralPairwise(ExploresUncertain, ScoredPolicy):
     def __copy__(self) -> Self:
         """A twin with a memory of its own: it is the one thing that `learn` writes into."""
         twin = object.__new__(type(self))
-        vars(twin).update(vars(self), documents=self.documents.copy(), wins=self.wins.copy())
+        memory = {name: getattr(self, name).copy() for name in ("documents", "wins", "seeds")}
+        vars(twin).update(vars(self), **memory)
         return twin
 
     def learn(self, feedback: Feedback) -> None:
@@ -78,10 +81,10 @@ class NeuralPairwise(ExploresUncertain, ScoredPolicy):
             return
         if not self.parameters.size:
             self._start(lesson.documents)
-        newest = self._remember(lesson)
+        newest = self._remember(lesson, seed)
         rng = np.random.default_rng((seed, 1))  # (seed,) itself may have matched the pairs
         for batch in self.training.batches(int(self.lists), newest, rng):
-            self._step(batch, seed)
+            self._step(batch)
         self._take_in(lesson)
 
     def parameters_for(self, features: FloatArray) -> FloatArray:
@@ -98,21 +101,23 @@ class NeuralPairwise(ExploresUncertain, ScoredPolicy):
         """Where the parameters start, and what the penalty pulls them back to."""
         return self.scorer.start(n_features)
 
-    def _remember(self, lesson: Lesson) -> int:
+    def _remember(self, lesson: Lesson, seed: int) -> int:
         """Keep a lesson, in place of the oldest if there is no room; the slot it is in."""
         known, found = self.documents.shape[2], lesson.documents.shape[1]
         if known != found:
             raise RankingError(f"this ranker knows {known} features but the query has {found}")
         slot = int(self.lists) % (self.training.memory or int(self.lists) + 1)
         self.documents, self.wins = keep(self.documents, self.wins, slot, lesson)
+        self.seeds = enlarged(self.seeds, self.documents.shape[:1])
+        self.seeds[slot] = seed
         self.lists = self.lists + 1
         return slot
 
-    def _step(self, batch: Batch, seed: int) -> None:
+    def _step(self, batch: Batch) -> None:
         """One step on these lists."""
 
         def weigh(scores: FloatArray, wins: BoolArray) -> FloatArray:
-            return self._weigh(scores, wins, seed) * batch.counts[:, None, None]
+            return self._weigh(scores, wins, self.seeds[batch.slots]) * batch.counts[:, None, None]
 
         documents, wins = self.documents[batch.slots], self.wins[batch.slots]
         direction = descent(self.scorer, self.parameters, documents, wins, weigh)
@@ -124,9 +129,9 @@ class NeuralPairwise(ExploresUncertain, ScoredPolicy):
         share = AVERAGED / (AVERAGED + float(self.steps))
         self.average = self.average + share * (self.parameters - self.average)
 
-    def _weigh(self, scores: FloatArray, wins: BoolArray, seed: int) -> FloatArray:
-        """What each win counts."""
-        del seed  # nothing is random here
+    def _weigh(self, scores: FloatArray, wins: BoolArray, seeds: IntArray) -> FloatArray:
+        """What each win counts, on lists with these seeds."""
+        del seeds  # nothing is random here
         return surprise(scores, wins) * fair_share(wins)
 
     def _take_in(self, lesson: Lesson) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankloop.policies.olranknet import OlRankNet
 from rankloop.policies.pairloss import fair_share, surprise
-from rankloop.types import BoolArray, FloatArray
+from rankloop.types import BoolArray, FloatArray, IntArray
 
 
 @dataclass(kw_only=True, eq=False)
@@ -36,8 +36,8 @@ class OlLambdaRank(OlRankNet):
 
     name: ClassVar[str] = "ollambdarank"
 
-    def _weigh(self, scores: FloatArray, wins: BoolArray, seed: int) -> FloatArray:
-        del seed  # nothing is random here
+    def _weigh(self, scores: FloatArray, wins: BoolArray, seeds: IntArray) -> FloatArray:
+        del seeds  # nothing is random here
         gains = np.where(wins.any(axis=-1), 1.0, 0.0)
         return surprise(scores, wins) * as_much_together(
             changes(scores, wins, gains), fair_share(wins) * wins

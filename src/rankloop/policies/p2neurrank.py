@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,21 +10,24 @@ import numpy as np
 
 from rankloop.policies.neural import NeuralPairwise
 from rankloop.policies.pairloss import fair_share, surprise
-from rankloop.types import BoolArray, FloatArray, SettingError
+from rankloop.types import BoolArray, FloatArray, IntArray, SettingError
+
+SPARE = 4  # networks that learn and are not asked in a round, by default
 
 
 @dataclass(kw_only=True, eq=False)
 class P2NeurRank(NeuralPairwise):
-    r"""Asks several networks, each trained on freshly perturbed clicks; what all agree on is certain.
+    r"""Asks several networks, each trained on perturbed clicks; what all agree on is certain.
 
-    Each network learns from labels $y + \zeta$ with $\zeta \sim \mathcal{N}(0, \nu^2)$, drawn anew for every
-    pair in every round: where $i$ won against $j$, the slope is $\sigma(s_j - s_i) + \zeta$. No confidence
-    width is needed. All networks are one stack of parameters and learn in one computation. Exploitation uses
-    the mean of their scores. The other settings are those of every `NeuralPairwise` policy.
+    Where $i$ won against $j$, network $n$ learns by the slope $\sigma(s_j - s_i) + \zeta$ with its own noise
+    $\zeta \sim \mathcal{N}(0, \nu^2)$. No confidence width is needed. All networks are one stack of
+    parameters and learn in one computation. Exploitation uses the mean of their scores. The other settings
+    are those of every `NeuralPairwise` policy.
 
-    No order is certain before `warm_up` lists were learned from, by default one for each feature. Networks
-    that start alike and have seen little agree on most documents by guessing alike from few others; what is
-    guessed to belong far down is not shown, and so the guess is never put to the test.
+    Other rankers must be asked in every round, or what they once agree to put far down is never shown and
+    the agreement never put to the test. The paper trains them anew on the whole history with new noise. Here
+    more `networks` learn than are asked, the noise of each is kept, and after every lesson `rankers` of
+    them are drawn. `networks=0` is the paper's way, for `training=Exact()`.
 
     >>> from rankloop.scorers import MLP
     >>> from rankloop.types import Feedback, Query
@@ -39,9 +43,10 @@ class P2NeurRank(NeuralPairwise):
 
     name: ClassVar[str] = "p2neurrank"
 
+    regularisation: float = 300.0
     rankers: int = 2  # N
     variance: float = 0.1  # ν²
-    warm_up: int | None = None  # lists; None: one for each feature
+    networks: int | None = None  # from which the rankers are drawn; None: four more than there are rankers
 
     def __post_init__(self) -> None:
         """Refuse ensembles that could not disagree."""
@@ -51,30 +56,57 @@ class P2NeurRank(NeuralPairwise):
                 "rankers must be a whole number of at least 1 and variance positive, "
                 f"found rankers={self.rankers}, variance={self.variance}"
             )
-        if self.warm_up is not None and self.warm_up < 0:
+        if self.networks and (self.networks < self.rankers or self.networks != int(self.networks)):
             raise SettingError(
-                f"warm_up must be a number of lists, or none for one per feature, found {self.warm_up}"
+                f"networks must be a whole number of at least rankers={self.rankers}, or 0 for the rankers "
+                f"themselves with new noise in every round, found {self.networks}"
             )
 
     def certain_orders(self, features: FloatArray) -> BoolArray:
-        """`certain[i, j]`: all rankers put `i` above `j`, and have seen enough to be asked."""
-        n, n_features = features.shape
-        enough = n_features if self.warm_up is None else self.warm_up
-        if not self.parameters.size or self.lists < enough:
-            return np.zeros((n, n), dtype=bool)
-        scores = super().score(features)
+        """`certain[i, j]`: all rankers put `i` above `j`."""
+        if not self.parameters.size:
+            return np.zeros((len(features), len(features)), dtype=bool)
+        scores = self._opinions(features)
         agreed: BoolArray = np.logical_and.reduce(scores[:, :, None] > scores[:, None, :])
         return agreed
 
-    def score(self, features: FloatArray) -> FloatArray:
+    def list_scores(self, features: FloatArray) -> FloatArray:
         """The mean of the rankers' scores: what all agree on, it agrees with."""
+        return self._opinions(features).mean(axis=0) if self.parameters.size else self.score(features)
+
+    def score(self, features: FloatArray) -> FloatArray:
+        """The mean of all networks' scores."""
         scores = super().score(features)
         return scores if scores.ndim == 1 else scores.mean(axis=0)
 
-    def _origin(self, n_features: int) -> FloatArray:
-        return np.tile(self.scorer.start(n_features), (self.rankers, 1))
+    def _opinions(self, features: FloatArray) -> FloatArray:
+        """The scores by the rankers of this round, [rankers, n]."""
+        drawn = np.random.default_rng(int(self.lists)).permutation(self._learning)[: self.rankers]
+        return self.scorer.score(self.average[drawn], features)
 
-    def _weigh(self, scores: FloatArray, wins: BoolArray, seed: int) -> FloatArray:
-        rng = np.random.default_rng((seed, 2))  # the same for all steps of a round
-        noise = np.sqrt(self.variance) * rng.standard_normal((*scores.shape, scores.shape[-1]))
-        return (surprise(scores, wins) + np.where(wins, noise, 0)) * fair_share(wins)
+    @property
+    def _learning(self) -> int:
+        """How many networks learn."""
+        return self.rankers + SPARE if self.networks is None else self.networks or self.rankers
+
+    def _origin(self, n_features: int) -> FloatArray:
+        return np.tile(self.scorer.start(n_features), (self._learning, 1))
+
+    def _weigh(self, scores: FloatArray, wins: BoolArray, seeds: IntArray) -> FloatArray:
+        perturbed = surprise(scores, wins) + math.sqrt(self.variance) * self._noise(wins, seeds)
+        return perturbed * fair_share(wins)
+
+    def _noise(self, wins: BoolArray, seeds: IntArray) -> FloatArray:
+        """Standard normal numbers for every win and network, [networks, *wins.shape]."""
+        noise = np.zeros((self._learning, *wins.shape))
+        if self.networks == 0:  # the same for all steps of a round
+            newest = (int(self.lists) - 1) % (self.training.memory or int(self.lists))
+            noise[:, wins] = _normal(int(self.seeds[newest]), noise[:, wins].shape)
+        else:  # the same whenever a list is learned from
+            for number, (won, seed) in enumerate(zip(wins, seeds.tolist(), strict=True)):
+                noise[:, number, won] = _normal(seed, noise[:, number, won].shape)
+        return noise
+
+
+def _normal(seed: int, shape: tuple[int, ...]) -> FloatArray:
+    return np.random.default_rng((seed, 2)).standard_normal(shape)

@@ -49,6 +49,7 @@ def rivals() -> dict[str, Policy]:
         "epsilon-greedy:scorer=mlp,learning_rate=0.0003": EpsilonGreedy(scorer=MLP(), learning_rate=0.0003),
         "dbgd:scorer=mlp": DBGD(scorer=MLP()),
         "pairrank": PairRank(),
+        "pairrank:prior=0.1": PairRank(prior=0.1),
         "pdgd": PDGD(),
         "dbgd": DBGD(),
     }
@@ -73,13 +74,15 @@ def covariances() -> dict[str, Policy]:
 
 
 def schedules() -> dict[str, Policy]:
-    """Small networks that learn from a memory, and from everything in every round."""
-    name = "{}:scorer=mlp((16,16))"
-    policies: dict[str, Policy] = {}
-    for kind in (P2NeurRank, OlRankNet):
-        policies[name.format(kind.name)] = kind(scorer=SMALL)
-        policies[f"{name.format(kind.name)},training=exact(20)"] = kind(scorer=SMALL, training=Exact(20))
-    return policies
+    """Small networks that learn from a memory, and as in the papers, from everything in every round."""
+    return {
+        "p2neurrank:scorer=mlp((16,16))": P2NeurRank(scorer=SMALL),
+        "p2neurrank:scorer=mlp((16,16)),training=exact(20),networks=0": P2NeurRank(
+            scorer=SMALL, training=Exact(20), networks=0
+        ),
+        "olranknet:scorer=mlp((16,16))": OlRankNet(scorer=SMALL),
+        "olranknet:scorer=mlp((16,16)),training=exact(20)": OlRankNet(scorer=SMALL, training=Exact(20)),
+    }
 
 
 def ensembles(variance: float) -> dict[str, Policy]:
