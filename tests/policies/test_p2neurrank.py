@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from typing import Any
 
@@ -78,6 +79,25 @@ def test_as_in_the_paper_every_round_has_noise_of_its_own() -> None:
         noise[:, policy.wins] = np.sqrt(0.5) * np.random.default_rng((seed, 2)).standard_normal(shape)
         for parameters, zeta in zip(policy.parameters, noise, strict=True):
             assert np.abs(steepest(policy, parameters, zeta)).max() < 0.05
+
+
+def test_the_papers_noise_is_the_newest_lists_also_where_the_memory_is_full() -> None:
+    policy = P2NeurRank(scorer=Linear(), networks=0, training=Replay(1, memory=3), variance=0.5)
+    for seed in (4, 5, 6, 7, 8):  # the last takes the place of the second
+        policy.learn(feedback_on(seed))
+    expected = np.random.default_rng((8, 2)).standard_normal((2, int(policy.wins[:3].sum())))
+    found = policy._noise(policy.wins[:3], policy.seeds[:3])
+    np.testing.assert_array_equal(found[:, policy.wins[:3]], expected)
+
+
+def test_a_copy_has_a_memory_of_its_own() -> None:
+    policy = P2NeurRank(scorer=Linear(), training=Replay(1, memory=2))
+    for seed in (4, 5):
+        policy.learn(feedback_on(seed))
+    twin, before = copy.copy(policy), policy.seeds.copy()
+    twin.learn(feedback_on(6))
+    np.testing.assert_array_equal(policy.seeds, before)
+    assert twin.seeds.tolist() == [6, 5]
 
 
 def test_rankers_without_noise_are_one() -> None:
