@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankloop.data import available, expand, load
+from rankloop.data import WORLDS, available, expand, load
 from rankloop.types import DataError, SettingError
 
 Pack = Callable[[bytes], bytes]
@@ -186,7 +186,7 @@ def test_everything_available_is_listed(collections: Path) -> None:
     write(collections / "mq", [f"S{part}.txt" for part in range(1, 6)])
     (collections / "empty").mkdir()
     entries = {entry.name: entry for entry in available()}
-    assert list(entries) == ["synthetic:linear", "synthetic:nonlinear", "synthetic:separable", "flat", "mq"]
+    assert list(entries) == [*(f"synthetic:{name}" for name in WORLDS), "flat", "mq"]
     assert entries["mq"].folds == ("fold1", "fold2", "fold3", "fold4", "fold5")
     assert entries["flat"].source == str(collections / "flat")
     assert all(entry.source for entry in entries.values())

@@ -1,6 +1,7 @@
 import numpy as np
+import pytest
 
-from rankloop.data import Description, describe
+from rankloop.data import Description, describe, effective_rank
 from rankloop.types import QuerySet
 
 
@@ -20,3 +21,17 @@ def test_a_description_counts() -> None:
         queries_without_relevant=2,
         megabytes=5 * 3 * 4 / 1e6,
     )
+
+
+def test_the_effective_rank_is_that_of_the_eigenvalues() -> None:
+    rng = np.random.default_rng(0)
+    features = rng.standard_normal((30, 4)) @ rng.standard_normal((4, 4)) + 100
+    queries = QuerySet(features, np.array([0, 10, 30]), np.zeros(30, dtype=np.int64), ("a", "b"))
+    mean = sum(np.cov(features[rows].T, bias=True) for rows in (slice(10), slice(10, 30)))
+    eigenvalues = np.linalg.eigvalsh(mean)
+    assert effective_rank(queries) == pytest.approx(eigenvalues.sum() ** 2 / np.square(eigenvalues).sum())
+
+
+def test_documents_that_are_all_alike_differ_in_nothing() -> None:
+    queries = QuerySet(np.ones((3, 2)), np.array([0, 3]), np.zeros(3, dtype=np.int64), ("a",))
+    assert effective_rank(queries) == 0

@@ -4,7 +4,19 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
 from threadpoolctl import threadpool_limits
 
-from rankloop.data import WORLDS, Linear, Nonlinear, Separable, World, describe, prepare, world
+from rankloop.data import (
+    WORLDS,
+    Independent,
+    Linear,
+    Nonlinear,
+    Separable,
+    World,
+    describe,
+    effective_rank,
+    normalise_per_query,
+    prepare,
+    world,
+)
 from rankloop.types import FloatArray, QuerySet, SettingError
 
 SMALL = {"queries": 30, "test_queries": 20}
@@ -117,16 +129,33 @@ def test_a_linear_ranker_is_not_enough_for_the_nonlinear_world() -> None:
     assert chance + 0.1 < linear < nonlinear - 0.05
 
 
+def test_features_of_the_nonlinear_world_are_as_redundant_as_real_ones() -> None:
+    redundant, independent = (
+        effective_rank(prepare(kind(queries=200, test_queries=1).dataset()).train)
+        for kind in (Nonlinear, Independent)
+    )
+    assert 7 < redundant < 10  # MSLR-WEB30K, MQ2007 and MQ2008: 7.2, 7.0 and 7.8
+    assert independent > 20
+
+
+def test_families_err_alike_only_in_the_nonlinear_world() -> None:
+    for kind, strongest in ((Nonlinear, 0.99), (Independent, 0.9)):
+        scores = normalise_per_query(kind(queries=30, test_queries=1).query_set()).features[:, 60:110]
+        alike = np.abs(np.corrcoef(scores.T) - np.eye(50)).max()
+        assert (alike > strongest) == (kind is Nonlinear)
+
+
 def test_worlds_are_made_by_name() -> None:
     assert world("linear") == Linear()
     assert world("nonlinear:queries=2000,seed=3") == Nonlinear(queries=2000, seed=3)
+    assert world("independent:noise=1") == Independent(noise=1.0) != Nonlinear(noise=1.0)
     assert world("separable:margin=0.5") == Separable(margin=0.5)
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("liner", "did you mean 'linear'. choose from linear, nonlinear, separable"),
+        ("liner", "did you mean 'linear'. choose from linear, nonlinear, independent, separable"),
         ("", "no synthetic world is called ''"),
         ("linear:querys=3", "the linear world has no option 'querys': did you mean 'queries'."),
         (

@@ -66,6 +66,13 @@ def test_every_other_list_can_be_drawn() -> None:
         assert set(batch.slots[1:].tolist()) == set(range(min(lists, 10))) - {newest}
 
 
+def test_every_step_of_a_round_draws_other_lists_besides_the_newest() -> None:
+    batches = list(Replay(5, memory=100, steps=3).batches(80, 79, np.random.default_rng(0)))
+    assert [batch.slots[0] for batch in batches] == [79, 79, 79]
+    assert len({tuple(batch.slots.tolist()) for batch in batches}) == 3
+    assert all(batch.counts.mean() == pytest.approx(1) for batch in batches)
+
+
 @pytest.mark.parametrize(
     "make",
     [
@@ -74,6 +81,7 @@ def test_every_other_list_can_be_drawn() -> None:
         lambda: Replay(-1),
         lambda: Replay(memory=0),
         lambda: Replay(repeats=-1),
+        lambda: Replay(steps=0),
         lambda: Replay(repeats=0.5),  # type: ignore[arg-type]
         lambda: Replay("x"),  # type: ignore[arg-type]
     ],

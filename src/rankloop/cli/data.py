@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from rankloop.cli.console import CONSOLE
-from rankloop.data import describe, expand, load, read_letor
+from rankloop.data import describe, effective_rank, expand, load, read_letor
 
 data_app = typer.Typer(help="Look at data, check files, and read them into the cache.", no_args_is_help=True)
 Name = Annotated[
@@ -45,7 +45,11 @@ def info(name: Name) -> None:
         )
         table.add_row("memory, MB", *(f"{fact.megabytes:,.1f}" for fact in facts))
         CONSOLE.print(table)
-        CONSOLE.print(f"as experiments see it: {prepared.train.n_features} features\n")
+        CONSOLE.print(
+            f"as experiments see it: {prepared.train.n_features} features, in which documents of a query "
+            f"differ like in {effective_rank(prepared.train):.1f} independent ones\n",
+            soft_wrap=True,
+        )
 
 
 @data_app.command()

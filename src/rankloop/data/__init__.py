@@ -3,9 +3,9 @@
 from rankloop.data.cache import cache_folder, file_digest, read_cached
 from rankloop.data.catalogue import Entry, available, expand, load
 from rankloop.data.dataset import Dataset, prepare
-from rankloop.data.describe import Description, describe
+from rankloop.data.describe import Description, describe, effective_rank
 from rankloop.data.linear import Linear
-from rankloop.data.nonlinear import Nonlinear
+from rankloop.data.nonlinear import Independent, Nonlinear
 from rankloop.data.prepare import concatenate, drop_constant_features, normalise_per_query, pad_features
 from rankloop.data.reader import read_letor
 from rankloop.data.separable import Separable
@@ -17,6 +17,7 @@ __all__ = [
     "Dataset",
     "Description",
     "Entry",
+    "Independent",
     "Linear",
     "Nonlinear",
     "Separable",
@@ -26,6 +27,7 @@ __all__ = [
     "concatenate",
     "describe",
     "drop_constant_features",
+    "effective_rank",
     "expand",
     "file_digest",
     "load",

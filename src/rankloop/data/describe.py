@@ -48,3 +48,24 @@ def describe(queries: QuerySet) -> Description:
         queries_without_relevant=int((best == 0).sum()),
         megabytes=queries.features.nbytes / 1e6,
     )
+
+
+def effective_rank(queries: QuerySet) -> float:
+    r"""How many equally strong, unrelated features the documents of a query differ in, in effect.
+
+    $(\sum_k \lambda_k)^2 / \sum_k \lambda_k^2$ with the eigenvalues $\lambda$ of the covariance of the
+    features within queries, the mean over the queries: `n_features` if all differ alike and independently, 1
+    if all say the same. The smaller it is, the longer gradient descent takes.
+
+    >>> square = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    >>> one = QuerySet(square, np.array([0, 4]), np.zeros(4, dtype=np.int64), ("a",))
+    >>> twice = QuerySet(square[:, [0, 0]], np.array([0, 4]), np.zeros(4, dtype=np.int64), ("a",))
+    >>> round(effective_rank(one), 6), round(effective_rank(twice), 6)
+    (2.0, 1.0)
+    """
+    covariance = np.zeros((queries.n_features, queries.n_features))
+    for judged in queries:
+        centred = judged.query.features - judged.query.features.mean(axis=0)
+        covariance += centred.T @ centred / len(centred)
+    total = float(np.trace(covariance))
+    return total**2 / float(np.square(covariance).sum()) if total else 0.0

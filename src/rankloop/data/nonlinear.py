@@ -16,6 +16,8 @@ HOPELESS = 0.025  # share of queries whose documents all miss the point
 FACTORS = 8  # body, title, anchor, freshness, quality, spam, length, focus
 QUERY_FEATURES, COUNTS, SCORES, RATIOS, QUALITIES = 20, 40, 50, 20, 6
 DOCUMENT_FEATURES = COUNTS + SCORES + RATIOS + QUALITIES
+FAMILIES = (34, 20, 15, 12, 11, 9, 8, 7)  # how many features see each factor first, in no fixed order
+COMMON, LEAST, MOST = 1.4, 0.003, 0.7  # errors: the most that a family shares; least and most of one's own
 CHUNK_QUERIES = 32  # part of the world's definition: the random numbers are drawn chunk by chunk
 
 
@@ -26,6 +28,10 @@ class Nonlinear(World):
     Every document has eight hidden factors. Its relevance is a sum of products, thresholds and a preferred
     length of these, an effect of the query, and `noise`; its features are noisy, skewed and redundant views
     of one or two factors each. Grades 0 to 4 occur in the shares 52, 32, 13, 2 and 1 %.
+
+    As in real collections, many features say nearly the same: those that see a factor are a large or a small
+    family, share part of their error, and differ by errors of their own from tiny to large. What tells the
+    members of a family apart is much smaller than what they have in common.
 
     >>> world = Nonlinear(queries=3, test_queries=2, seed=1).dataset()
     >>> world.train.n_features, len(world.test)
@@ -50,7 +56,7 @@ class Nonlinear(World):
         """All queries, those for training first."""
         rng = np.random.default_rng(self.seed)
         offsets = self._offsets(rng)
-        views = _Views.draw(rng)
+        views = self._views(rng)
         features = np.empty((int(offsets[-1]), QUERY_FEATURES + DOCUMENT_FEATURES), np.float32)
         latent = np.empty(len(features))
         for lengths, rows in _chunks(offsets):
@@ -60,6 +66,36 @@ class Nonlinear(World):
             features[rows, :QUERY_FEATURES] = _query_features(lengths, rng)
             features[rows, QUERY_FEATURES:] = views.of(factors, lengths, rng)
         return self._judged(features, offsets, grade_by_shares(latent, GRADE_SHARES))
+
+    def _views(self, rng: np.random.Generator) -> _Views:
+        return _Views(
+            first=rng.permutation(np.repeat(np.arange(FACTORS), FAMILIES)),
+            second=rng.integers(0, FACTORS, DOCUMENT_FEATURES),
+            share=rng.uniform(0, 0.5, DOCUMENT_FEATURES),
+            common=rng.uniform(0, COMMON, DOCUMENT_FEATURES),
+            blur=np.exp(rng.uniform(np.log(LEAST), np.log(MOST), DOCUMENT_FEATURES)),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Independent(Nonlinear):
+    """The same world with features that err independently: every one adds something of its own.
+
+    Real features are not like that, and gradient descent has an easier life here than there.
+
+    >>> world = Independent(queries=3, test_queries=2, seed=1).dataset()
+    >>> world.name, world.train.n_features
+    ('synthetic:independent', 136)
+    """
+
+    def _views(self, rng: np.random.Generator) -> _Views:
+        return _Views(
+            first=np.resize(np.arange(FACTORS), DOCUMENT_FEATURES),
+            second=rng.integers(0, FACTORS, DOCUMENT_FEATURES),
+            share=rng.uniform(0, 0.5, DOCUMENT_FEATURES),
+            common=np.zeros(DOCUMENT_FEATURES),
+            blur=rng.uniform(0.4, 1.5, DOCUMENT_FEATURES),
+        )
 
 
 def relevance_of(factors: FloatArray) -> FloatArray:
@@ -90,14 +126,8 @@ class _Views:
     first: IntArray  # [116]
     second: IntArray
     share: FloatArray  # of the second factor
-    blur: FloatArray
-
-    @classmethod
-    def draw(cls, rng: np.random.Generator) -> _Views:
-        first = np.resize(np.arange(FACTORS), DOCUMENT_FEATURES)
-        second = rng.integers(0, FACTORS, DOCUMENT_FEATURES)
-        share = rng.uniform(0, 0.5, DOCUMENT_FEATURES)
-        return cls(first, second, share, rng.uniform(0.4, 1.5, DOCUMENT_FEATURES))
+    common: FloatArray  # size of the error that all features with this first factor share
+    blur: FloatArray  # size of the error of its own
 
     def of(self, factors: FloatArray, lengths: IntArray, rng: np.random.Generator) -> FloatArray:
         seen = rng.standard_normal((int(lengths.sum()), DOCUMENT_FEATURES), np.float32)
@@ -105,6 +135,9 @@ class _Views:
         columns = factors.T.astype(np.float32)
         seen += columns[:, self.first]
         seen += self.share.astype(np.float32) * columns[:, self.second]
+        if self.common.any():
+            errors = rng.standard_normal((len(seen), FACTORS), np.float32)
+            seen += self.common.astype(np.float32) * errors[:, self.first]
         levels = rng.standard_normal((len(lengths), COUNTS + SCORES), np.float32)
         return _in_raw_scale(seen, np.repeat(levels, lengths, axis=0))
 

@@ -6,12 +6,17 @@ from dataclasses import fields
 from typing import Any
 
 from rankloop.data.linear import Linear
-from rankloop.data.nonlinear import Nonlinear
+from rankloop.data.nonlinear import Independent, Nonlinear
 from rankloop.data.separable import Separable
 from rankloop.data.world import World
 from rankloop.types import SettingError, suggestion
 
-WORLDS: dict[str, type[World]] = {"linear": Linear, "nonlinear": Nonlinear, "separable": Separable}
+WORLDS: dict[str, type[World]] = {
+    "linear": Linear,
+    "nonlinear": Nonlinear,
+    "independent": Independent,
+    "separable": Separable,
+}
 
 
 def world(description: str) -> World:

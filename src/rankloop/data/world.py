@@ -10,7 +10,7 @@ import numpy as np
 from rankloop.data.dataset import Dataset, fingerprint
 from rankloop.types import FloatArray, IntArray, QuerySet, SettingError
 
-WORLD_VERSION = 1  # part of the fingerprint: raise it whenever the same options give other data
+WORLD_VERSION = 2  # part of the fingerprint: raise it whenever the same options give other data
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -59,11 +59,12 @@ class Exact:
 
 @dataclass(frozen=True)
 class Replay:
-    r"""In every round, one gradient step on the new list and on a few old ones, at a constant cost.
+    r"""In every round, a gradient step on the new list and on a few old ones, at a constant cost.
 
     If the share $f$ of the memory is full, an old list counts $f \cdot \text{repeats} / \text{lists}$ times
     as much as the new one. So all lists have the same say, that of `repeats` new ones before they are
     forgotten, and the first ones, shown when little was known, do not set the course by being replayed most.
+    More `steps` and `repeats` fit the lists more closely: for queries that come again and again.
 
     >>> (batch,) = Replay(3, memory=10, repeats=6).batches(5, 4, np.random.default_rng(0))
     >>> batch.slots.tolist(), batch.counts.tolist()  # the memory is half full
@@ -73,21 +74,23 @@ class Replay:
     lists: int = 7  # drawn in each round
     memory: int = 5000  # lists remembered
     repeats: int = 16  # how often a list is learned from again, in effect
+    steps: int = 1  # in each round
 
     def __post_init__(self) -> None:
         """Refuse memories that hold nothing."""
-        given = (self.lists, self.memory, self.repeats)
-        if any(type(each) is not int or each < least for each, least in zip(given, (0, 1, 0), strict=True)):
+        given = ((self.lists, 0), (self.repeats, 0), (self.memory, 1), (self.steps, 1))
+        if any(type(each) is not int or each < least for each, least in given):
             raise SettingError(
-                "lists and repeats must be whole numbers of at least 0 and memory one of at least 1, "
-                f"found lists={self.lists}, memory={self.memory}, repeats={self.repeats}"
+                "lists and repeats must be whole numbers of at least 0, memory and steps of at least 1, "
+                f"found {self}"
             )
 
     def batches(self, lists: int, newest: int, rng: np.random.Generator) -> Iterator[Batch]:
-        """The newest list, and some of the others."""
+        """The newest list and some of the others, others in each step."""
         kept = min(lists, self.memory)
-        steps_on = rng.integers(kept - 1, size=self.lists) if kept > 1 else np.empty(0, dtype=np.int64)
-        slots = np.append(newest, (newest + 1 + steps_on) % kept)
         share = self.repeats * kept / (max(self.lists, 1) * self.memory)
-        counts = np.where(slots == newest, 1.0, share)
-        yield Batch(slots, counts / counts.mean())
+        for _ in range(self.steps):
+            ahead = rng.integers(kept - 1, size=self.lists) if kept > 1 else np.empty(0, dtype=np.int64)
+            slots = np.append(newest, (newest + 1 + ahead) % kept)
+            counts = np.where(slots == newest, 1.0, share)
+            yield Batch(slots, counts / counts.mean())
