@@ -49,7 +49,7 @@ def rivals() -> dict[str, Policy]:
         "epsilon-greedy:scorer=mlp,learning_rate=0.0003": EpsilonGreedy(scorer=MLP(), learning_rate=0.0003),
         "dbgd:scorer=mlp": DBGD(scorer=MLP()),
         "pairrank": PairRank(),
-        "pairrank:prior=0.1": PairRank(prior=0.1),
+        "pairrank:prior=0.2": PairRank(prior=0.2),
         "pdgd": PDGD(),
         "dbgd": DBGD(),
     }
