@@ -25,6 +25,7 @@ from rankloop.policies import (
     P2NeurRank,
     PairRank,
     Policy,
+    Replay,
 )
 from rankloop.scorers import MLP
 
@@ -74,14 +75,22 @@ def covariances() -> dict[str, Policy]:
 
 
 def schedules() -> dict[str, Policy]:
-    """Small networks that learn from a memory, and as in the papers, from everything in every round."""
+    """Small networks that learn from everything in every round, as in the papers, from much, or little."""
+    much, rate = Replay(63, repeats=1000, steps=5), 5e-4
+    replayed = "training=replay(63,repeats=1000,steps=5),learning_rate=5e-4"
     return {
+        "p2neurrank:scorer=mlp((16,16)),networks=0,training=exact(20)": P2NeurRank(
+            scorer=SMALL, networks=0, training=Exact(20)
+        ),
+        f"p2neurrank:scorer=mlp((16,16)),networks=0,{replayed}": P2NeurRank(
+            scorer=SMALL, networks=0, training=much, learning_rate=rate
+        ),
         "p2neurrank:scorer=mlp((16,16))": P2NeurRank(scorer=SMALL),
-        "p2neurrank:scorer=mlp((16,16)),training=exact(20),networks=0": P2NeurRank(
-            scorer=SMALL, training=Exact(20), networks=0
+        "olranknet:scorer=mlp((16,16)),training=exact(20)": OlRankNet(scorer=SMALL, training=Exact(20)),
+        f"olranknet:scorer=mlp((16,16)),{replayed}": OlRankNet(
+            scorer=SMALL, training=much, learning_rate=rate
         ),
         "olranknet:scorer=mlp((16,16))": OlRankNet(scorer=SMALL),
-        "olranknet:scorer=mlp((16,16)),training=exact(20)": OlRankNet(scorer=SMALL, training=Exact(20)),
     }
 
 
