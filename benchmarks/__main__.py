@@ -124,12 +124,12 @@ def show_agreement(rows: list[Row]) -> None:
 def show_training(rows: list[Row]) -> None:
     """The table of training schedules."""
     table = Table(title="P²NeurRank, 100 x 100: a round after so many lists")
-    for heading in ("lists", "replay, ms", "exact, ms", "× replay"):
+    for heading in ("lists", "replay, ms", "much replay, ms", "exact, ms", "× replay", "× much replay"):
         table.add_column(heading, justify="right")
     for row in rows:
-        table.add_row(
-            f"{row['lists']:,}", f"{row['replay_ms']:.2f}", f"{row['exact_ms']:,.0f}", f"{row['ratio']:,.0f}"
-        )
+        replay = f"{row['replay_ms']:.2f}", f"{row['much_ms']:.1f}"
+        exact = f"{row['exact_ms']:,.0f}", f"{row['ratio']:,.0f}", f"{row['much_ratio']:,.0f}"
+        table.add_row(f"{row['lists']:,}", *replay, *exact)
     if rows:
         CONSOLE.print(table)
 

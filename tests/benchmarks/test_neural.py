@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.neural import _alike, agreement, training
+from benchmarks.neural import MUCH, _alike, agreement, training
 from rankloop.policies import Batch, Diagonal, Exact, NeuralPairwise, OlRankNet
 from rankloop.scorers import Linear
 from rankloop.types import JudgedQuery, Query
@@ -47,7 +47,8 @@ def test_exact_training_is_timed_where_it_learns(monkeypatch: pytest.MonkeyPatch
         step(policy, batch)
 
     monkeypatch.setattr(NeuralPairwise, "_step", counted)
-    (row,) = training(moments=(30,), rounds=5, exact_rounds=1)
-    assert row["lists"] == 30
-    assert max(sizes) >= 30  # everything
+    (row,) = training(moments=(70,), rounds=5, much_rounds=1, exact_rounds=1)
+    assert row["lists"] == 70
+    assert sizes.count(1 + MUCH.lists) == MUCH.steps
+    assert max(sizes) >= 70  # everything
     assert sizes.count(max(sizes)) == Exact().steps
