@@ -37,6 +37,7 @@ def uncertain() -> dict[str, Policy]:
     return {
         "p2neurrank": P2NeurRank(),
         "ollambdarank": OlLambdaRank(),
+        "ollambdarank:covariance=diagonal": OlLambdaRank(covariance=Diagonal()),
         "olranknet": OlRankNet(),
         "olranknet:covariance=diagonal": OlRankNet(covariance=Diagonal()),
     }
