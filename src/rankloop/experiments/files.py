@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Callable
@@ -30,4 +31,6 @@ def write_json(path: Path, value: Any) -> None:
 
 def write_parquet(path: Path, frame: pl.DataFrame) -> None:
     """Write a frame as Parquet."""
-    write_whole(path, lambda part: frame.write_parquet(part, compression="zstd", statistics=False))
+    made = io.BytesIO()  # Polars' own threads would go on writing a file after Ctrl-C, when it was removed
+    frame.write_parquet(made, compression="zstd", statistics=False)
+    write_whole(path, lambda part: part.write_bytes(made.getvalue()))
