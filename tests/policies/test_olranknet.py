@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -99,7 +100,7 @@ def test_a_list_without_gains_is_changed_by_nothing() -> None:
 
 def test_the_pairs_at_the_top_count_most() -> None:
     """Of equally surprising wins, those between higher ranks pull more."""
-    policy = OlLambdaRank(scorer=Linear())
+    policy = OlLambdaRank(scorer=Linear(), draws=0)
     scores, wins = np.array([[4.0, 3.0, 2.0, 1.0]]), np.zeros((1, 4, 4), dtype=bool)
     wins[0, 1, 0] = wins[0, 3, 2] = True  # each just below whom it won against
     weights = policy._weigh(scores, wins, SEEDS)
@@ -122,10 +123,52 @@ def test_all_pairs_of_a_list_count_together_as_much_as_in_olranknet() -> None:
     rng = np.random.default_rng(3)
     scores, wins = rng.random((4, 5)), np.zeros((4, 5, 5), dtype=bool)
     wins[:3, :2, 2:] = True  # the last place of the memory is empty
-    weights = OlLambdaRank(scorer=Linear())._weigh(scores, wins, SEEDS)
+    weights = OlLambdaRank(scorer=Linear(), draws=0)._weigh(scores, wins, SEEDS)
     for each, score in zip(weights[:3], scores[:3], strict=True):
         changes = swap_changes(score, np.array([1.0, 1.0, 0.0, 0.0, 0.0]))
         share = changes[:2, 2:].sum() / 2  # two pairs can be matched without using anyone twice
         for i, j in itertools.product((0, 1), (2, 3, 4)):
             assert each[i, j] == pytest.approx(expit(score[j] - score[i]) * changes[i, j] / share)
     assert not weights[3].any()
+
+
+def test_the_list_is_drawn_from_the_scores() -> None:
+    """Weights are as the expected change of nDCG, over all orders with Plackett and Luce's probabilities."""
+    scores, gains = np.array([1.5, 0.0, -0.5, 0.7]), np.array([0.0, 1.0, 0.0, 1.0])
+    wins = np.zeros((1, 4, 4), dtype=bool)
+    wins[0, 1::2, ::2] = True
+    expected = np.zeros((4, 4))
+    for order in itertools.permutations(range(4)):
+        left = [np.exp(scores[list(order[rank:])]).sum() for rank in range(4)]
+        chance = np.prod(np.exp(scores[list(order)]) / left)
+        expected += chance * swap_changes(-np.argsort(order).astype(float), gains)
+    weights = OlLambdaRank(scorer=Linear(), draws=20000)._weigh(scores[None], wins, SEEDS)[0]
+    pairs = [(1, 0), (1, 2), (3, 0), (3, 2)]
+    share = sum(expected[pair] for pair in pairs) / 2
+    for i, j in pairs:
+        surprise = expit(scores[j] - scores[i])
+        assert weights[i, j] == pytest.approx(surprise * expected[i, j] / share, rel=0.02)
+
+
+def test_who_knows_nothing_learns_from_all_pairs_alike() -> None:
+    wins = np.zeros((1, 6, 6), dtype=bool)
+    wins[0, :2, 2:] = True
+    weights = OlLambdaRank(scorer=Linear(), draws=20000)._weigh(np.zeros((1, 6)), wins, SEEDS)[0]
+    np.testing.assert_allclose(weights[:2, 2:], 0.5 / 4, rtol=0.05)
+
+
+def test_a_list_meets_the_same_luck_again() -> None:
+    """Whoever is learned from beside it, and however long the memory's lists are."""
+    policy, rng = OlLambdaRank(scorer=Linear()), np.random.default_rng(1)
+    scores, wins = rng.random((2, 5)), np.zeros((2, 5, 5), dtype=bool)
+    wins[:, 0, 1:3] = True
+    alone = policy._weigh(scores[1:, :3], wins[1:, :3, :3], np.array([8]))
+    beside = policy._weigh(scores, wins, np.array([7, 8]))
+    np.testing.assert_array_equal(beside[1, :3, :3], alone[0])
+    assert not np.allclose(beside[1, :3, :3], policy._weigh(scores[1:, :3], wins[1:, :3, :3], np.array([9])))
+
+
+@pytest.mark.parametrize("draws", [-1, 1.5, True])
+def test_draws_without_a_meaning_are_refused(draws: Any) -> None:
+    with pytest.raises(SettingError):
+        OlLambdaRank(draws=draws)

@@ -1,4 +1,4 @@
-"""P²NeurRank: rankers that differ by the noise they learned, and nothing else."""
+"""P²NeurRank: rankers that differ by the noise they learned, and by where they started."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from rankloop.policies import Exact, P2NeurRank, Replay
-from rankloop.scorers import Linear
+from rankloop.scorers import MLP, Linear
 from rankloop.types import Feedback, FloatArray, Query, Ranking, SettingError
 
 
@@ -66,7 +66,7 @@ def test_each_network_keeps_its_noise() -> None:
         policy.learn(feedback_on(seed, n))
     policy.wins, policy.documents, policy.seeds = policy.wins[:3], policy.documents[:3], policy.seeds[:3]
     for number, parameters in enumerate(policy.parameters):
-        assert np.abs(steepest(policy, parameters, noise_of_lists(policy, number, 6))).max() < 0.05
+        assert np.abs(steepest(policy, parameters, noise_of_lists(policy, number, 10))).max() < 0.05
 
 
 def test_as_in_the_paper_every_round_has_noise_of_its_own() -> None:
@@ -104,8 +104,20 @@ def test_rankers_without_noise_are_one() -> None:
     policy = P2NeurRank(scorer=Linear(), rankers=3, variance=1e-30)
     for seed in range(20):
         policy.learn(feedback_on(seed))
-    np.testing.assert_allclose(policy.parameters[1:], policy.parameters[:1].repeat(6, axis=0))
+    np.testing.assert_allclose(policy.parameters, np.tile(policy.parameters[:1], (11, 1)))
     assert certain_share(policy) == 1
+
+
+def test_every_network_has_a_start_of_its_own() -> None:
+    """Without noise they still differ; and a strong penalty holds each where it started."""
+    scorer = MLP((4, 4))
+    policy = P2NeurRank(scorer=scorer, networks=3, variance=1e-30, regularisation=1e9, learning_rate=1e-6)
+    for seed in range(20):
+        policy.learn(feedback_on(seed))
+    starts = np.stack([scorer.start(3, number) for number in range(3)])
+    np.testing.assert_allclose(policy.parameters, starts, atol=2e-5)
+    for one, other in itertools.combinations(policy.parameters, 2):
+        assert np.abs(one - other).max() > 0.01
 
 
 def test_other_rankers_are_asked_after_every_lesson() -> None:
@@ -124,7 +136,7 @@ def test_other_rankers_are_asked_after_every_lesson() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rankers", "networks", "learning"), [(2, None, 6), (5, None, 9), (2, 0, 2), (2, 3, 3)]
+    ("rankers", "networks", "learning"), [(2, None, 10), (5, None, 13), (2, 0, 2), (2, 3, 3)]
 )
 def test_so_many_networks_learn(rankers: int, networks: int | None, learning: int) -> None:
     policy = P2NeurRank(scorer=Linear(), rankers=rankers, networks=networks)

@@ -150,6 +150,10 @@ def test_the_start_depends_on_the_settings_alone() -> None:
         assert not np.allclose(one, other)
 
 
+def test_networks_side_by_side_start_apart() -> None:
+    np.testing.assert_array_equal(MLP((4, 4), seed=3).start(5, 2), MLP((4, 4), seed=5).start(5))
+
+
 def test_nobody_can_change_the_start() -> None:
     with pytest.raises(ValueError, match="read-only"):
         MLP((4, 4)).start(5)[0] = 1.0

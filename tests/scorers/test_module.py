@@ -62,6 +62,12 @@ def test_the_start_is_seeded_and_leaves_the_randomness_of_others_alone() -> None
     assert torch.rand(1) == expected
     np.testing.assert_array_equal(start, Module(small, seed=3).start(5))
     assert not np.allclose(start, Module(small, seed=4).start(5))
+    np.testing.assert_array_equal(start, Module(small, seed=1).start(5, 2))  # the third, side by side
+
+
+def test_nobody_can_change_the_start() -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        Module(small).start(5)[0] = 1.0
 
 
 def test_scores_are_the_modules_own() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankloop.policies.olranknet import OlRankNet
 from rankloop.policies.pairloss import fair_share, surprise
-from rankloop.types import BoolArray, FloatArray, IntArray
+from rankloop.types import BoolArray, FloatArray, IntArray, SettingError
 
 
 @dataclass(kw_only=True, eq=False)
@@ -17,9 +17,16 @@ class OlLambdaRank(OlRankNet):
     r"""Learns most from the pairs that matter most for the top of its list.
 
     The slope of every pair is multiplied by $|\Delta \text{nDCG@10}|$: by how much the nDCG@10 of the list
-    would change if the two were swapped. The list is that of the documents learned from, in the order of the
-    present scores, and its gains are the clicks. All pairs of a list together count as much as they do in
-    `OlRankNet`, and the rest is `OlRankNet`.
+    would change if the two were swapped. The list is that of the documents learned from, and its gains are
+    the clicks. All pairs of a list together count as much as they do in `OlRankNet`, and the rest is
+    `OlRankNet`.
+
+    In which order is the list? By the present scores; but they are unsure, and a network that has yet to
+    learn who belongs on top should not learn most about whom it happens to have there. So the change is the
+    mean over `draws` lists drawn from the scores by Plackett and Luce's model, in which $i$ stands above $j$
+    with the very probability $\sigma(s_i - s_j)$ that is being learned. While nothing is known all pairs
+    count alike, and the surer the scores, the more the top counts. `draws=0` sorts by the scores, as
+    LambdaRank does.
 
     >>> from rankloop.scorers import MLP
     >>> from rankloop.types import Feedback, Query
@@ -36,12 +43,32 @@ class OlLambdaRank(OlRankNet):
 
     name: ClassVar[str] = "ollambdarank"
 
+    draws: int = 16
+
+    def __post_init__(self) -> None:
+        """Refuse fewer draws than none."""
+        super().__post_init__()
+        if type(self.draws) is not int or self.draws < 0:
+            raise SettingError(f"draws must be a whole number of at least 0, found {self.draws}")
+
     def _weigh(self, scores: FloatArray, wins: BoolArray, seeds: IntArray) -> FloatArray:
-        del seeds  # nothing is random here
         gains = np.where(wins.any(axis=-1), 1.0, 0.0)
-        return surprise(scores, wins) * as_much_together(
-            changes(scores, wins, gains), fair_share(wins) * wins
-        )
+        drawn = changes(scores + self._luck(wins, seeds), wins, gains).mean(axis=0)
+        return surprise(scores, wins) * as_much_together(drawn, fair_share(wins) * wins)
+
+    def _luck(self, wins: BoolArray, seeds: IntArray) -> FloatArray:
+        """What is added to the scores before each draw's list is sorted, [draws, n_lists, n].
+
+        Noise by Gumbel's law makes it a list by Plackett and Luce's. A list meets the same luck whenever it
+        is learned from.
+        """
+        luck = np.zeros((max(self.draws, 1), *wins.shape[:-1]))
+        if self.draws:
+            for number, (won, seed) in enumerate(zip(wins, seeds.tolist(), strict=True)):
+                listed = won.any(axis=-1) | won.any(axis=-2)
+                rng = np.random.default_rng((seed, 3))
+                luck[:, number, listed] = rng.gumbel(size=(self.draws, np.count_nonzero(listed)))
+        return luck
 
 
 def lambdas(scores: FloatArray, wins: BoolArray, gains: FloatArray) -> FloatArray:

@@ -12,7 +12,7 @@ from rankloop.policies.neural import NeuralPairwise
 from rankloop.policies.pairloss import fair_share, surprise
 from rankloop.types import BoolArray, FloatArray, IntArray, SettingError
 
-SPARE = 4  # networks that learn and are not asked in a round, by default
+SPARE = 8  # networks that learn and are not asked in a round, by default
 
 
 @dataclass(kw_only=True, eq=False)
@@ -20,9 +20,9 @@ class P2NeurRank(NeuralPairwise):
     r"""Asks several networks, each trained on perturbed clicks; what all agree on is certain.
 
     Where $i$ won against $j$, network $n$ learns by the slope $\sigma(s_j - s_i) + \zeta$ with its own noise
-    $\zeta \sim \mathcal{N}(0, \nu^2)$. No confidence width is needed. All networks are one stack of
-    parameters and learn in one computation. Exploitation uses the mean of their scores. The other settings
-    are those of every `NeuralPairwise` policy.
+    $\zeta \sim \mathcal{N}(0, \nu^2)$, from a start of its own. No confidence width is needed. All networks
+    are one stack of parameters and learn in one computation. Exploitation uses the mean of their scores. The
+    other settings are those of every `NeuralPairwise` policy.
 
     Other rankers must be asked in every round, or what they once agree to put far down is never shown and
     the agreement never put to the test. The paper trains them anew on the whole history with new noise. Here
@@ -45,8 +45,8 @@ class P2NeurRank(NeuralPairwise):
 
     regularisation: float = 300.0
     rankers: int = 2  # N
-    variance: float = 0.1  # ν²
-    networks: int | None = None  # from which the rankers are drawn; None: four more than there are rankers
+    variance: float = 0.25  # ν²: by default that of a coin
+    networks: int | None = None  # from which the rankers are drawn; None: eight more than there are rankers
 
     def __post_init__(self) -> None:
         """Refuse ensembles that could not disagree."""
@@ -90,7 +90,7 @@ class P2NeurRank(NeuralPairwise):
         return self.rankers + SPARE if self.networks is None else self.networks or self.rankers
 
     def _origin(self, n_features: int) -> FloatArray:
-        return np.tile(self.scorer.start(n_features), (self._learning, 1))
+        return np.stack([self.scorer.start(n_features, number) for number in range(self._learning)])
 
     def _weigh(self, scores: FloatArray, wins: BoolArray, seeds: IntArray) -> FloatArray:
         perturbed = surprise(scores, wins) + math.sqrt(self.variance) * self._noise(wins, seeds)

@@ -16,8 +16,12 @@ class Scorer(Protocol):
     stack of them [n, n_parameters] is taken too, and the answer is a stack.
     """
 
-    def start(self, n_features: int) -> FloatArray:
-        """The parameters before anything was learned, [n_parameters]."""
+    def start(self, n_features: int, number: int = 0) -> FloatArray:
+        """The parameters before anything was learned, [n_parameters].
+
+        Scorers that learn side by side are told apart by `number`: where the start is random, so that each
+        has its own.
+        """
         ...
 
     def score(self, parameters: FloatArray, features: FloatArray) -> FloatArray:

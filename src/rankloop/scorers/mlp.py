@@ -65,9 +65,9 @@ class MLP:
         """The numbers of units of the hidden layers."""
         return self.hidden if isinstance(self.hidden, tuple) else (self.hidden,)
 
-    def start(self, n_features: int) -> FloatArray:
-        """Random units and their twins."""
-        return _start(n_features, self.widths, self.scale ** (1 + len(self.widths)), self.seed)
+    def start(self, n_features: int, number: int = 0) -> FloatArray:
+        """Random units and their twins, as with the seed `seed + number`."""
+        return _start(n_features, self.widths, self.scale ** (1 + len(self.widths)), self.seed + number)
 
     def score(self, parameters: FloatArray, features: FloatArray) -> FloatArray:
         """One pass through the layers."""
@@ -106,7 +106,7 @@ class MLP:
         return self.scale ** -len(self.widths) / math.sqrt(n_out)
 
 
-@lru_cache(maxsize=16)  # a penalty on the way from the start needs it in every step
+@lru_cache(maxsize=64)  # a penalty on the way from the start needs it in every step
 def _start(n_features: int, widths: tuple[int, ...], size: float, seed: int) -> FloatArray:
     """Twins are neighbours; with their doubled inputs folded in, the first layer's have variance 2 for 4."""
     rng = np.random.default_rng(seed)

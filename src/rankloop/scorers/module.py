@@ -43,13 +43,9 @@ class Module:
         name = getattr(self.make, "__qualname__", repr(self.make))  # an address would differ in every process
         return f"Module({name}, seed={self.seed}, device={self.device!r})"
 
-    def start(self, n_features: int) -> FloatArray:
-        """The weights that the module is made with."""
-        torch = _torch()
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(self.seed)
-            flat = torch.nn.utils.parameters_to_vector(self.make(n_features).parameters())
-        return np.asarray(flat.detach().cpu().numpy(), dtype=np.float64)
+    def start(self, n_features: int, number: int = 0) -> FloatArray:
+        """The weights that the module is made with, after the seed `seed + number`."""
+        return _start(self.make, n_features, self.seed + number)
 
     def score(self, parameters: FloatArray, features: FloatArray) -> FloatArray:
         """One call of the module; for a stack of parameters, one call of all of them together."""
@@ -108,6 +104,17 @@ def _module(make: Callable[[int], Any], n_features: int, device: str, precision:
     torch = _torch()
     with torch.random.fork_rng(devices=[]):
         return make(n_features).to(device, getattr(torch, precision)).eval()
+
+
+@lru_cache(maxsize=64)  # a penalty on the way from the start needs it in every step
+def _start(make: Callable[[int], Any], n_features: int, seed: int) -> FloatArray:
+    torch = _torch()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        flat = torch.nn.utils.parameters_to_vector(make(n_features).parameters())
+    start = np.array(flat.detach().cpu().numpy(), dtype=np.float64)
+    start.flags.writeable = False
+    return start
 
 
 @lru_cache(maxsize=1)
