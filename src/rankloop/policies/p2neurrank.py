@@ -43,7 +43,6 @@ class P2NeurRank(NeuralPairwise):
 
     name: ClassVar[str] = "p2neurrank"
 
-    regularisation: float = 300.0
     rankers: int = 2  # N
     variance: float = 0.25  # ν²: by default that of a coin
     networks: int | None = None  # from which the rankers are drawn; None: eight more than there are rankers

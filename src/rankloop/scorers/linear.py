@@ -33,7 +33,10 @@ class Linear:
                 f"this ranker knows {parameters.shape[-1]} features but the query has {features.shape[-1]}"
             )
         weights = parameters.astype(features.dtype, copy=False)
-        return weights @ features.T if weights.ndim == 2 else features @ weights
+        if weights.ndim == 1:
+            return features @ weights
+        with np.errstate(invalid="ignore"):  # OpenBLAS may raise the flag over what pads its own buffers
+            return np.asarray(weights @ features.T)
 
     def pull(self, parameters: FloatArray, features: FloatArray, coefficients: FloatArray) -> FloatArray:
         """The gradient of a linear score is the features themselves."""

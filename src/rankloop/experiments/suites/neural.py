@@ -80,11 +80,11 @@ def schedules() -> dict[str, Policy]:
     much, rate = Replay(63, repeats=1000, steps=5), 5e-4
     replayed = "training=replay(63,repeats=1000,steps=5),learning_rate=5e-4"
     return {
-        "p2neurrank:scorer=mlp((16,16)),networks=0,training=exact(20)": P2NeurRank(
-            scorer=SMALL, networks=0, training=Exact(20)
+        "p2neurrank:scorer=mlp((16,16)),networks=0,variance=0.1,training=exact(20)": P2NeurRank(
+            scorer=SMALL, networks=0, variance=0.1, training=Exact(20)
         ),
-        f"p2neurrank:scorer=mlp((16,16)),networks=0,{replayed}": P2NeurRank(
-            scorer=SMALL, networks=0, training=much, learning_rate=rate
+        f"p2neurrank:scorer=mlp((16,16)),networks=0,variance=0.1,{replayed}": P2NeurRank(
+            scorer=SMALL, networks=0, variance=0.1, training=much, learning_rate=rate
         ),
         "p2neurrank:scorer=mlp((16,16))": P2NeurRank(scorer=SMALL),
         "olranknet:scorer=mlp((16,16)),training=exact(20)": OlRankNet(scorer=SMALL, training=Exact(20)),
