@@ -14,7 +14,7 @@ from scipy.special import expit
 
 from rankloop.policies import Exact, P2NeurRank, Replay
 from rankloop.scorers import MLP, Linear
-from rankloop.types import Feedback, FloatArray, Query, Ranking, SettingError
+from rankloop.types import Feedback, FloatArray, Query, Ranking, RankingError, SettingError
 
 
 def feedback_on(seed: int, n: int = 6) -> Feedback:
@@ -143,6 +143,16 @@ def test_so_many_networks_learn(rankers: int, networks: int | None, learning: in
     policy.learn(feedback_on(0))
     assert policy.parameters.shape == (learning, 3)
     assert policy._opinions(np.eye(3)).shape == (rankers, 3)
+
+
+def test_a_state_of_other_networks_is_refused() -> None:
+    six = P2NeurRank(scorer=Linear(), networks=6)
+    ten = P2NeurRank(scorer=Linear()).from_state(six.state())  # nothing was learned yet
+    six.learn(feedback_on(0))
+    ten.learn(feedback_on(0))
+    with pytest.raises(RankingError, match=r"10 networks learn, .* of 6: expected networks=6"):
+        ten.from_state(six.state())
+    np.testing.assert_array_equal(ten.from_state(ten.state()).parameters, ten.parameters)
 
 
 @given(seed=st.integers(0, 2**32), rankers=st.integers(1, 4))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
 from rankloop.policies.neural import NeuralPairwise
 from rankloop.policies.pairloss import fair_share, surprise
-from rankloop.types import BoolArray, FloatArray, IntArray, SettingError
+from rankloop.types import BoolArray, FloatArray, IntArray, RankingError, SettingError, State
 
 SPARE = 8  # networks that learn and are not asked in a round, by default
 
@@ -60,6 +60,16 @@ class P2NeurRank(NeuralPairwise):
                 f"networks must be a whole number of at least rankers={self.rankers}, or 0 for the rankers "
                 f"themselves with new noise in every round, found {self.networks}"
             )
+
+    def from_state(self, state: State) -> Self:
+        """A policy with these settings and that state, if both have as many networks."""
+        twin = super().from_state(state)
+        if twin.parameters.size and len(twin.parameters) != self._learning:
+            raise RankingError(
+                f"with these settings {self._learning} networks learn, but the state is of "
+                f"{len(twin.parameters)}: expected networks={len(twin.parameters)} among the settings"
+            )
+        return twin
 
     def certain_orders(self, features: FloatArray) -> BoolArray:
         """`certain[i, j]`: all rankers put `i` above `j`."""
