@@ -17,7 +17,7 @@ from rankloop.scorers import MLP, Linear
 from rankloop.types import Feedback, FloatArray, Query, Ranking, SettingError
 
 SMALL = MLP((12, 8), scale=1.0)
-SEEDS = np.zeros(1, np.int64)  # of lists; nothing is random here
+SEEDS = np.zeros(1, np.int64)  # of lists
 
 
 def feedback_on(seed: int, n: int = 6) -> Feedback:

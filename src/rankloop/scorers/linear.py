@@ -35,7 +35,7 @@ class Linear:
         weights = parameters.astype(features.dtype, copy=False)
         if weights.ndim == 1:
             return features @ weights
-        with np.errstate(invalid="ignore"):  # OpenBLAS may raise the flag over what pads its own buffers
+        with np.errstate(invalid="ignore"):  # OpenBLAS was seen to raise it over finite numbers
             return np.asarray(weights @ features.T)
 
     def pull(self, parameters: FloatArray, features: FloatArray, coefficients: FloatArray) -> FloatArray:
