@@ -40,6 +40,15 @@ def test_a_wider_policy_is_one_for_which_the_new_features_were_always_0(policy: 
         np.testing.assert_allclose(grown[name], expected, rtol=1e-7, atol=1e-10, err_msg=name)
 
 
+@pytest.mark.parametrize("policy", [PairRank(), PDGD(), RankNet(learning_rate=0.1)], ids=lambda e: e.name)
+def test_weights_stay_to_the_bit_and_those_of_new_features_are_0(policy: Policy) -> None:
+    """Which the scores cannot show: with another column, BLAS may add up the same products otherwise."""
+    known = taught(policy, 3)
+    before, after = (each.state()["parameters"] for each in (known, widened(known, 5)))
+    assert before.any()
+    np.testing.assert_array_equal(after, np.append(before, [0.0, 0.0]))
+
+
 @pytest.mark.parametrize("kind", catalogue().values(), ids=catalogue().keys())
 def test_every_policy_keeps_its_scores_when_features_appear(kind: type[Policy]) -> None:
     """It takes the new features or, if it cannot, goes on without them."""
