@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from rich.console import Console
+from scipy import stats
 
 from rankloop.experiments import Change, Protocol, Sweep, change_table, relative_changes, write_report
 from rankloop.experiments.change import change_html
@@ -43,6 +44,12 @@ def test_a_change_is_relative_to_the_other_policy() -> None:
     assert change(new=PLAIN - 1 + NOISE).mean == pytest.approx(-1 / 12)
 
 
+def test_the_interval_of_a_change_is_that_of_the_paired_differences() -> None:
+    low, high = stats.t.interval(0.95, 5, loc=1 + NOISE.mean(), scale=NOISE.std(ddof=1) / np.sqrt(6))
+    found = change(new=PLAIN + 1 + NOISE)
+    assert found.half_width == pytest.approx((high - low) / 2 / PLAIN.mean())
+
+
 @pytest.mark.parametrize(
     ("new", "mark", "mark_of_regret"),
     [
@@ -69,7 +76,7 @@ def test_single_runs_and_zeros_have_no_ratio() -> None:
     one = results(new=np.array([3.0])).filter(pl.col("seed") == 0)
     (found, _) = relative_changes(one, {"new": "plain"})
     assert found.mean == pytest.approx(-0.7)
-    assert (found.spread, found.p_value) == (None, None)
+    assert (found.spread, found.half_width, found.p_value) == (None, None, None)
     assert str(found) == "-70.0 %"
     nothing = one.with_columns(value=pl.lit(0.0))
     assert relative_changes(nothing, {"new": "plain"})[0].mean is None
@@ -81,12 +88,13 @@ def test_tables_have_a_line_per_policy_and_a_column_per_user(tmp_path: Path) -> 
     console = Console(width=200, record=True, file=io.StringIO())
     console.print(change_table(changes, metric="offline nDCG@10"))
     text = console.export_text()
-    assert text.count("+8.3 % ▲") == 2
-    assert text.count("-8.3 % ▼") == 2
+    sure = 100 * stats.t.ppf(0.975, 5) * NOISE.std(ddof=1) / np.sqrt(6) / PLAIN.mean()
+    assert text.count(f"+8.3 ± {sure:.1f} % ▲") == 2
+    assert text.count(f"-8.3 ± {sure:.1f} % ▼") == 2
     page = change_html(changes, metric="offline nDCG@10")
     assert page.count("<tr>") == 3
     write_report(frame, tmp_path, against={"new": "plain"})
-    assert "+8.3 % ▲" in (tmp_path / "report.html").read_text("utf-8")
+    assert f"+8.3 ± {sure:.1f} % ▲" in (tmp_path / "report.html").read_text("utf-8")
 
 
 def test_a_sweep_compares_its_own_policies() -> None:

@@ -1,4 +1,4 @@
-"""By how much a variant of a policy is better or worse than the policy itself."""
+"""By how much a policy is better or worse than the one it is compared with: what it varies, or the next."""
 
 from __future__ import annotations
 
@@ -18,18 +18,20 @@ from rankloop.experiments.statistics import (
     final_values,
     higher_is_better,
     holm,
+    paired_half_width,
     paired_p_value,
 )
 
 CAPTION = (
-    "Change of the mean after the last round, and standard deviation over runs as a multiple. Better with "
-    "△ p < .05, ▲ p < .01; worse with ▽ p < .05, ▼ p < .01 (paired t-test over runs, Holm-corrected)."
+    "Change of the mean after the last round ± half of its 95 % interval over paired runs, and standard "
+    "deviation over runs as a multiple. Better with △ p < .05, ▲ p < .01; worse with ▽ p < .05, ▼ p < .01 "
+    "(paired t-test over runs, Holm-corrected)."
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One variant under one user: its mean and its spread over runs, relative to another policy's."""
+    """One policy under one user: its mean and its spread over runs, relative to another policy's."""
 
     data: str
     user: str
@@ -38,11 +40,13 @@ class Change:
     against: str
     mean: float | None  # 0.05: 5 % more; None if the other's mean is 0
     spread: float | None  # 2: twice the standard deviation; None for single runs, or if the other has none
+    half_width: float | None = None  # of the mean's 95 % interval; None as the mean, and for single runs
     p_value: float | None = None
 
     def __str__(self) -> str:
-        """As a cell of a table: `+5.0 % ▲ sd × 0.8`."""
-        mean = "–" if self.mean is None else f"{self.mean:+.1%}".replace("%", " %")
+        """As a cell of a table: `+5.0 ± 1.2 % ▲ sd × 0.80`."""
+        sure = "" if self.half_width is None else f" ± {100 * self.half_width:.1f}"
+        mean = "–" if self.mean is None else f"{100 * self.mean:+.1f}{sure} %"
         return f"{mean} {self.mark}{'' if self.spread is None else f' sd × {self.spread:.2f}'}".rstrip()
 
     @property
@@ -63,7 +67,7 @@ def relative_changes(results: pl.DataFrame, against: Mapping[str, str]) -> list[
     ...      for seed, value in enumerate(values)],
     ...     schema=["data", "fold", "user", "policy", "seed", "round", "metric", "value"], orient="row")
     >>> print(*relative_changes(results, {"new": "plain"}))
-    +20.0 %   sd × 0.53
+    +20.0 ± 26.3 %   sd × 0.53
     """
     check_results(results)
     cells = results.partition_by(*CELL, maintain_order=True, as_dict=True)
@@ -122,6 +126,7 @@ def _of_cell(
             against=other,
             mean=_ratio(_mean(values[policy]) - _mean(values[other]), abs(_mean(values[other]))),
             spread=_ratio(_deviation(values[policy]), _deviation(values[other])),
+            half_width=_ratio(paired_half_width(values[policy], values[other]), abs(_mean(values[other]))),
             p_value=paired_p_value(values[policy], values[other]),
         )
         for policy, other in against.items()
@@ -142,5 +147,5 @@ def _deviation(runs: Mapping[RunKey, float]) -> float:
     return float(np.std([runs[run] for run in sorted(runs)], ddof=1)) if len(runs) > 1 else 0.0
 
 
-def _ratio(value: float, base: float) -> float | None:
-    return value / base if base > 0 else None
+def _ratio(value: float | None, base: float) -> float | None:
+    return value / base if value is not None and base > 0 else None

@@ -148,6 +148,19 @@ def paired_p_value(first: Mapping[RunKey, float], second: Mapping[RunKey, float]
     return float(2.0 * special.stdtr(len(shared) - 1, -abs(float(difference.mean())) / error))
 
 
+def paired_half_width(first: Mapping[RunKey, float], second: Mapping[RunKey, float]) -> float | None:
+    """Half of the 95 % interval of the mean difference over the runs both have; None for fewer than two.
+
+    >>> ours, theirs = {("1", 0): 0.5, ("1", 1): 0.7}, {("1", 0): 0.4, ("1", 1): 0.5}
+    >>> round(paired_half_width(ours, theirs), 3)  # of +0.1 and +0.2: t = 12.7, error = 0.05
+    0.635
+    """
+    shared = sorted(first.keys() & second.keys())
+    if len(shared) < 2:
+        return None
+    return float(np.std([first[run] - second[run] for run in shared], ddof=1)) * _t_factor(len(shared))
+
+
 def final_values(cell: pl.DataFrame) -> tuple[int, dict[str, dict[RunKey, float]]]:
     """The last round that every policy of a cell reached, and each policy's values there, by run."""
     last = _last_shared_round(cell)

@@ -37,9 +37,9 @@ class Sweep:
     Data are names for the catalogue or datasets at hand; a name with folds stands for all of them. Users and
     policies are values with names of your choice. A policy is a pattern: each run starts from a copy of it.
     Probes, named likewise, look into policies on the way. `about` are the metrics that answer the question;
-    the report shows them first, and draws only them. `against` names, for variants of a policy, the one that
-    their change is to be told against. `skylines` know the labels: they are shown beside the policies, out
-    of competition.
+    the report shows them first, and draws only them. `against` names, for policies that vary another or
+    claim to be better, which one they are held against. `skylines` know the labels: they are shown beside
+    the policies, out of competition.
 
     >>> from rankloop.policies import PDGD, Random
     >>> sweep = Sweep(

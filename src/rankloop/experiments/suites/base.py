@@ -25,7 +25,7 @@ class Suite:
     """A question, and the sweep that answers it.
 
     A suite that repeats a figure says which metrics the figure is `about`, and what the `paper` shows;
-    one about variants of policies says what they are variants `against`.
+    one about variants of policies, or about an order of them, says which each is to be held `against`.
     Policies, users and probes have names that the command line understands: a suite can be run again from
     its `spec.json`.
     """

@@ -8,6 +8,7 @@ Jia: Toward reliable decision-making in information systems. PhD thesis, Univers
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 from rankloop.experiments.nonlinearity import linear_view
 from rankloop.experiments.probes import CertainPairs
@@ -55,6 +56,17 @@ def rivals() -> dict[str, Policy]:
         "pdgd": PDGD(),
         "dbgd": DBGD(),
     }
+
+
+# by what was learned, the best first, each against the next
+PAPERS_ORDER = (
+    "p2neurrank",
+    "ollambdarank:covariance=diagonal",
+    "olranknet:covariance=diagonal",
+    "pairrank",
+    "pdgd",
+    "dbgd",
+)
 
 
 def skylines() -> dict[str, OfflineRankNet]:
@@ -123,6 +135,7 @@ SUITES: Mapping[str, Suite] = {
         "olLambdaRank further, under all users; PDGD follows, and DBGD, linear or with a network, is last.",
         policies=rivals,
         users=USERS,
+        against=dict(pairwise(PAPERS_ORDER)),
         skylines=skylines,
     ),
     "neural/fig5": Suite(
@@ -160,6 +173,7 @@ SUITES: Mapping[str, Suite] = {
         "epsilon-greedy, DBGD and PDGD with networks; two rankers are enough.",
         policies=lambda: {**rivals(), "p2neurrank:rankers=5": P2NeurRank(rankers=5)},
         users=USERS,
+        against=dict(pairwise(PAPERS_ORDER)),
     ),
     "p2neurrank/fig2.11": Suite(
         title="What does it cost to know only the diagonal of the matrix?",
