@@ -19,7 +19,7 @@ from rankloop.users import Preset
 SMALL = MLP((16, 16))
 DIAGONAL = "olranknet, diagonal"
 ALPHAS = (0.01, 0.03, 0.1)
-MUCH = Replay(63, repeats=1000, steps=5)  # fits what it has seen as closely as exact training does
+MUCH = Replay(63, repeats=1000, steps=10)  # fits what it has seen as closely as exact training does
 
 # size of the network -> name -> policy; the diagonal is the yardstick
 WIDTHS: Mapping[str, Mapping[str, NeuralPairwise]] = {
