@@ -64,6 +64,25 @@ def test_marks_say_better_or_worse_beyond_luck(new: np.ndarray, mark: str, mark_
     assert change("pairwise regret", new=new).mark == mark_of_regret
 
 
+def test_only_runs_that_both_have_are_compared() -> None:
+    """Policies that were never run on the two hard runs do not look better for it."""
+    lucky = results(new=PLAIN + 1 + NOISE).filter((pl.col("policy") == "plain") | (pl.col("seed") < 4))
+    extreme = (
+        pl.when((pl.col("policy") == "plain") & (pl.col("seed") >= 4)).then(100.0).otherwise(pl.col("value"))
+    )
+    found = relative_changes(lucky.with_columns(value=extreme), {"new": "plain"})[0]
+    assert found.mean == pytest.approx((1 + NOISE[:4].mean()) / PLAIN[:4].mean())
+    assert found.mark == "▲"
+    apart = lucky.filter((pl.col("policy") == "plain") ^ (pl.col("seed") < 3))
+    assert relative_changes(apart, {"new": "plain"}) == []
+
+
+def test_descriptions_are_not_graded() -> None:
+    found = change("certain pairs in the top 10", new=PLAIN + 1 + NOISE)
+    assert found.mean == pytest.approx(1 / 12)
+    assert (found.p_value, found.mark) == (None, " ")
+
+
 def test_p_values_of_one_user_are_corrected_together() -> None:
     new = PLAIN + 0.17 + NOISE
     alone = relative_changes(results(new=new), {"new": "plain"})

@@ -18,6 +18,7 @@ from rankloop.experiments.statistics import (
     final_values,
     higher_is_better,
     holm,
+    is_description,
     paired_half_width,
     paired_p_value,
 )
@@ -60,6 +61,8 @@ class Change:
 
 def relative_changes(results: pl.DataFrame, against: Mapping[str, str]) -> list[Change]:
     """What became of every policy that is compared `against` another, in every cell (data, user, metric).
+
+    Over the runs that both have. A metric that describes without grading is not tested.
 
     >>> results = pl.DataFrame(
     ...     [("world", "1", "perfect", policy, seed, 100, "nDCG@10", value)
@@ -117,21 +120,25 @@ def _of_cell(
     cell: pl.DataFrame, against: Mapping[str, str], *, data: str, user: str, metric: str
 ) -> list[Change]:
     _, values = final_values(cell)
-    changes = [
-        Change(
-            data=data,
-            user=user,
-            metric=metric,
-            policy=policy,
-            against=other,
-            mean=_ratio(_mean(values[policy]) - _mean(values[other]), abs(_mean(values[other]))),
-            spread=_ratio(_deviation(values[policy]), _deviation(values[other])),
-            half_width=_ratio(paired_half_width(values[policy], values[other]), abs(_mean(values[other]))),
-            p_value=paired_p_value(values[policy], values[other]),
+    changes: list[Change] = []
+    for policy, other in against.items():
+        shared = values.get(policy, {}).keys() & values.get(other, {}).keys()
+        if not shared:
+            continue
+        new, old = ({run: values[name][run] for run in shared} for name in (policy, other))
+        changes.append(
+            Change(
+                data=data,
+                user=user,
+                metric=metric,
+                policy=policy,
+                against=other,
+                mean=_ratio(_mean(new) - _mean(old), abs(_mean(old))),
+                spread=_ratio(_deviation(new), _deviation(old)),
+                half_width=_ratio(paired_half_width(new, old), abs(_mean(old))),
+                p_value=None if is_description(metric) else paired_p_value(new, old),
+            )
         )
-        for policy, other in against.items()
-        if policy in values and other in values
-    ]
     tested = [change.p_value for change in changes if change.p_value is not None]
     corrected = iter(holm(np.array(tested)).tolist())
     return [
