@@ -8,7 +8,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankloop.policies import MGD, PDGD, PairRank, Policy, RankNet, Sure
+from rankloop.policies import (
+    MGD,
+    PDGD,
+    Diagonal,
+    Full,
+    OlRankNet,
+    P2NeurRank,
+    PairRank,
+    Policy,
+    Projected,
+    RankNet,
+    Replay,
+    Sure,
+)
+from rankloop.scorers import MLP
 from rankloop.service import (
     Candidate,
     HistoryError,
@@ -182,7 +196,7 @@ def test_another_policy_cannot_be_rolled_back_to(store: Store) -> None:
     live(service, clock, rounds=5)
     version = service.model("shop").version
     service.configure("shop", RankerSettings(policy=PDGD()))
-    with pytest.raises(RequestError, match="was a pairrank, now it is a pdgd"):
+    with pytest.raises(RequestError, match=r"was PairRank\(.*\), now it is PDGD\("):
         service.rollback("shop", to=version)
 
 
@@ -323,6 +337,47 @@ def test_other_settings_of_the_same_policy_keep_what_was_learned(store: Store) -
     assert service.model("shop").version > version
     assert service.model("shop").policy.certainty == Sure(0.9)  # type: ignore[attr-defined]
     assert same(state(make(store)), before)
+
+
+SMALL = MLP(8)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (P2NeurRank(scorer=SMALL), P2NeurRank(scorer=SMALL, rankers=3)),
+        (P2NeurRank(scorer=SMALL), P2NeurRank(scorer=SMALL, networks=0)),
+        (OlRankNet(scorer=SMALL), OlRankNet(scorer=SMALL, covariance=Diagonal())),
+        (OlRankNet(scorer=SMALL), OlRankNet(scorer=SMALL, covariance=Full())),
+        (OlRankNet(scorer=SMALL), OlRankNet(scorer=SMALL, covariance=Projected(64))),
+        (OlRankNet(scorer=SMALL), OlRankNet(scorer=SMALL, covariance=Projected(seed=1))),
+        (OlRankNet(scorer=SMALL), OlRankNet(scorer=MLP(16))),
+        (OlRankNet(scorer=SMALL, training=Replay(memory=2)), OlRankNet(scorer=SMALL)),
+        (PDGD(), PDGD(scorer=SMALL)),
+        (PairRank(), PairRank(update="exact")),
+    ],
+    ids=repr,
+)
+def test_a_policy_that_does_not_understand_what_was_learned_begins_anew(
+    store: Store, before: Policy, after: Policy
+) -> None:
+    clock, rules = Clock(), RankerSettings(policy=before, window=60.0)
+    service = make(store, clock)
+    service.create("shop", rules)
+    service.create("other")
+    live(service, clock, rounds=10)
+    service.flush("shop")
+    version = service.model("shop").version
+    assert not after.understands(before)
+    service.configure("shop", replace(rules, policy=after))
+    assert same(service.model("shop").policy.state(), after.state())
+    with pytest.raises(RequestError, match="configure those first"):
+        service.rollback("shop", to=version)
+    lists = live(service, clock, rounds=10, seed=1)
+    service.flush("shop")
+    assert not any(each.decision.fallback for each in lists)
+    assert 0 < service.model("shop").lists <= 10
+    assert same(state(make(store)), state(service))  # and the log can be read again
 
 
 def test_lists_of_places_cannot_teach_another_policy_of_places(store: Store) -> None:

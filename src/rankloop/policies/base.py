@@ -59,5 +59,16 @@ class Policy(ABC):
             setattr(twin, name, np.array(value))
         return twin
 
+    def understands(self, other: Policy) -> bool:
+        """Whether what the other has learned means the same to this policy, so that it may go on from there.
+
+        Both must be of one kind and agree on the settings that give the state its form.
+        """
+        return type(self) is type(other) and self._form() == other._form()
+
+    def _form(self) -> tuple[object, ...]:
+        """The settings without which the arrays of the state mean nothing."""
+        return ()
+
     def _state_names(self) -> tuple[str, ...]:
         return tuple(field.name for field in fields(self) if not field.init)

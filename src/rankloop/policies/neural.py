@@ -24,6 +24,7 @@ from rankloop.types import (
     IntArray,
     RankingError,
     SettingError,
+    State,
 )
 
 AVERAGED = 10  # the average is over about the last tenth of all steps
@@ -73,6 +74,13 @@ class NeuralPairwise(ExploresUncertain, ScoredPolicy):
         vars(twin).update(vars(self), **memory)
         return twin
 
+    def from_state(self, state: State) -> Self:
+        """A policy with these settings and that state, if they fit together."""
+        twin = super().from_state(state)
+        if twin.parameters.size:
+            check_form("parameters", twin.parameters, self._origin(twin.documents.shape[2]))
+        return twin
+
     def learn(self, feedback: Feedback) -> None:
         """Remember what the list teaches, and train on it and on some of what was remembered."""
         seed = int(feedback.ranking.evidence["seed"])
@@ -90,6 +98,9 @@ class NeuralPairwise(ExploresUncertain, ScoredPolicy):
     def parameters_for(self, features: FloatArray) -> FloatArray:
         """The averaged parameters, or the scorer's starting point before anything was learned."""
         return self.average if self.average.size else self.scorer.start(features.shape[1])
+
+    def _form(self) -> tuple[object, ...]:
+        return (*super()._form(), self.training.memory)
 
     def _start(self, documents: FloatArray) -> None:
         n_features = documents.shape[1]
@@ -136,3 +147,12 @@ class NeuralPairwise(ExploresUncertain, ScoredPolicy):
 
     def _take_in(self, lesson: Lesson) -> None:
         """Update what the certain orders need, after training."""
+
+
+def check_form(name: str, found: Array, expected: Array) -> None:
+    """Refuse arrays of a state that other settings have made."""
+    if found.shape != expected.shape:
+        raise RankingError(
+            f"with these settings the {name} have the shape {expected.shape}, in the state {found.shape}: "
+            "expected the settings it was learned with (scorer, covariance, number of networks)"
+        )

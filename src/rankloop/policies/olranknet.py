@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
 from rankloop.explorers import certain_orders
 from rankloop.policies.covariance import Covariance, Projected
 from rankloop.policies.lessons import Lesson
-from rankloop.policies.neural import NeuralPairwise
+from rankloop.policies.neural import NeuralPairwise, check_form
 from rankloop.scorers import Gradients
-from rankloop.types import BoolArray, FloatArray, SettingError
+from rankloop.types import BoolArray, FloatArray, SettingError, State
 
 
 @dataclass(kw_only=True, eq=False)
@@ -53,12 +53,23 @@ class OlRankNet(NeuralPairwise):
         if not 0 <= self.alpha < np.inf:
             raise SettingError(f"alpha must be a number of 0 or more, found {self.alpha}")
 
+    def from_state(self, state: State) -> Self:
+        """A policy with these settings and that state, if they fit together."""
+        twin = super().from_state(state)
+        if twin.known.size:
+            gradients = twin._gradients(np.zeros((1, twin.documents.shape[2])))
+            check_form("sums over pairs", twin.known, self.covariance.start(gradients))
+        return twin
+
     def certain_orders(self, features: FloatArray) -> BoolArray:
         """`certain[i, j]`: the order of `i` above `j` is settled."""
         if not self.parameters.size:
             return np.zeros((len(features), len(features)), dtype=bool)
         widths = np.sqrt(self.covariance.squared_widths(self.known, self._gradients(features)))
         return certain_orders(self.score(features), self.alpha * widths)
+
+    def _form(self) -> tuple[object, ...]:
+        return (*super()._form(), self.covariance)
 
     def _take_in(self, lesson: Lesson) -> None:
         gradients = self._gradients(lesson.documents)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
 from rankloop.policies.neural import NeuralPairwise
 from rankloop.policies.pairloss import fair_share, surprise
-from rankloop.types import BoolArray, FloatArray, IntArray, RankingError, SettingError, State
+from rankloop.types import BoolArray, FloatArray, IntArray, SettingError
 
 SPARE = 8  # networks that learn and are not asked in a round, by default
 
@@ -50,26 +50,17 @@ class P2NeurRank(NeuralPairwise):
     def __post_init__(self) -> None:
         """Refuse ensembles that could not disagree."""
         super().__post_init__()
-        if self.rankers < 1 or self.rankers != int(self.rankers) or not 0 < self.variance < np.inf:
+        if type(self.rankers) is not int or self.rankers < 1 or not 0 < self.variance < np.inf:
             raise SettingError(
                 "rankers must be a whole number of at least 1 and variance positive, "
                 f"found rankers={self.rankers}, variance={self.variance}"
             )
-        if self.networks and (self.networks < self.rankers or self.networks != int(self.networks)):
+        networks = self.networks
+        if networks is not None and (type(networks) is not int or 0 != networks < self.rankers):
             raise SettingError(
                 f"networks must be a whole number of at least rankers={self.rankers}, or 0 for the rankers "
                 f"themselves with new noise in every round, found {self.networks}"
             )
-
-    def from_state(self, state: State) -> Self:
-        """A policy with these settings and that state, if both have as many networks."""
-        twin = super().from_state(state)
-        if twin.parameters.size and len(twin.parameters) != self._learning:
-            raise RankingError(
-                f"with these settings {self._learning} networks learn, but the state is of "
-                f"{len(twin.parameters)}: expected networks={len(twin.parameters)} among the settings"
-            )
-        return twin
 
     def certain_orders(self, features: FloatArray) -> BoolArray:
         """`certain[i, j]`: all rankers put `i` above `j`."""
@@ -98,6 +89,9 @@ class P2NeurRank(NeuralPairwise):
         """How many networks learn."""
         return self.rankers + SPARE if self.networks is None else self.networks or self.rankers
 
+    def _form(self) -> tuple[object, ...]:
+        return (*super()._form(), self._learning)
+
     def _origin(self, n_features: int) -> FloatArray:
         return np.stack([self.scorer.start(n_features, number) for number in range(self._learning)])
 
@@ -108,7 +102,7 @@ class P2NeurRank(NeuralPairwise):
     def _noise(self, wins: BoolArray, seeds: IntArray) -> FloatArray:
         """Standard normal numbers for every win and network, [networks, *wins.shape]."""
         noise = np.zeros((self._learning, *wins.shape))
-        if self.networks == 0:  # the same for all steps of a round
+        if self.networks == 0:  # new in every round; of one piece, if all steps are on everything
             newest = (int(self.lists) - 1) % (self.training.memory or int(self.lists))
             noise[:, wins] = _normal(int(self.seeds[newest]), noise[:, wins].shape)
         else:  # the same whenever a list is learned from

@@ -49,6 +49,9 @@ class PairwiseLogistic(ExploresUncertain):
         if self.regularisation is not None and not 0 < self.regularisation < np.inf:
             raise SettingError(f"regularisation must be positive, found {self.regularisation}")
 
+    def _form(self) -> tuple[object, ...]:
+        return (self.update,)  # only the exact one has kept the pairs
+
     @abstractmethod
     def _begin(self, dimensions: int) -> None:
         """Prepare what the certain orders need, before the first pairs."""

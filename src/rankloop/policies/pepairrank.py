@@ -47,7 +47,7 @@ class PePairRank(PairwiseLogistic):
     def __post_init__(self) -> None:
         """Refuse ensembles that could not disagree."""
         super().__post_init__()
-        if self.rankers < 1 or self.rankers != int(self.rankers) or not 0 < self.variance < np.inf:
+        if type(self.rankers) is not int or self.rankers < 1 or not 0 < self.variance < np.inf:
             raise SettingError(
                 "rankers must be a whole number of at least 1 and variance positive, "
                 f"found rankers={self.rankers}, variance={self.variance}"

@@ -30,6 +30,9 @@ class ScoredPolicy(Policy):
         """The parameters, or the scorer's starting point before anything was learned."""
         return self.parameters if self.parameters.size else self.scorer.start(features.shape[1])
 
+    def _form(self) -> tuple[object, ...]:
+        return (self.scorer,)
+
     def move(self, start: FloatArray, size: float, direction: FloatArray) -> None:
         """Go from `start` this far in that direction, unless it leads out of bounds."""
         with np.errstate(over="ignore", invalid="ignore"):

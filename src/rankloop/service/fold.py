@@ -180,7 +180,7 @@ class Fold:
         if decision.body.get("learn_again") and not first and not self._given:
             self._take_over(self.past.again(decision.seq, without=self.without, rules=rules))
             return True
-        if first or rules.policy.name != before.policy.name or rules.scaling != before.scaling:
+        if first or not rules.policy.understands(before.policy) or rules.scaling != before.scaling:
             self.policy, self.scale, self.lists, self.width = rules.policy, scale_of(rules.scaling), 0, 0
             return True
         self.policy = rules.policy.from_state(self.policy.state())  # other settings, same knowledge

@@ -18,10 +18,10 @@ def go_back(ranker: Ranker, *, to: int | None = None, moment: float | None = Non
     if target is None or not 0 < target <= head.version:
         raise RequestError(f"no version {target}: {ranker.name!r} is at version {head.version}")
     past = ranker.history.model(target)
-    if past.policy.name != head.policy.name or type(past.scale) is not type(head.scale):
+    if not head.policy.understands(past.policy) or type(past.scale) is not type(head.scale):
         raise RequestError(
-            f"version {target} was a {past.policy.name}, now it is a {head.policy.name}, or the scaling "
-            "is another: configure those first"
+            f"version {target} was {past.policy!r}, now it is {head.policy!r}, or the scaling is another: "
+            "configure those first"
         )
     seq = ranker.decide("rollback", to=past.version)
     ranker.catch_up()

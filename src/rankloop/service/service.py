@@ -99,8 +99,9 @@ class RankingService:
     def configure(self, ranker: str, settings: RankerSettings, *, learn_again: bool = False) -> int:
         """Change the rules; returns the version of the settings.
 
-        What was learned stays if the policy is of the same kind. With `learn_again` the log is folded anew as
-        if these rules had always held: a warm start for another policy.
+        What was learned stays if the new policy `understands` it: if it is of the same kind and has the same
+        scorer, covariance, memory and number of networks. With `learn_again` the log is folded anew as if
+        these rules had always held: a warm start for another policy.
         """
         found = self.ranker(ranker)
         seq = found.decide("settings", settings=settings.to_json(), learn_again=learn_again)
