@@ -5,10 +5,13 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+import marshal
 import re
 from collections.abc import Iterable
-from functools import cache
+from dataclasses import fields, is_dataclass
+from functools import cache, partial
 from pathlib import Path
+from types import FunctionType
 
 import polars as pl
 
@@ -84,7 +87,7 @@ class Ledger:
     def _taking_part(self, run: Run, dataset: Dataset) -> list[object]:
         """Who takes part in a run: all that they are, and the code that makes them so."""
         if skyline := self._sweep.skylines.get(run.policy):
-            return [repr(skyline), _source_of(type(skyline))]
+            return [repr(skyline), _source_of(type(skyline)), _code_in(skyline)]
         user, policy = self._sweep.user(run.user, dataset), self._sweep.policies[run.policy]
         probes = [probe for probe in self._sweep.probes.values() if probe.applies(policy)]
         state = [
@@ -92,16 +95,31 @@ class Ledger:
             for name, value in policy.state().items()
         ]
         sources = [_source_of(type(value)) for value in (user, policy, *probes)]
-        return [(repr(user), repr(policy)), state, [repr(probe) for probe in probes], sources]
+        code = [_code_in(value) for value in (user, policy, *probes)]
+        return [(repr(user), repr(policy)), state, [repr(probe) for probe in probes], sources, code]
 
 
-def _source_of(kind: type) -> str:
-    """A digest of the file that defines a class: results of changed code are never reused."""
+def _source_of(kind: type | FunctionType) -> str:
+    """A digest of the file that defines a class or function: results of changed code are never reused."""
     try:
         file = inspect.getsourcefile(kind)
     except TypeError:  # defined at a prompt: there is no file
         file = None
     return _digest((Path(file),)) if file and Path(file).exists() else ""
+
+
+def _code_in(value: object) -> list[str]:
+    """What the functions and classes among a value's settings do: its repr only names them."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return [code for each in fields(value) for code in _code_in(getattr(value, each.name))]
+    if isinstance(value, partial):
+        return [repr((value.args, value.keywords)), *_code_in(value.func)]
+    if isinstance(value, FunctionType):
+        around = [cell.cell_contents for cell in value.__closure__ or ()]
+        given = repr((value.__defaults__, value.__kwdefaults__, around))
+        code = hashlib.sha256(marshal.dumps(value.__code__, 2)).hexdigest()  # two may be in one file
+        return [_source_of(value), code, given]
+    return [_source_of(value)] if isinstance(value, type) else []
 
 
 @cache
