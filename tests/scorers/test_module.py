@@ -90,6 +90,47 @@ def test_other_features_are_refused() -> None:
         Module(small).score(Module(small).start(5), np.zeros((2, 4)))
 
 
+def test_what_is_not_learned_is_seeded_and_stays() -> None:
+    """A buffer, and a layer that is frozen."""
+
+    class Sighted(nn.Module):  # type: ignore[misc]
+        def __init__(self, n_features: int) -> None:
+            super().__init__()
+            self.register_buffer("shift", torch.randn(n_features))
+            self.frozen = nn.Linear(n_features, 3).requires_grad_(requires_grad=False)
+            self.learned = nn.Linear(3, 1)
+
+        def forward(self, documents: Any) -> Any:
+            return self.learned(torch.tanh(self.frozen(documents - self.shift)))
+
+    scorer, features = Module(Sighted, seed=3), np.eye(5)
+    start = scorer.start(5)
+    assert start.shape == (3 + 1,)
+    before = scorer.score(start, features)
+    module._module.cache_clear()
+    torch.rand(1)
+    np.testing.assert_array_equal(scorer.score(start, features), before)
+    torch.manual_seed(3)
+    theirs = Sighted(5).double()(torch.as_tensor(features)).detach().numpy()[:, 0]
+    np.testing.assert_allclose(before, theirs, rtol=1e-6)
+
+
+@pytest.mark.parametrize("make", [3, "mlp", nn.Linear(3, 1)], ids=repr)
+def test_what_makes_no_module_is_refused(make: Any) -> None:
+    with pytest.raises(SettingError, match="make must be a function of the number of features"):
+        Module(make)
+
+
+def test_modules_that_cannot_serve_are_refused() -> None:
+    with pytest.raises(SettingError, match="no parameters"):
+        Module(lambda _: nn.Tanh()).start(3)
+    pair = Module(lambda n_features: nn.Linear(n_features, 2))
+    with pytest.raises(RankingError, match=r"a score for each document, here 4, .* \(4, 2\)"):
+        pair.score(pair.start(3), np.zeros((4, 3)))
+    with pytest.raises(SettingError, match="seed must be"):
+        Module(small, seed=-1)
+
+
 def test_its_name_is_the_same_in_every_process() -> None:
     assert repr(Module(small, seed=2)) == "Module(small, seed=2, device='cpu')"
 

@@ -20,7 +20,8 @@ class Module:
     `make` gets the number of features and returns a `torch.nn.Module` that takes documents
     [n_docs, n_features] and returns a score for each, [n_docs] or [n_docs, 1]. `seed` decides the weights
     it starts with; `device` is where it computes. Parameters and scores are NumPy arrays, so it serves in
-    every policy. It runs in evaluation mode: dropout is off, and a batch statistic stays as it was made.
+    every policy. It runs in evaluation mode: dropout is off, and a batch statistic stays as it was made, as
+    do buffers and parameters that need no gradient (`requires_grad_(False)`).
 
     To work in several processes, `make` must be a function that they can import.
 
@@ -36,8 +37,14 @@ class Module:
     device: str = "cpu"
 
     def __post_init__(self) -> None:
-        """Refuse to go on without PyTorch."""
-        _torch()
+        """Refuse to go on without PyTorch, or with a module in place of what makes it."""
+        if isinstance(self.make, _torch().nn.Module) or not callable(self.make):
+            raise SettingError(
+                "make must be a function of the number of features that returns a module, for example "
+                f"Module(lambda n_features: torch.nn.Linear(n_features, 1)), found {self.make!r}"
+            )
+        if type(self.seed) is not int or self.seed < 0:
+            raise SettingError(f"seed must be a whole number of 0 or more, found {self.seed}")
 
     def __repr__(self) -> str:
         name = getattr(self.make, "__qualname__", repr(self.make))  # an address would differ in every process
@@ -81,8 +88,8 @@ class Module:
 
     def _function(self, parameters: FloatArray, features: FloatArray) -> Callable[[Any, Any], Any]:
         """Scores as a function of flat parameters and of documents such as these."""
-        module = _module(self.make, features.shape[-1], self.device, features.dtype.name)
-        weights = dict(module.named_parameters())
+        module = _module(self.make, features.shape[-1], self.seed, self.device, features.dtype.name)
+        weights = {name: weight for name, weight in module.named_parameters() if weight.requires_grad}
         sizes = [weight.numel() for weight in weights.values()]
         if sum(sizes) != parameters.shape[-1]:
             raise RankingError(
@@ -93,28 +100,41 @@ class Module:
         def scores(flat: Any, documents: Any) -> Any:
             parts = zip(weights.items(), flat.split(sizes), strict=True)
             named = {name: part.view_as(weight) for (name, weight), part in parts}
-            return _torch().func.functional_call(module, named, (documents,)).reshape(len(documents))
+            found = _torch().func.functional_call(module, named, (documents,))
+            if found.shape not in ((len(documents),), (len(documents), 1)):
+                raise RankingError(
+                    f"a module returns a score for each document, here {len(documents)}, found an answer of "
+                    f"the shape {tuple(found.shape)}"
+                )
+            return found.reshape(len(documents))
 
         return scores
 
 
 @lru_cache(maxsize=8)
-def _module(make: Callable[[int], Any], n_features: int, device: str, precision: str) -> Any:
-    """The module, of which only the shape matters: the parameters are given in every call."""
-    torch = _torch()
-    with torch.random.fork_rng(devices=[]):
-        return make(n_features).to(device, getattr(torch, precision)).eval()
+def _module(make: Callable[[int], Any], n_features: int, seed: int, device: str, precision: str) -> Any:
+    """The module, of which only the shape and what is not learned matter: parameters are given in a call."""
+    made = _made(make, n_features, seed)
+    return made.to(device, getattr(_torch(), precision)).eval()
 
 
 @lru_cache(maxsize=64)  # a penalty on the way from the start needs it in every step
 def _start(make: Callable[[int], Any], n_features: int, seed: int) -> FloatArray:
-    torch = _torch()
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        flat = torch.nn.utils.parameters_to_vector(make(n_features).parameters())
+    learned = [each for each in _made(make, n_features, seed).parameters() if each.requires_grad]
+    if not learned:
+        raise SettingError("the module has no parameters that could be learned")
+    flat = _torch().nn.utils.parameters_to_vector(learned)
     start = np.array(flat.detach().cpu().numpy(), dtype=np.float64)
     start.flags.writeable = False
     return start
+
+
+def _made(make: Callable[[int], Any], n_features: int, seed: int) -> Any:
+    """What `make` makes after this seed, the randomness of others left alone."""
+    torch = _torch()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return make(n_features)
 
 
 @lru_cache(maxsize=1)
