@@ -229,6 +229,31 @@ def test_other_features_are_refused(kind: Callable[..., NeuralPairwise]) -> None
         policy.learn(Feedback(ranking, np.array([False, True, False])))
 
 
+@pytest.mark.parametrize("size", [1e110, 1e200, 1e308])
+@pytest.mark.parametrize("kind", KINDS)
+def test_features_too_large_to_learn_from_are_refused_and_change_nothing(
+    kind: Callable[..., NeuralPairwise], size: float
+) -> None:
+    policy = kind(scorer=SMALL)
+    lived(policy, 10)
+    before = policy.state()
+    ranking = Ranking(Query("q", size * np.eye(2)), np.arange(2), {"seed": np.array(0)})
+    with pytest.raises(RankingError, match="can be learned from, found 1e"):
+        policy.learn(Feedback(ranking, np.array([False, True])))
+    for name, value in policy.state().items():
+        np.testing.assert_array_equal(value, before[name])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_features_nearly_as_large_can_be_learned_from(kind: Callable[..., NeuralPairwise]) -> None:
+    policy = kind(scorer=SMALL)
+    for seed in range(5):
+        features = (1e12 * np.eye(2)).astype(np.float32)
+        ranking = Ranking(Query("q", features), np.arange(2), {"seed": np.array(seed)})
+        policy.learn(Feedback(ranking, np.array([False, True])))
+    assert all(np.isfinite(value).all() for value in policy.state().values())
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     "settings",
@@ -238,6 +263,10 @@ def test_other_features_are_refused(kind: Callable[..., NeuralPairwise]) -> None
         {"learning_rate": 0.0},
         {"regularisation": 0.0},
         {"regularisation": float("nan")},
+        {"training": 7},
+        {"training": Exact},
+        {"scorer": MLP},
+        {"scorer": "mlp"},
     ],
     ids=str,
 )

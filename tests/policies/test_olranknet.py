@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from rankloop.policies import Full, OlLambdaRank, OlRankNet
+from rankloop.policies import Diagonal, Full, OlLambdaRank, OlRankNet
 from rankloop.policies.ollambdarank import swap_changes
 from rankloop.scorers import MLP, Linear
 from rankloop.types import Feedback, FloatArray, Query, Ranking, SettingError
@@ -61,6 +61,12 @@ def test_the_greater_alpha_the_less_is_certain() -> None:
 def test_widths_without_a_meaning_are_refused(alpha: float) -> None:
     with pytest.raises(SettingError):
         OlRankNet(alpha=alpha)
+
+
+@pytest.mark.parametrize("covariance", ["diagonal", 512, Diagonal], ids=repr)
+def test_what_is_no_covariance_is_refused(covariance: Any) -> None:
+    with pytest.raises(SettingError, match=r"covariance must be a value such as Projected\(\)"):
+        OlRankNet(covariance=covariance)
 
 
 # olLambdaRank

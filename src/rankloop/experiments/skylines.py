@@ -45,8 +45,11 @@ class OfflineRankNet:
 
     def __post_init__(self) -> None:
         """Refuse never to learn."""
-        if self.steps < 1 or self.queries < 1 or not 0 < self.learning_rate < np.inf:
-            raise SettingError(f"steps, queries and learning_rate must be positive, found {self}")
+        counts = (self.steps, self.queries)
+        if any(type(n) is not int or n < 1 for n in counts) or not 0 < self.learning_rate < np.inf:
+            raise SettingError(
+                f"steps and queries must be whole numbers of at least 1, learning_rate positive, found {self}"
+            )
 
     def fit(self, train: QuerySet, rng: np.random.Generator) -> FloatArray:
         """The parameters that the labels of a whole training set teach."""

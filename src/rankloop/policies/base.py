@@ -32,6 +32,9 @@ class Policy(ABC):
 
     name: ClassVar[str] = ""
 
+    def __post_init__(self) -> None:  # noqa: B027  # every policy calls that of its parents: it ends here
+        """Refuse settings without a meaning; here there are none."""
+
     @abstractmethod
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """Choose `k` candidates to show (all, if there are fewer), with the evidence `learn` will need."""

@@ -100,6 +100,8 @@ class Projected(Full):
         """Refuse projections to nothing."""
         if type(self.dimensions) is not int or self.dimensions < 1:
             raise SettingError(f"dimensions must be a whole number of at least 1, found {self.dimensions}")
+        if type(self.seed) is not int or self.seed < 0:
+            raise SettingError(f"seed must be a whole number of 0 or more, found {self.seed}")
 
     def squared_widths(self, known: FloatArray, gradients: Gradients) -> FloatArray:
         """By the inverse, corrected for what the projection cannot tell apart."""

@@ -49,6 +49,7 @@ class MGD(ScoredPolicy):
 
     def __post_init__(self) -> None:
         """Refuse searches that go nowhere."""
+        super().__post_init__()
         if self.candidates < 1 or self.candidates != int(self.candidates):
             raise SettingError(f"candidates must be at least 1 and whole, found {self.candidates}")
         if not (0 < self.step < np.inf and 0 < self.radius < np.inf and 0 < self.decay <= 1):

@@ -12,7 +12,7 @@ from rankloop.policies.adam import adam
 from rankloop.policies.lessons import Lesson, enlarged, keep, lesson_of
 from rankloop.policies.pairloss import descent, fair_share, surprise
 from rankloop.policies.preferences import Pairing, check_pairing
-from rankloop.policies.scored import ScoredPolicy
+from rankloop.policies.scored import ScoredPolicy, check_part
 from rankloop.policies.training import Batch, Replay, Training
 from rankloop.policies.uncertain import ExploresUncertain
 from rankloop.scorers import MLP, Scorer
@@ -61,6 +61,7 @@ class NeuralPairwise(ExploresUncertain, ScoredPolicy):
         """Refuse ways that nobody knows."""
         super().__post_init__()
         check_pairing(self.pairing)
+        check_part("training", self.training, "batches", "Replay() or Exact()")
         if not (0 < self.learning_rate < np.inf and 0 < self.regularisation < np.inf):
             raise SettingError(
                 "learning_rate and regularisation must be positive, "
@@ -87,6 +88,7 @@ class NeuralPairwise(ExploresUncertain, ScoredPolicy):
         lesson = lesson_of(feedback, self.pairing, seed)
         if not lesson.wins.any():
             return
+        check_size(lesson.documents)
         if not self.parameters.size:
             self._start(lesson.documents)
         newest = self._remember(lesson, seed)
@@ -147,6 +149,16 @@ class NeuralPairwise(ExploresUncertain, ScoredPolicy):
 
     def _take_in(self, lesson: Lesson) -> None:
         """Update what the certain orders need, after training."""
+
+
+def check_size(documents: FloatArray) -> None:
+    """Refuse features whose sums of squares would overflow, before anything is remembered."""
+    largest, limit = float(np.abs(documents).max()), float(np.finfo(documents.dtype).max) ** (1 / 3)
+    if largest > limit:
+        raise RankingError(
+            f"features of up to {limit:.0e} can be learned from, found {largest:.0e}: "
+            "scale them, for example to 0..1 within the query"
+        )
 
 
 def check_form(name: str, found: Array, expected: Array) -> None:

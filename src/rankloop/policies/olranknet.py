@@ -12,6 +12,7 @@ from rankloop.explorers import certain_orders
 from rankloop.policies.covariance import Covariance, Projected
 from rankloop.policies.lessons import Lesson
 from rankloop.policies.neural import NeuralPairwise, check_form
+from rankloop.policies.scored import check_part
 from rankloop.scorers import Gradients
 from rankloop.types import BoolArray, FloatArray, SettingError, State
 
@@ -48,8 +49,9 @@ class OlRankNet(NeuralPairwise):
     known: FloatArray = field(default_factory=partial(np.zeros, (0,)), init=False, repr=False)  # of A / λ
 
     def __post_init__(self) -> None:
-        """Refuse a width below zero."""
+        """Refuse a width below zero, and what is no covariance."""
         super().__post_init__()
+        check_part("covariance", self.covariance, "absorb", "Projected(), Diagonal() or Full()")
         if not 0 <= self.alpha < np.inf:
             raise SettingError(f"alpha must be a number of 0 or more, found {self.alpha}")
 

@@ -45,6 +45,7 @@ class PDGD(ScoredPolicy):
 
     def __post_init__(self) -> None:
         """Refuse steps backwards."""
+        super().__post_init__()
         if not (0 < self.learning_rate < np.inf and 0 < self.decay <= 1):
             raise SettingError(
                 "learning_rate must be positive and decay in (0, 1], "

@@ -41,6 +41,7 @@ class RankNet(ScoredPolicy):
 
     def __post_init__(self) -> None:
         """Refuse steps backwards."""
+        super().__post_init__()
         if not 0 < self.learning_rate < np.inf:
             raise SettingError(f"learning_rate must be positive, found {self.learning_rate}")
 

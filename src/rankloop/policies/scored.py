@@ -8,7 +8,7 @@ import numpy as np
 
 from rankloop.policies.base import Policy
 from rankloop.scorers import Linear, Scorer
-from rankloop.types import FloatArray, RankingError
+from rankloop.types import FloatArray, RankingError, SettingError
 
 
 @dataclass(kw_only=True, eq=False)
@@ -21,6 +21,11 @@ class ScoredPolicy(Policy):
 
     scorer: Scorer = field(default_factory=Linear)
     parameters: FloatArray = field(default_factory=lambda: np.empty(0), init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot score."""
+        super().__post_init__()
+        check_part("scorer", self.scorer, "pull", "Linear(), MLP() or Module(make)")
 
     def score(self, features: FloatArray) -> FloatArray:
         """Scores of the learned ranker."""
@@ -43,3 +48,9 @@ class ScoredPolicy(Policy):
                 "scale the features (for example to 0..1 within the query) or lower the learning rate"
             )
         self.parameters = parameters
+
+
+def check_part(name: str, value: object, method: str, such_as: str) -> None:
+    """Refuse a setting that should be a value with methods and is a name, a number or a class."""
+    if isinstance(value, type) or not callable(getattr(value, method, None)):
+        raise SettingError(f"{name} must be a value such as {such_as}, found {value!r}")

@@ -27,6 +27,7 @@ class ExploresUncertain(Policy):
 
     def __post_init__(self) -> None:
         """Refuse ways to explore that nobody knows."""
+        super().__post_init__()
         if self.exploration not in ("conservative", "random"):
             raise SettingError(f"exploration must be conservative or random, found {self.exploration!r}")
 

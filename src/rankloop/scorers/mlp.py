@@ -59,6 +59,8 @@ class MLP:
             raise SettingError(f"hidden must be even numbers of at least 2, found {self.hidden}")
         if not 0 < self.scale < np.inf:
             raise SettingError(f"scale must be positive, found {self.scale}")
+        if type(self.seed) is not int or self.seed < 0:
+            raise SettingError(f"seed must be a whole number of 0 or more, found {self.seed}")
 
     @property
     def widths(self) -> tuple[int, ...]:
