@@ -121,6 +121,37 @@ def test_with_labels_an_online_life_is_better() -> None:
     assert share_of_right_pairs(policy, world) < 1
 
 
+def test_lambdarank_counts_what_a_swap_would_change() -> None:
+    rng = np.random.default_rng(0)
+    scores, grades = rng.permutation(5).astype(float), np.array([0, 2, 1, 0, 2])
+    wins, gains = np.greater.outer(grades, grades), 2.0**grades - 1
+    (even,), (weighed,) = (
+        skyline._weigh(scores[None], wins[None], gains[None])
+        for skyline in (OfflineRankNet(), OfflineLambdaRank())
+    )
+    ndcg, order = NDCG(k=10), np.argsort(-scores)
+    for i, j in np.argwhere(wins):
+        swapped = order.copy()
+        swapped[[*np.flatnonzero(order == i), *np.flatnonzero(order == j)]] = j, i
+        change = abs(ndcg(order, grades) - ndcg(swapped, grades))
+        assert weighed[i, j] == pytest.approx(change * even[i, j])
+
+
+def test_labels_of_queries_never_asked_are_not_known() -> None:
+    """The same life, were they other labels."""
+    world = small_world(seed=1)
+    protocol, skyline = Protocol(rounds=5, k=5, checkpoints=5), OnlineLambdaRank(scorer=SMALL)
+    draws = np.random.default_rng(np.random.SeedSequence(0).spawn(3)[0]).integers(len(world), size=5)
+    relevance = world.relevance.copy()
+    for index in set(range(len(world))) - set(draws.tolist()):
+        part = slice(world.offsets[index], world.offsets[index + 1])
+        relevance[part] = relevance[part].max() - relevance[part]
+    other = QuerySet(world.features, world.offsets, relevance, world.ids)
+    assert not np.array_equal(relevance, world.relevance)
+    lives = [list(skyline.records(each, world, seed=0, protocol=protocol)) for each in (world, other)]
+    assert lives[0] == lives[1]
+
+
 def test_it_meets_the_queries_that_policies_meet() -> None:
     """Of queries with one document, nobody can show a better or a worse list than another."""
     world = QuerySet(np.eye(6), np.arange(7), np.arange(6) % 2, tuple("abcdef"))

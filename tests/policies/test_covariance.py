@@ -120,6 +120,20 @@ def test_a_projection_agrees_with_full_more_often_than_the_diagonal_does() -> No
     assert agree["projected"] > 0.95
 
 
+def test_a_projection_to_few_dimensions_is_corrected() -> None:
+    """By the formula; and a random direction is as wide as among all 140 parameters."""
+    covariance = Projected(20)
+    known, query = learned(covariance, range(1, 4)), some_gradients(9)
+    trace = np.trace(known)
+    c = (1 - (20 - trace) / 140 - trace / 20) * 20 / np.trace(known @ known)
+    features, widths = covariance._features(query), covariance.squared_widths(known, query)
+    for i, j in itertools.combinations(range(6), 2):
+        z = features[i] - features[j]
+        assert widths[i, j] == pytest.approx(z @ known @ z + c * z @ known @ known @ z)
+    assert c > 0.1
+    assert (trace + c * np.trace(known @ known)) / 20 == pytest.approx(1 - (20 - trace) / 140)
+
+
 @pytest.mark.parametrize("dimensions", [0, 2.5, "x"])
 def test_projections_to_nothing_are_refused(dimensions: int) -> None:
     with pytest.raises(SettingError):

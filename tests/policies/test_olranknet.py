@@ -115,13 +115,13 @@ def test_the_pairs_at_the_top_count_most() -> None:
 
 
 def test_documents_that_taught_nothing_are_not_in_the_list() -> None:
-    """An empty place in a memory of longer lists has no rank."""
-    policy = OlLambdaRank(scorer=Linear())
-    wins = np.zeros((1, 3, 3), dtype=bool)
-    wins[0, 1, 0] = True
-    with_gap = policy._weigh(np.array([[-1.0, -2.0, 0.0]]), wins, SEEDS)
-    without = policy._weigh(np.array([[-1.0, -2.0]]), wins[:, :2, :2], SEEDS)
-    np.testing.assert_allclose(with_gap[:, :2, :2], without)
+    """An empty place in a memory of longer lists has no rank: it would move the pairs below it."""
+    policy = OlLambdaRank(scorer=Linear(), draws=0)
+    wins = np.zeros((1, 4, 4), dtype=bool)
+    wins[0, 1, 0] = wins[0, 1, 2] = True
+    with_gap = policy._weigh(np.array([[-1.0, -2.0, -3.0, 0.0]]), wins, SEEDS)
+    without = policy._weigh(np.array([[-1.0, -2.0, -3.0]]), wins[:, :3, :3], SEEDS)
+    np.testing.assert_allclose(with_gap[:, :3, :3], without)
 
 
 def test_all_pairs_of_a_list_count_together_as_much_as_in_olranknet() -> None:
