@@ -16,6 +16,7 @@ from rankloop.experiments.skylines import OfflineLambdaRank, OfflineRankNet, Onl
 from rankloop.experiments.suites.base import Picture, Suite, preset_users
 from rankloop.policies import (
     DBGD,
+    MGD,
     PDGD,
     Diagonal,
     EpsilonGreedy,
@@ -177,8 +178,12 @@ SUITES: Mapping[str, Suite] = {
         title="Can networks that disagree replace confidence widths?",
         about=("offline nDCG@10", "cumulative nDCG@10"),
         paper="P²NeurRank is ahead of olRankNet with the diagonal of its matrix, and both are far ahead of "
-        "epsilon-greedy, DBGD and PDGD with networks; two rankers are enough.",
-        policies=lambda: {**rivals(), "p2neurrank:rankers=5": P2NeurRank(rankers=5)},
+        "epsilon-greedy, DBGD, MGD and PDGD with networks; two rankers are enough.",
+        policies=lambda: {
+            **rivals(),
+            "p2neurrank:rankers=5": P2NeurRank(rankers=5),
+            "mgd:scorer=mlp": MGD(scorer=MLP()),
+        },
         users=USERS,
         against=dict(pairwise(PAPERS_ORDER)),
     ),
