@@ -19,7 +19,8 @@ def asked() -> list[JudgedQuery]:
 def linear(*weights: float) -> OlRankNet:
     """A ranker that is sure of everything its weights say."""
     policy, array = OlRankNet(scorer=Linear(), covariance=Diagonal()), np.array(weights)
-    state = {"parameters": array, "average": array, "known": np.ones(len(weights))}
+    nothing = np.zeros((0, 0, len(weights)))  # is remembered
+    state = {"parameters": array, "average": array, "known": np.ones(len(weights)), "documents": nothing}
     return policy.from_state({**policy.state(), **state})
 
 

@@ -98,10 +98,10 @@ def usable(data: Mapping[str, Any], known: Catalogue) -> RankerSettings:
     >>> from rankloop.service.spec import catalogue
     >>> usable({"window": 60}, catalogue()).window
     60
-    >>> usable({"policy": {"name": "pdgd", "settings": {"scorer": 5}}}, catalogue())
+    >>> usable({"policy": {"name": "mgd", "settings": {"interleaving": 5}}}, catalogue())
     Traceback (most recent call last):
     ...
-    rankloop.types.SettingError: policy 'pdgd' does not work with these settings: AttributeError: ...
+    rankloop.types.SettingError: policy 'mgd' does not work with these settings: AttributeError: ...
     """
     policy = data.get("policy", {"name": "pairrank"})
     if not isinstance(policy, Mapping):
