@@ -95,12 +95,24 @@ def change_table(changes: Sequence[Change], *, metric: str) -> Table:
 def change_html(changes: Sequence[Change], *, metric: str) -> str:
     """The same table in HTML, every name escaped."""
     headings, lines = _grid([change for change in changes if change.metric == metric])
-    head = "".join(f'<th scope="col">{html.escape(heading)}</th>' for heading in headings)
-    body = "".join(
-        f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in line)}</tr>\n" for line in lines
+    names = headings.index("against") + 1  # columns
+    head = "".join(
+        f'<th scope="col"{" class=name" if column < names else ""}>{html.escape(heading)}</th>'
+        for column, heading in enumerate(headings)
     )
+    body = ""
+    for line in lines:
+        row = "".join(f'<th scope="row">{html.escape(name)}</th>' for name in line[:names])
+        body += f"<tr>{row}{''.join(f'<td>{_two_lines(cell)}</td>' for cell in line[names:])}</tr>\n"
     caption = f"<caption>{html.escape(CAPTION)}</caption>"
-    return f"<table>\n{caption}\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
+    return (
+        f"<table class=change>\n{caption}\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
+    )
+
+
+def _two_lines(cell: str) -> str:
+    """The spread over runs below the change: there are narrow screens."""
+    return html.escape(cell).replace(" sd ×", "<br><small>sd ×") + ("</small>" if " sd ×" in cell else "")
 
 
 def _grid(changes: Sequence[Change]) -> tuple[list[str], list[list[str]]]:

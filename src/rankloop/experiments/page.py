@@ -48,6 +48,8 @@ caption { caption-side: bottom; text-align: left; font-size: 13.5px; line-height
 th, td { padding: 6px 18px 6px 0; text-align: right; white-space: nowrap;
   border-bottom: 1px solid var(--line); }
 th[scope=row], th.name { text-align: left; }
+table + table { margin-top: 28px; } small { color: var(--soft); }
+.change { width: min(100%, 1130px); } .change th[scope=row] { white-space: normal; overflow-wrap: anywhere; }
 thead th { color: var(--soft); font-weight: 600; font-size: 14px; }
 th[scope=row] { font-weight: 500; } td.best { font-weight: 700; }
 dl { display: grid; grid-template-columns: fit-content(40%) 1fr; gap: 6px 22px; margin: 12px 0 0; }
