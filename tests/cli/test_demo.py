@@ -12,7 +12,8 @@ import httpx
 
 
 def test_it_prints_an_address_that_answers(tmp_path: Path) -> None:
-    for _ in range(2):  # the second time, the index is there
+    windows: list[float] = []
+    for _ in range(2):  # the second time, the index is there, and so are the settings that were changed
         command = [sys.executable, "-W", "error", "-m", "rankloop", "demo", "--port", "0"]
         process = subprocess.Popen(
             [*command, "--data-dir", str(tmp_path / "demo")], stdout=subprocess.PIPE, text=True
@@ -27,6 +28,11 @@ def test_it_prints_an_address_that_answers(tmp_path: Path) -> None:
         page = httpx.get(f"{url}/", params={"q": "json parser"}, timeout=60)
         assert page.status_code == 200
         assert page.text.count('action="/click"') == 10
+        (key,) = re.findall(r"sign in with this key: (\S+)", printed)
+        rules, admin = f"{url}/v1/rankers/yours/settings", {"Authorization": f"Bearer {key}"}
+        windows.append(httpx.get(rules, headers=admin).json()["settings"]["window"])
+        assert httpx.put(rules, headers=admin, json={"window": 5.0}).status_code == 200
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 0
         process.stdout.close()
+    assert windows == [30.0, 5.0]

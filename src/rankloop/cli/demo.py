@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rankloop.cli.serve import address, begin, lines
+from rankloop.cli.serve import address, lines
 
 if TYPE_CHECKING:
     from rankloop.service.http.keys import Scope
@@ -43,7 +43,7 @@ def demo(
     from rankloop.demo.corpus import Corpus  # noqa: PLC0415
     from rankloop.demo.demo import Demo  # noqa: PLC0415
     from rankloop.demo.routes import demo_routes  # noqa: PLC0415
-    from rankloop.service import RankingService  # noqa: PLC0415
+    from rankloop.service import RankerSettings, RankingService  # noqa: PLC0415
     from rankloop.service.http import DataFolder, Face, bind, serve  # noqa: PLC0415
     from rankloop.service.http.logs import log_to_stderr  # noqa: PLC0415
 
@@ -59,7 +59,8 @@ def demo(
         keys, shown = folder.keys(fresh=True)
         log_to_stderr(quiet=True)
         threading.Thread(target=bundle, name="bundle", daemon=True).start()  # for the first chart
-        begin(service, YOURS, policy="", window=30.0)
+        if YOURS not in service.rankers():  # whoever changed its settings finds them as they were left
+            service.create(YOURS, RankerSettings(window=30.0))
         face = Face(service=service, keys=keys, routes=demo_routes(Demo(service, corpus)))
         serve(face, listening, ready=lambda: _announce(address(listening), shown))
         corpus.close()
