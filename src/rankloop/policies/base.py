@@ -66,6 +66,11 @@ class Policy(ABC):
         """Whether what the other has learned means the same to this policy, so that it may go on from there.
 
         Both must be of one kind and agree on the settings that give the state its form.
+
+        >>> from rankloop.policies import PDGD
+        >>> from rankloop.scorers import MLP
+        >>> PDGD().understands(PDGD(learning_rate=0.5)), PDGD().understands(PDGD(scorer=MLP()))
+        (True, False)
         """
         return type(self) is type(other) and self._form() == other._form()
 

@@ -193,6 +193,8 @@ class Fold:
     def _rollback(self, decision: Decision) -> bool:
         target = int(decision.body["to"])
         model = self._marks.get(target) or self.past.model(target, without=self.without)
+        if not self.rules.policy.understands(model.policy):  # nobody may decide that any more
+            return False
         self.policy = self.rules.policy.from_state(model.policy.state())
         self.scale, self.lists, self.width = model.scale, model.lists, model.width
         return True
