@@ -55,6 +55,11 @@ class Browsing:
         self.page.goto(self.url + path)
         return self.page
 
+    def arrives(self, selector: str) -> None:
+        """Wait until a page with such a part is there, to its end."""
+        self.page.wait_for_selector(selector)
+        self.page.wait_for_load_state()
+
     def drawn(self, charts: int) -> None:
         """Wait until so many charts are drawn."""
         self.page.wait_for_function(

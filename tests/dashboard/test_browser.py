@@ -67,13 +67,13 @@ def search_and_click(seen: Browsing, demo: Demo) -> None:
     assert seen.fits()
     page.fill("input[type=search]", "json decoder")
     page.click("[role=search] button")
-    page.wait_for_selector(".results")
+    seen.arrives(".results")
     before = order(seen)
     wanted = before[7]
     assert page.locator(".results .mark.open").count() == len(before)  # nothing is known yet
     for lists in range(1, 6):
         page.get_by_role("button", name=wanted, exact=True).click()
-        page.wait_for_selector(f"#learned[data-lists='{lists}']")
+        seen.arrives(f"#learned[data-lists='{lists}']")
         assert seen.fits()
     assert demo.model.lists == 5
     assert order(seen) != before
@@ -81,7 +81,7 @@ def search_and_click(seen: Browsing, demo: Demo) -> None:
     page.locator(".results li", has=page.get_by_role("button", name=wanted, exact=True)).locator(
         ".why"
     ).click()
-    page.wait_for_selector("#why .bars data")
+    seen.arrives("#why .bars data")
     assert wanted in page.inner_text("#sentence")
     assert seen.fits()
 
@@ -91,7 +91,7 @@ def invite_visitors(seen: Browsing, demo: Demo) -> None:
     page = seen.go("/?q=json+decoder")
     page.select_option("#taste", "overview")
     page.click("#crowd button.main")
-    page.wait_for_selector("#crowd-progress")
+    seen.arrives("#crowd-progress")
     seen.drawn(1)  # once all were here
     assert demo.progress.done == 500
     assert page.locator(".results .mark.settled").count() > 0
@@ -108,10 +108,10 @@ def sign_in(seen: Browsing, key: str) -> None:
     page.locator("main").get_by_role("link", name="Sign in").first.click()
     page.fill("#key", "not the key")
     page.keyboard.press("Enter")
-    page.wait_for_selector("[role=alert]")
+    seen.arrives("[role=alert]")
     page.fill("#key", key)
     page.keyboard.press("Enter")
-    page.wait_for_selector("text=Change the mode")
+    seen.arrives("text=Change the mode")
 
 
 def pull_the_levers(seen: Browsing, demo: Demo) -> None:
@@ -119,11 +119,11 @@ def pull_the_levers(seen: Browsing, demo: Demo) -> None:
     page = seen.page
     page.check("input[value=frozen]")
     page.click("text=Change the mode")
-    page.wait_for_selector("text=The mode is changed")
+    seen.arrives("text=The mode is changed")
     assert page.inner_text("#mode") == demo.service.mode(RANKER) == "frozen"
     lists = demo.model.lists
     page.get_by_role("button", name="Go back").last.click()
-    page.wait_for_selector("text=It is back at that version")
+    seen.arrives("text=It is back at that version")
     assert demo.model.lists < lists
     assert page.inner_text("#version") == str(demo.model.version)
     assert seen.fits()
@@ -134,18 +134,18 @@ def look_around(seen: Browsing) -> None:
     page = seen.page
     page.click("nav >> text=Query")
     page.locator("tbody a").first.click()
-    page.wait_for_selector(".pairs")
+    seen.arrives(".pairs")
     page.locator(".pairs a").last.click()
     page.wait_for_url("**a=**")
     assert page.locator(".pairs a[aria-current]").count() == 1
     assert seen.fits()
     page.click("nav >> text=Event doctor")
-    page.wait_for_selector("text=The last 20 events")
+    seen.arrives("text=The last 20 events")
     assert page.inner_text("#join-rate") == "100.0 %"
     assert page.locator("table.stack tbody tr").count() == 20
     assert seen.fits()
     page.click("text=Sign out")
-    page.wait_for_selector("text=A search that learns from your clicks")
+    seen.arrives("text=A search that learns from your clicks")
 
 
 def test_a_keyboard_is_enough(live: Live, demo: Demo) -> None:
@@ -153,7 +153,7 @@ def test_a_keyboard_is_enough(live: Live, demo: Demo) -> None:
         page = seen.go("/")
         page.keyboard.type("json decoder")  # the box has the focus
         page.keyboard.press("Enter")
-        page.wait_for_selector(".results")
+        seen.arrives(".results")
         for _ in range(40):
             page.keyboard.press("Tab")
             if page.evaluate("document.activeElement.matches('.results .title')"):
@@ -162,14 +162,14 @@ def test_a_keyboard_is_enough(live: Live, demo: Demo) -> None:
         page.keyboard.press("Tab")
         wanted = page.evaluate("document.activeElement.innerText")
         page.keyboard.press("Enter")
-        page.wait_for_selector("#learned")
+        seen.arrives("#learned")
         assert wanted in page.inner_text("#moved")
         assert demo.model.lists == 1
         assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") is not None
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.className") == "skip"
         page.keyboard.press("Enter")
-        assert page.url.endswith("#content")
+        page.wait_for_url(lambda url: url.endswith("#content"))
         assert seen.trouble == []
 
 
@@ -188,13 +188,13 @@ def test_pages_can_be_read_by_everyone(live: Live, demo: Demo, screen: dict[str,
         look("overview, empty")
         seen.go("/?q=json+decoder")
         page.locator(".results .title").nth(4).click()
-        page.wait_for_selector("#learned")
+        seen.arrives("#learned")
         look("after a click")
         page.click("#crowd button.main")
         seen.drawn(1)
         look("after the crowd")
         page.locator(".results .why").nth(3).click()
-        page.wait_for_selector("#why")
+        seen.arrives("#why")
         look("query")
         for path in ("/query", "/doctor", "/login", "/query/nobody-saw-this"):
             seen.go(path)
@@ -213,8 +213,8 @@ def test_without_scripts_it_works_as_well(live: Live, demo: Demo) -> None:
     with browser(live.url, **DESKTOP, java_script_enabled=False) as seen:
         page = seen.go("/?q=json+decoder")
         page.locator(".results .title").nth(5).click()
-        page.wait_for_selector("#learned")
+        seen.arrives("#learned")
         page.click("#crowd button.main")
-        page.wait_for_selector("text=What the last 500 taught")
+        seen.arrives("text=What the last 500 taught")
         assert demo.progress.done == 500
         assert seen.trouble == []
