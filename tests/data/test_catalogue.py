@@ -199,3 +199,30 @@ def test_worlds_are_loaded_by_name_and_prepared_where_they_need_it() -> None:
     assert load("synthetic:linear:seed=3").name == "synthetic:linear:seed=3"
     with pytest.raises(SettingError, match="choose from linear"):
         expand("synthetic:wrong")
+
+
+def test_a_range_of_seeds_stands_for_worlds_like_folds() -> None:
+    names = expand("synthetic:linear:queries=5,seed=9..11,test_queries=3")
+    assert names == tuple(f"synthetic:linear:queries=5,seed={seed},test_queries=3" for seed in (9, 10, 11))
+    assert len({load(name).fingerprint for name in names}) == 3
+    assert expand("synthetic:linear:seed=2..2") == ("synthetic:linear:seed=2",)
+    with pytest.raises(SettingError, match=r"expected one world, found 3; name one, as in .*seed=9,"):
+        load("synthetic:linear:queries=5,seed=9..11,test_queries=3")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ("seed=5..3", r"expected a range such as 3\.\.10, of at most 1,000 worlds, found '5\.\.3'"),
+        ("seed=0..1000", "of at most 1,000 worlds"),
+        ("seed=3..", "expected seed=<a whole number>, found 'seed=3..'"),
+        ("seed=..3", "expected seed=<a whole number>"),
+        ("seed=-1..3", "expected seed=<a whole number>"),
+        ("queries=3..5", "expected queries=<a whole number>"),
+        ("seed=0..1,wrong=3", "has no option 'wrong'"),
+    ],
+)
+def test_what_is_no_range_of_seeds_is_refused(wrong: str, told: str) -> None:
+    for ask in (load, expand):
+        with pytest.raises(SettingError, match=told):
+            ask(f"synthetic:linear:{wrong}")

@@ -259,3 +259,19 @@ def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
 
 def test_users_under_both_readings_have_names_of_their_own() -> None:
     assert len(preset_users("click", "every")) == 6
+
+
+def test_worlds_of_a_range_are_folds(tmp_path: Path) -> None:
+    data = "synthetic:linear:queries=10,seed=4..6"
+    sweep = Sweep(
+        data=[data],
+        users={"perfect": Preset("perfect")},
+        policies={"random": Random()},
+        seeds=[0],
+        protocol=Protocol(rounds=3),
+    )
+    results = conduct(sweep, tmp_path)
+    assert results["data"].unique().to_list() == [data]
+    assert results["fold"].unique().sort().to_list() == [data.replace("4..6", seed) for seed in "456"]
+    summary = json.loads((tmp_path / "summary.json").read_text("utf-8"))
+    assert {row["runs"] for row in summary} == {3}

@@ -96,6 +96,13 @@ def test_several_data_sets_have_a_column_and_an_order_of_their_own() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("seeds", "told"), [(1, "1 seed each"), (2, "2 seeds each"), (6, "over 6 runs after")]
+)
+def test_runs_over_folds_say_so(seeds: int, told: str) -> None:
+    assert told in summary_markdown([replace(ROWS[0], runs=6, seeds=seeds)], metric="nDCG@10")
+
+
 def test_a_single_run_says_so() -> None:
     single = [replace(r, low=None, high=None, p_value=None, runs=1, seeds=1) for r in ROWS]
     text = summary_markdown(single, metric="nDCG@10")

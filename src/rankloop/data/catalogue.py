@@ -11,7 +11,7 @@ from rankloop.data.cache import file_digest, read_cached
 from rankloop.data.dataset import Dataset, fingerprint, join, prepare
 from rankloop.data.layouts import Split, find_splits
 from rankloop.data.prepare import concatenate
-from rankloop.data.synthetic import WORLDS, world
+from rankloop.data.synthetic import WORLDS, each_seed, world
 from rankloop.data.world import split
 from rankloop.types import DataError, QuerySet, SettingError, suggestion
 
@@ -40,6 +40,7 @@ def load(name: str, *, prepared: bool = True, search: Sequence[str | Path] | Non
     """
     kind, _, description = name.partition(":")
     if kind == SYNTHETIC:
+        _check_one(name)
         made = world(description)
         dataset = made.dataset(name)
         return prepare(dataset) if prepared and not made.ready else dataset
@@ -50,12 +51,16 @@ def load(name: str, *, prepared: bool = True, search: Sequence[str | Path] | Non
 def expand(name: str, *, search: Sequence[str | Path] | None = None) -> tuple[str, ...]:
     """The names of all folds of a folded dataset; any other name stands for itself.
 
-    >>> expand("synthetic:linear")
-    ('synthetic:linear',)
+    Worlds that differ in nothing but the seed are like folds.
+
+    >>> expand("synthetic:linear"), expand("synthetic:linear:seed=0..1")
+    (('synthetic:linear',), ('synthetic:linear:seed=0', 'synthetic:linear:seed=1'))
     """
-    if name.partition(":")[0] == SYNTHETIC:
-        world(name.partition(":")[2])
-        return (name,)
+    kind, _, description = name.partition(":")
+    if kind == SYNTHETIC:
+        descriptions = each_seed(description)
+        world(descriptions[0])
+        return tuple(f"{SYNTHETIC}:{each}" for each in descriptions)
     path, fold = _locate(name, search)
     folds = _folds(path)
     if fold:
@@ -129,6 +134,12 @@ def _check_fold(name: str, fold: str, folds: Iterable[str]) -> None:
         raise SettingError(
             f"{name}: expected one fold of {', '.join(folds)}; name one, as in {name}:{folds[0]}"
         )
+
+
+def _check_one(name: str) -> None:
+    worlds = expand(name)
+    if len(worlds) > 1:
+        raise SettingError(f"{name}: expected one world, found {len(worlds)}; name one, as in {worlds[0]}")
 
 
 def _folds(path: Path) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
-"""Synthetic worlds by name: `nonlinear:queries=2000,seed=3`."""
+"""Synthetic worlds by name: `nonlinear:queries=2000,seed=3`, and several: `nonlinear:seed=3..10`."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from typing import Any
 
@@ -17,6 +18,7 @@ WORLDS: dict[str, type[World]] = {
     "independent": Independent,
     "separable": Separable,
 }
+MANY = 1000  # more worlds than anybody has the time for
 
 
 def world(description: str) -> World:
@@ -30,6 +32,24 @@ def world(description: str) -> World:
         raise SettingError(f"no synthetic world is called {name!r}: {suggestion(name, WORLDS)}")
     chosen: dict[str, Any] = dict(_option(WORLDS[name], text) for text in options.split(",") if text)
     return WORLDS[name](**chosen)
+
+
+def each_seed(description: str) -> tuple[str, ...]:
+    """The worlds that a range of seeds stands for; any other description stands for itself.
+
+    >>> each_seed("linear:seed=3..5,noise=0.1")
+    ('linear:seed=3,noise=0.1', 'linear:seed=4,noise=0.1', 'linear:seed=5,noise=0.1')
+    """
+    found = re.search(r"(?<=[:,]seed=)(\d+)\.\.(\d+)(?=,|$)", description, re.ASCII)
+    if not found:
+        return (description,)
+    first, last = map(int, found.groups())
+    if not first <= last < first + MANY:
+        raise SettingError(
+            f"option seed: expected a range such as 3..10, of at most {MANY:,} worlds, found {found[0]!r}"
+        )
+    before, after = description[: found.start()], description[found.end() :]
+    return tuple(f"{before}{seed}{after}" for seed in range(first, last + 1))
 
 
 def _option(kind: type[World], text: str) -> tuple[str, int | float]:

@@ -164,7 +164,8 @@ def _caption(rows: Sequence[SummaryRow], metric: str, note: str) -> str:
     after = f"after {_span(rounds)} rounds; {grades}"
     if max(runs) < 2:
         return f"One run {after} A single run has no interval and no test. {note}".rstrip()
-    over = f"{_span(runs)} runs" + (f" ({_span(seeds)} seeds each fold)" if runs != seeds else "")
+    each_fold = f" ({_span(seeds)} seed{'s' * (max(seeds) > 1)} each fold)" if runs != seeds else ""
+    over = f"{_span(runs)} runs{each_fold}"
     tests = " Worse than the best with ▽ p < .05, ▼ p < .01 (paired t-test over runs, Holm-corrected)."
     return (
         f"Mean ± half of the 95 % Student-t interval over {over} {after}{tests if graded else ''} {note}"

@@ -71,6 +71,7 @@ PAPERS_ORDER = (
     "pdgd",
     "dbgd",
 )
+NEW_WORLDS = "synthetic:nonlinear:seed=3..12"  # no setting was ever chosen on them
 
 
 def skylines() -> dict[str, OfflineRankNet]:
@@ -144,6 +145,17 @@ SUITES: Mapping[str, Suite] = {
         users=USERS,
         against=dict(pairwise(PAPERS_ORDER)),
         skylines=skylines,
+    ),
+    "neural/order": Suite(
+        title="Does the papers' order of policies hold from one world to the next?",
+        about=("offline nDCG@10",),
+        paper="By what was learned: P²NeurRank, olLambdaRank and olRankNet (both with the diagonal of their "
+        "matrix), PairRank, PDGD, DBGD. The first three are close to each other.",
+        policies=lambda: {name: rivals()[name] for name in PAPERS_ORDER},
+        users=USERS,
+        against=dict(pairwise(PAPERS_ORDER)),
+        data=(NEW_WORLDS,),
+        seeds=1,
     ),
     "neural/fig5": Suite(
         title="What do users see while networks learn?",
