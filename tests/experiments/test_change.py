@@ -88,12 +88,35 @@ def test_p_values_of_one_user_are_corrected_together() -> None:
     alone = relative_changes(results(new=new), {"new": "plain"})
     both = relative_changes(results(new=new, twin=new), {"new": "plain", "twin": "plain"})
     assert alone[0].p_value is not None
-    assert [each.p_value for each in both] == pytest.approx([2 * alone[0].p_value] * 4)
+    assert [each.p_value for each in both] == pytest.approx([2 * alone[0].p_value] * 6)
+
+
+def test_several_users_are_averaged_run_by_run() -> None:
+    frame = results(new=PLAIN + 1 + NOISE)
+    worse = (pl.col("policy") == "new") & (pl.col("user") == "navigational")
+    frame = frame.with_columns(value=pl.when(worse).then(pl.col("value") - 0.5).otherwise(pl.col("value")))
+    perfect, navigational, everyone = relative_changes(frame, {"new": "plain"})
+    assert [each.user for each in (perfect, navigational, everyone)] == [
+        "perfect",
+        "navigational",
+        "all users",
+    ]
+    assert everyone.mean == pytest.approx((1 - 0.5 / 2 + NOISE.mean()) / PLAIN.mean())
+    assert everyone.p_value == pytest.approx(stats.ttest_1samp(0.75 + NOISE, 0).pvalue)
+    one_user = frame.filter(pl.col("user") == "perfect")
+    assert relative_changes(one_user, {"new": "plain"}) == [perfect]
+
+
+def test_a_run_that_did_not_meet_all_users_has_no_average() -> None:
+    missed = (pl.col("user") == "navigational") & (pl.col("seed") == 5) & (pl.col("policy") == "new")
+    frame = results(new=PLAIN + 1 + NOISE)
+    *_, everyone = relative_changes(frame.filter(~missed), {"new": "plain"})
+    assert everyone.mean == pytest.approx((1 + NOISE[:5].mean()) / PLAIN[:5].mean())
 
 
 def test_single_runs_and_zeros_have_no_ratio() -> None:
     one = results(new=np.array([3.0])).filter(pl.col("seed") == 0)
-    (found, _) = relative_changes(one, {"new": "plain"})
+    found = relative_changes(one, {"new": "plain"})[0]
     assert found.mean == pytest.approx(-0.7)
     assert (found.spread, found.half_width, found.p_value) == (None, None, None)
     assert str(found) == "-70.0 %"
@@ -108,8 +131,8 @@ def test_tables_have_a_line_per_policy_and_a_column_per_user(tmp_path: Path) -> 
     console.print(change_table(changes, metric="offline nDCG@10"))
     text = console.export_text()
     sure = 100 * stats.t.ppf(0.975, 5) * NOISE.std(ddof=1) / np.sqrt(6) / PLAIN.mean()
-    assert text.count(f"+8.3 ± {sure:.1f} % ▲") == 2
-    assert text.count(f"-8.3 ± {sure:.1f} % ▼") == 2
+    assert text.count(f"+8.3 ± {sure:.1f} % ▲") == 3  # perfect, navigational, all users
+    assert text.count(f"-8.3 ± {sure:.1f} % ▼") == 3
     page = change_html(changes, metric="offline nDCG@10")
     assert page.count("<tr>") == 3
     write_report(frame, tmp_path, against={"new": "plain"})

@@ -23,6 +23,7 @@ from rankloop.experiments.statistics import (
     paired_p_value,
 )
 
+EVERYONE = "all users"
 CAPTION = (
     "Change of the mean after the last round ± half of its 95 % interval over paired runs, and standard "
     "deviation over runs as a multiple. Better with △ p < .05, ▲ p < .01; worse with ▽ p < .05, ▼ p < .01 "
@@ -62,7 +63,8 @@ class Change:
 def relative_changes(results: pl.DataFrame, against: Mapping[str, str]) -> list[Change]:
     """What became of every policy that is compared `against` another, in every cell (data, user, metric).
 
-    Over the runs that both have. A metric that describes without grading is not tested.
+    Over the runs that both have. A metric that describes without grading is not tested. Several users are
+    followed by what a run reaches on average over all of them.
 
     >>> results = pl.DataFrame(
     ...     [("world", "1", "perfect", policy, seed, 100, "nDCG@10", value)
@@ -73,7 +75,7 @@ def relative_changes(results: pl.DataFrame, against: Mapping[str, str]) -> list[
     +20.0 ± 26.3 %   sd × 0.53
     """
     check_results(results)
-    cells = results.partition_by(*CELL, maintain_order=True, as_dict=True)
+    cells = _and_everyone(results).partition_by(*CELL, maintain_order=True, as_dict=True)
     return [
         change
         for (data, user, metric), cell in cells.items()
@@ -126,6 +128,17 @@ def _grid(changes: Sequence[Change]) -> tuple[list[str], list[list[str]]]:
     ]
     start = 0 if len({data for data, _, _ in names}) > 1 else 1
     return ["data", "policy", "against", *users][start:], [line[start:] for line in lines]
+
+
+def _and_everyone(results: pl.DataFrame) -> pl.DataFrame:
+    """Results, and those of runs with all of several users as results with one more, `EVERYONE`."""
+    users = results["user"].unique()
+    if len(users) < 2 or EVERYONE in users:
+        return results
+    same = [column for column in results.columns if column not in ("user", "value")]
+    runs = results.group_by(same, maintain_order=True).agg(pl.col("value").mean(), met=pl.len())
+    averages = runs.filter(pl.col("met") == len(users)).with_columns(user=pl.lit(EVERYONE))
+    return pl.concat((results, averages.select(results.columns)))
 
 
 def _of_cell(
