@@ -149,8 +149,8 @@ SUITES: Mapping[str, Suite] = {
     "neural/order": Suite(
         title="Does the papers' order of policies hold from one world to the next?",
         about=("offline nDCG@10",),
-        paper="By what was learned: P²NeurRank, olLambdaRank and olRankNet (both with the diagonal of their "
-        "matrix), PairRank, PDGD, DBGD. The first three are close to each other.",
+        paper="No figure, but what the figures amount to by what was learned: P²NeurRank, olLambdaRank and "
+        "olRankNet (both with the diagonal of their matrix), PairRank, PDGD, DBGD.",
         policies=lambda: {name: rivals()[name] for name in PAPERS_ORDER},
         users=USERS,
         against=dict(pairwise(PAPERS_ORDER)),
