@@ -97,6 +97,18 @@ def test_it_has_the_tables_the_notes_and_a_guide(report: Path) -> None:
         assert text in page
 
 
+def test_it_says_what_was_run_on_which_data(tmp_path: Path) -> None:
+    def lead(frame: pl.DataFrame, name: str) -> str:
+        page = write_report(frame, tmp_path / name).read_text("utf-8")
+        return page.partition('<p class="lead">')[2].partition("</p>")[0]
+
+    frame = some_results().filter(pl.col("metric") == METRICS[0])
+    what = f"{len(POLICIES)} policies, {len(USERS)} users, 3 runs of 500 rounds each, on "
+    assert lead(frame, "one") == f"{what}world."
+    two = pl.concat((frame, frame.with_columns(data=pl.lit("other"))))
+    assert lead(two, "two") == f"{what}2 data sets."
+
+
 def test_the_same_results_give_the_same_bytes(report: Path, tmp_path: Path) -> None:
     again = write_report(some_results(), tmp_path, title=f"A title {EVIL}", notes=NOTES)
     for path in report.parent.iterdir():

@@ -153,12 +153,15 @@ def _figure(chart: Chart) -> str:
 
 
 def _lead(rows: list[SummaryRow]) -> str:
-    counts = {name: len({getattr(row, name) for row in rows}) for name in ("policy", "user", "data")}
-    plural = {"policy": "policies", "user": "users", "data": "data sets"}
-    single = {"policy": "policy", "user": "user", "data": "data set"}
-    parts = [f"{n} {single[name] if n == 1 else plural[name]}" for name, n in counts.items()]
+    policies, users, data = ({getattr(row, name) for row in rows} for name in ("policy", "user", "data"))
     runs, rounds = max(row.runs for row in rows), max(row.round for row in rows)
-    return f"{', '.join(parts)}, {runs} {'run' if runs == 1 else 'runs'} of {rounds:,} rounds each."
+    counted = (
+        f"{len(policies)} {'policy' if len(policies) == 1 else 'policies'}",
+        f"{len(users)} {'user' if len(users) == 1 else 'users'}",
+        f"{runs} {'run' if runs == 1 else 'runs'} of {rounds:,} rounds each",
+    )
+    where = data.pop() if len(data) == 1 else f"{len(data)} data sets"
+    return f"{', '.join(counted)}, on {where}."
 
 
 def _notes(notes: Mapping[str, str]) -> str:
