@@ -8,7 +8,7 @@ import pytest
 
 from rankloop import policies
 from rankloop.cli import names
-from rankloop.experiments import probes
+from rankloop.experiments.simulation import probes
 from rankloop.interleaving import Probabilistic
 from rankloop.policies import MGD, DocumentSpace, Policy, TrueDocumentSpace
 from rankloop.types import SettingError

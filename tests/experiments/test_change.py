@@ -12,7 +12,7 @@ from rich.console import Console
 from scipy import stats
 
 from rankloop.experiments import Change, Protocol, Sweep, change_table, relative_changes, write_report
-from rankloop.experiments.change import change_html
+from rankloop.experiments.report.change_table import change_html
 from rankloop.policies import MGD, Random
 from rankloop.types import SettingError
 from rankloop.users import Preset

@@ -11,9 +11,9 @@ import pytest
 import vl_convert
 
 from rankloop.charts import PALETTE
-from rankloop.experiments.charts import MOST_POINTS, learning_curves, policy_colours
-from rankloop.experiments.profile import fold_profiles, position_profile
-from rankloop.experiments.statistics import curves
+from rankloop.experiments.analysis.statistics import curves
+from rankloop.experiments.report.charts import MOST_POINTS, learning_curves, policy_colours
+from rankloop.experiments.report.profile import fold_profiles, position_profile
 from rankloop.types import SettingError
 
 POLICIES = ["random", "PDGD", "DBGD"]

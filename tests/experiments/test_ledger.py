@@ -10,7 +10,7 @@ from typing import Any
 from torch import nn
 
 from rankloop.experiments import Sweep
-from rankloop.experiments.ledger import Ledger
+from rankloop.experiments.sweeps.ledger import Ledger
 from rankloop.policies import P2NeurRank
 from rankloop.scorers import Module
 from rankloop.users import Preset

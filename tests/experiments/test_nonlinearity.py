@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from rankloop.checks import small_world
 from rankloop.cli.app import app
-from rankloop.experiments.nonlinearity import MOST_POINTS, discriminants, linear_view
+from rankloop.experiments.analysis.nonlinearity import MOST_POINTS, discriminants, linear_view
 from rankloop.types import QuerySet
 
 

@@ -17,9 +17,8 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import expit
 
 from rankloop.checks import small_world
-from rankloop.experiments import Protocol, Record, Sweep, conduct, execute, simulate
-from rankloop.experiments.ledger import Ledger
-from rankloop.experiments.probes import (
+from rankloop.experiments import Pool, Protocol, Record, Sweep, conduct, execute, simulate
+from rankloop.experiments.simulation.probes import (
     Blocks,
     BlockSizeByPosition,
     BlockSizes,
@@ -32,8 +31,9 @@ from rankloop.experiments.probes import (
     offline_lambdarank,
     offline_ranknet,
 )
-from rankloop.experiments.probes.lambdarank import swap_changes
-from rankloop.experiments.probes.offline import graded_pairs
+from rankloop.experiments.simulation.probes.lambdarank import swap_changes
+from rankloop.experiments.simulation.probes.offline import graded_pairs
+from rankloop.experiments.sweeps.ledger import Ledger
 from rankloop.metrics import NDCG
 from rankloop.policies import DBGD, MGD, PDGD, PairRank, PePairRank, Policy, Random, RankNet
 from rankloop.types import BoolArray, FloatArray, Query, QuerySet, Ranking, SettingError
@@ -335,7 +335,9 @@ SWEEP = Sweep(
 def test_probes_are_values() -> None:
     for probe in PROBES:
         assert pickle.loads(pickle.dumps(probe)) == probe
-    assert execute(replace(SWEEP, seeds=range(2)), workers=2).equals(execute(replace(SWEEP, seeds=range(2))))
+    assert execute(replace(SWEEP, seeds=range(2)), engine=Pool(2)).equals(
+        execute(replace(SWEEP, seeds=range(2)))
+    )
 
 
 def test_the_spec_names_the_probes(tmp_path: Path) -> None:

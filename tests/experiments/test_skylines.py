@@ -12,13 +12,13 @@ from polars.testing import assert_frame_equal
 from rankloop.checks import share_of_right_pairs, small_world
 from rankloop.data import Dataset
 from rankloop.experiments import Protocol, Run, Sweep, execute, simulate, summarise
-from rankloop.experiments.ledger import SCHEMA
-from rankloop.experiments.skylines import (
+from rankloop.experiments.simulation.skylines import (
     OfflineLambdaRank,
     OfflineRankNet,
     OnlineLambdaRank,
     judged_lists,
 )
+from rankloop.experiments.sweeps.ledger import SCHEMA
 from rankloop.metrics import NDCG, mean_over_queries
 from rankloop.policies import OlLambdaRank, Random, RankNet
 from rankloop.scorers import MLP, Linear

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from rankloop.experiments.statistics import (
+from rankloop.experiments.analysis.statistics import (
     SummaryRow,
     curves,
     higher_is_better,

@@ -9,7 +9,7 @@ import pytest
 
 from rankloop.cli import names
 from rankloop.experiments import PICTURES, SUITES, Picture, Protocol, Suite, conduct, execute, write_report
-from rankloop.experiments.profile import fold_name
+from rankloop.experiments.report.profile import fold_name
 
 SMALL = "synthetic:linear:queries=15"
 

@@ -18,8 +18,19 @@ import pytest
 
 from rankloop.checks import small_world
 from rankloop.data import Dataset
-from rankloop.experiments import Protocol, Sweep, Tick, WorkerDied, conduct, execute, preset_users
-from rankloop.experiments.files import write_whole
+from rankloop.experiments import (
+    Engine,
+    Here,
+    Pool,
+    Protocol,
+    Sweep,
+    Tick,
+    WorkerDied,
+    conduct,
+    execute,
+    preset_users,
+)
+from rankloop.experiments.sweeps.files import write_whole
 from rankloop.policies import DBGD, PDGD, Random
 from rankloop.types import Feedback, SettingError
 from rankloop.users import Preset
@@ -51,7 +62,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 def test_the_same_files_twice_and_on_two_processes(tmp_path: Path, expected: dict[str, bytes]) -> None:
     conduct(SWEEP, tmp_path / "again")
-    conduct(SWEEP, tmp_path / "pool", workers=2)
+    conduct(SWEEP, tmp_path / "pool", engine=Pool(2))
     assert contents(tmp_path / "again") == expected
     assert contents(tmp_path / "pool") == expected
 
@@ -70,16 +81,16 @@ def stop_after(ticks: int) -> Callable[[Tick], None]:
     return watch
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("engine", [Here(), Pool(2)], ids=str)
 def test_an_interrupted_sweep_goes_on_where_it_stopped(
-    tmp_path: Path, expected: dict[str, bytes], workers: int
+    tmp_path: Path, expected: dict[str, bytes], engine: Engine
 ) -> None:
     with pytest.raises(Interrupted):
-        conduct(SWEEP, tmp_path, watch=stop_after(100), workers=workers)
+        conduct(SWEEP, tmp_path, watch=stop_after(100), engine=engine)
     finished = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").iterdir()}
     assert 0 < len(finished) < len(SWEEP.runs())
     assert not (tmp_path / "results.parquet").exists()
-    conduct(SWEEP, tmp_path, workers=workers)
+    conduct(SWEEP, tmp_path, engine=engine)
     assert contents(tmp_path) == expected
     assert all(path.stat().st_mtime_ns == before for path, before in finished.items())
     assert not left_over(tmp_path)
@@ -89,9 +100,9 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from tests_sweep import SWEEP
-from rankloop.experiments import conduct
+from rankloop.experiments import Pool, conduct
 if __name__ == "__main__":
-    conduct(SWEEP, Path(sys.argv[1]), workers=2)
+    conduct(SWEEP, Path(sys.argv[1]), engine=Pool(2))
 """
 
 
@@ -187,7 +198,7 @@ def test_a_dataset_at_hand_needs_no_name(tmp_path: Path) -> None:
     world = small_world()
     dataset = Dataset("mine", world, world, None, "v1")
     sweep = replace(SWEEP, data=[dataset], seeds=[0])
-    results = execute(sweep, workers=2)
+    results = execute(sweep, engine=Pool(2))
     assert results["data"].unique().to_list() == ["mine"]
     assert results.equals(execute(sweep))
 
@@ -210,13 +221,13 @@ class Fails(Random):
 
 def test_a_dead_worker_is_reported_and_not_waited_for() -> None:
     with pytest.raises(WorkerDied, match="memory ran out"):
-        execute(replace(SWEEP, policies={"dies": Dies()}), workers=2)
+        execute(replace(SWEEP, policies={"dies": Dies()}), engine=Pool(2))
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_bug_in_a_policy_reaches_the_caller(workers: int) -> None:
+@pytest.mark.parametrize("engine", [Here(), Pool(2)], ids=str)
+def test_a_bug_in_a_policy_reaches_the_caller(engine: Engine) -> None:
     with pytest.raises(ZeroDivisionError, match="a bug in the policy"):
-        execute(replace(SWEEP, policies={"fails": Fails()}), workers=workers)
+        execute(replace(SWEEP, policies={"fails": Fails()}), engine=engine)
 
 
 def test_the_spec_says_everything(tmp_path: Path) -> None:
@@ -243,6 +254,8 @@ def test_empty_or_impossible_sweeps_are_refused() -> None:
         replace(SWEEP, data=["synthetic:linear", "synthetic:linear"])
     with pytest.raises(SettingError, match="different whole numbers"):
         replace(SWEEP, seeds=[1, 1])
+    with pytest.raises(SettingError, match="workers must be a whole number of at least 1, found 0"):
+        Pool(0)
 
 
 def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:

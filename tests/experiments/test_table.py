@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from rankloop.experiments.statistics import SummaryRow
-from rankloop.experiments.table import summary_html, summary_markdown, summary_table
+from rankloop.experiments.analysis.statistics import SummaryRow
+from rankloop.experiments.report.table import summary_html, summary_markdown, summary_table
 from rankloop.types import SettingError
 
 

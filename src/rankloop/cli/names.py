@@ -9,9 +9,9 @@ from dataclasses import fields
 from typing import Any, TypeVar
 
 from rankloop import policies
-from rankloop.experiments import probes
-from rankloop.experiments.probes import Probe
-from rankloop.experiments.skylines import OfflineLambdaRank, OfflineRankNet, OnlineLambdaRank
+from rankloop.experiments.simulation import probes
+from rankloop.experiments.simulation.probes import Probe
+from rankloop.experiments.simulation.skylines import OfflineLambdaRank, OfflineRankNet, OnlineLambdaRank
 from rankloop.interleaving import Probabilistic, TeamDraft
 from rankloop.policies import (
     Diagonal,

@@ -50,16 +50,16 @@ class SweepProgress:
 
     def __call__(self, tick: Tick) -> None:
         """Take in news from a run."""
-        step = tick.record.round - self._reached.get(tick.run, 0)
-        self._reached[tick.run] = tick.record.round
-        if tick.record.metric == "done before":
+        step = tick.round - self._reached.get(tick.run, 0)
+        self._reached[tick.run] = tick.round
+        if tick.record is None:
             self._bar.update(self._task, advance=step)
             self._said = self._tenths()  # nothing to say about how fast that was
             return
         self._new += step
         if tick.record.metric.startswith("offline"):
             self._latest[tick.run] = f"{tick.run.policy}/{tick.run.user} {tick.record.value:.3f}"
-        if tick.record.round == self._rounds:
+        if tick.round == self._rounds:
             self._latest.pop(tick.run, None)
         self._show(step)
 

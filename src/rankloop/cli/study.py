@@ -14,6 +14,7 @@ from rankloop.cli.spec import from_spec
 from rankloop.data import load
 from rankloop.experiments import (
     PICTURES,
+    Pool,
     Suite,
     Sweep,
     change_table,
@@ -39,7 +40,7 @@ def study(
         f"{len(runs)} runs of {sweep.protocol.rounds:,} rounds, {workers} at a time"
     )
     with SweepProgress(CONSOLE, runs=len(runs), rounds=sweep.protocol.rounds) as progress:
-        results = conduct(sweep, out, workers=workers, watch=progress)
+        results = conduct(sweep, out, engine=Pool(workers), watch=progress)
     notes = {**(notes or {}), **conventions(sweep)}
     page = present(sweep, results, out, title=title, notes=notes)
     for name, note in notes.items():

@@ -1,23 +1,28 @@
 """Experiments: from a few lines to a table, a plot and a report."""
 
-from rankloop.experiments.change import Change, change_table, relative_changes
-from rankloop.experiments.charts import learning_curves
-from rankloop.experiments.engine import Tick, Watch, WorkerDied, execute
-from rankloop.experiments.loop import Record, simulate
-from rankloop.experiments.profile import fold_profiles, position_profile
-from rankloop.experiments.protocol import Protocol
-from rankloop.experiments.report import write_report
-from rankloop.experiments.statistics import SummaryRow, curves, summarise, to_json_rows
-from rankloop.experiments.study import conduct, sweep_id
+from rankloop.experiments.analysis.change import Change, relative_changes
+from rankloop.experiments.analysis.statistics import SummaryRow, curves, summarise, to_json_rows
+from rankloop.experiments.report.change_table import change_table
+from rankloop.experiments.report.charts import learning_curves
+from rankloop.experiments.report.profile import fold_profiles, position_profile
+from rankloop.experiments.report.report import write_report
+from rankloop.experiments.report.table import summary_markdown, summary_table
+from rankloop.experiments.simulation.loop import Record, simulate
+from rankloop.experiments.simulation.protocol import Protocol
 from rankloop.experiments.suites import PICTURES, SUITES, Picture, Suite, preset_users
-from rankloop.experiments.sweep import Run, Sweep
-from rankloop.experiments.table import summary_markdown, summary_table
+from rankloop.experiments.sweeps.engines import Engine, Here, Pool, Tick, Watch, WorkerDied
+from rankloop.experiments.sweeps.execution import execute
+from rankloop.experiments.sweeps.study import conduct, sweep_id
+from rankloop.experiments.sweeps.sweep import Run, Sweep
 
 __all__ = [
     "PICTURES",
     "SUITES",
     "Change",
+    "Engine",
+    "Here",
     "Picture",
+    "Pool",
     "Protocol",
     "Record",
     "Run",

@@ -10,11 +10,11 @@ import altair as alt
 import numpy as np
 
 from rankloop.data import Dataset
-from rankloop.experiments.pictures import write_chart
-from rankloop.experiments.probes import Probe
-from rankloop.experiments.protocol import Protocol
-from rankloop.experiments.skylines import OfflineRankNet
-from rankloop.experiments.sweep import Sweep, UserChoice
+from rankloop.experiments.report.pictures import write_chart
+from rankloop.experiments.simulation.probes import Probe
+from rankloop.experiments.simulation.protocol import Protocol
+from rankloop.experiments.simulation.skylines import OfflineRankNet
+from rankloop.experiments.sweeps.sweep import Sweep, UserChoice
 from rankloop.policies import Policy
 from rankloop.types import QuerySet
 from rankloop.users import CASCADE_TABLES, Preset, Stop

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from rankloop.experiments.probes import CosineToOffline, Probe
+from rankloop.experiments.simulation.probes import CosineToOffline, Probe
 from rankloop.experiments.suites.base import Suite, preset_users
 from rankloop.policies import DBGD, MGD, NSGD, DocumentSpace, Policy, TrueDocumentSpace
 

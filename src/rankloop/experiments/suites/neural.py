@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import pairwise
 
-from rankloop.experiments.nonlinearity import linear_view
-from rankloop.experiments.probes import CertainPairs
-from rankloop.experiments.skylines import OfflineLambdaRank, OfflineRankNet, OnlineLambdaRank
+from rankloop.experiments.analysis.nonlinearity import linear_view
+from rankloop.experiments.simulation.probes import CertainPairs
+from rankloop.experiments.simulation.skylines import OfflineLambdaRank, OfflineRankNet, OnlineLambdaRank
 from rankloop.experiments.suites.base import Picture, Suite, preset_users
 from rankloop.policies import (
     DBGD,

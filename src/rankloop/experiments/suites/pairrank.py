@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rankloop.experiments.probes import (
+from rankloop.experiments.simulation.probes import (
     Blocks,
     BlockSizeByPosition,
     BlockSizes,
@@ -15,7 +15,7 @@ from rankloop.experiments.probes import (
     CosineToOffline,
     RegretBound,
 )
-from rankloop.experiments.skylines import OfflineRankNet
+from rankloop.experiments.simulation.skylines import OfflineRankNet
 from rankloop.experiments.suites.base import Suite, preset_users
 from rankloop.experiments.suites.classic import baselines
 from rankloop.policies import PairRank, PePairRank, Policy, Width

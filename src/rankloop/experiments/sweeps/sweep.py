@@ -8,10 +8,10 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from rankloop.data import Dataset, expand, load
-from rankloop.experiments.loop import Record, simulate
-from rankloop.experiments.probes import Probe
-from rankloop.experiments.protocol import Protocol
-from rankloop.experiments.skylines import OfflineRankNet
+from rankloop.experiments.simulation.loop import Record, simulate
+from rankloop.experiments.simulation.probes import Probe
+from rankloop.experiments.simulation.protocol import Protocol
+from rankloop.experiments.simulation.skylines import OfflineRankNet
 from rankloop.policies import Policy
 from rankloop.types import SettingError, UserModel
 from rankloop.users import Preset

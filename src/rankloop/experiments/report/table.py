@@ -11,7 +11,7 @@ from typing import Literal
 from rich.table import Table
 from rich.text import Text
 
-from rankloop.experiments.statistics import SummaryRow, higher_is_better, is_description
+from rankloop.experiments.analysis.statistics import SummaryRow, higher_is_better, is_description
 from rankloop.types import SettingError
 
 NOTHING = "–"

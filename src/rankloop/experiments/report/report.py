@@ -15,14 +15,15 @@ from typing import Any
 import polars as pl
 
 from rankloop.charts import DRAW, SCHEMES, json_element, library
-from rankloop.experiments.change import Change, change_html, relative_changes
-from rankloop.experiments.charts import axis_title, learning_curves
-from rankloop.experiments.files import write_whole
-from rankloop.experiments.page import GUIDE, MEANINGS, STYLE
-from rankloop.experiments.pictures import pictures
-from rankloop.experiments.profile import fold_name, fold_profiles, is_profile, position_profile
-from rankloop.experiments.statistics import SummaryRow, curves, summarise
-from rankloop.experiments.table import summary_html
+from rankloop.experiments.analysis.change import Change, relative_changes
+from rankloop.experiments.analysis.statistics import SummaryRow, curves, summarise
+from rankloop.experiments.report.change_table import change_html
+from rankloop.experiments.report.charts import axis_title, learning_curves
+from rankloop.experiments.report.page import GUIDE, MEANINGS, STYLE
+from rankloop.experiments.report.pictures import pictures
+from rankloop.experiments.report.profile import fold_name, fold_profiles, is_profile, position_profile
+from rankloop.experiments.report.table import summary_html
+from rankloop.experiments.sweeps.files import write_whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.experiments.probes.base import KnowsOrders, Look, RoundProbe
+from rankloop.experiments.simulation.probes.base import KnowsOrders, Look, RoundProbe
 from rankloop.policies import Policy
 from rankloop.types import BoolArray, IntArray, SettingError
 

@@ -8,9 +8,9 @@ from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from rankloop.experiments.probes.base import Checkpoint, CheckpointProbe
-from rankloop.experiments.probes.lambdarank import offline_lambdarank
-from rankloop.experiments.probes.offline import offline_ranknet
+from rankloop.experiments.simulation.probes.base import Checkpoint, CheckpointProbe
+from rankloop.experiments.simulation.probes.lambdarank import offline_lambdarank
+from rankloop.experiments.simulation.probes.offline import offline_ranknet
 from rankloop.policies import Policy
 from rankloop.scorers import Linear
 from rankloop.types import FloatArray, SettingError

@@ -1,4 +1,4 @@
-"""Runs a sweep on this machine: in this process, or in a pool of them."""
+"""Engines: where the runs of a sweep are done, in this process or in a pool of them."""
 
 from __future__ import annotations
 
@@ -6,74 +6,72 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing.queues import SimpleQueue
-from pathlib import Path
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import polars as pl
 from threadpoolctl import threadpool_limits
 
-from rankloop.experiments.ledger import Ledger, rows
-from rankloop.experiments.loop import Record
-from rankloop.experiments.sweep import Run, Sweep
-from rankloop.types import RankloopError
+from rankloop.experiments.simulation.loop import Record
+from rankloop.experiments.sweeps.ledger import rows
+from rankloop.experiments.sweeps.sweep import Run, Sweep
+from rankloop.types import RankloopError, SettingError
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """News from a run: how far it is, and what was measured last."""
+    """News from a run: how far it is, and what was measured last; nothing, if it was done before."""
 
     run: Run
-    record: Record
+    round: int
+    record: Record | None = None
 
 
 Watch: TypeAlias = Callable[[Tick], None]
+Done: TypeAlias = tuple[Run, pl.DataFrame]
 
 
 class WorkerDied(RankloopError):
     """A worker process ended without saying why."""
 
 
-def execute(
-    sweep: Sweep, *, ledger: Path | None = None, workers: int = 1, watch: Watch = lambda _: None
-) -> pl.DataFrame:
-    """Do every run of a sweep, or take it from the ledger if it was done before.
+class Engine(Protocol):
+    """Does runs and gives their rows, in any order: a run is a pure function of the sweep and the run."""
 
-    The rows are the same, in the same order, for any number of workers and after any interruption.
-
-    >>> from rankloop.experiments import Protocol
-    >>> from rankloop.policies import Random
-    >>> from rankloop.users import Preset
-    >>> sweep = Sweep(
-    ...     data=["synthetic:linear"], users={"perfect": Preset("perfect")}, policies={"random": Random()},
-    ...     seeds=[1], protocol=Protocol(rounds=10, checkpoints=1),
-    ... )
-    >>> execute(sweep)["metric"].unique(maintain_order=True).to_list()
-    ['offline nDCG@10', 'online nDCG@10', 'cumulative nDCG@10', 'pairwise regret']
-    """
-    runs = list(dict.fromkeys(map(sweep.source, sweep.runs())))
-    book = Ledger(ledger, sweep) if ledger else None
-    done = {run: frame for run in runs if book and (frame := book.find(run)) is not None}
-    todo = [run for run in runs if run not in done]
-    for run, frame in done.items():
-        watch(Tick(run, Record(sweep.protocol.rounds, "done before", float(frame.height))))
-    work = _in_this_process if workers == 1 or len(todo) < 2 else _in_a_pool
-    for run, frame in work(sweep, todo, min(workers, len(todo)), watch):
-        done[run] = frame
-        if book:
-            book.keep(run, frame)
-    return pl.concat([done[sweep.source(run)].with_columns(user=pl.lit(run.user)) for run in sweep.runs()])
+    def work(self, sweep: Sweep, runs: Sequence[Run], watch: Watch) -> Iterator[Done]:
+        """Do every run, and tell `watch` how it goes."""
+        ...
 
 
-def _in_this_process(
-    sweep: Sweep, runs: list[Run], _workers: int, watch: Watch
-) -> Iterator[tuple[Run, pl.DataFrame]]:
-    for run in runs:
-        yield run, _rows(sweep, run, watch)
+@dataclass(frozen=True)
+class Here:
+    """One run after the other, in this process."""
+
+    def work(self, sweep: Sweep, runs: Sequence[Run], watch: Watch) -> Iterator[Done]:
+        """Do every run."""
+        for run in runs:
+            yield run, _rows(sweep, run, watch)
+
+
+@dataclass(frozen=True)
+class Pool:
+    """As many runs at a time as there are worker processes on this machine."""
+
+    workers: int
+
+    def __post_init__(self) -> None:
+        """Refuse a pool in which nobody works."""
+        if type(self.workers) is not int or self.workers < 1:
+            raise SettingError(f"workers must be a whole number of at least 1, found {self.workers}")
+
+    def work(self, sweep: Sweep, runs: Sequence[Run], watch: Watch) -> Iterator[Done]:
+        """Do every run, each in one of the processes."""
+        workers = min(self.workers, len(runs))
+        return _in_processes(sweep, runs, workers, watch) if workers > 1 else Here().work(sweep, runs, watch)
 
 
 def _rows(sweep: Sweep, run: Run, watch: Watch) -> pl.DataFrame:
@@ -81,13 +79,11 @@ def _rows(sweep: Sweep, run: Run, watch: Watch) -> pl.DataFrame:
     with threadpool_limits(limits=1):  # one core a run; and sums do not depend on the number of cores
         for record in sweep.records(run):
             records.append(record)
-            watch(Tick(run, record))
+            watch(Tick(run, record.round, record))
     return rows(run, records)
 
 
-def _in_a_pool(
-    sweep: Sweep, runs: list[Run], workers: int, watch: Watch
-) -> Iterator[tuple[Run, pl.DataFrame]]:
+def _in_processes(sweep: Sweep, runs: Sequence[Run], workers: int, watch: Watch) -> Iterator[Done]:
     context = multiprocessing.get_context("spawn")  # forking a process that has threads can hang it
     news: SimpleQueue[Tick] = context.SimpleQueue()
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start, initargs=(sweep, news))
@@ -104,8 +100,8 @@ def _in_a_pool(
     except BrokenProcessPool as error:
         raise WorkerDied(
             "a worker process died. Either memory ran out: use fewer workers. Or a policy or user is defined "
-            "where other processes cannot import it, as in a notebook: put it into a file, or use workers=1. "
-            "Finished runs are kept; the same call goes on from there"
+            "where other processes cannot import it, as in a notebook: put it into a file, or use "
+            "engine=Here(). Finished runs are kept; the same call goes on from there"
         ) from error
     finally:
         pool.shutdown(wait=False, cancel_futures=True)

@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from rankloop.experiments.probes import Gauges, Probe
-from rankloop.experiments.protocol import Protocol
+from rankloop.experiments.simulation.probes import Gauges, Probe
+from rankloop.experiments.simulation.protocol import Protocol
 from rankloop.metrics import NDCG, PairwiseRegret, discounted_cumulative, mean_over_queries
 from rankloop.policies import Policy
 from rankloop.types import QuerySet, UserModel

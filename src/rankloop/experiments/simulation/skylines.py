@@ -10,8 +10,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.experiments.loop import Record
-from rankloop.experiments.protocol import Protocol
+from rankloop.experiments.simulation.loop import Record
+from rankloop.experiments.simulation.protocol import Protocol
 from rankloop.explorers import greedy
 from rankloop.metrics import NDCG, discounted_cumulative, mean_over_queries
 from rankloop.policies.adam import adam

@@ -8,20 +8,21 @@ from pathlib import Path
 
 import polars as pl
 
-from rankloop.experiments.engine import Watch, execute
-from rankloop.experiments.files import write_json, write_parquet
-from rankloop.experiments.statistics import summarise, to_json_rows
-from rankloop.experiments.sweep import Sweep
+from rankloop.experiments.analysis.statistics import summarise, to_json_rows
+from rankloop.experiments.sweeps.engines import Engine, Watch
+from rankloop.experiments.sweeps.execution import HERE, execute
+from rankloop.experiments.sweeps.files import write_json, write_parquet
+from rankloop.experiments.sweeps.sweep import Sweep
 
 
-def conduct(sweep: Sweep, out: Path, *, workers: int = 1, watch: Watch = lambda _: None) -> pl.DataFrame:
+def conduct(sweep: Sweep, out: Path, *, engine: Engine = HERE, watch: Watch = lambda _: None) -> pl.DataFrame:
     """Do a sweep and leave `spec.json`, `results.parquet` and `summary.json` in a folder.
 
     Finished runs are kept in `runs/` on the way: after Ctrl-C or a crash the same call goes on where it
     stopped, and a call with more seeds or policies does only what is new. Files appear whole or not at all.
     """
     write_json(out / "spec.json", sweep.describe())
-    results = execute(sweep, ledger=out / "runs", workers=workers, watch=watch)
+    results = execute(sweep, ledger=out / "runs", engine=engine, watch=watch)
     write_parquet(out / "results.parquet", results)
     write_json(out / "summary.json", to_json_rows(summarise(results, outside=sweep.skylines)))
     return results

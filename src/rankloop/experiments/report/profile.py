@@ -13,7 +13,7 @@ import altair as alt
 import polars as pl
 
 from rankloop.charts import chart_config
-from rankloop.experiments.charts import (
+from rankloop.experiments.report.charts import (
     TOTAL_WIDTH,
     axis_title,
     band_strength,

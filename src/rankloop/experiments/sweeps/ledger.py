@@ -17,9 +17,9 @@ import polars as pl
 
 import rankloop
 from rankloop.data import Dataset
-from rankloop.experiments.files import write_parquet
-from rankloop.experiments.loop import Record
-from rankloop.experiments.sweep import Run, Sweep
+from rankloop.experiments.simulation.loop import Record
+from rankloop.experiments.sweeps.files import write_parquet
+from rankloop.experiments.sweeps.sweep import Run, Sweep
 
 SCHEMA = pl.Schema(
     {

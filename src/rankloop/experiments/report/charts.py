@@ -9,7 +9,7 @@ import altair as alt
 import polars as pl
 
 from rankloop.charts import PALETTE, chart_config
-from rankloop.experiments.statistics import higher_is_better, is_description
+from rankloop.experiments.analysis.statistics import higher_is_better, is_description
 from rankloop.types import SettingError
 
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])  # the next seven policies reuse the colours, dashed

@@ -8,14 +8,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.experiments.probes.base import (
+from rankloop.experiments.simulation.probes.base import (
     Checkpoint,
     CheckpointProbe,
     KnowsOrders,
     certain_orders,
     settled_scores,
 )
-from rankloop.experiments.probes.orders import size_at_each_rank
+from rankloop.experiments.simulation.probes.orders import size_at_each_rank
 from rankloop.explorers import ordered_blocks
 from rankloop.policies import Policy
 from rankloop.types import IntArray, QuerySet, SettingError

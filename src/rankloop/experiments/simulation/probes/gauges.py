@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rankloop.experiments.probes.base import Checkpoint, CheckpointProbe, Look, Probe, RoundProbe
+from rankloop.experiments.simulation.probes.base import Checkpoint, CheckpointProbe, Look, Probe, RoundProbe
 from rankloop.policies import Policy
 from rankloop.types import JudgedQuery, QuerySet, Ranking
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import expit
 
-from rankloop.experiments.probes.offline import graded_pairs, offline_ranknet
+from rankloop.experiments.simulation.probes.offline import graded_pairs, offline_ranknet
 from rankloop.metrics import NDCG
 from rankloop.metrics.dcg import gain
 from rankloop.metrics.ranked import RankedRows

@@ -1,0 +1,1 @@
+"""Analysis: from flat rows to means, intervals and honest comparisons."""

@@ -1,0 +1,1 @@
+"""The report: tables, charts and the page that holds them."""

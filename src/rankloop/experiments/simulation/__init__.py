@@ -1,0 +1,1 @@
+"""Simulation: one policy meets one user, and is measured on the way."""

@@ -1,0 +1,34 @@
+"""Probes: what goes on inside a policy while it learns, for the sweeps that ask."""
+
+from rankloop.experiments.simulation.probes.base import (
+    Checkpoint,
+    CheckpointProbe,
+    KnowsOrders,
+    Look,
+    Probe,
+    RoundProbe,
+)
+from rankloop.experiments.simulation.probes.cosine import CosineToOffline
+from rankloop.experiments.simulation.probes.gauges import Gauges
+from rankloop.experiments.simulation.probes.lambdarank import offline_lambdarank
+from rankloop.experiments.simulation.probes.offline import offline_ranknet
+from rankloop.experiments.simulation.probes.orders import Blocks, BlockSizes, CertainPairs, RegretBound
+from rankloop.experiments.simulation.probes.positions import BlockSizeByPosition
+
+__all__ = [
+    "BlockSizeByPosition",
+    "BlockSizes",
+    "Blocks",
+    "CertainPairs",
+    "Checkpoint",
+    "CheckpointProbe",
+    "CosineToOffline",
+    "Gauges",
+    "KnowsOrders",
+    "Look",
+    "Probe",
+    "RegretBound",
+    "RoundProbe",
+    "offline_lambdarank",
+    "offline_ranknet",
+]

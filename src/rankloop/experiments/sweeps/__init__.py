@@ -1,0 +1,1 @@
+"""Sweeps: many runs, each done once, in any order, by any engine."""

@@ -1,0 +1,42 @@
+"""Execution of a sweep: what is in the ledger is taken from there, the rest is done by an engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from rankloop.experiments.sweeps.engines import Engine, Here, Tick, Watch
+from rankloop.experiments.sweeps.ledger import Ledger
+from rankloop.experiments.sweeps.sweep import Sweep
+
+HERE = Here()
+
+
+def execute(
+    sweep: Sweep, *, ledger: Path | None = None, engine: Engine = HERE, watch: Watch = lambda _: None
+) -> pl.DataFrame:
+    """Do every run of a sweep, or take it from the ledger if it was done before.
+
+    The rows are the same, in the same order, for any engine and after any interruption.
+
+    >>> from rankloop.experiments import Protocol
+    >>> from rankloop.policies import Random
+    >>> from rankloop.users import Preset
+    >>> sweep = Sweep(
+    ...     data=["synthetic:linear"], users={"perfect": Preset("perfect")}, policies={"random": Random()},
+    ...     seeds=[1], protocol=Protocol(rounds=10, checkpoints=1),
+    ... )
+    >>> execute(sweep)["metric"].unique(maintain_order=True).to_list()
+    ['offline nDCG@10', 'online nDCG@10', 'cumulative nDCG@10', 'pairwise regret']
+    """
+    runs = list(dict.fromkeys(map(sweep.source, sweep.runs())))
+    book = Ledger(ledger, sweep) if ledger else None
+    done = {run: frame for run in runs if book and (frame := book.find(run)) is not None}
+    for run in done:
+        watch(Tick(run, sweep.protocol.rounds))
+    for run, frame in engine.work(sweep, [run for run in runs if run not in done], watch):
+        done[run] = frame
+        if book:
+            book.keep(run, frame)
+    return pl.concat([done[sweep.source(run)].with_columns(user=pl.lit(run.user)) for run in sweep.runs()])
