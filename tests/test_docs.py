@@ -22,6 +22,7 @@ from rankloop import policies
 from rankloop.cli import app, names
 from rankloop.experiments import Protocol, Sweep, execute
 from rankloop.policies import PDGD, Policy, Random
+from rankloop.spelling import catalogue
 from rankloop.users import Preset
 
 ROOT = Path(__file__).parent.parent
@@ -196,7 +197,7 @@ def test_every_page_is_on_the_map(page: Path) -> None:
 
 @pytest.mark.parametrize("kind", SHIPPED.values(), ids=SHIPPED.keys())
 def test_every_policy_has_a_name_and_a_page_with_its_settings(kind: type[Policy]) -> None:
-    name = next((name for name, known in names.POLICIES.items() if known is kind), None)
+    name = next((name for name, known in catalogue().items() if known is kind), None)
     assert name, f"{kind.__name__} has no name on the command line"
     page = ROOT / "docs" / "policies" / f"{name}.md"
     text = page.read_text("utf-8")

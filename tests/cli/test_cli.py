@@ -108,12 +108,49 @@ def test_compare_takes_probes(tmp_path: Path) -> None:
     rankloop("run", str(tmp_path / "spec.json"), "--out", str(tmp_path))
 
 
+def test_a_spec_of_names_that_people_chose_runs(finished: tuple[Path, str], tmp_path: Path) -> None:
+    spec = json.loads((finished[0] / "spec.json").read_text())
+    spec["policies"] = {
+        "ours": "pdgd:learning_rate=0.2",
+        "pdgd": "PDGD(scorer=Linear(), learning_rate=0.1, decay=1.0)",
+    }
+    path = tmp_path / "spec.json"
+    path.write_text(json.dumps(spec))
+    rankloop("run", str(path), "--out", str(tmp_path / "out"))
+    again = json.loads((tmp_path / "out" / "spec.json").read_text())
+    assert again["policies"] == {"ours": "pdgd:learning_rate=0.2", "pdgd": "pdgd"}
+
+
 def test_a_spec_from_before_there_were_probes_still_runs(finished: tuple[Path, str], tmp_path: Path) -> None:
     spec = json.loads((finished[0] / "spec.json").read_text())
     path = tmp_path / "spec.json"
     path.write_text(json.dumps({key: spec[key] for key in spec if key not in ("probes", "about", "against")}))
     rankloop("run", str(path), "--out", str(tmp_path / "out"))
     assert (tmp_path / "out" / "spec.json").read_bytes() == (finished[0] / "spec.json").read_bytes()
+
+
+OWN = """
+from dataclasses import dataclass
+from rankloop.policies import EpsilonGreedy
+
+@dataclass(kw_only=True, eq=False)
+class Bold(EpsilonGreedy):
+    name = ""
+    boldness: float = 0.5
+"""
+
+
+def test_a_policy_of_ones_own_is_compared_in_other_processes_and_again(tmp_path: Path) -> None:
+    (tmp_path / "my_rankers.py").write_text(OWN)
+    choice = ["--policies", "my_rankers:Bold:boldness=0.1,epsilon=0.2,pdgd", "--users", "perfect"]
+    rankloop("compare", *SMALL, *choice, "--workers", "2", "--out", "out", cwd=tmp_path)
+    spec = json.loads((tmp_path / "out" / "spec.json").read_text())
+    name = "my_rankers:Bold:boldness=0.1,epsilon=0.2"
+    assert set(spec["policies"]) == {name, "pdgd"}
+    assert spec["policies"][name] == "my_rankers:Bold:epsilon=0.2,boldness=0.1"
+    rankloop("run", "out/spec.json", "--out", "again", cwd=tmp_path)
+    for file in ("results.parquet", "spec.json", "summary.json"):
+        assert (tmp_path / "again" / file).read_bytes() == (tmp_path / "out" / file).read_bytes()
 
 
 def test_report_can_be_written_again(finished: tuple[Path, str]) -> None:
@@ -150,6 +187,9 @@ def test_data_commands(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["compare", "--policies", "pdgdd"], "did you mean 'pdgd'?"),
+        (["compare", "--policies", "my_rankers:Bold"], "no module is called 'my_rankers'"),
+        (["compare", "--policies", "rankloop.policies:Bold"], "rankloop.policies has no class 'Bold'"),
+        (["compare", "--policies", "rankloop.scorers:MLP"], "is no policy"),
         (["compare", "--data", "synthetic:liner"], "did you mean 'linear'?"),
         (["compare", "--data", "nowhere"], "RANKLOOP_DATA"),
         (["compare", "--stop", "never"], "choose from click, every, both"),

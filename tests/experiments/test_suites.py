@@ -10,6 +10,7 @@ import pytest
 from rankloop.cli import names
 from rankloop.experiments import PICTURES, SUITES, Picture, Protocol, Suite, conduct, execute, write_report
 from rankloop.experiments.report.profile import fold_name
+from rankloop.spelling import spell
 
 SMALL = "synthetic:linear:queries=15"
 
@@ -17,9 +18,9 @@ SMALL = "synthetic:linear:queries=15"
 @pytest.mark.parametrize("name", SUITES)
 def test_names_of_a_suite_stand_for_its_values(name: str) -> None:
     sweep = SUITES[name].sweep()
-    for key, policy in sweep.policies.items():
-        assert repr(names.policy(key)) == repr(policy)
-        assert names.split_names(key) == [key]
+    for text, policy in sweep.policies.items():
+        assert repr(names.policy(spell(policy))) == repr(policy)
+        assert names.split_names(text) == [text]
     for key, user in sweep.users.items():
         assert names.user(key) == user
     for key, probe in sweep.probes.items():
@@ -55,7 +56,7 @@ def test_every_linear_policy_has_its_cosine() -> None:
     suite = SUITES["pairrank/fig5"]
     results = execute(suite.sweep(data=[SMALL], rounds=5, seeds=1))
     found = results.filter(pl.col("metric") == suite.about[0])["policy"].unique().to_list()
-    assert set(found) == set(suite.policies())
+    assert set(found) == set(suite.policies)
 
 
 def test_the_page_of_suites_says_what_the_suites_say() -> None:

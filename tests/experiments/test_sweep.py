@@ -30,7 +30,7 @@ from rankloop.experiments import (
     execute,
     preset_users,
 )
-from rankloop.experiments.sweeps.files import write_whole
+from rankloop.experiments.sweeps.files import write_json, write_whole
 from rankloop.policies import DBGD, PDGD, Random
 from rankloop.types import Feedback, SettingError
 from rankloop.users import Preset
@@ -231,9 +231,17 @@ def test_a_bug_in_a_policy_reaches_the_caller(engine: Engine) -> None:
 
 
 def test_the_spec_says_everything(tmp_path: Path) -> None:
-    conduct(replace(SWEEP, seeds=[0]), tmp_path)
+    learning = {**SWEEP.policies, "slowly": PDGD(learning_rate=0.01), "my own": Fails()}
+    sweep = replace(SWEEP, policies=learning, seeds=[0])
+    write_json(tmp_path / "spec.json", sweep.describe())
     spec = json.loads((tmp_path / "spec.json").read_text())
-    assert spec["policies"]["pdgd"] == "PDGD(scorer=Linear(), learning_rate=0.1, decay=1.0)"
+    assert spec["policies"] == {
+        "pdgd": "pdgd",
+        "dbgd": "dbgd",
+        "random": "random",
+        "slowly": "pdgd:learning_rate=0.01",
+        "my own": f"{__name__}:Fails",
+    }
     assert spec["users"]["perfect"] == "Preset(name='perfect', stop_at='click')"
     assert (spec["rounds"], spec["k"], spec["discount"], spec["seeds"]) == (30, 10, 0.9995, [0])
 

@@ -9,7 +9,7 @@ from rankloop.policies import MGD, PDGD, PairRank, PePairRank, Policy, RankNet, 
 from rankloop.service import Candidate, RankerSettings, UserEvent
 from rankloop.service.growth import grows, widened
 from rankloop.service.scaling import Running, WithinQuery
-from rankloop.service.spec import catalogue
+from rankloop.spelling import catalogue
 from rankloop.store import MemoryStore, Store
 from rankloop.types import Feedback, FloatArray, Query, Ranking
 from tests.service.life import NAMES, SHORT, Clock, live, make, same, some_candidates, state

@@ -13,7 +13,7 @@ from rankloop.interleaving import Probabilistic
 from rankloop.policies import DBGD, MGD, PDGD, PairRank, Policy, Sure, Theory, Width
 from rankloop.service import Candidate, RankerSettings
 from rankloop.service.settings import LADDER, step_down
-from rankloop.service.spec import build, catalogue, describe
+from rankloop.spelling import build, catalogue, describe
 from rankloop.store import Store
 from rankloop.types import SettingError
 from tests.service.life import make

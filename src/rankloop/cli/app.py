@@ -20,6 +20,7 @@ from rankloop.cli.spec import from_spec
 from rankloop.cli.stopping import Stopping
 from rankloop.cli.study import about_the_paper, draw, redo_report, study
 from rankloop.experiments import PICTURES, SUITES, Protocol, Sweep
+from rankloop.spelling import lookup
 from rankloop.types import SettingError
 
 app = typer.Typer(
@@ -136,7 +137,7 @@ def run(
     if what in PICTURES:
         draw(what, data=data, out=out)
         return
-    suite = names.lookup("suite", what, SUITES)
+    suite = lookup("suite", what, SUITES)
     rounds, seeds = (rounds or 200, seeds or 2) if quick else (rounds, seeds)
     sweep = suite.sweep(data=names.split_names(data), rounds=rounds, seeds=seeds)
     study(sweep, title=suite.title, notes=about_the_paper(suite), out=out, workers=workers)

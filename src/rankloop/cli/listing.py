@@ -10,12 +10,13 @@ from rankloop.cli import names
 from rankloop.cli.console import CONSOLE
 from rankloop.data import available
 from rankloop.experiments import PICTURES, SUITES
+from rankloop.spelling import catalogue, settings_of
 
 
 def list_everything() -> None:
     """Print the tables of names."""
     for table in (
-        _kinds("policies", "what it does", names.POLICIES),
+        _kinds("policies", "what it does", catalogue()),
         _users(),
         _data(),
         _kinds("probes", "what they see", names.PROBES),
@@ -28,7 +29,7 @@ def list_everything() -> None:
 def _kinds(title: str, meaning: str, kinds: Mapping[str, type]) -> Table:
     table = _table(title, "name", meaning, "settings and their defaults")
     for name, kind in kinds.items():
-        table.add_row(name, _first_line(kind), ", ".join(names.settings_of(kind)))
+        table.add_row(name, _first_line(kind), ", ".join(settings_of(kind)))
     return table
 
 

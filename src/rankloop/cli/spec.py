@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from rankloop.cli import names
 from rankloop.experiments import Protocol, Sweep
+from rankloop.policies import Policy
 from rankloop.types import DataError
 
 OPTIONAL: dict[str, Any] = {"probes": {}, "about": [], "against": {}, "skylines": {}}
@@ -20,7 +22,7 @@ def from_spec(path: Path) -> Sweep:
         sweep = Sweep(
             data=spec["data"],
             users={name: names.user(name) for name in spec["users"]},
-            policies={name: names.policy(name) for name in spec["policies"]},
+            policies={name: _policy(name, text) for name, text in spec["policies"].items()},
             seeds=spec["seeds"],
             protocol=Protocol(
                 **{key: spec[key] for key in ("rounds", "k", "discount", "checkpoints", "without_relevant")}
@@ -32,8 +34,29 @@ def from_spec(path: Path) -> Sweep:
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(f"{path} is no spec the command line can run: {error}") from error
-    if sweep.describe() != spec:
+    _check(path, spec, sweep)
+    return sweep
+
+
+def _policy(name: str, text: str) -> Policy:
+    """The policy of a text. Where Python's own form stands in its place, the name must be the text."""
+    return names.policy(name if _is_python(text) else text)
+
+
+def _check(path: Path, spec: Mapping[str, Any], sweep: Sweep) -> None:
+    """Refuse users, probes and policies that are something else than what their names say."""
+    again = sweep.describe()
+    same = {
+        kind: all(again[kind][name] == text for name, text in spec[kind].items())
+        for kind in ("users", "probes")
+    }
+    python = {name: text for name, text in spec["policies"].items() if _is_python(text)}
+    if not all(same.values()) or any(repr(sweep.policies[name]) != text for name, text in python.items()):
         raise DataError(
             f"{path} describes values the command line does not know by these names; run it from Python"
         )
-    return sweep
+
+
+def _is_python(text: str) -> bool:
+    """Whether a policy is written as Python shows it, `PDGD(decay=1.0)`, and not as the command line does."""
+    return text.partition("(")[0].isidentifier() and text.endswith(")")

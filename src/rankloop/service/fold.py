@@ -20,7 +20,7 @@ from rankloop.service.lesson import lesson
 from rankloop.service.model import Model
 from rankloop.service.scaling import Scale, scale_of
 from rankloop.service.settings import LEARNS, Mode, RankerSettings
-from rankloop.service.spec import Catalogue, describe
+from rankloop.spelling import Catalogue, describe
 from rankloop.store import Decision, Entry, Event, Impression, Snapshot
 from rankloop.types import RankloopError
 

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from rankloop.service.fold import Fold
 from rankloop.service.model import Model
 from rankloop.service.settings import RankerSettings
-from rankloop.service.spec import Catalogue
+from rankloop.spelling import Catalogue
 from rankloop.store import Impression, Snapshot, Store
 from rankloop.types import RankloopError
 

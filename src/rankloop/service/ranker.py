@@ -18,9 +18,9 @@ from rankloop.service.request import Draft, check_request, draft
 from rankloop.service.seeds import sticky_seed
 from rankloop.service.settings import Mode, RankerSettings, step_down
 from rankloop.service.show import Request, Showing, fall_back, show
-from rankloop.service.spec import Catalogue
 from rankloop.service.table import Table
 from rankloop.service.turns import LESSON, LIST, Turns
+from rankloop.spelling import Catalogue
 from rankloop.store import Decision, Log, Outbox, Store, write
 from rankloop.types import FloatArray
 

@@ -27,8 +27,8 @@ from rankloop.service.request import Draft
 from rankloop.service.retention import retain
 from rankloop.service.rewind import go_back, learn_without
 from rankloop.service.settings import MODES, Mode, RankerSettings
-from rankloop.service.spec import catalogue
 from rankloop.service.table import Table, tabulated
+from rankloop.spelling import catalogue
 from rankloop.store import Decision, Impression, Log, Store, write
 from rankloop.types import SettingError, suggestion
 

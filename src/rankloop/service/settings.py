@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Self, TypeAlias, get_args
 
 from rankloop.policies import PairRank, Policy
-from rankloop.service.spec import Catalogue, build, describe
+from rankloop.spelling import Catalogue, build, describe
 from rankloop.types import SettingError, suggestion
 
 Mode: TypeAlias = Literal["explore", "exploit", "frozen", "passthrough", "shadow"]

@@ -15,7 +15,7 @@ from rankloop.experiments.simulation.probes import Probe
 from rankloop.experiments.simulation.protocol import Protocol
 from rankloop.experiments.simulation.skylines import OfflineRankNet
 from rankloop.experiments.sweeps.sweep import Sweep, UserChoice
-from rankloop.policies import Policy
+from rankloop.spelling import parse
 from rankloop.types import QuerySet
 from rankloop.users import CASCADE_TABLES, Preset, Stop
 
@@ -26,12 +26,12 @@ class Suite:
 
     A suite that repeats a figure says which metrics the figure is `about`, and what the `paper` shows;
     one about variants of policies, or about an order of them, says which each is to be held `against`.
-    Policies, users and probes have names that the command line understands: a suite can be run again from
-    its `spec.json`.
+    Policies are texts that `rankloop.spelling` reads, and are called by them in the results. Users and probes
+    have names that the command line understands: a suite can be run again from its `spec.json`.
     """
 
     title: str
-    policies: Callable[[], Mapping[str, Policy]]
+    policies: Sequence[str]
     users: Mapping[str, UserChoice]
     about: tuple[str, ...] = ()
     paper: str = ""
@@ -50,7 +50,7 @@ class Suite:
         return Sweep(
             data=data or self.data,
             users=self.users,
-            policies=self.policies(),
+            policies={text: parse(text) for text in self.policies},
             seeds=range(seeds or self.seeds),
             protocol=Protocol(rounds=rounds or self.rounds, checkpoints=self.checkpoints),
             probes=self.probes,

@@ -6,68 +6,37 @@ SIGIR 2019.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 
 from rankloop.experiments.simulation.probes import CosineToOffline, Probe
 from rankloop.experiments.suites.base import Suite, preset_users
-from rankloop.policies import DBGD, MGD, NSGD, DocumentSpace, Policy, TrueDocumentSpace
 
-KINDS: Mapping[str, type[MGD]] = {"dbgd": DBGD, "mgd": MGD, "nsgd": NSGD}
 SPACE = "projection=document-space"
 TRUE = "projection=true-document-space"
 
 
-def projected(*kinds: str) -> dict[str, Policy]:
-    """Policies as they are, with the paper's projection, and with that of the authors' code."""
-    made: dict[str, Policy] = {}
-    for kind in kinds:
-        made[kind] = KINDS[kind]()
-        made[f"{kind}:{SPACE}"] = KINDS[kind](projection=DocumentSpace())
-        made[f"{kind}:{SPACE}(unit=True)"] = KINDS[kind](projection=DocumentSpace(unit=True))
-    return made
+def projected(*kinds: str) -> tuple[str, ...]:
+    """Policies as they are, with the paper's projection, and with that of the authors' code.
+
+    >>> projected("mgd")
+    ('mgd', 'mgd:projection=document-space', 'mgd:projection=document-space(unit=True)')
+    """
+    return tuple(f"{kind}{way}" for kind in kinds for way in ("", f":{SPACE}", f":{SPACE}(unit=True)"))
 
 
-def everything() -> dict[str, Policy]:
-    """All three policies of the tables."""
-    return projected(*KINDS)
+EVERYTHING = projected("dbgd", "mgd", "nsgd")
+TRUSTING = (  # between its own direction and the projected one
+    "mgd",
+    *(f"mgd:{SPACE}(trust={trust}{unit})" for trust in (0.25, 0.5, 0.75, 1.0) for unit in ("", ",unit=True")),
+)
+KNOWING = tuple(  # some guess what was examined, some know it
+    f"{kind}{way}" for kind in ("dbgd", "mgd") for way in ("", f":{SPACE}", f":{TRUE}")
+)
+LOOKING_FURTHER = ("mgd", *(f"mgd:{SPACE}({k})" for k in range(8)))  # after the last click
+LOOKING_BACK = ("mgd", *(f"mgd:{SPACE}(recent={recent})" for recent in (0, 5, 10, 20, 30)))
 
 
-def trusting() -> dict[str, Policy]:
-    """MGD between its own direction and the projected one."""
-    made: dict[str, Policy] = {"mgd": MGD()}
-    for trust in (0.25, 0.5, 0.75, 1.0):
-        made[f"mgd:{SPACE}(trust={trust})"] = MGD(projection=DocumentSpace(trust=trust))
-        space = DocumentSpace(trust=trust, unit=True)
-        made[f"mgd:{SPACE}(trust={trust},unit=True)"] = MGD(projection=space)
-    return made
-
-
-def knowing() -> dict[str, Policy]:
-    """DBGD and MGD that guess what was examined, and that know it."""
-    made: dict[str, Policy] = {}
-    for kind in ("dbgd", "mgd"):
-        made[kind] = KINDS[kind]()
-        made[f"{kind}:{SPACE}"] = KINDS[kind](projection=DocumentSpace())
-        made[f"{kind}:{TRUE}"] = KINDS[kind](projection=TrueDocumentSpace())
-    return made
-
-
-def looking_further() -> dict[str, Policy]:
-    """MGD that thinks more or less was examined after the last click."""
-    spaces: dict[str, Policy] = {f"mgd:{SPACE}({k})": MGD(projection=DocumentSpace(k)) for k in range(8)}
-    return {"mgd": MGD(), **spaces}
-
-
-def looking_back() -> dict[str, Policy]:
-    """MGD with more or fewer results of earlier rounds."""
-    spaces: dict[str, Policy] = {
-        f"mgd:{SPACE}(recent={recent})": MGD(projection=DocumentSpace(recent=recent))
-        for recent in (0, 5, 10, 20, 30)
-    }
-    return {"mgd": MGD(), **spaces}
-
-
-def plain(policies: Mapping[str, Policy]) -> dict[str, str]:
+def plain(policies: Sequence[str]) -> dict[str, str]:
     """For every policy with a setting, the one without.
 
     >>> plain(projected("mgd"))["mgd:projection=document-space"]
@@ -79,7 +48,7 @@ def plain(policies: Mapping[str, Policy]) -> dict[str, str]:
 def suite(
     title: str,
     paper: str,
-    policies: Callable[[], Mapping[str, Policy]],
+    policies: Sequence[str],
     *about: str,
     rounds: int = 10_000,
     probes: Mapping[str, Probe] | None = None,
@@ -90,7 +59,7 @@ def suite(
         paper=paper,
         policies=policies,
         about=about,
-        against=plain(policies()),
+        against=plain(policies),
         users=preset_users("every"),
         probes=probes or {},
         rounds=rounds,
@@ -106,33 +75,33 @@ SUITES: Mapping[str, Suite] = {
         "On all data and under all users, projection gives users 1 to 17 % more with DBGD, 6 to 17 % with "
         "MGD and 4 to 12 % with NSGD, mostly with a smaller standard deviation, and most where there are "
         "many features.",
-        everything,
+        EVERYTHING,
         ONLINE,
     ),
     "dsp/table3": suite(
         "Do dueling bandits learn a better ranking with document-space projection?",
         "After 10,000 rounds projection has changed DBGD by -1 to +5 %, MGD by 0 to +22 % and NSGD by -6 to "
         "+8 %.",
-        everything,
+        EVERYTHING,
         OFFLINE,
     ),
     "dsp/fig2": suite(
         "Do dueling bandits learn sooner with document-space projection?",
         "On data with 700 features all three learn faster with projection.",
-        everything,
+        EVERYTHING,
         OFFLINE,
     ),
     "dsp/fig3ab": suite(
         "How far should the projected direction be trusted?",
         "Online (3a) the further the better, under all users; offline (3b) it makes little difference.",
-        trusting,
+        TRUSTING,
         ONLINE,
         OFFLINE,
     ),
     "dsp/fig3c": suite(
         "Does projection lead closer to the weights that the true labels teach?",
         "MGD with projection comes closer to an offline LambdaRank, and sooner.",
-        lambda: projected("mgd"),
+        projected("mgd"),
         "cosine to offline LambdaRank",
         rounds=5000,
         probes={"cosine:teacher=lambdarank": CosineToOffline(teacher="lambdarank")},
@@ -140,7 +109,7 @@ SUITES: Mapping[str, Suite] = {
     "dsp/fig3d": suite(
         "What would it bring to know what users truly examine?",
         "Under perfect users, DBGD and MGD that know it do much the same as those that guess.",
-        knowing,
+        KNOWING,
         ONLINE,
         OFFLINE,
     ),
@@ -148,14 +117,14 @@ SUITES: Mapping[str, Suite] = {
         "How many results after the last click should count as examined?",
         "About 3 under navigational and informational users, who leave soon; more are better under perfect "
         "ones, who read everything.",
-        looking_further,
+        LOOKING_FURTHER,
         ONLINE,
         OFFLINE,
     ),
     "dsp/fig4b": suite(
         "How many results examined in earlier rounds should join?",
         "20 are best under perfect users; under the others it makes little difference.",
-        looking_back,
+        LOOKING_BACK,
         ONLINE,
         OFFLINE,
     ),

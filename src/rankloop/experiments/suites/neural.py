@@ -14,53 +14,29 @@ from rankloop.experiments.analysis.nonlinearity import linear_view
 from rankloop.experiments.simulation.probes import CertainPairs
 from rankloop.experiments.simulation.skylines import OfflineLambdaRank, OfflineRankNet, OnlineLambdaRank
 from rankloop.experiments.suites.base import Picture, Suite, preset_users
-from rankloop.policies import (
-    DBGD,
-    MGD,
-    PDGD,
-    Diagonal,
-    EpsilonGreedy,
-    Exact,
-    Full,
-    OlLambdaRank,
-    OlRankNet,
-    P2NeurRank,
-    PairRank,
-    Policy,
-    Replay,
-)
-from rankloop.scorers import MLP
 
-SMALL = MLP((16, 16))
-AS_IN_THESIS = "scorer=mlp((16,16)),networks=0,variance=0.1"
+SMALL = "scorer=mlp((16,16))"
+AS_IN_THESIS = f"{SMALL},networks=0,variance=0.1"
 EXACT = "training=exact(20)"
-MUCH = "training=replay(63,repeats=1000,steps=10),learning_rate=5e-4"
+MUCH = "training=replay-memory(63,repeats=1000,steps=10),learning_rate=5e-4"
 
-
-def uncertain() -> dict[str, Policy]:
-    """Networks that explore only the pairs whose order is uncertain."""
-    return {
-        "p2neurrank": P2NeurRank(),
-        "ollambdarank": OlLambdaRank(),
-        "ollambdarank:covariance=diagonal": OlLambdaRank(covariance=Diagonal()),
-        "olranknet": OlRankNet(),
-        "olranknet:covariance=diagonal": OlRankNet(covariance=Diagonal()),
-    }
-
-
-def rivals() -> dict[str, Policy]:
-    """They, the baselines of the papers with a network, and the same with linear scores."""
-    return {
-        **uncertain(),
-        "pdgd:scorer=mlp,learning_rate=0.003": PDGD(scorer=MLP(), learning_rate=0.003),
-        "epsilon-greedy:scorer=mlp,learning_rate=0.0003": EpsilonGreedy(scorer=MLP(), learning_rate=0.0003),
-        "dbgd:scorer=mlp": DBGD(scorer=MLP()),
-        "pairrank": PairRank(),
-        "pairrank:prior=0.2": PairRank(prior=0.2),
-        "pdgd": PDGD(),
-        "dbgd": DBGD(),
-    }
-
+UNCERTAIN = (  # networks that explore only the pairs whose order is uncertain
+    "p2neurrank",
+    "ollambdarank",
+    "ollambdarank:covariance=diagonal",
+    "olranknet",
+    "olranknet:covariance=diagonal",
+)
+RIVALS = (  # they, the baselines of the papers with a network, and the same with linear scores
+    *UNCERTAIN,
+    "pdgd:scorer=mlp,learning_rate=0.003",
+    "epsilon-greedy:scorer=mlp,learning_rate=0.0003",
+    "dbgd:scorer=mlp",
+    "pairrank",
+    "pairrank:prior=0.2",
+    "pdgd",
+    "dbgd",
+)
 
 # by what was learned, the best first, each against the next
 PAPERS_ORDER = (
@@ -79,48 +55,25 @@ def skylines() -> dict[str, OfflineRankNet]:
     return {kind.name: kind() for kind in (OfflineRankNet, OfflineLambdaRank, OnlineLambdaRank)}
 
 
-def covariances() -> dict[str, Policy]:
-    """Two sizes of network, and all ways to know what is uncertain."""
-    return {
-        "p2neurrank": P2NeurRank(),
-        "olranknet": OlRankNet(),
-        "olranknet:covariance=diagonal": OlRankNet(covariance=Diagonal()),
-        "p2neurrank:scorer=mlp((16,16))": P2NeurRank(scorer=SMALL),
-        "olranknet:scorer=mlp((16,16))": OlRankNet(scorer=SMALL),
-        "olranknet:scorer=mlp((16,16)),covariance=full": OlRankNet(scorer=SMALL, covariance=Full()),
-        "olranknet:scorer=mlp((16,16)),covariance=diagonal": OlRankNet(scorer=SMALL, covariance=Diagonal()),
-    }
+COVARIANCES = (  # two sizes of network, and all ways to know what is uncertain
+    "p2neurrank",
+    "olranknet",
+    "olranknet:covariance=diagonal",
+    f"p2neurrank:{SMALL}",
+    f"olranknet:{SMALL}",
+    f"olranknet:{SMALL},covariance=full",
+    f"olranknet:{SMALL},covariance=diagonal",
+)
+# small networks that learn from everything in every round, as in the papers, from much, or little
+SCHEDULES = {
+    f"p2neurrank:{AS_IN_THESIS},{EXACT}": (f"p2neurrank:{AS_IN_THESIS},{MUCH}", f"p2neurrank:{SMALL}"),
+    f"olranknet:{SMALL},{EXACT}": (f"olranknet:{SMALL},{MUCH}", f"olranknet:{SMALL}"),
+}
 
 
-def schedules() -> dict[str, Policy]:
-    """Small networks that learn from everything in every round, as in the papers, from much, or little."""
-    much, rate = Replay(63, repeats=1000, steps=10), 5e-4
-    return {
-        f"p2neurrank:{AS_IN_THESIS},{EXACT}": P2NeurRank(
-            scorer=SMALL, networks=0, variance=0.1, training=Exact(20)
-        ),
-        f"p2neurrank:{AS_IN_THESIS},{MUCH}": P2NeurRank(
-            scorer=SMALL, networks=0, variance=0.1, training=much, learning_rate=rate
-        ),
-        "p2neurrank:scorer=mlp((16,16))": P2NeurRank(scorer=SMALL),
-        f"olranknet:scorer=mlp((16,16)),{EXACT}": OlRankNet(scorer=SMALL, training=Exact(20)),
-        f"olranknet:scorer=mlp((16,16)),{MUCH}": OlRankNet(scorer=SMALL, training=much, learning_rate=rate),
-        "olranknet:scorer=mlp((16,16))": OlRankNet(scorer=SMALL),
-    }
-
-
-def against_exact() -> dict[str, str]:
-    """Every schedule against the papers' own."""
-    names = list(schedules())
-    return {name: exact for exact, *others in (names[:3], names[3:]) for name in others}
-
-
-def ensembles(variance: float) -> dict[str, Policy]:
+def ensembles(variance: float) -> tuple[str, ...]:
     """Few and many rankers with noise of one size."""
-    return {
-        f"p2neurrank:rankers={n},variance={variance}": P2NeurRank(rankers=n, variance=variance)
-        for n in (1, 2, 5, 10)
-    }
+    return tuple(f"p2neurrank:rankers={n},variance={variance}" for n in (1, 2, 5, 10))
 
 
 USERS = preset_users("click")
@@ -141,7 +94,7 @@ SUITES: Mapping[str, Suite] = {
         about=("offline nDCG@10",),
         paper="olRankNet and olLambdaRank start worse than PairRank and end a little ahead of it, "
         "olLambdaRank further, under all users; PDGD follows, and DBGD, linear or with a network, is last.",
-        policies=rivals,
+        policies=RIVALS,
         users=USERS,
         against=dict(pairwise(PAPERS_ORDER)),
         skylines=skylines,
@@ -151,7 +104,7 @@ SUITES: Mapping[str, Suite] = {
         about=("offline nDCG@10",),
         paper="No figure, but what the figures amount to by what was learned: P²NeurRank, olLambdaRank and "
         "olRankNet (both with the diagonal of their matrix), PairRank, PDGD, DBGD.",
-        policies=lambda: {name: rivals()[name] for name in PAPERS_ORDER},
+        policies=PAPERS_ORDER,
         users=USERS,
         against=dict(pairwise(PAPERS_ORDER)),
         data=(NEW_WORLDS,),
@@ -162,7 +115,7 @@ SUITES: Mapping[str, Suite] = {
         about=("cumulative nDCG@10",),
         paper="olRankNet and olLambdaRank are ahead of all baselines, olLambdaRank by little; PDGD gives "
         "users less, above all with a network and under navigational and informational users; DBGD is last.",
-        policies=rivals,
+        policies=RIVALS,
         users=USERS,
         skylines=skylines,
     ),
@@ -171,7 +124,7 @@ SUITES: Mapping[str, Suite] = {
         about=("certain pairs in the top 10",),
         paper="The share of certain orders among the top 10 soon reaches a high level, slowest under "
         "navigational users.",
-        policies=uncertain,
+        policies=UNCERTAIN,
         users=USERS,
         probes={"certain:every=1": CertainPairs(every=1)},
         checkpoints=25,
@@ -180,9 +133,9 @@ SUITES: Mapping[str, Suite] = {
         title="What does it cost to learn from a memory instead of from everything?",
         about=("offline nDCG@10", "cumulative nDCG@10"),
         paper="No figure: the paper trains on the whole history in every round and leaves cheaper ways open.",
-        policies=schedules,
+        policies=[each for exact, others in SCHEDULES.items() for each in (exact, *others)],
         users=PERFECT,
-        against=against_exact(),
+        against={each: exact for exact, others in SCHEDULES.items() for each in others},
         rounds=1000,
         seeds=3,
     ),
@@ -191,11 +144,7 @@ SUITES: Mapping[str, Suite] = {
         about=("offline nDCG@10", "cumulative nDCG@10"),
         paper="P²NeurRank is ahead of olRankNet with the diagonal of its matrix, and both are far ahead of "
         "epsilon-greedy, DBGD, MGD and PDGD with networks; two rankers are enough.",
-        policies=lambda: {
-            **rivals(),
-            "p2neurrank:rankers=5": P2NeurRank(rankers=5),
-            "mgd:scorer=mlp": MGD(scorer=MLP()),
-        },
+        policies=(*RIVALS, "p2neurrank:rankers=5", "mgd:scorer=mlp"),
         users=USERS,
         against=dict(pairwise(PAPERS_ORDER)),
     ),
@@ -204,21 +153,21 @@ SUITES: Mapping[str, Suite] = {
         about=("offline nDCG@10",),
         paper="On MSLR-WEB10K with 16 x 16 units .4195 with the full matrix, .4073 with its diagonal and "
         ".4189 for P²NeurRank; with 100 x 100 units .4201 with the diagonal and .4318 for P²NeurRank.",
-        policies=covariances,
+        policies=COVARIANCES,
         users=PERFECT,
     ),
     "p2neurrank/fig2.12": Suite(
         title="How many rankers are needed with much noise?",
         about=("offline nDCG@10", "cumulative nDCG@10"),
         paper="With a variance of 0.1, two rankers are better than five or ten.",
-        policies=lambda: ensembles(0.1),
+        policies=ensembles(0.1),
         users=USERS,
     ),
     "p2neurrank/fig2.13": Suite(
         title="How many rankers are needed with little noise?",
         about=("offline nDCG@10", "cumulative nDCG@10"),
         paper="With a variance of 0.01, ten rankers are better than fewer.",
-        policies=lambda: ensembles(0.01),
+        policies=ensembles(0.01),
         users=USERS,
     ),
 }

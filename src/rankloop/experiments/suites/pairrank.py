@@ -17,47 +17,24 @@ from rankloop.experiments.simulation.probes import (
 )
 from rankloop.experiments.simulation.skylines import OfflineRankNet
 from rankloop.experiments.suites.base import Suite, preset_users
-from rankloop.experiments.suites.classic import baselines
-from rankloop.policies import PairRank, PePairRank, Policy, Width
+from rankloop.experiments.suites.classic import BASELINES
 from rankloop.scorers import Linear
 
-
-def pairranks() -> dict[str, Policy]:
-    """PairRank as it comes, with random exploration, and with two of the paper's widths."""
-    return {
-        "pairrank": PairRank(),
-        "pairrank:exploration=random": PairRank(exploration="random"),
-        "pairrank:certainty=width(0.1)": PairRank(certainty=Width(0.1)),
-        "pairrank:certainty=width(0.01)": PairRank(certainty=Width(0.01)),
-    }
-
-
-def rivals() -> dict[str, Policy]:
-    """Every PairRank, with all the widths that the paper tries, against every baseline of the paper."""
-    return {
-        **pairranks(),
-        "pairrank:certainty=width(0.001)": PairRank(certainty=Width(0.001)),
-        "pairrank:certainty=width(0.0001)": PairRank(certainty=Width(0.0001)),
-        "pairrank:exploration=random,certainty=width(0.01)": PairRank(
-            exploration="random", certainty=Width(0.01)
-        ),
-        **baselines(),
-    }
-
-
-def linear() -> dict[str, Policy]:
-    """Every policy whose weights can be compared with those of an offline RankNet."""
-    return {
-        "pairrank": PairRank(),
-        "pairrank:exploration=random": PairRank(exploration="random"),
-        "pepairrank": PePairRank(),
-        **baselines(),
-    }
-
-
-def certain() -> dict[str, Policy]:
-    """Every policy that knows certain orders."""
-    return {**pairranks(), "pepairrank": PePairRank()}
+PAIRRANKS = (
+    "pairrank",
+    "pairrank:exploration=random",
+    "pairrank:certainty=width(0.1)",  # the paper's widths
+    "pairrank:certainty=width(0.01)",
+)
+RIVALS = (  # with all the widths that the paper tries, against every baseline of the paper
+    *PAIRRANKS,
+    "pairrank:certainty=width(0.001)",
+    "pairrank:certainty=width(0.0001)",
+    "pairrank:exploration=random,certainty=width(0.01)",
+    *BASELINES,
+)
+LINEAR = ("pairrank", "pairrank:exploration=random", "pepairrank", *BASELINES)
+CERTAIN = (*PAIRRANKS, "pepairrank")  # those that know certain orders
 
 
 def offline() -> dict[str, OfflineRankNet]:
@@ -76,7 +53,7 @@ SUITES: Mapping[str, Suite] = {
         paper="PairRank is ahead of all baselines under all users, a little further with conservative than "
         "with random exploration; then PDGD and RankNet, close to each other; DBGD, MGD and "
         "epsilon-greedy are last.",
-        policies=rivals,
+        policies=RIVALS,
         users=USERS,
         skylines=offline,
     ),
@@ -86,7 +63,7 @@ SUITES: Mapping[str, Suite] = {
         paper="PairRank gives users most, and more with conservative exploration; RankNet gives more than "
         "PDGD, above all under navigational and informational users; epsilon-greedy pays for its "
         "exploration.",
-        policies=rivals,
+        policies=RIVALS,
         users=USERS,
         skylines=offline,
     ),
@@ -95,7 +72,7 @@ SUITES: Mapping[str, Suite] = {
         about=("cosine to offline RankNet",),
         paper="All pairwise policies come closer with every round, PairRank fastest and closest, RankNet "
         "faster than PDGD; DBGD and MGD stay far away.",
-        policies=linear,
+        policies=LINEAR,
         users=USERS,
         probes={"cosine": CosineToOffline()},
     ),
@@ -104,7 +81,7 @@ SUITES: Mapping[str, Suite] = {
         about=("block size at rank 1", "block size at rank 5", "block size at rank 10"),
         paper="After some hundred rounds the blocks at the top hold one document; those at rank 10 shrink "
         "more slowly, and all more slowly under navigational users, who click least.",
-        policies=pairranks,
+        policies=PAIRRANKS,
         users=USERS,
         probes={"block-size:every=1": BlockSizes(every=1)},
         checkpoints=SMOOTH,
@@ -114,7 +91,7 @@ SUITES: Mapping[str, Suite] = {
         about=("block size by position", "blocks"),
         paper="Blocks are small at the top and at the bottom and large in the middle, at all times (7a, for "
         "informational users). The number of blocks grows, slowest under navigational users (7b).",
-        policies=lambda: {"pairrank": PairRank()},
+        policies=("pairrank",),
         users=USERS,
         probes={"blocks:every=1": Blocks(every=1), "block-size-by-position": BlockSizeByPosition()},
         checkpoints=SMOOTH,
@@ -124,7 +101,7 @@ SUITES: Mapping[str, Suite] = {
         about=("certain pairs in the top 10",),
         paper="Figure 6 of the paper on neural rankers: the share of certain orders among the top 10 soon "
         "reaches a high level, slowest under navigational users.",
-        policies=certain,
+        policies=CERTAIN,
         users=USERS,
         probes={"certain:every=1": CertainPairs(every=1)},
         checkpoints=SMOOTH,
@@ -134,7 +111,7 @@ SUITES: Mapping[str, Suite] = {
         about=("pairwise regret", "bound on pairwise regret"),
         paper="No figure: Equation 2 bounds the regret of a round with N uncertain pairs by N(N+1)/2, and "
         "Theorem 1 says that the sum grows as the fourth power of the logarithm of the rounds.",
-        policies=certain,
+        policies=CERTAIN,
         users=USERS,
         probes={"regret-bound": RegretBound()},
     ),

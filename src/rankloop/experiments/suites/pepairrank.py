@@ -8,24 +8,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rankloop.experiments.suites.base import Suite, preset_users
-from rankloop.policies import DBGD, PDGD, DiagonalWidth, EpsilonGreedy, PairRank, PePairRank, Policy, Width
 
-
-def linear() -> dict[str, Policy]:
-    """Few or several rankers with more or less noise, and what they are compared with."""
-    return {
-        "pepairrank": PePairRank(),
-        "pepairrank:rankers=5": PePairRank(rankers=5),
-        "pepairrank:variance=0.01": PePairRank(variance=0.01),
-        "pepairrank:rankers=5,variance=0.01": PePairRank(rankers=5, variance=0.01),
-        "pairrank": PairRank(),
-        "pairrank:certainty=width(0.1)": PairRank(certainty=Width(0.1)),
-        "pairrank:certainty=diagonal(0.1)": PairRank(certainty=DiagonalWidth(0.1)),
-        "pdgd": PDGD(),
-        "dbgd": DBGD(),
-        "epsilon-greedy": EpsilonGreedy(),
-    }
-
+LINEAR = (  # few or several rankers with more or less noise, and what they are compared with
+    "pepairrank",
+    "pepairrank:rankers=5",
+    "pepairrank:variance=0.01",
+    "pepairrank:rankers=5,variance=0.01",
+    "pairrank",
+    "pairrank:certainty=width(0.1)",
+    "pairrank:certainty=diagonal(0.1)",
+    "pdgd",
+    "dbgd",
+    "epsilon-greedy",
+)
 
 SUITES: Mapping[str, Suite] = {
     "pepairrank/fig2.9": Suite(
@@ -34,7 +29,7 @@ SUITES: Mapping[str, Suite] = {
         paper="PePairRank learns as well as PairRank and sooner, and both are far ahead of PDGD, DBGD and "
         "epsilon-greedy, offline and online; two rankers are enough, five are not better. With the diagonal "
         "of its matrix only, PairRank loses much, above all online.",
-        policies=linear,
+        policies=LINEAR,
         users=preset_users("click"),
     ),
 }

@@ -13,6 +13,7 @@ from rankloop.experiments.simulation.probes import Probe
 from rankloop.experiments.simulation.protocol import Protocol
 from rankloop.experiments.simulation.skylines import OfflineRankNet
 from rankloop.policies import Policy
+from rankloop.spelling import spell
 from rankloop.types import SettingError, UserModel
 from rankloop.users import Preset
 
@@ -129,7 +130,7 @@ class Sweep:
         return {
             "data": [label(data) for data in self.data],
             "users": {name: repr(user) for name, user in self.users.items()},
-            "policies": {name: repr(policy) for name, policy in self.policies.items()},
+            "policies": {name: _text(policy) for name, policy in self.policies.items()},
             "seeds": list(self.seeds),
             **asdict(self.protocol),
             "probes": {name: repr(probe) for name, probe in self.probes.items()},
@@ -137,6 +138,14 @@ class Sweep:
             "against": dict(self.against),
             "skylines": {name: repr(skyline) for name, skyline in self.skylines.items()},
         }
+
+
+def _text(policy: Policy) -> str:
+    """The policy as `rankloop run` reads it; what cannot be written so is shown as Python does."""
+    try:
+        return spell(policy)
+    except SettingError:
+        return repr(policy)
 
 
 def label(data: str | Dataset) -> str:

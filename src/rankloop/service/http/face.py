@@ -16,7 +16,7 @@ from rankloop.service.http.pace import Pace
 from rankloop.service.http.settings import HttpSettings
 from rankloop.service.http.workers import Waiting, Workers
 from rankloop.service.service import RankingService
-from rankloop.service.spec import Catalogue, catalogue
+from rankloop.spelling import Catalogue, catalogue
 
 
 @dataclass(kw_only=True, eq=False)

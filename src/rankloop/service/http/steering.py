@@ -19,7 +19,7 @@ from rankloop.service.http.bodies import ModeBody, RankerBody
 from rankloop.service.http.face import Face, GivenFace
 from rankloop.service.http.guard import needs
 from rankloop.service.settings import Mode, RankerSettings
-from rankloop.service.spec import Catalogue
+from rankloop.spelling import Catalogue
 from rankloop.types import Feedback, Query, RankloopError, SettingError
 
 ADMIN = [needs("admin")]
@@ -95,7 +95,7 @@ async def set_mode(data: JSONBody[ModeBody], face: GivenFace) -> Rung:
 def usable(data: Mapping[str, Any], known: Catalogue) -> RankerSettings:
     """Settings under which a policy can rank and learn; tried on a small list before anything is changed.
 
-    >>> from rankloop.service.spec import catalogue
+    >>> from rankloop.spelling import catalogue
     >>> usable({"window": 60}, catalogue()).window
     60
     >>> usable({"policy": {"name": "mgd", "settings": {"interleaving": 5}}}, catalogue())

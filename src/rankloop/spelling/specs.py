@@ -2,43 +2,23 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any, TypeAlias
 
-from rankloop import interleaving, policies, scorers
 from rankloop.policies import Policy
+from rankloop.spelling.catalogue import Catalogue
+from rankloop.spelling.parts import BY_CLASS, PARTS, find_part, name_of_part
 from rankloop.types import SettingError, suggestion
 
 Spec: TypeAlias = Mapping[str, Any]
-Catalogue: TypeAlias = Mapping[str, type[Policy]]
-
-PARTS: Mapping[
-    str, Callable[..., object]
-] = {  # settings that are objects themselves, by a name like team-draft
-    re.sub("([a-z])([A-Z])", r"\1-\2", name).lower(): kind
-    for layer in (interleaving, policies, scorers)
-    for name, kind in vars(layer).items()
-    if isinstance(kind, type) and is_dataclass(kind) and not issubclass(kind, Policy)
-}
-
-
-def catalogue(own: Iterable[type[Policy]] = ()) -> Catalogue:
-    """The policies that have a name: those of rankloop, and your own.
-
-    >>> "pairrank" in catalogue()
-    True
-    """
-    shipped = (kind for kind in vars(policies).values() if isinstance(kind, type))
-    known = [kind for kind in shipped if issubclass(kind, Policy) and kind.name]
-    return {kind.name: kind for kind in [*known, *own]}
 
 
 def describe(policy: Policy) -> dict[str, Any]:
     """What makes the policy again, without what it learned: its name and every setting, defaults included.
 
-    >>> describe(policies.EpsilonGreedy(epsilon=0.2))["settings"]
+    >>> from rankloop.policies import EpsilonGreedy
+    >>> describe(EpsilonGreedy(epsilon=0.2))["settings"]
     {'scorer': {'part': 'linear'}, 'learning_rate': 0.001, 'epsilon': 0.2}
     """
     if not policy.name:
@@ -52,6 +32,7 @@ def describe(policy: Policy) -> dict[str, Any]:
 def build(spec: Spec, known: Catalogue) -> Policy:
     """The policy that a description describes.
 
+    >>> from rankloop.spelling import catalogue
     >>> certainty = {"part": "sure", "level": 0.8}
     >>> build({"name": "pairrank", "settings": {"certainty": certainty}}, catalogue()).certainty
     Sure(level=0.8)
@@ -67,34 +48,29 @@ def build(spec: Spec, known: Catalogue) -> Policy:
         if setting not in names:
             raise SettingError(f"{name} has no setting {setting!r}: {suggestion(str(setting), names)}")
     try:
-        return kind(**{setting: _value(value) for setting, value in settings.items()})
+        return kind(**{setting: _value(setting, value) for setting, value in settings.items()})
     except TypeError as error:
         raise SettingError(f"policy {name!r}: {error}") from error
 
 
-def _plain(name: str, value: object) -> object:
+def _plain(setting: str, value: object) -> object:
     """A setting as JSON."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, tuple):
-        return [_plain(name, each) for each in value]
-    for part, kind in PARTS.items():
-        if type(value) is kind and is_dataclass(value):
-            return {"part": part} | {
-                each.name: _plain(name, getattr(value, each.name)) for each in fields(value)
-            }
-    raise SettingError(
-        f"setting {name!r} cannot be stored: expected a number, a text or one of {', '.join(PARTS)}"
-    )
+        return [_plain(setting, each) for each in value]
+    if part := name_of_part(setting, value):
+        inside = {each.name: _plain(setting, getattr(value, each.name)) for each in fields(value)}  # type: ignore[arg-type]
+        return {"part": part} | inside
+    parts = ", ".join(PARTS.get(setting, BY_CLASS))
+    raise SettingError(f"setting {setting!r} cannot be stored: expected a number, a text or one of {parts}")
 
 
-def _value(value: object) -> object:
+def _value(setting: str, value: object) -> object:
     if isinstance(value, list):
-        return tuple(_value(each) for each in value)
+        return tuple(_value(setting, each) for each in value)
     if not isinstance(value, Mapping):
         return value
-    options = {name: _value(each) for name, each in value.items()}
+    options = {name: _value(setting, each) for name, each in value.items()}
     part = str(options.pop("part", ""))
-    if part not in PARTS:
-        raise SettingError(f"no part is called {part!r}: {suggestion(part, PARTS)}")
-    return PARTS[part](**options)
+    return find_part(setting, part)(**options)

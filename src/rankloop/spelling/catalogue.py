@@ -1,0 +1,97 @@
+"""The policies that have a name, and those of your own that are found where they are defined."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from collections.abc import Iterable, Mapping
+from types import ModuleType
+from typing import TypeAlias, TypeVar
+
+from rankloop import policies
+from rankloop.policies import Policy
+from rankloop.types import SettingError, suggestion
+
+Catalogue: TypeAlias = Mapping[str, type[Policy]]
+T = TypeVar("T")
+
+_OWN = re.compile(r"(?P<module>[A-Za-z_][\w.]*):(?P<kind>[A-Za-z_]\w*)(:(?P<settings>.*))?")
+
+
+def catalogue(own: Iterable[type[Policy]] = ()) -> Catalogue:
+    """The policies that have a name: those of rankloop, and your own.
+
+    >>> "pairrank" in catalogue()
+    True
+    """
+    shipped = (kind for kind in vars(policies).values() if isinstance(kind, type))
+    known = [kind for kind in shipped if issubclass(kind, Policy) and kind.name]
+    return {kind.name: kind for kind in [*known, *own]}
+
+
+def lookup(noun: str, name: str, table: Mapping[str, T]) -> T:
+    """The value of a name, or an error that lists the names there are."""
+    if name not in table:
+        raise SettingError(f"no {noun} is called {name!r}: {suggestion(name, table)}")
+    return table[name]
+
+
+def split_own(text: str) -> tuple[str, str] | None:
+    """The place of a class and its settings in `package.module:Class:setting=value`; None for other texts.
+
+    >>> split_own("shop.ranking:Mine:rate=0.1"), split_own("pdgd:decay=0.9")
+    (('shop.ranking:Mine', 'rate=0.1'), None)
+    """
+    found = _OWN.fullmatch(text)
+    return (f"{found['module']}:{found['kind']}", found["settings"] or "") if found else None
+
+
+def own_class(place: str) -> type[Policy]:
+    """The policy class at `package.module:Class`.
+
+    >>> own_class("rankloop.policies.pdgd:PDGD")
+    <class 'rankloop.policies.pdgd.PDGD'>
+    """
+    name, _, kind = place.partition(":")
+    module = _module(name)
+    found = getattr(module, kind, None)
+    if found is None:
+        raise SettingError(f"{name} has no class {kind!r}: {suggestion(kind, _policies_in(module))}")
+    if not (isinstance(found, type) and issubclass(found, Policy)):
+        raise SettingError(f"{place} is no policy: expected a class that extends rankloop.policies.Policy")
+    if missing := sorted(found.__abstractmethods__):
+        raise SettingError(f"{place} is no whole policy: it does not define {', '.join(missing)}")
+    return found
+
+
+def place_of(kind: type[Policy]) -> str:
+    """Where a class is found again: `package.module:Class`.
+
+    >>> place_of(policies.PDGD)
+    'rankloop.policies.pdgd:PDGD'
+    """
+    if not kind.__qualname__.isidentifier():
+        raise SettingError(
+            f"{kind.__qualname__} is defined inside something else: define it in a module, to be found again"
+        )
+    return f"{kind.__module__}:{kind.__name__}"
+
+
+def _module(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name and (name == error.name or name.startswith(f"{error.name}.")):
+            raise SettingError(
+                f"no module is called {name!r}: it is neither in this folder nor installed; a policy of your "
+                "own is named package.module:Class"
+            ) from error
+        raise SettingError(f"{name} cannot be imported: {error}") from error
+    except Exception as error:
+        raise SettingError(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
+
+
+def _policies_in(module: ModuleType) -> list[str]:
+    kinds = inspect.getmembers(module, lambda value: isinstance(value, type) and issubclass(value, Policy))
+    return [name for name, kind in kinds if not kind.__abstractmethods__]

@@ -1,0 +1,238 @@
+"""A policy, its text and its JSON are three forms of one thing."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import MISSING, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from rankloop.policies import MGD, DiagonalWidth, DocumentSpace, PairRank, Policy, Random, TrueDocumentSpace
+from rankloop.scorers import MLP, Linear
+from rankloop.spelling import PARTS, build, catalogue, describe, parse, settings_of, spell
+from rankloop.types import SettingError
+
+KNOWN = catalogue()
+WORDS = {"exploration": ["conservative", "random"]}  # settings that are one of a few words
+
+
+@st.composite
+def made(draw: st.DrawFn, kind: type[Any]) -> Any:
+    """A policy or part with some of its settings changed."""
+    settings = {}
+    for each in fields(kind):
+        if each.init and draw(st.booleans()):
+            settings[each.name] = draw(values(each.name, default_of(each)))
+    try:
+        return kind(**settings)
+    except (SettingError, TypeError):
+        assume(condition=False)
+
+
+def default_of(each: Any) -> object:
+    return each.default if each.default_factory is MISSING else each.default_factory()
+
+
+def values(name: str, default: object) -> st.SearchStrategy[Any]:
+    if name in PARTS:
+        parts = st.one_of([made(kind) for kind in PARTS[name].values()])
+        return st.none() | parts if default is None else parts
+    if type(default) is float:
+        return st.floats(0.5, 1.0).map(lambda factor: default * factor)
+    return {
+        bool: st.booleans(),
+        int: st.integers(int(default), int(default) + 5) if type(default) is int else st.nothing(),
+        tuple: st.lists(st.sampled_from([2, 4, 16]), min_size=1, max_size=3).map(tuple),
+        str: st.sampled_from(WORDS.get(name, [default])),
+    }.get(type(default), st.just(default))
+
+
+@pytest.mark.parametrize("name", KNOWN)
+@given(data=st.data())
+def test_text_and_json_make_the_policy_again(name: str, data: st.DataObject) -> None:
+    policy = data.draw(made(KNOWN[name]))
+    assert repr(parse(spell(policy))) == repr(policy)
+    assert repr(build(json.loads(json.dumps(describe(policy))), KNOWN)) == repr(policy)
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_the_text_of_a_policy_as_it_comes_is_its_name(name: str) -> None:
+    assert spell(KNOWN[name]()) == name
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_settings_as_they_are_listed_make_the_default(name: str) -> None:
+    kind = KNOWN[name]
+    listed = settings_of(kind)
+    assert [each.partition("=")[0] for each in listed] == [each.name for each in fields(kind) if each.init]
+    written = ",".join(each for each in listed if "=" in each)
+    assert repr(parse(f"{name}:{written}")) == repr(kind())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mgd:candidates=49,interleaving=probabilistic",
+        "pdgd:scorer=mlp((64,32),scale=1)",
+        "pairrank:certainty=diagonal(0.1)",
+        "nsgd:projection=document-space(2,recent=20,trust=0.5)",
+        "olranknet:training=exact,covariance=full",
+        "pairrank:exploration=random",
+    ],
+)
+def test_texts_are_the_shortest_there_are(text: str) -> None:
+    name, _, settings = text.partition(":")
+    assert set(spell(parse(text)).removeprefix(f"{name}:").split(",")) == set(settings.split(","))
+
+
+@pytest.mark.parametrize(
+    ("text", "projection"),
+    [
+        ("mgd:projection=document-space", DocumentSpace()),
+        ("dbgd:projection=document-space(5),step=0.1", DocumentSpace(k=5)),
+        ("nsgd:projection=document-space(k=2, recent=20, trust=0.5)", DocumentSpace(2, recent=20, trust=0.5)),
+        ("mgd:projection=document-space(1,unit=True)", DocumentSpace(1, unit=True)),
+        ("mgd:projection=true-document-space", TrueDocumentSpace()),
+    ],
+)
+def test_parts_have_settings_too(text: str, projection: DocumentSpace) -> None:
+    made = parse(text)
+    assert isinstance(made, MGD)
+    assert made.projection == projection
+
+
+def test_what_logs_of_earlier_days_say_is_understood() -> None:
+    certainty = {"part": "diagonal-width", "alpha": 0.2}
+    pairrank = build({"name": "pairrank", "settings": {"certainty": certainty}}, KNOWN)
+    assert isinstance(pairrank, PairRank)
+    assert pairrank.certainty == DiagonalWidth(0.2)
+    training = {"part": "replay", "lists": 3, "memory": 10, "repeats": 6, "steps": 1}
+    again = build({"name": "olranknet", "settings": {"training": training}}, KNOWN)
+    assert repr(again) == repr(parse("olranknet:training=replay(3,memory=10,repeats=6)"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("pdgdd", r"no policy is called 'pdgdd': did you mean 'pdgd'\? choose from dbgd, epsilon-greedy"),
+        ("pdgd:rate=1", r"pdgd has no setting 'rate': choose from scorer, learning_rate, decay|did you mean"),
+        ("pdgd:learning_rate", r"expected <name>:<setting>=<value>,..., found 'learning_rate'"),
+        (
+            "pdgd:learning_rate=fast",
+            "expected learning_rate=<a number>, as in learning_rate=0.1, found 'fast'",
+        ),
+        ("pairrank:certainty=width(", r"expected <name> or <name>\(<value>\), found 'width\('"),
+        ("pairrank:certainty=width(x)", r"expected width or width\(<number>\), found 'width\(x\)'"),
+        (
+            "mgd:projection=document-space(r=3)",
+            "document-space has no setting 'r': choose from recent, trust",
+        ),
+        (
+            "mgd:projection=document-space(k=far)",
+            r"expected document-space or document-space\(<setting>=<val",
+        ),
+        ("mgd:projection=document-space(-1)", "k must be a whole number of 0 or more, found -1"),
+        ("pairrank:certainty=sure(2)", r"level must be in \[0.5, 1\)"),
+        ("mgd:candidates=0", "candidates must be at least 1 and whole"),
+        ("mgd:interleaving=nonsense", "choose from team-draft, probabilistic"),
+        ("mgd:candidates=2.5", "candidates"),
+    ],
+)
+def test_wrong_policies_are_explained(text: str, message: str) -> None:
+    with pytest.raises(SettingError, match=message):
+        parse(text)
+
+
+# Policies of one's own
+
+
+@dataclass(kw_only=True, eq=False)
+class Mine(Random):
+    """A policy that rankloop does not know."""
+
+    rate: float = 0.5
+    greeting: str = "hello"
+    steps: tuple[int, ...] = (1, 2)
+    net: Linear | MLP = field(default_factory=Linear)
+    training: float = 1.0  # a word that means something else elsewhere
+
+
+SOURCE = """
+from dataclasses import dataclass
+from rankloop.policies import Policy, Random
+
+@dataclass(kw_only=True, eq=False)
+class Mine(Random):
+    rate: float = 0.5
+
+class Unfinished(Policy):
+    pass
+
+NUMBER = 3
+"""
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    (tmp_path / "a_shop").mkdir()
+    (tmp_path / "a_shop" / "ranking.py").write_text(SOURCE)
+    (tmp_path / "a_shop" / "broken.py").write_text("1 / 0")
+    (tmp_path / "a_shop" / "wanting.py").write_text("import a_module_that_nobody_has")
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("a_shop", "a_shop.ranking"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    return "a_shop.ranking"
+
+
+def test_a_class_is_found_where_it_is_defined(module: str) -> None:
+    policy = parse(f"{module}:Mine:rate=0.1")
+    assert isinstance(policy, Random)
+    assert getattr(policy, "rate") == 0.1  # noqa: B009
+    assert spell(policy) == f"{module}:Mine:rate=0.1"
+    assert spell(parse(f"{module}:Mine")) == f"{module}:Mine"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a_shop.rankings:Mine", "no module is called 'a_shop.rankings': it is neither in this folder nor"),
+        ("a_shop.ranking:Mein", "a_shop.ranking has no class 'Mein': did you mean 'Mine'"),
+        ("a_shop.ranking:NUMBER", "a_shop.ranking:NUMBER is no policy: expected a class that extends"),
+        ("a_shop.ranking:Unfinished", "does not define learn, rank, score"),
+        ("a_shop.ranking:Mine:speed=3", "a_shop.ranking:Mine has no setting 'speed': choose from rate"),
+        ("a_shop.broken:Mine", "a_shop.broken cannot be imported: ZeroDivisionError"),
+        ("a_shop.wanting:Mine", "a_shop.wanting cannot be imported: No module named 'a_module_that_nobody"),
+    ],
+)
+def test_wrong_classes_are_explained(module: str, text: str, message: str) -> None:
+    with pytest.raises(SettingError, match=message):
+        parse(text)
+
+
+@given(
+    rate=st.floats(allow_nan=False),
+    greeting=st.text(st.characters(codec="ascii")),
+    steps=st.lists(st.integers(), max_size=3).map(tuple),
+    net=st.sampled_from([Linear(), MLP(4), MLP((2, 2), seed=1)]),
+    training=st.floats(0, 1),
+)
+def test_settings_of_any_value_survive(**settings: Any) -> None:
+    mine = Mine(**settings)
+    known: dict[str, type[Policy]] = {**KNOWN, "mine": Mine}
+    Mine.name = "mine"
+    assert repr(parse(spell(mine, known), known)) == repr(mine)
+    assert repr(build(describe(mine), known)) == repr(mine)
+
+
+def test_what_cannot_be_found_again_is_refused() -> None:
+    @dataclass(kw_only=True, eq=False)
+    class Inner(Random):
+        pass
+
+    with pytest.raises(SettingError, match="defined inside something else"):
+        spell(Inner())
