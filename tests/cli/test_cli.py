@@ -124,9 +124,23 @@ def test_a_spec_of_names_that_people_chose_runs(finished: tuple[Path, str], tmp_
 def test_a_spec_from_before_there_were_probes_still_runs(finished: tuple[Path, str], tmp_path: Path) -> None:
     spec = json.loads((finished[0] / "spec.json").read_text())
     path = tmp_path / "spec.json"
-    path.write_text(json.dumps({key: spec[key] for key in spec if key not in ("probes", "about", "against")}))
+    path.write_text(
+        json.dumps({key: spec[key] for key in spec if key not in ("probes", "about", "against", "measures")})
+    )
     rankloop("run", str(path), "--out", str(tmp_path / "out"))
     assert (tmp_path / "out" / "spec.json").read_bytes() == (finished[0] / "spec.json").read_bytes()
+
+
+def test_every_metric_can_be_asked_for(tmp_path: Path) -> None:
+    asked = "offline ERR@10, online MRR,offline Precision(relevant_from=2)@5,cumulative nDCG@5"
+    choice = ["--policies", "pdgd", "--users", "perfect", "--measures", asked, "--out", str(tmp_path)]
+    printed = rankloop("compare", *SMALL, *choice)
+    metrics = {each.strip() for each in asked.split(",")}
+    assert set(pl.read_parquet(tmp_path / "results.parquet")["metric"].to_list()) == metrics
+    assert all(metric in printed for metric in metrics)
+    before = {name: (tmp_path / name).read_bytes() for name in ("results.parquet", "spec.json")}
+    rankloop("run", str(tmp_path / "spec.json"), "--out", str(tmp_path / "again"))
+    assert {name: (tmp_path / "again" / name).read_bytes() for name in before} == before
 
 
 OWN = """
@@ -190,6 +204,8 @@ def test_data_commands(tmp_path: Path) -> None:
         (["compare", "--policies", "my_rankers:Bold"], "no module is called 'my_rankers'"),
         (["compare", "--policies", "rankloop.policies:Bold"], "rankloop.policies has no class 'Bold'"),
         (["compare", "--policies", "rankloop.scorers:MLP"], "is no policy"),
+        (["compare", "--measures", "ERR@10"], "no measure is called 'ERR@10'"),
+        (["compare", "--measures", "offline ERRR"], "no metric is called 'ERRR'"),
         (["compare", "--data", "synthetic:liner"], "did you mean 'linear'?"),
         (["compare", "--data", "nowhere"], "RANKLOOP_DATA"),
         (["compare", "--stop", "never"], "choose from click, every, both"),

@@ -7,7 +7,7 @@ import io
 from rich.console import Console
 
 from rankloop.cli.progress import SweepProgress
-from rankloop.experiments import Record, Run, Tick
+from rankloop.experiments import Record, Run, Tick, parse_measure
 
 
 def said(*ticks: tuple[int, int, str], runs: int = 4, rounds: int = 100) -> list[str]:
@@ -16,7 +16,7 @@ def said(*ticks: tuple[int, int, str], runs: int = 4, rounds: int = 100) -> list
     with SweepProgress(Console(file=out, width=200), runs=runs, rounds=rounds) as progress:
         for seed, reached, metric in ticks:
             run = Run("data", "data", "perfect", "pdgd", seed)
-            progress(Tick(run, reached, Record(reached, metric, 0.5) if metric else None))
+            progress(Tick(run, reached, Record(reached, parse_measure(metric), 0.5) if metric else None))
     return [line.strip() for line in out.getvalue().splitlines()]
 
 

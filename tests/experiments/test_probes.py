@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import expit
 
 from rankloop.checks import small_world
-from rankloop.experiments import Pool, Protocol, Record, Sweep, conduct, execute, simulate
+from rankloop.experiments import Measure, Pool, Protocol, Record, Sweep, conduct, execute, simulate
 from rankloop.experiments.simulation.probes import (
     Blocks,
     BlockSizeByPosition,
@@ -99,34 +99,36 @@ class Reference(RoundProbe):
 
     every: int = 1
 
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        return tuple(map(Measure, ("certain", "count", "at 1", "at 3")))
+
     def applies(self, policy: Policy) -> bool:
         return True
 
-    def values(self, look: Look) -> Mapping[str, float]:
+    def values(self, look: Look) -> Mapping[Measure, float]:
         assert isinstance(look.policy, PairRank | PePairRank)
         features = look.judged.query.features
         found = blocks(look.policy, features)
-        return {
-            "certain": share_of_certain_pairs(look.policy, features, 10),
-            "count": len(found),
-            "at 1": size_at(1, found),
-            "at 3": size_at(3, found),
-        }
+        share = share_of_certain_pairs(look.policy, features, 10)
+        seen = (share, len(found), size_at(1, found), size_at(3, found))
+        return dict(zip(self.measures, seen, strict=True))
 
 
 @dataclass(frozen=True, kw_only=True)
 class SlowBound(RoundProbe):
     every: int = 1
     add_up: ClassVar[bool] = True
+    measures = (Measure("bound"),)
 
     def applies(self, policy: Policy) -> bool:
         return True
 
-    def values(self, look: Look) -> Mapping[str, float]:
+    def values(self, look: Look) -> Mapping[Measure, float]:
         assert isinstance(look.policy, PairRank | PePairRank)
         certain = look.policy.certain_orders(look.judged.query.features)
         n = sum(not is_settled(certain, i, j) for i, j in combinations(range(len(certain)), 2))
-        return {"bound": sum(range(n + 1))}
+        return {self.measures[0]: sum(range(n + 1))}
 
 
 @pytest.mark.parametrize("policy", [PairRank(), PairRank(exploration="random"), PePairRank()], ids=repr)
@@ -261,7 +263,9 @@ def test_short_lists_lack_low_ranks() -> None:
     policy = PairRank()
     judged = small_world()[0]
     look = Look(policy, replace(judged, query=query), Ranking(query, np.array([0, 1])))
-    assert BlockSizes().values(look) == {"block size at rank 1": 2.0}
+    assert [(measure.name, size) for measure, size in BlockSizes().values(look).items()] == [
+        ("block size at rank 1", 2.0)
+    ]
     alone = Query("q", np.eye(1))
     assert not CertainPairs().values(
         Look(policy, replace(judged, query=alone), Ranking(alone, np.array([0])))
@@ -276,13 +280,14 @@ class Count(RoundProbe):
     """Gives the number of the look."""
 
     seen: ClassVar[list[str]] = []
+    measures = (Measure("looks"),)
 
     def applies(self, policy: Policy) -> bool:
         return True
 
-    def values(self, look: Look) -> Mapping[str, float]:
+    def values(self, look: Look) -> Mapping[Measure, float]:
         self.seen.append(look.judged.query.id)
-        return {"looks": len(self.seen)}
+        return {self.measures[0]: len(self.seen)}
 
 
 def test_a_probe_looks_first_after_a_checkpoint_and_then_every_few_rounds() -> None:

@@ -12,15 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from rankloop.experiments import Measure
 from rankloop.experiments.analysis.statistics import (
     SummaryRow,
     curves,
-    higher_is_better,
     holm,
     paired_p_value,
     summarise,
     to_json_rows,
 )
+from rankloop.experiments.simulation.measures import Direction
 from rankloop.types import DataError
 
 COLUMNS = ["data", "fold", "user", "policy", "seed", "round", "metric", "value"]
@@ -72,17 +73,18 @@ def test_rows_come_best_first_in_the_direction_of_the_metric() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("metric", "expected"),
-    [
-        ("offline nDCG@10", True),
-        ("cumulative ERR", True),
-        ("pairwise regret", False),
-        ("Pairwise Regret", False),
-    ],
-)
-def test_less_regret_is_better(metric: str, expected: bool) -> None:
-    assert higher_is_better(metric) is expected
+def test_a_measure_says_itself_what_is_better() -> None:
+    frame = results({"b": B, "a": A}, metric="my own")
+    expected: list[tuple[Direction | None, list[str], str | None]] = [
+        ("higher", ["a", "b"], "a"),
+        ("lower", ["b", "a"], "b"),
+        (None, ["b", "a"], None),  # a description has no best: policies stay as they came
+    ]
+    for direction, order, best in expected:
+        rows = summarise(frame, measures={"my own": Measure("my own", direction=direction)})
+        assert [row.policy for row in rows] == order
+        assert {row.policy for row in rows if row.best} == ({best} if best else set())
+        assert {row.direction for row in rows} == {direction}
 
 
 def test_folds_and_seeds_make_runs() -> None:

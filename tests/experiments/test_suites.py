@@ -9,7 +9,6 @@ import pytest
 
 from rankloop.cli import names
 from rankloop.experiments import PICTURES, SUITES, Picture, Protocol, Suite, conduct, execute, write_report
-from rankloop.experiments.report.profile import fold_name
 from rankloop.spelling import spell
 
 SMALL = "synthetic:linear:queries=15"
@@ -32,10 +31,11 @@ def test_a_suite_measures_what_it_is_about(name: str, tmp_path: Path) -> None:
     suite = SUITES[name]
     sweep = suite.sweep(data=[SMALL], rounds=12, seeds=1)
     results = conduct(sweep, tmp_path)
-    measured = {fold_name(metric) for metric in results["metric"].unique().to_list()}
+    named = {sweep.measures[metric] for metric in results["metric"].unique().to_list()}
+    measured = {measure.profile or measure.name for measure in named}
     assert set(suite.about) <= measured
     assert bool(suite.about) == bool(suite.paper)
-    write_report(results, tmp_path, about=sweep.about)
+    write_report(results, tmp_path, measures=sweep.measures, about=sweep.about)
     if suite.about:
         assert len(list(tmp_path.glob("*.png"))) == len(suite.about)
 

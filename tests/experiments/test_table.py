@@ -79,7 +79,10 @@ def test_the_terminal_shows_what_markdown_shows() -> None:
 
 
 def test_lower_is_better_turns_the_table_round() -> None:
-    rows = [replace(r, metric="pairwise regret", mean=r.mean * 1e5, low=None, high=None) for r in ROWS[:2]]
+    rows = [
+        replace(r, metric="pairwise regret", direction="lower", mean=1e5 * r.mean, low=None, high=None)
+        for r in ROWS[:2]
+    ]
     lines = summary_markdown(rows, metric="pairwise regret").splitlines()
     assert lines[4:6] == ["| DBGD | 40,000 ▼ |", "| PDGD | **50,000** |"]
     assert "lower is better" in lines[-1]
@@ -131,6 +134,7 @@ def test_a_description_is_called_one() -> None:
         user="u",
         policy="p",
         metric="blocks",
+        direction=None,
         round=9,
         mean=3.0,
         low=2.0,

@@ -73,6 +73,13 @@ def compare(
     probes: Annotated[
         str, typer.Option(help="Looks into the policies on the way; see `rankloop list`.")
     ] = "",
+    measures: Annotated[
+        str,
+        typer.Option(
+            help="What to measure, each *offline*, *online*, *cumulative* or *total* and a metric, as in "
+            "`offline ERR@10,online MRR` (default: nDCG@k in the first three ways, and `pairwise regret`)."
+        ),
+    ] = "",
     skylines: Annotated[
         str, typer.Option(help="Rankers taught by the labels, to see how much is left; see `rankloop list`.")
     ] = "",
@@ -89,6 +96,8 @@ def compare(
 
     `rankloop compare --policies pdgd,pdgd:learning_rate=0.01,mgd:candidates=49,interleaving=probabilistic`
 
+    `rankloop compare --policies pairrank,pdgd --measures "offline ERR@10,online MRR,cumulative nDCG@5"`
+
     The same command in the same folder goes on where it was stopped.
     """
     sweep = Sweep(
@@ -96,7 +105,7 @@ def compare(
         users=names.users(users, stop),
         policies={name: names.policy(name) for name in names.split_names(policies)},
         seeds=range(seeds),
-        protocol=Protocol(rounds=rounds, k=k),
+        protocol=Protocol(rounds=rounds, k=k, measures=names.measures(measures)),
         probes={name: names.probe(name) for name in names.split_names(probes)},
         skylines={name: names.skyline(name) for name in names.split_names(skylines)},
     )

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from rankloop.experiments import LoopMeasure, parse_measure
 from rankloop.experiments.simulation import probes
 from rankloop.experiments.simulation.probes import Probe
 from rankloop.experiments.simulation.skylines import OfflineLambdaRank, OfflineRankNet, OnlineLambdaRank
@@ -80,6 +81,15 @@ def user(name: str) -> Preset:
     if setting and not setting.startswith("stop="):
         raise SettingError(f"a user has the setting stop (click or every), found {setting}")
     return Preset(kind, setting.removeprefix("stop=") or "click")  # type: ignore[arg-type]  # it looks itself
+
+
+def measures(text: str) -> tuple[LoopMeasure, ...]:
+    """The measures in a comma-separated list, each by its name.
+
+    >>> measures("offline ERR@10, online MRR")
+    (Offline(ERR@10), Online(MRR))
+    """
+    return tuple(parse_measure(name) for name in split(text) if name.strip())
 
 
 def users(text: str, stop: str) -> dict[str, Preset]:

@@ -9,7 +9,7 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from rankloop.experiments import Run, Tick
+from rankloop.experiments import Offline, Run, Tick
 
 
 class SweepProgress:
@@ -57,7 +57,7 @@ class SweepProgress:
             self._said = self._tenths()  # nothing to say about how fast that was
             return
         self._new += step
-        if tick.record.metric.startswith("offline"):
+        if isinstance(tick.record.measure, Offline):
             self._latest[tick.run] = f"{tick.run.policy}/{tick.run.user} {tick.record.value:.3f}"
         if tick.round == self._rounds:
             self._latest.pop(tick.run, None)

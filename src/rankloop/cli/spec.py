@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rankloop.cli import names
-from rankloop.experiments import Protocol, Sweep
+from rankloop.experiments import Protocol, Sweep, parse_measure
+from rankloop.experiments.simulation.measures import KINDS
+from rankloop.experiments.sweeps.sweep import SPECIFIED
 from rankloop.policies import Policy
 from rankloop.types import DataError
 
-OPTIONAL: dict[str, Any] = {"probes": {}, "about": [], "against": {}, "skylines": {}}
+OPTIONAL: dict[str, Any] = {"probes": {}, "about": [], "against": {}, "skylines": {}, "measures": {}}
 
 
 def from_spec(path: Path) -> Sweep:
@@ -24,9 +27,7 @@ def from_spec(path: Path) -> Sweep:
             users={name: names.user(name) for name in spec["users"]},
             policies={name: _policy(name, text) for name, text in spec["policies"].items()},
             seeds=spec["seeds"],
-            protocol=Protocol(
-                **{key: spec[key] for key in ("rounds", "k", "discount", "checkpoints", "without_relevant")}
-            ),
+            protocol=_protocol(spec),
             probes={name: names.probe(name) for name in spec["probes"]},
             about=spec["about"],
             against=spec["against"],
@@ -36,6 +37,14 @@ def from_spec(path: Path) -> Sweep:
         raise DataError(f"{path} is no spec the command line can run: {error}") from error
     _check(path, spec, sweep)
     return sweep
+
+
+def _protocol(spec: Mapping[str, Any]) -> Protocol:
+    """How long, and what is measured: a spec of earlier days does not say, and means what was usual."""
+    protocol = Protocol(**{key: spec[key] for key in SPECIFIED})
+    named = [name for name, about in spec["measures"].items() if about["kind"] in KINDS]
+    measures = tuple(parse_measure(name, discount=protocol.discount) for name in named)
+    return protocol if measures in ((), protocol.measured()) else replace(protocol, measures=measures)
 
 
 def _policy(name: str, text: str) -> Policy:

@@ -14,6 +14,7 @@ from rankloop.cli.spec import from_spec
 from rankloop.data import load
 from rankloop.experiments import (
     PICTURES,
+    Cumulative,
     Pool,
     Suite,
     Sweep,
@@ -83,12 +84,13 @@ def present(sweep: Sweep, results: pl.DataFrame, out: Path, *, title: str, notes
             out,
             title=title,
             notes=notes,
+            measures=sweep.measures,
             about=sweep.about,
             against=sweep.against,
             outside=sweep.skylines,
         )
-    rows = summarise(results, outside=sweep.skylines)
-    changes = relative_changes(results, sweep.against)
+    rows = summarise(results, measures=sweep.measures, outside=sweep.skylines)
+    changes = relative_changes(results, sweep.against, measures=sweep.measures)
     for metric in chosen_metrics(dict.fromkeys(row.metric for row in rows), sweep):
         CONSOLE.print(summary_table(rows, metric=metric))
         if changes:
@@ -97,10 +99,10 @@ def present(sweep: Sweep, results: pl.DataFrame, out: Path, *, title: str, notes
 
 
 def chosen_metrics(measured: Mapping[str, object], sweep: Sweep) -> list[str]:
-    """What the sweep is about or, without that, the two tables of every paper: learned, seen meanwhile."""
-    if sweep.about:
-        return [metric for metric in sweep.about if metric in measured]
-    return [metric for metric in measured if metric.startswith(("offline", "cumulative"))]
+    """What the sweep is about, or what was asked for, or the two tables of every paper: learned, seen."""
+    asked = [measure.name for measure in sweep.protocol.measures]
+    usual = [name for name, measure in sweep.measures.items() if measure.kind in ("offline", "cumulative")]
+    return [metric for metric in sweep.about or asked or usual if metric in measured]
 
 
 def about_the_paper(suite: Suite) -> dict[str, str]:
@@ -115,7 +117,11 @@ def conventions(sweep: Sweep) -> dict[str, str]:
     return {
         "protocol": f"{protocol.rounds:,} rounds, {protocol.k} results shown; policies with the same seed "
         "meet the same queries and the same luck",
-        "cumulative": f"sum over rounds t of {protocol.discount}^(t-1) · nDCG@{protocol.k} of the list shown",
+        **{
+            measure.name: f"sum over rounds t of {measure.discount}^(t-1) · that of the list shown"
+            for measure in protocol.measured()
+            if isinstance(measure, Cumulative)
+        },
         "queries without a relevant document": f"0 online, {without[protocol.without_relevant]}",
         "users": "decide to stop only after a click; those marked stop=every at every result they examine",
         **(

@@ -8,6 +8,16 @@ from rankloop.experiments.report.profile import fold_profiles, position_profile
 from rankloop.experiments.report.report import write_report
 from rankloop.experiments.report.table import summary_markdown, summary_table
 from rankloop.experiments.simulation.loop import Record, simulate
+from rankloop.experiments.simulation.measures import (
+    Cumulative,
+    LoopMeasure,
+    Measure,
+    Offline,
+    Online,
+    Total,
+    parse_measure,
+    usual_measures,
+)
 from rankloop.experiments.simulation.protocol import Protocol
 from rankloop.experiments.suites import PICTURES, SUITES, Picture, Suite, preset_users
 from rankloop.experiments.sweeps.engines import Engine, Here, Pool, Tick, Watch, WorkerDied
@@ -19,8 +29,13 @@ __all__ = [
     "PICTURES",
     "SUITES",
     "Change",
+    "Cumulative",
     "Engine",
     "Here",
+    "LoopMeasure",
+    "Measure",
+    "Offline",
+    "Online",
     "Picture",
     "Pool",
     "Protocol",
@@ -30,6 +45,7 @@ __all__ = [
     "SummaryRow",
     "Sweep",
     "Tick",
+    "Total",
     "Watch",
     "WorkerDied",
     "change_table",
@@ -38,6 +54,7 @@ __all__ = [
     "execute",
     "fold_profiles",
     "learning_curves",
+    "parse_measure",
     "position_profile",
     "preset_users",
     "relative_changes",
@@ -47,5 +64,6 @@ __all__ = [
     "summary_table",
     "sweep_id",
     "to_json_rows",
+    "usual_measures",
     "write_report",
 ]

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from rankloop.types import FloatArray, IntArray, QuerySet, SettingError
+
+Grader: TypeAlias = Callable[[int, IntArray, IntArray], float]  # index of the query, order, relevance
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -25,6 +28,7 @@ class Metric(ABC):
 
     label: ClassVar[str]
     higher_is_better: ClassVar[bool] = True
+    unit: ClassVar[str] = "share"  # of the best possible, of positions, ...
 
     @abstractmethod
     def __call__(self, order: IntArray, relevance: IntArray) -> float:
@@ -33,6 +37,11 @@ class Metric(ABC):
     @abstractmethod
     def per_query(self, scores: FloatArray, queries: QuerySet) -> FloatArray:
         """Grade, for every query, the list that sorts its candidates by falling score: [n_queries]."""
+
+    def grader(self, queries: QuerySet) -> Grader:
+        """Grades lists of these queries, one after the other; what can be known before is known before."""
+        del queries
+        return lambda _index, order, relevance: self(order, relevance)
 
     @property
     def least_relevant(self) -> int:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.metrics.base import CutMetric
+from rankloop.metrics.base import CutMetric, Grader
 from rankloop.metrics.ranked import RankedRows
 from rankloop.types import FloatArray, IntArray, QuerySet
 
@@ -52,6 +52,7 @@ class DCG(CutMetric):
     """
 
     label: ClassVar[str] = "DCG"
+    unit: ClassVar[str] = "gain"
 
     def __call__(self, order: IntArray, relevance: IntArray) -> float:
         """Grade one shown list."""
@@ -112,6 +113,11 @@ class NDCG(CutMetric):
         ideal = self.ideal(queries)
         value = DCG(k=self.k).per_query(scores, queries)
         return np.divide(value, ideal, out=np.zeros_like(value), where=ideal > 0.0)
+
+    def grader(self, queries: QuerySet) -> Grader:
+        """Grades lists of these queries with their ideals, which are worked out once."""
+        ideal = self.ideal(queries).tolist()
+        return lambda index, order, relevance: self.given_ideal(order, relevance, ideal[index])
 
     def ideal(self, queries: QuerySet) -> FloatArray:
         """The DCG of the best list of every query, for `given_ideal`: [n_queries]."""

@@ -32,6 +32,7 @@ class ERR(CutMetric):
     """
 
     label: ClassVar[str] = "ERR"
+    unit: ClassVar[str] = "1/rank"
     max_grade: int = 4
 
     def __call__(self, order: IntArray, relevance: IntArray) -> float:

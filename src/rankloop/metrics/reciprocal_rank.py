@@ -31,6 +31,7 @@ class MRR(BinaryMetric):
     """
 
     label: ClassVar[str] = "MRR"
+    unit: ClassVar[str] = "1/rank"
 
     def __call__(self, order: IntArray, relevance: IntArray) -> float:
         """Grade one shown list."""

@@ -31,6 +31,7 @@ class PairwiseRegret(Metric):
 
     label: ClassVar[str] = "pairwise regret"
     higher_is_better: ClassVar[bool] = False
+    unit: ClassVar[str] = "pairs"
 
     def __call__(self, order: IntArray, relevance: IntArray) -> float:
         """Count the wrong pairs of one shown list."""

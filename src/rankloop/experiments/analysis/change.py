@@ -13,12 +13,12 @@ from rankloop.experiments.analysis.statistics import (
     RunKey,
     check_results,
     final_values,
-    higher_is_better,
     holm,
-    is_description,
     paired_half_width,
     paired_p_value,
 )
+from rankloop.experiments.simulation.known_measures import NONE, measure_of
+from rankloop.experiments.simulation.measures import Direction, Measure, Measures
 
 EVERYONE = "all users"
 
@@ -36,6 +36,7 @@ class Change:
     spread: float | None  # 2: twice the standard deviation; None for single runs, or if the other has none
     half_width: float | None = None  # of the mean's 95 % interval; None as the mean, and for single runs
     p_value: float | None = None
+    direction: Direction | None = "higher"  # the measure's
 
     def __str__(self) -> str:
         """As a cell of a table: `+5.0 ± 1.2 % ▲ sd × 0.80`."""
@@ -48,14 +49,16 @@ class Change:
         """△ ▲ for significantly better, ▽ ▼ for significantly worse."""
         if self.p_value is None or self.mean is None or self.p_value >= 0.05:
             return " "
-        better = (self.mean > 0) is higher_is_better(self.metric)
+        better = (self.mean > 0) is (self.direction == "higher")
         return ("▲" if better else "▼") if self.p_value < 0.01 else ("△" if better else "▽")
 
 
-def relative_changes(results: pl.DataFrame, against: Mapping[str, str]) -> list[Change]:
+def relative_changes(
+    results: pl.DataFrame, against: Mapping[str, str], *, measures: Measures = NONE
+) -> list[Change]:
     """What became of every policy that is compared `against` another, in every cell (data, user, metric).
 
-    Over the runs that both have. A metric that describes without grading is not tested. Several users are
+    Over the runs that both have. A measure that describes without grading is not tested. Several users are
     followed by what a run reaches on average over all of them.
 
     >>> results = pl.DataFrame(
@@ -71,7 +74,9 @@ def relative_changes(results: pl.DataFrame, against: Mapping[str, str]) -> list[
     return [
         change
         for (data, user, metric), cell in cells.items()
-        for change in _of_cell(cell, against, data=str(data), user=str(user), metric=str(metric))
+        for change in _of_cell(
+            cell, against, data=str(data), user=str(user), measure=measure_of(str(metric), measures)
+        )
     ]
 
 
@@ -87,7 +92,7 @@ def _and_everyone(results: pl.DataFrame) -> pl.DataFrame:
 
 
 def _of_cell(
-    cell: pl.DataFrame, against: Mapping[str, str], *, data: str, user: str, metric: str
+    cell: pl.DataFrame, against: Mapping[str, str], *, data: str, user: str, measure: Measure
 ) -> list[Change]:
     _, values = final_values(cell)
     changes: list[Change] = []
@@ -100,13 +105,14 @@ def _of_cell(
             Change(
                 data=data,
                 user=user,
-                metric=metric,
+                metric=measure.name,
                 policy=policy,
                 against=other,
                 mean=_ratio(_mean(new) - _mean(old), abs(_mean(old))),
                 spread=_ratio(_deviation(new), _deviation(old)),
                 half_width=_ratio(paired_half_width(new, old), abs(_mean(old))),
-                p_value=None if is_description(metric) else paired_p_value(new, old),
+                p_value=None if measure.direction is None else paired_p_value(new, old),
+                direction=measure.direction,
             )
         )
     tested = [change.p_value for change in changes if change.p_value is not None]

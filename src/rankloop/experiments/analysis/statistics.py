@@ -14,6 +14,8 @@ import numpy as np
 import polars as pl
 from scipy import special
 
+from rankloop.experiments.simulation.known_measures import NONE, measure_of
+from rankloop.experiments.simulation.measures import Direction, Measure, Measures
 from rankloop.types import DataError, FloatArray
 
 CELL = ("data", "user", "metric")
@@ -29,7 +31,8 @@ class SummaryRow:
 
     `low` and `high` bound the 95 % interval and are None for a single run, whose spread is unknown.
     `p_value` is the Holm-corrected chance of such a distance from the best policy by luck alone; it is
-    None for the best policies themselves and where fewer than two runs can be paired.
+    None for the best policies themselves and where fewer than two runs can be paired. `direction` is the
+    measure's: which values are better, or None for one that describes without grading.
     """
 
     data: str
@@ -44,6 +47,7 @@ class SummaryRow:
     seeds: int
     p_value: float | None = None
     best: bool = False
+    direction: Direction | None = "higher"
 
     @property
     def half_width(self) -> float | None:
@@ -51,32 +55,17 @@ class SummaryRow:
         return None if self.high is None else self.high - self.mean
 
 
-def higher_is_better(metric: str) -> bool:
-    """Whether more of the metric is good; regret, loss, error and time are not.
-
-    >>> higher_is_better("offline nDCG@10"), higher_is_better("pairwise regret")
-    (True, False)
-    """
-    return not {"regret", "loss", "error", "seconds", "time"} & _words(metric)
-
-
-def is_description(metric: str) -> bool:
-    """Whether the metric describes a policy without grading it: who is certain may still be wrong.
-
-    >>> is_description("block size at rank 1"), is_description("offline nDCG@10")
-    (True, False)
-    """
-    return bool({"block", "blocks", "certain", "bound"} & _words(metric))
-
-
-def summarise(results: pl.DataFrame, *, outside: Collection[str] = ()) -> list[SummaryRow]:
+def summarise(
+    results: pl.DataFrame, *, measures: Measures = NONE, outside: Collection[str] = ()
+) -> list[SummaryRow]:
     """The last round of every cell (data, user, metric): a row per policy, the best first.
 
     The last round is the last that *every* policy of the cell reached, so that a run which is still
     going is compared where the others were. Intervals are Student's t over runs. Every policy is
     compared with the best one by a paired t-test over the runs they share, and the p-values of a cell
-    are corrected after Holm (1979). A metric that describes without grading has no best and no tests. Those
-    named `outside` are summed up but do not compete: skylines, which saw what no policy may see.
+    are corrected after Holm (1979). A measure that describes without grading has no best and no tests; what
+    each is, `measures` say (those of a sweep are `sweep.measures`; the usual ones are known). Those named
+    `outside` are summed up but do not compete: rankers that saw what no policy may see.
 
     >>> results = pl.DataFrame(
     ...     [("world", "1", "perfect", policy, seed, 100, "nDCG@10", value)
@@ -93,7 +82,9 @@ def summarise(results: pl.DataFrame, *, outside: Collection[str] = ()) -> list[S
     return [
         row
         for (data, user, metric), cell in cells.items()
-        for row in _summarise_cell(cell, outside, data=str(data), user=str(user), metric=str(metric))
+        for row in _summarise_cell(
+            cell, outside, data=str(data), user=str(user), measure=measure_of(str(metric), measures)
+        )
     ]
 
 
@@ -187,14 +178,15 @@ def check_results(results: pl.DataFrame) -> None:
 
 
 def _summarise_cell(
-    cell: pl.DataFrame, outside: Collection[str], *, data: str, user: str, metric: str
+    cell: pl.DataFrame, outside: Collection[str], *, data: str, user: str, measure: Measure
 ) -> list[SummaryRow]:
     last, values = final_values(cell)
-    where: dict[str, Any] = {"data": data, "user": user, "metric": metric, "round": last}
+    where: dict[str, Any] = {"data": data, "user": user, "metric": measure.name, "round": last}
+    where["direction"] = measure.direction
     rows = [SummaryRow(policy=policy, **where, **_spread(runs)) for policy, runs in values.items()]
-    if is_description(metric):
+    if measure.direction is None:
         return rows
-    sign = -1 if higher_is_better(metric) else 1
+    sign = -1 if measure.direction == "higher" else 1
     ordered = sorted(rows, key=lambda row: (row.policy in outside, sign * row.mean, row.policy))
     rivals = [row for row in ordered if row.policy not in outside]
     return [*_compare_with_best(rivals, values), *ordered[len(rivals) :]]
@@ -230,25 +222,22 @@ def _compare_with_best(
         row.policy: p_value
         for row in rows
         if row.mean != champion.mean
-        and (p_value := _worse_by_luck(values[row.policy], values[champion.policy], row.metric)) is not None
+        and (p_value := _worse_by_luck(values[row.policy], values[champion.policy], row.direction))
+        is not None
     }
     corrected = dict(zip(tested, holm(np.array([*tested.values()])).tolist(), strict=True))
     return [replace(row, best=row.mean == champion.mean, p_value=corrected.get(row.policy)) for row in rows]
 
 
 def _worse_by_luck(
-    values: Mapping[RunKey, float], champion: Mapping[RunKey, float], metric: str
+    values: Mapping[RunKey, float], champion: Mapping[RunKey, float], direction: Direction | None
 ) -> float | None:
     """The paired p-value, but 1 where the runs both have do not even say worse (others are missing)."""
     behind = sum(champion[run] - values[run] for run in sorted(champion.keys() & values.keys()))
     p_value = paired_p_value(values, champion)
-    if p_value is not None and (behind > 0) is not higher_is_better(metric):
+    if p_value is not None and (behind > 0) is not (direction == "higher"):
         return 1.0
     return p_value
-
-
-def _words(metric: str) -> set[str]:
-    return set(metric.casefold().split())
 
 
 def _t_factor(n: int) -> float:

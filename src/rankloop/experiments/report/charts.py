@@ -9,7 +9,8 @@ import altair as alt
 import polars as pl
 
 from rankloop.charts import PALETTE, chart_config
-from rankloop.experiments.analysis.statistics import higher_is_better, is_description
+from rankloop.experiments.simulation.known_measures import NONE, measure_of
+from rankloop.experiments.simulation.measures import Measure, Measures
 from rankloop.types import SettingError
 
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])  # the next seven policies reuse the colours, dashed
@@ -19,22 +20,13 @@ MOST_POINTS = 200  # per line: more cannot be told apart on a panel and only mak
 FEWEST_FOR_A_BAND = 3  # the interval of two runs is so wide that it would hide the lines
 LONGEST_NAME = 50  # letters of a policy's name in the legend
 
-TITLES = {
-    "offline": "{} on held-out queries",
-    "online": "{} of the lists shown",
-    "cumulative": "cumulative {} of the lists shown",
-    "pairwise": "cumulative pairwise {}",
-    "bound": "bound {}",
-    "certain": "share of certain {}",
-    "blocks": "number of blocks",
-}
-
 
 def learning_curves(
     curves: pl.DataFrame,
     *,
     metric: str,
     data: str | None = None,
+    measures: Measures = NONE,
     interactive: bool = False,
     dark: bool = False,
 ) -> alt.FacetChart:
@@ -42,17 +34,18 @@ def learning_curves(
 
     `curves` is what `statistics.curves` returns. Give the whole frame even for one metric: the colour
     of a policy depends on all policies in it, so that it is the same in every chart. With several data
-    sets, `data` chooses one. `interactive` adds tooltips and a legend that can be clicked.
+    sets, `data` chooses one. `measures` say what each is; the usual ones are known. `interactive` adds
+    tooltips and a legend that can be clicked.
     """
-    rows = choose(curves, metric=metric, data=data)
+    rows, measure = choose(curves, metric=metric, data=data), measure_of(metric, measures)
     users = rows["user"].unique(maintain_order=True).to_list()
     width = min(max(TOTAL_WIDTH // len(users), 220), 560)
     channels = _policy_channels(
-        curves["policy"].to_list(), shown=_best_first(rows, metric), room=width * len(users)
+        curves["policy"].to_list(), shown=_best_first(rows, measure), room=width * len(users)
     )
     strength = band_strength(rows["policy"].n_unique())
     layers = _layers(
-        metric, *channels, span=span_of(_after_the_start(rows)), strength=strength, interactive=interactive
+        measure, *channels, span=span_of(_after_the_start(rows)), strength=strength, interactive=interactive
     )
     if not has_bands(rows):
         layers = layers[1:]
@@ -71,20 +64,18 @@ def policy_colours(policies: Sequence[str]) -> dict[str, str]:
     return {policy: PALETTE[i % len(PALETTE)] for i, policy in enumerate(sorted(set(policies), key=_fold))}
 
 
-def axis_title(metric: str) -> str:
+def axis_title(measure: Measure) -> str:
     """What the numbers on the vertical axis are.
 
-    >>> axis_title("offline nDCG@10"), axis_title("pairwise regret")
+    >>> axis_title(measure_of("offline nDCG@10")), axis_title(measure_of("pairwise regret"))
     ('nDCG@10 on held-out queries', 'cumulative pairwise regret (lower is better)')
     """
-    kind, _, rest = metric.partition(" ")
-    title = TITLES[kind].format(rest) if kind in TITLES else metric
-    graded_down = not (higher_is_better(metric) or is_description(metric))
-    return f"{title} (lower is better)" if graded_down else title
+    title = measure.title or measure.name
+    return f"{title} (lower is better)" if measure.direction == "lower" else title
 
 
 def _layers(
-    metric: str,
+    measure: Measure,
     colour: alt.Color,
     dash: alt.StrokeDash,
     *,
@@ -95,7 +86,7 @@ def _layers(
     thousands = alt.Axis(grid=False, tickCount=4, labelExpr="datum.value ? format(datum.value, '~s') : '0'")
     rounds = alt.X("round:Q", title="rounds", axis=thousands)
     scale = alt.Scale(domain=list(span), zero=False, nice=True)
-    mean = alt.Y("mean:Q", title=axis_title(metric), scale=scale, axis=value_axis(span))
+    mean = alt.Y("mean:Q", title=axis_title(measure), scale=scale, axis=value_axis(span))
     band = (
         alt.Chart()
         .mark_area(opacity=strength, clip=True)
@@ -182,11 +173,11 @@ def band_strength(lines: int) -> float:
     return min(0.15, 0.6 / lines)
 
 
-def _best_first(rows: pl.DataFrame, metric: str) -> list[str]:
+def _best_first(rows: pl.DataFrame, measure: Measure) -> list[str]:
     """Policies by their last mean over users, so that the legend reads like the curves do."""
     last = rows.group_by("user", "policy").agg(pl.col("mean").sort_by("round").last())
     standing = last.group_by("policy").agg(pl.col("mean").mean().round_sig_figs(6))
-    worst_last = standing.sort("mean", "policy", descending=[higher_is_better(metric), False])
+    worst_last = standing.sort("mean", "policy", descending=[measure.direction != "lower", False])
     return worst_last["policy"].to_list()
 
 

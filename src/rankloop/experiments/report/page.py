@@ -1,17 +1,5 @@
 """What a report says and how it looks: its texts and its style."""
 
-MEANINGS = {
-    "offline": "How good is what was learned? The ranking without exploration, on queries never trained on.",
-    "online": "How good were the lists people saw? With exploration, averaged since the last checkpoint.",
-    "cumulative": "What did people get in total while it learned? Early rounds weigh most.",
-    "pairwise": "What did learning cost? All pairs shown the wrong way round so far; flat is free.",
-    "certain": "How much of the top is settled? Whoever is certain explores less, and may still be wrong.",
-    "blocks": "How finely is the list divided? Between blocks the order is settled, within them it is open.",
-    "block": "How many documents may be shown there? 1 means that the place is settled.",
-    "cosine": "How close are the learned weights to those that the true labels teach? 1: same direction.",
-    "bound": "How high could the regret be, if what is settled is right? The sum of N(N+1)/2, N open pairs.",
-}
-
 GUIDE = """
 <p>A <b>policy</b> ranks documents, sees what a <b>user</b> clicks, learns, and ranks again: that is one
 <b>round</b>. The users are simulated, so the true relevance is known and every list can be graded. All

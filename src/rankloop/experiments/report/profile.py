@@ -1,12 +1,10 @@
 """Values by position in the list: where in a list something is so, and how that changes over the rounds.
 
-A metric whose name ends in `at position 17` is one point of a profile; all its points together are the
-profile `... by position`, and one chart.
+A measure with a position is one point of a profile; all points of the profile together are one chart.
 """
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import altair as alt
@@ -22,36 +20,24 @@ from rankloop.experiments.report.charts import (
     span_of,
     value_axis,
 )
+from rankloop.experiments.simulation.known_measures import NONE, measure_of, point_of
+from rankloop.experiments.simulation.measures import Measure, Measures
 
-POINT = r"^(.+) at position (\d+)$"
-BY_POSITION = " by position"
 # From the first rounds to the last: steps of one path through the palette, all readable on both backgrounds.
 RAMP = ("#E69F00", "#D55E00", "#CC79A7", "#56B4E9", "#0072B2")
 
 
-def is_profile(metric: str) -> bool:
-    """Whether a name is that of a profile.
-
-    >>> is_profile("block size by position"), is_profile("blocks")
-    (True, False)
-    """
-    return metric.endswith(BY_POSITION)
-
-
-def fold_name(metric: str) -> str:
-    """The profile that a metric is a point of; any other metric is its own.
-
-    >>> fold_name("block size at position 17"), fold_name("blocks")
-    ('block size by position', 'blocks')
-    """
-    return re.sub(POINT, rf"\1{BY_POSITION}", metric)
-
-
-def fold_profiles(curves: pl.DataFrame) -> pl.DataFrame:
+def fold_profiles(curves: pl.DataFrame, *, measures: Measures = NONE) -> pl.DataFrame:
     """The curves with all points of a profile under its name, and a column of their positions."""
+    names = curves["metric"].unique(maintain_order=True).to_list()
+    points = {name: point for name in names if (point := measure_of(name, measures)).profile}
+    profiles = {name: point.profile for name, point in points.items()}
+    positions = {name: point.position for name, point in points.items()}
     metric = pl.col("metric")
-    position = metric.str.extract(POINT, 2).cast(pl.Int64)
-    return curves.with_columns(position=position, metric=metric.str.replace(POINT, f"${{1}}{BY_POSITION}"))
+    return curves.with_columns(
+        position=metric.replace_strict(positions, default=None, return_dtype=pl.Int64),
+        metric=metric.replace(profiles),
+    )
 
 
 def position_profile(
@@ -59,6 +45,7 @@ def position_profile(
     *,
     metric: str,
     data: str | None = None,
+    measures: Measures = NONE,
     interactive: bool = False,
     dark: bool = False,
 ) -> alt.FacetChart:
@@ -70,7 +57,8 @@ def position_profile(
     users, policies, rounds = (
         rows[name].unique(maintain_order=True).to_list() for name in ("user", "policy", "round")
     )
-    layers = _layers(metric, rounds, span=span_of(rows), interactive=interactive)
+    point = point_of(metric, measures)
+    layers = _layers(point, rounds, span=span_of(rows), interactive=interactive)
     if not has_bands(rows):
         layers = layers[1:]
     width = min(max(TOTAL_WIDTH // len(users), 220), 560)
@@ -93,7 +81,7 @@ def round_colours(rounds: list[int]) -> list[str]:
 
 
 def _layers(
-    metric: str, rounds: list[int], *, span: tuple[float, float], interactive: bool
+    point: Measure, rounds: list[int], *, span: tuple[float, float], interactive: bool
 ) -> list[alt.Chart]:
     words = "'after ' + format(datum.value, ',') + (datum.value == 1 ? ' round' : ' rounds')"
     symbol: dict[str, Any] = {"symbolType": "stroke", "symbolStrokeWidth": 3, "symbolSize": 260}
@@ -103,7 +91,7 @@ def _layers(
     positions = alt.X("position:Q", title="position", axis=alt.Axis(grid=False, tickCount=6))
     mean = alt.Y(
         "mean:Q",
-        title=axis_title(metric).removesuffix(BY_POSITION),
+        title=axis_title(point),
         scale=alt.Scale(domain=list(span), zero=False, nice=True),
         axis=value_axis(span),
     )

@@ -19,10 +19,12 @@ from rankloop.experiments.analysis.change import Change, relative_changes
 from rankloop.experiments.analysis.statistics import SummaryRow, curves, summarise
 from rankloop.experiments.report.change_table import change_html
 from rankloop.experiments.report.charts import axis_title, learning_curves
-from rankloop.experiments.report.page import GUIDE, MEANINGS, STYLE
+from rankloop.experiments.report.page import GUIDE, STYLE
 from rankloop.experiments.report.pictures import pictures
-from rankloop.experiments.report.profile import fold_name, fold_profiles, is_profile, position_profile
+from rankloop.experiments.report.profile import fold_profiles, position_profile
 from rankloop.experiments.report.table import summary_html
+from rankloop.experiments.simulation.known_measures import NONE, measure_of, point_of
+from rankloop.experiments.simulation.measures import Measure, Measures
 from rankloop.experiments.sweeps.files import write_whole
 
 
@@ -32,6 +34,7 @@ class Chart:
 
     name: str
     metric: str
+    measure: Measure  # of a profile, one of its points
     data: str
     spec: dict[str, Any]  # for the page: interactive, without colours of light or dark
     picture: str  # the specification of the PNG and the SVG
@@ -43,23 +46,26 @@ def write_report(
     *,
     title: str = "rankloop",
     notes: Mapping[str, str] | None = None,
+    measures: Measures = NONE,
     about: Sequence[str] = (),
     against: Mapping[str, str] | None = None,
     outside: Collection[str] = (),
 ) -> Path:
     """Write `report.html` and the PNG and SVG of every chart into `directory`; return the page's path.
 
-    The page needs no network: styles, data and the drawing library are inside. `notes` are shown as
-    they are given: the conventions and options a reader must know to compare numbers. If the question is
-    `about` some of the metrics, these come first and only these are drawn; under them stands how much
-    policies changed `against` others. Those named `outside` are shown out of competition. The same results
-    give the same bytes.
+    The page needs no network: styles, data and the drawing library are inside. `notes` are shown as they are
+    given: the conventions and options a reader must know to compare numbers. `measures` say what each number
+    is (those of a sweep are `sweep.measures`; the usual ones are known). If the question is `about` some of
+    them, these come first and only these are drawn; under them stands how much policies changed `against`
+    others. Those named `outside` are shown out of competition. The same results give the same bytes.
     """
     folder = Path(directory)
-    rows = summarise(results, outside=outside)
-    charts = list(_charts(fold_profiles(curves(results)), about))
-    changes = relative_changes(results, against or {})
-    page = render_page(rows, charts, title=title, notes=notes or {}, changes=changes)
+    measures = {name: measure_of(name, measures) for name in results["metric"].unique(maintain_order=True)}
+    rows = summarise(results, measures=measures, outside=outside)
+    charts = list(_charts(fold_profiles(curves(results), measures=measures), measures, about))
+    tables = [name for name, measure in measures.items() if not measure.profile]  # a profile has a chart only
+    changes = relative_changes(results, against or {}, measures=measures)
+    page = render_page(rows, charts, tables, title=title, notes=notes or {}, changes=changes)
     files = {"report.html": page.encode()}
     for chart in charts:
         files |= pictures(chart.name, chart.picture)
@@ -71,16 +77,19 @@ def write_report(
 def render_page(
     rows: list[SummaryRow],
     charts: list[Chart],
+    tables: Sequence[str],
     *,
     title: str,
     notes: Mapping[str, str],
     changes: Sequence[Change] = (),
 ) -> str:
-    """The page as text; every name in it is escaped, and only our own two scripts may run."""
+    """The page as text, with the charts and a table of each of these metrics.
+
+    Every name in it is escaped, and only our own two scripts may run.
+    """
     drawn = list(dict.fromkeys(chart.metric for chart in charts))
     sections = "\n".join(_section(rows, charts, changes, metric) for metric in drawn)
-    measured = dict.fromkeys(row.metric for row in rows if not is_profile(fold_name(row.metric)))
-    others = [metric for metric in measured if metric not in drawn]
+    others = [metric for metric in tables if metric not in drawn]
     script = library()
     return f"""<!doctype html>
 <html lang="en">
@@ -112,18 +121,32 @@ def render_page(
 """
 
 
-def _charts(frame: pl.DataFrame, about: Sequence[str]) -> Iterator[Chart]:
+def _charts(frame: pl.DataFrame, measures: Measures, about: Sequence[str]) -> Iterator[Chart]:
     several = frame["data"].n_unique() > 1
     taken: set[str] = set()
     pairs = frame.select("metric", "data").unique(maintain_order=True).rows()
     chosen = [pair for metric in about for pair in pairs if pair[0] == metric] or pairs
     for metric, data in chosen:
-        name = _file_name(f"{metric} {data}" if several else metric, taken)
-        draw = position_profile if is_profile(metric) else learning_curves
-        spec = draw(frame, metric=metric, data=data, interactive=True).to_dict()
+        measure = measures[metric] if metric in measures else point_of(metric, measures)
+        short = measure.short or metric
+        name = _file_name(f"{short} {data}" if several else short, taken)
+        draw = partial(
+            position_profile if measure.profile else learning_curves,
+            frame,
+            metric=metric,
+            data=data,
+            measures=measures,
+        )
+        spec = draw(interactive=True).to_dict()
         spec.pop("config")
-        picture = draw(frame, metric=metric, data=data).to_json()
-        yield Chart(name=name, metric=metric, data=data if several else "", spec=spec, picture=picture)
+        yield Chart(
+            name=name,
+            metric=metric,
+            measure=measure,
+            data=data if several else "",
+            spec=spec,
+            picture=draw().to_json(),
+        )
 
 
 def _others(rows: list[SummaryRow], metrics: Sequence[str]) -> str:
@@ -137,9 +160,10 @@ def _others(rows: list[SummaryRow], metrics: Sequence[str]) -> str:
 
 
 def _section(rows: list[SummaryRow], charts: list[Chart], changes: Sequence[Change], metric: str) -> str:
-    figures = "".join(_figure(chart) for chart in charts if chart.metric == metric)
-    meaning = MEANINGS.get(metric.partition(" ")[0], axis_title(metric))
-    tables = "" if is_profile(metric) else summary_html(rows, metric=metric)
+    own = [chart for chart in charts if chart.metric == metric]
+    figures, measure = "".join(map(_figure, own)), own[0].measure
+    meaning = measure.meaning or axis_title(measure)
+    tables = "" if measure.profile else summary_html(rows, metric=metric)
     if any(change.metric == metric for change in changes):
         tables += f"\n{change_html(changes, metric=metric)}"
     return (
@@ -182,8 +206,8 @@ def _policy(*scripts: str) -> str:
 
 
 def _file_name(text: str, taken: set[str]) -> str:
-    """A short plain file name: `offline`, `regret`; numbered if two metrics would share it."""
-    words = re.findall(r"[a-z0-9]+", re.sub(r"ndcg@\d+|pairwise", " ", text.casefold())) or ["chart"]
+    """A short plain file name: `offline`, `regret`; numbered if two charts would share it."""
+    words = re.findall(r"[a-z0-9]+", text.casefold()) or ["chart"]
     name = base = "-".join(words)[:60]
     number = 2
     while name in taken:

@@ -11,7 +11,7 @@ from typing import Literal
 from rich.table import Table
 from rich.text import Text
 
-from rankloop.experiments.analysis.statistics import SummaryRow, higher_is_better, is_description
+from rankloop.experiments.analysis.statistics import SummaryRow
 from rankloop.types import SettingError
 
 NOTHING = "–"
@@ -140,7 +140,7 @@ def arrange(rows: Sequence[SummaryRow], *, metric: str, note: str = "") -> Layou
     ]
     data_sets = list(dict.fromkeys(row.data for row in chosen))
     lines.sort(key=lambda line: (data_sets.index(line.data), _badness(line), line.policy))
-    return Layout(metric=metric, users=users, lines=tuple(lines), caption=_caption(chosen, metric, note))
+    return Layout(metric=metric, users=users, lines=tuple(lines), caption=_caption(chosen, note))
 
 
 def mark(row: SummaryRow) -> str:
@@ -153,14 +153,14 @@ def mark(row: SummaryRow) -> str:
 def _badness(line: Line) -> float:
     cells = [cell for cell in line.cells if cell]
     average = sum(cell.mean for cell in cells) / len(cells)
-    return -average if higher_is_better(cells[0].metric) else average
+    return average if cells[0].direction == "lower" else -average
 
 
-def _caption(rows: Sequence[SummaryRow], metric: str, note: str) -> str:
+def _caption(rows: Sequence[SummaryRow], note: str) -> str:
     runs, seeds, rounds = ({getattr(row, field) for row in rows} for field in ("runs", "seeds", "round"))
-    better = "higher" if higher_is_better(metric) else "lower"
-    graded = not is_description(metric)
-    grades = f"{better} is better. Bold: the best." if graded else "a description, neither better nor worse."
+    graded = rows[0].direction is not None
+    best = f"{rows[0].direction} is better. Bold: the best."
+    grades = best if graded else "a description, neither better nor worse."
     after = f"after {_span(rounds)} rounds; {grades}"
     if max(runs) < 2:
         return f"One run {after} A single run has no interval and no test. {note}".rstrip()

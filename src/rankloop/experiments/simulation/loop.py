@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 
+from rankloop.experiments.simulation.measures import Measure
+from rankloop.experiments.simulation.meter import Meter
 from rankloop.experiments.simulation.probes import Gauges, Probe
 from rankloop.experiments.simulation.protocol import Protocol
-from rankloop.metrics import NDCG, PairwiseRegret, discounted_cumulative, mean_over_queries
 from rankloop.policies import Policy
 from rankloop.types import QuerySet, UserModel
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One measurement: after so many rounds, this metric had that value."""
+    """One measurement: after so many rounds, this measure had that value."""
 
     round: int
-    metric: str
+    measure: Measure
     value: float
+
+    @property
+    def metric(self) -> str:
+        """The name of what was measured, as in the results."""
+        return self.measure.name
 
 
 def simulate(
@@ -52,34 +58,19 @@ def simulate(
     """
     queries, users, policies = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(3))
     draws = queries.integers(len(train), size=protocol.rounds).tolist()
-    ndcg, regret = NDCG(k=protocol.k), PairwiseRegret()
-    ideal = ndcg.ideal(train).tolist()
-    shown, wrong_pairs = np.zeros(protocol.rounds), np.zeros(protocol.rounds)
+    meter = Meter(protocol, train, test)
     gauges = Gauges(probes, policy, train, protocol.rounds)
 
-    def offline(number: int) -> Record:
-        value = mean_over_queries(
-            ndcg, policy.score(test.features), test, without_relevant=protocol.without_relevant
-        )
-        return Record(number, f"offline {ndcg}", value)
+    def measured(since: int, end: int) -> Iterator[Record]:
+        found = chain(meter.read(policy, since, end), gauges.read(end))
+        return (Record(end, measure, value) for measure, value in found)
 
-    def probed(number: int) -> Iterator[Record]:
-        return (Record(number, metric, value) for metric, value in gauges.read(number))
-
-    yield offline(0)
-    yield from probed(0)
+    yield from measured(0, 0)
     for start, end in pairwise(protocol.checkpoint_rounds()):
         for past in range(start, end):
-            index = draws[past]
-            judged = train[index]
+            judged = train[draws[past]]
             ranking = policy.rank(judged.query, k=protocol.k, rng=policies)
             gauges.look(judged, ranking)
-            shown[past] = ndcg.given_ideal(ranking.order, judged.relevance, ideal[index])
-            wrong_pairs[past] = regret(ranking.order, judged.relevance)
+            meter.look(past, draws[past], ranking.order, judged.relevance)
             policy.learn(user.respond(ranking, judged.relevance, users))
-        cumulative = discounted_cumulative(shown[:end], discount=protocol.discount)
-        yield offline(end)
-        yield Record(end, f"online {ndcg}", float(shown[start:end].mean()))
-        yield Record(end, f"cumulative {ndcg}", float(cumulative[-1]))
-        yield Record(end, repr(regret), float(wrong_pairs[:end].sum()))
-        yield from probed(end)
+        yield from measured(start, end)

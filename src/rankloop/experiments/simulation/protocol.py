@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rankloop.experiments.simulation.measures import LoopMeasure, by_name, usual_measures
 from rankloop.metrics.mean import WithoutRelevant
 from rankloop.types import SettingError
 
@@ -14,19 +15,21 @@ from rankloop.types import SettingError
 class Protocol:
     r"""How long a run is, how many results are shown, and how success is counted.
 
-    Online performance is $\sum_t \gamma^{t-1}\,\text{nDCG}(\text{list shown at } t)$, in which a query
-    without a relevant document counts 0. Offline performance is the mean nDCG of the exploitation ranking
-    over held-out queries, from which such queries are left out unless `without_relevant` says otherwise.
+    Unless other `measures` are named, online performance is
+    $\sum_t \gamma^{t-1}\,\text{nDCG}(\text{list shown at } t)$, in which a query without a relevant document
+    counts 0. Offline performance is the mean nDCG of the exploitation ranking over held-out queries, from
+    which such queries are left out unless `without_relevant` says otherwise.
 
     >>> Protocol(rounds=100, checkpoints=4).checkpoint_rounds()
     [0, 1, 3, 10, 25, 50, 75, 100]
     """
 
     rounds: int = 1000
-    k: int = 10  # results shown, and cutoff of nDCG
+    k: int = 10  # results shown, and cutoff of the usual measures
     discount: float = 0.9995  # γ
     checkpoints: int = 50
     without_relevant: WithoutRelevant = "skip"
+    measures: tuple[LoopMeasure, ...] = ()  # the usual ones, if none are named
 
     def __post_init__(self) -> None:
         """Refuse experiments that cannot be run."""
@@ -36,6 +39,15 @@ class Protocol:
                 raise SettingError(f"{name} must be a whole number of at least 1, found {value}")
         if not 0 < self.discount <= 1:
             raise SettingError(f"discount must be in (0, 1], found {self.discount}")
+        by_name(self.measured())  # refuses two of one name
+
+    def measured(self) -> tuple[LoopMeasure, ...]:
+        """What is measured on the way.
+
+        >>> Protocol(k=5).measured()
+        (Offline(nDCG@5), Online(nDCG@5), Cumulative(nDCG@5, discount=0.9995), Total(pairwise regret))
+        """
+        return self.measures or usual_measures(self.k, self.discount)
 
     def checkpoint_rounds(self) -> list[int]:
         """When to measure: evenly over the run, and more often at the start, where most happens.

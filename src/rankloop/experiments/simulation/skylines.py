@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.experiments.simulation.loop import Record
+from rankloop.experiments.simulation.measures import Cumulative, Offline, Online
 from rankloop.experiments.simulation.protocol import Protocol
 from rankloop.explorers import greedy
 from rankloop.metrics import NDCG, discounted_cumulative, mean_over_queries
@@ -88,10 +89,10 @@ class OfflineRankNet:
                 parameters = next(course)
             scores = self.scorer.score(parameters, test.features)
             value = mean_over_queries(ndcg, scores, test, without_relevant=protocol.without_relevant)
-            yield Record(end, f"offline {ndcg}", value)
+            yield Record(end, Offline(ndcg), value)
             cumulative = discounted_cumulative(shown[:end], discount=protocol.discount)
-            yield Record(end, f"online {ndcg}", float(shown[start:end].mean()))
-            yield Record(end, f"cumulative {ndcg}", float(cumulative[-1]))
+            yield Record(end, Online(ndcg), float(shown[start:end].mean()))
+            yield Record(end, Cumulative(ndcg, protocol.discount), float(cumulative[-1]))
 
     def _course(self, train: QuerySet, draws: list[int], rng: np.random.Generator) -> Iterator[FloatArray]:
         """The parameters before the first round, and after each."""

@@ -38,7 +38,7 @@ SCHEMA = pl.Schema(
 def rows(run: Run, records: Iterable[Record]) -> pl.DataFrame:
     """The records of a run as flat rows."""
     head = (run.data, run.fold, run.user, run.policy, run.seed)
-    flat = [(*head, record.round, record.metric, record.value) for record in records]
+    flat = [(*head, record.round, record.measure.name, record.value) for record in records]
     return pl.DataFrame(flat, schema=SCHEMA, orient="row")
 
 

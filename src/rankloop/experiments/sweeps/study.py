@@ -24,7 +24,8 @@ def conduct(sweep: Sweep, out: Path, *, engine: Engine = HERE, watch: Watch = la
     write_json(out / "spec.json", sweep.describe())
     results = execute(sweep, ledger=out / "runs", engine=engine, watch=watch)
     write_parquet(out / "results.parquet", results)
-    write_json(out / "summary.json", to_json_rows(summarise(results, outside=sweep.skylines)))
+    rows = summarise(results, measures=sweep.measures, outside=sweep.skylines)
+    write_json(out / "summary.json", to_json_rows(rows))
     return results
 
 

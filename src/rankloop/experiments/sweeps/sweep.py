@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, TypeAlias
 
 from rankloop.data import Dataset, expand, load
 from rankloop.experiments.simulation.loop import Record, simulate
+from rankloop.experiments.simulation.measures import Measure, by_name
 from rankloop.experiments.simulation.probes import Probe
 from rankloop.experiments.simulation.protocol import Protocol
 from rankloop.experiments.simulation.skylines import OfflineRankNet
@@ -18,6 +19,7 @@ from rankloop.types import SettingError, UserModel
 from rankloop.users import Preset
 
 UserChoice: TypeAlias = UserModel | Preset
+SPECIFIED = ("rounds", "k", "discount", "checkpoints", "without_relevant")  # of a protocol, in a spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,12 @@ class Sweep:
         """The run that a run's rows come from: a skyline asks no user, and is run for the first alone."""
         return replace(run, user=next(iter(self.users))) if run.policy in self.skylines else run
 
+    @property
+    def measures(self) -> dict[str, Measure]:
+        """All that is measured, by name."""
+        seen = (measure for probe in self.probes.values() for measure in probe.measures)
+        return by_name((*self.protocol.measured(), *seen))
+
     def dataset(self, fold: str) -> Dataset:
         """The dataset that a run's fold names."""
         at_hand = {data.name: data for data in self.data if isinstance(data, Dataset)}
@@ -132,7 +140,8 @@ class Sweep:
             "users": {name: repr(user) for name, user in self.users.items()},
             "policies": {name: _text(policy) for name, policy in self.policies.items()},
             "seeds": list(self.seeds),
-            **asdict(self.protocol),
+            **{name: getattr(self.protocol, name) for name in SPECIFIED},
+            "measures": {name: measure.describe() for name, measure in self.measures.items()},
             "probes": {name: repr(probe) for name, probe in self.probes.items()},
             "about": list(self.about),
             "against": dict(self.against),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Protocol, runtime_checkable
 
+from rankloop.experiments.simulation.measures import Measure
 from rankloop.explorers import ordered_blocks
 from rankloop.policies import Policy
 from rankloop.types import BoolArray, FloatArray, IntArray, JudgedQuery, QuerySet, Ranking, SettingError
@@ -69,6 +70,11 @@ class Probe(ABC):
 
     name: ClassVar[str] = ""
 
+    @property
+    @abstractmethod
+    def measures(self) -> tuple[Measure, ...]:
+        """All that it may see."""
+
     @abstractmethod
     def applies(self, policy: Policy) -> bool:
         """Whether there is anything to see in such a policy; others are passed over."""
@@ -91,8 +97,8 @@ class RoundProbe(Probe):
             raise SettingError(f"every must be at least 1, found {self.every}")
 
     @abstractmethod
-    def values(self, look: Look) -> Mapping[str, float]:
-        """What is seen in one round, by metric; a value that the query cannot have is left out."""
+    def values(self, look: Look) -> Mapping[Measure, float]:
+        """What is seen in one round, by measure; a value that the query cannot have is left out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,8 +106,8 @@ class CheckpointProbe(Probe):
     """A probe that looks at checkpoints only."""
 
     @abstractmethod
-    def values(self, checkpoint: Checkpoint) -> Mapping[str, float]:
-        """What is seen at one checkpoint, by metric."""
+    def values(self, checkpoint: Checkpoint) -> Mapping[Measure, float]:
+        """What is seen at one checkpoint, by measure."""
 
 
 def certain_orders(policy: Policy, features: FloatArray) -> BoolArray:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
+from rankloop.experiments.simulation.measures import Measure
 from rankloop.experiments.simulation.probes.base import Checkpoint, CheckpointProbe
 from rankloop.experiments.simulation.probes.lambdarank import offline_lambdarank
 from rankloop.experiments.simulation.probes.offline import offline_ranknet
@@ -16,7 +17,10 @@ from rankloop.scorers import Linear
 from rankloop.types import FloatArray, SettingError
 
 Teacher: TypeAlias = Literal["ranknet", "lambdarank"]
-TEACHERS = {"ranknet": ("RankNet", offline_ranknet), "lambdarank": ("LambdaRank", offline_lambdarank)}
+TEACHERS: Mapping[Teacher, tuple[str, Callable[..., FloatArray]]] = {
+    "ranknet": ("RankNet", offline_ranknet),
+    "lambdarank": ("LambdaRank", offline_lambdarank),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,17 +50,24 @@ class CosineToOffline(CheckpointProbe):
         if self.pairs < 1 or not 0 < self.regularisation < np.inf:
             raise SettingError(f"pairs must be at least 1 and regularisation positive, found {self}")
 
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The cosine to the weights of this teacher."""
+        meaning = "How close are the learned weights to those that the true labels teach? 1: same direction."
+        name = f"cosine to offline {TEACHERS[self.teacher][0]}"
+        return (Measure(name, kind=self.name, direction="higher", unit="cosine", meaning=meaning),)
+
     def applies(self, policy: Policy) -> bool:
         """To policies with the weights of a linear scorer."""
         parameters, scorer = getattr(policy, "parameters", None), getattr(policy, "scorer", Linear())
         return isinstance(parameters, np.ndarray) and parameters.ndim == 1 and isinstance(scorer, Linear)
 
-    def values(self, checkpoint: Checkpoint) -> Mapping[str, float]:
+    def values(self, checkpoint: Checkpoint) -> Mapping[Measure, float]:
         """Compare the weights as they are now."""
         learned: FloatArray = checkpoint.policy.parameters  # type: ignore[attr-defined]  # applies() saw them
-        teacher, teach = TEACHERS[self.teacher]
+        _, teach = TEACHERS[self.teacher]
         ideal = teach(checkpoint.train, pairs=self.pairs, regularisation=self.regularisation)
-        return {f"cosine to offline {teacher}": cosine(learned, ideal) if learned.size else 0.0}
+        return {self.measures[0]: cosine(learned, ideal) if learned.size else 0.0}
 
 
 def cosine(a: FloatArray, b: FloatArray) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from rankloop.experiments.simulation.measures import Measure
 from rankloop.experiments.simulation.probes.base import Checkpoint, CheckpointProbe, Look, Probe, RoundProbe
 from rankloop.policies import Policy
 from rankloop.types import JudgedQuery, QuerySet, Ranking
@@ -18,9 +19,9 @@ class Gauges:
         self._of_checkpoints = [probe for probe in fitting if isinstance(probe, CheckpointProbe)]
         self._policy, self._train, self._rounds = policy, train, rounds
         self._steps = 0  # rounds since the last checkpoint
-        self._seen: dict[str, list[float]] = {}  # in these rounds
-        self._sums: dict[str, float] = {}
-        self._adding: set[str] = set()
+        self._seen: dict[Measure, list[float]] = {}  # in these rounds
+        self._sums: dict[Measure, float] = {}
+        self._adding: set[Measure] = set()
 
     def look(self, judged: JudgedQuery, ranking: Ranking) -> None:
         """Look at a round before the policy learns from it."""
@@ -30,18 +31,18 @@ class Gauges:
             return
         look = Look(self._policy, judged, ranking)
         for probe in due:
-            for metric, value in probe.values(look).items():
-                self._seen.setdefault(metric, []).append(value)
+            for measure, value in probe.values(look).items():
+                self._seen.setdefault(measure, []).append(value)
                 if probe.add_up:
-                    self._adding.add(metric)
+                    self._adding.add(measure)
 
-    def read(self, number: int) -> Iterator[tuple[str, float]]:
+    def read(self, number: int) -> Iterator[tuple[Measure, float]]:
         """What there is to record at the checkpoint after so many rounds."""
-        for metric, values in self._seen.items():
+        for measure, values in self._seen.items():
             mean = sum(values) / len(values)
-            if metric in self._adding:
-                self._sums[metric] = self._sums.get(metric, 0.0) + self._steps * mean
-            yield metric, self._sums.get(metric, mean)
+            if measure in self._adding:
+                self._sums[measure] = self._sums.get(measure, 0.0) + self._steps * mean
+            yield measure, self._sums.get(measure, mean)
         self._steps, self._seen = 0, {}
         checkpoint = Checkpoint(self._policy, self._train, number, self._rounds)
         for probe in self._of_checkpoints:

@@ -4,13 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
+from rankloop.experiments.simulation.measures import Measure
 from rankloop.experiments.simulation.probes.base import KnowsOrders, Look, RoundProbe
 from rankloop.policies import Policy
 from rankloop.types import BoolArray, IntArray, SettingError
+
+BLOCKS = Measure(
+    "blocks",
+    kind="blocks",
+    unit="blocks",
+    title="number of blocks",
+    meaning="How finely is the list divided? Between blocks the order is settled, within them it is open.",
+)
+BOUND = Measure(
+    "bound on pairwise regret",
+    kind="regret-bound",
+    unit="pairs",
+    short="bound on regret",
+    meaning="How high could the regret be, if what is settled is right? The sum of N(N+1)/2, N open pairs.",
+)
+SIZE_MEANING = "How many documents may be shown there? 1 means that the place is settled."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,14 +57,21 @@ class CertainPairs(_OrdersProbe):
         if self.top < 2:
             raise SettingError(f"top must be at least 2, found {self.top}")
 
-    def values(self, look: Look) -> Mapping[str, float]:
+    @cached_property
+    def measures(self) -> tuple[Measure, ...]:
+        """The share of certain pairs."""
+        name = f"certain pairs in the top {self.top}"
+        meaning = "How much of the top is settled? Whoever is certain explores less, and may still be wrong."
+        return (Measure(name, kind=self.name, unit="share", meaning=meaning, title=f"share of {name}"),)
+
+    def values(self, look: Look) -> Mapping[Measure, float]:
         """Count the certain pairs among the best."""
         best = (-look.scores).argsort(kind="stable")[: self.top]
         pairs = len(best) * (len(best) - 1) / 2
         if not pairs:
             return {}
         certain = np.count_nonzero(look.certain[best[:, None], best])
-        return {f"certain pairs in the top {self.top}": certain / pairs}
+        return {self.measures[0]: certain / pairs}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,9 +84,14 @@ class Blocks(_OrdersProbe):
 
     name: ClassVar[str] = "blocks"
 
-    def values(self, look: Look) -> Mapping[str, float]:
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The number of blocks."""
+        return (BLOCKS,)
+
+    def values(self, look: Look) -> Mapping[Measure, float]:
         """Count the blocks."""
-        return {"blocks": float(len(look.blocks))}
+        return {BLOCKS: float(len(look.blocks))}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,12 +112,19 @@ class BlockSizes(_OrdersProbe):
         if not self.ranks or min(self.ranks) < 1:
             raise SettingError(f"ranks must be 1 or more, found {self.ranks}")
 
-    def values(self, look: Look) -> Mapping[str, float]:
+    @cached_property
+    def measures(self) -> tuple[Measure, ...]:
+        """A size for each rank."""
+        return tuple(
+            Measure(f"block size at rank {rank}", kind=self.name, unit="documents", meaning=SIZE_MEANING)
+            for rank in self.ranks
+        )
+
+    def values(self, look: Look) -> Mapping[Measure, float]:
         """Find the blocks that hold these ranks; a short list does not have them all."""
         sizes = size_at_each_rank(look.blocks)
-        return {
-            f"block size at rank {rank}": float(sizes[rank - 1]) for rank in self.ranks if rank <= len(sizes)
-        }
+        at_ranks = zip(self.measures, self.ranks, strict=True)
+        return {measure: float(sizes[rank - 1]) for measure, rank in at_ranks if rank <= len(sizes)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,10 +143,15 @@ class RegretBound(_OrdersProbe):
 
     every: int = 1
 
-    def values(self, look: Look) -> Mapping[str, float]:
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The sum of the bounds."""
+        return (BOUND,)
+
+    def values(self, look: Look) -> Mapping[Measure, float]:
         """The most pairs that one round can have wrong."""
         n = uncertain_pairs(look.certain)
-        return {"bound on pairwise regret": n * (n + 1) / 2}
+        return {BOUND: n * (n + 1) / 2}
 
 
 def size_at_each_rank(blocks: list[IntArray]) -> IntArray:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar
 
 import numpy as np
 
+from rankloop.experiments.simulation.measures import Measure
 from rankloop.experiments.simulation.probes.base import (
     Checkpoint,
     CheckpointProbe,
@@ -15,7 +17,7 @@ from rankloop.experiments.simulation.probes.base import (
     certain_orders,
     settled_scores,
 )
-from rankloop.experiments.simulation.probes.orders import size_at_each_rank
+from rankloop.experiments.simulation.probes.orders import SIZE_MEANING, size_at_each_rank
 from rankloop.explorers import ordered_blocks
 from rankloop.policies import Policy
 from rankloop.types import IntArray, QuerySet, SettingError
@@ -45,21 +47,40 @@ class BlockSizeByPosition(CheckpointProbe):
         if self.queries < 1 or (self.rounds and min(self.rounds) < 1):
             raise SettingError(f"queries and rounds must be at least 1, found {self}")
 
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """A size for each position that a list can have."""
+        return tuple(map(size_at, POSITIONS))
+
     def applies(self, policy: Policy) -> bool:
         """To policies that know certain orders."""
         return isinstance(policy, KnowsOrders)
 
-    def values(self, checkpoint: Checkpoint) -> Mapping[str, float]:
+    def values(self, checkpoint: Checkpoint) -> Mapping[Measure, float]:
         """The mean size at each position that at least half of the queries have."""
         if checkpoint.round not in (*self.rounds, checkpoint.rounds):
             return {}
         policy, train = checkpoint.policy, checkpoint.train
         sizes = [_sizes(policy, train, index) for index in longest(train, self.queries)]
         return {
-            f"block size at position {position}": float(np.mean(found))
+            size_at(position): float(np.mean(found))
             for position in POSITIONS
             if 2 * len(found := [size[position - 1] for size in sizes if position <= len(size)]) >= len(sizes)
         }
+
+
+@cache
+def size_at(position: int) -> Measure:
+    """The size of the block at a position, one point of a profile."""
+    return Measure(
+        f"block size at position {position}",
+        kind=BlockSizeByPosition.name,
+        unit="documents",
+        meaning=SIZE_MEANING,
+        title="block size",
+        profile="block size by position",
+        position=position,
+    )
 
 
 def longest(queries: QuerySet, n: int) -> list[int]:

@@ -1,0 +1,48 @@
+"""Measures by name, for results that come without a table of theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from rankloop.experiments.simulation import probes
+from rankloop.experiments.simulation.measures import Measure, Measures, parse_measure
+from rankloop.experiments.simulation.probes import CosineToOffline, Probe
+from rankloop.experiments.simulation.probes.cosine import TEACHERS
+from rankloop.types import SettingError
+
+NONE: Mapping[str, Measure] = {}
+
+
+def measure_of(name: str, measures: Measures = NONE) -> Measure:
+    """The measure of that name: a given one, one of the loop's, one of a probe's as it comes.
+
+    Of any other nothing is known; it is taken for one of which more is better.
+
+    >>> [measure_of(name).direction for name in ("offline nDCG@10", "pairwise regret", "blocks", "my own")]
+    ['higher', 'lower', None, 'higher']
+    """
+    if found := measures.get(name) or _of_probes().get(name):
+        return found
+    try:
+        return parse_measure(name)
+    except SettingError:
+        return Measure(name, direction="higher")
+
+
+def point_of(profile: str, measures: Measures = NONE) -> Measure:
+    """One of the points of a profile: all of them mean the same.
+
+    >>> point_of("block size by position").title
+    'block size'
+    """
+    points = (*measures.values(), *_of_probes().values())
+    return next((point for point in points if point.profile == profile), Measure(profile))
+
+
+@cache
+def _of_probes() -> Measures:
+    kinds = [kind for kind in vars(probes).values() if isinstance(kind, type) and issubclass(kind, Probe)]
+    usual = [kind() for kind in kinds if kind.name]
+    taught = [CosineToOffline(teacher=teacher) for teacher in TEACHERS]
+    return {measure.name: measure for probe in (*usual, *taught) for measure in probe.measures}

@@ -1,0 +1,220 @@
+"""Measures: what a number in the results is, as a value from the loop to the report."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from rankloop.metrics import (
+    NDCG,
+    Metric,
+    PairwiseRegret,
+    discounted_cumulative,
+    mean_over_queries,
+    parse_metric,
+)
+from rankloop.metrics.mean import WithoutRelevant
+from rankloop.types import FloatArray, QuerySet, SettingError
+
+Direction: TypeAlias = Literal["higher", "lower"]
+
+DISCOUNT = 0.9995  # γ of the papers
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number that is measured again and again: its name in the results, and all a report says about it.
+
+    `direction` says what is better; a measure without one describes a policy and does not grade it. A point
+    of a *profile* has a `position`: all points of one profile are drawn as one chart.
+    """
+
+    name: str
+    kind: str = ""  # offline, online, ..., or the probe that sees it
+    direction: Direction | None = None
+    unit: str = ""
+    meaning: str = ""
+    title: str = ""  # of an axis; the name, if empty
+    short: str = ""  # of a file; the name, if empty
+    profile: str = ""
+    position: int | None = None
+
+    def describe(self) -> dict[str, Any]:
+        """What whoever reads results without rankloop must know."""
+        return {"kind": self.kind, "direction": self.direction, "unit": self.unit}
+
+
+Measures: TypeAlias = Mapping[str, Measure]  # by name
+
+
+def by_name(measures: Iterable[Measure]) -> dict[str, Measure]:
+    """The measures by their names, each of which must be its own."""
+    found: dict[str, Measure] = {}
+    for measure in measures:
+        if measure.name in found:
+            raise SettingError(f"two measures are called {measure.name!r}: their values would be mixed up")
+        found[measure.name] = measure
+    return found
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class LoopMeasure(Measure):
+    """A measure that the loop itself takes, with a metric."""
+
+    metric: Metric = field(kw_only=True)
+
+    def __init__(self, metric: Metric, *, kind: str, name: str, title: str, meaning: str) -> None:
+        super().__init__(
+            name=name,
+            kind=kind,
+            direction="higher" if metric.higher_is_better else "lower",
+            unit=metric.unit,
+            meaning=meaning,
+            title=title,
+            short=kind if isinstance(metric, NDCG) else "",
+        )
+        object.__setattr__(self, "metric", metric)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.metric})"
+
+
+class Offline(LoopMeasure):
+    """How good is what was learned: the ranking without exploration, on queries never trained on.
+
+    >>> Offline(NDCG(k=10)).name, Offline(NDCG(k=10)).direction
+    ('offline nDCG@10', 'higher')
+    """
+
+    def __init__(self, metric: Metric) -> None:
+        super().__init__(
+            metric,
+            kind="offline",
+            name=f"offline {metric}",
+            title=f"{metric} on held-out queries",
+            meaning="How good is what was learned? The ranking without exploration, on queries never "
+            "trained on.",
+        )
+
+    def value(self, scores: FloatArray, queries: QuerySet, without_relevant: WithoutRelevant) -> float:
+        """The mean over queries."""
+        return mean_over_queries(self.metric, scores, queries, without_relevant=without_relevant)
+
+
+class ShownMeasure(LoopMeasure):
+    """A measure of the lists that were shown, exploration included."""
+
+    @abstractmethod
+    def value(self, values: FloatArray, since: int) -> float:
+        """From the metric of every list so far; the last checkpoint was after `since` of them."""
+
+
+class Online(ShownMeasure):
+    """How good the lists were that people saw since the last checkpoint."""
+
+    def __init__(self, metric: Metric) -> None:
+        super().__init__(
+            metric,
+            kind="online",
+            name=f"online {metric}",
+            title=f"{metric} of the lists shown",
+            meaning="How good were the lists people saw? With exploration, averaged since the last "
+            "checkpoint.",
+        )
+
+    def value(self, values: FloatArray, since: int) -> float:
+        """The mean since the last checkpoint."""
+        return float(values[since:].mean())
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Cumulative(ShownMeasure):
+    r"""What people got in total while it learned, $\sum_t \gamma^{t-1} v_t$: early rounds weigh most."""
+
+    discount: float = field(kw_only=True)  # γ
+
+    def __init__(self, metric: Metric, discount: float = DISCOUNT) -> None:
+        super().__init__(
+            metric,
+            kind="cumulative",
+            name=f"cumulative {metric}",
+            title=f"cumulative {metric} of the lists shown",
+            meaning="What did people get in total while it learned? Early rounds weigh most.",
+        )
+        if not 0 < discount <= 1:
+            raise SettingError(f"discount must be in (0, 1], found {discount}")
+        object.__setattr__(self, "discount", discount)
+
+    def __repr__(self) -> str:
+        return f"Cumulative({self.metric}, discount={self.discount})"
+
+    def value(self, values: FloatArray, since: int) -> float:
+        """The discounted sum so far."""
+        del since
+        return float(discounted_cumulative(values, discount=self.discount)[-1])
+
+
+class Total(ShownMeasure):
+    """The plain sum over all lists so far: for a regret, what learning cost.
+
+    >>> Total(PairwiseRegret()).name, Total(PairwiseRegret()).direction, Total(NDCG(k=5)).name
+    ('pairwise regret', 'lower', 'total nDCG@5')
+    """
+
+    def __init__(self, metric: Metric) -> None:
+        regret = isinstance(metric, PairwiseRegret)  # by its nature a sum: the papers call it by that name
+        got = "What did people get in total while it learned? All rounds weigh the same."
+        cost = "What did learning cost? All pairs shown the wrong way round so far; flat is free."
+        super().__init__(
+            metric,
+            kind="total",
+            name=f"{metric}" if regret else f"total {metric}",
+            title=f"cumulative {metric}" if regret else f"total {metric} of the lists shown",
+            meaning=cost if regret else got,
+        )
+        if regret:
+            object.__setattr__(self, "short", "regret")
+
+    def value(self, values: FloatArray, since: int) -> float:
+        """The sum so far."""
+        del since
+        return float(values.sum())
+
+
+KINDS: Mapping[str, type[Offline | Online | Cumulative | Total]] = {
+    "offline": Offline,
+    "online": Online,
+    "cumulative": Cumulative,
+    "total": Total,
+}
+
+
+def usual_measures(k: int, discount: float = DISCOUNT) -> tuple[LoopMeasure, ...]:
+    """What the papers report: nDCG offline, online and cumulative, and pairwise regret.
+
+    >>> usual_measures(10)
+    (Offline(nDCG@10), Online(nDCG@10), Cumulative(nDCG@10, discount=0.9995), Total(pairwise regret))
+    """
+    ndcg = NDCG(k=k)
+    return Offline(ndcg), Online(ndcg), Cumulative(ndcg, discount), Total(PairwiseRegret())
+
+
+def parse_measure(text: str, *, discount: float = DISCOUNT) -> LoopMeasure:
+    """The measure of the loop that has this name; capitals do not matter.
+
+    >>> parse_measure("offline ERR@10"), parse_measure("cumulative ndcg@5"), parse_measure("pairwise regret")
+    (Offline(ERR@10), Cumulative(nDCG@5, discount=0.9995), Total(pairwise regret))
+    """
+    if text.strip().casefold() == PairwiseRegret.label:
+        return Total(PairwiseRegret())
+    kind, _, metric = text.strip().partition(" ")
+    make = KINDS.get(kind.casefold())
+    if make is None or not metric:
+        raise SettingError(
+            f"no measure is called {text!r}: expected one of {', '.join(KINDS)} and a metric, "
+            "as in 'offline ERR@10'"
+        )
+    found = parse_metric(metric)
+    return Cumulative(found, discount) if make is Cumulative else make(found)

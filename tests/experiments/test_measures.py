@@ -1,0 +1,123 @@
+"""A measure is a value: it says what it is, and is found by its name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rankloop.checks import small_world
+from rankloop.data import Dataset
+from rankloop.experiments import (
+    Cumulative,
+    LoopMeasure,
+    Offline,
+    Online,
+    Protocol,
+    Sweep,
+    Total,
+    conduct,
+    parse_measure,
+    simulate,
+    summarise,
+    usual_measures,
+    write_report,
+)
+from rankloop.experiments.simulation.probes import Blocks, BlockSizeByPosition, CosineToOffline
+from rankloop.metrics import AP, DCG, ERR, METRICS, MRR, NDCG, PairwiseRegret, Precision
+from rankloop.policies import PairRank
+from rankloop.types import Ranking, SettingError
+from rankloop.users import Preset
+
+ASKED = (
+    Offline(ERR(k=10)),
+    Offline(AP(relevant_from=2)),
+    Offline(PairwiseRegret()),
+    Online(MRR()),
+    Cumulative(Precision(k=3), discount=0.9),
+    Total(DCG(k=5)),
+    *usual_measures(5),
+)
+WORLD, USER = small_world(), Preset("informational").for_grades(3)
+
+
+@pytest.mark.parametrize("measure", ASKED, ids=repr)
+def test_a_name_and_its_measure_find_each_other(measure: LoopMeasure) -> None:
+    assert parse_measure(measure.name, discount=getattr(measure, "discount", 1.0)) == measure
+    assert measure.meaning
+    assert measure.unit
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("ERR@10", "no measure is called 'ERR@10': expected one of offline, online, cumulative, total and a"),
+        ("ofline ERR@10", "no measure is called 'ofline ERR@10'"),
+        ("offline", "as in 'offline ERR@10'"),
+        ("offline nDGC@10", "no metric is called 'nDGC@10': did you mean 'nDCG'"),
+        ("online ERR@ten", "no metric is called 'ERR@ten'"),
+    ],
+)
+def test_wrong_names_are_explained(text: str, message: str) -> None:
+    with pytest.raises(SettingError, match=message):
+        parse_measure(text)
+
+
+def test_every_metric_can_be_measured_in_every_way() -> None:
+    ways = (Offline, Online, Cumulative, Total)
+    measures = tuple(way(kind()) for kind in METRICS.values() for way in ways)
+    protocol = Protocol(rounds=20, k=5, checkpoints=2, measures=measures)
+    records = list(simulate(PairRank(), USER, WORLD, WORLD, seed=0, protocol=protocol))
+    assert {record.measure for record in records if record.round == 20} == set(measures)
+    assert {record.measure.kind for record in records if record.round == 0} == {"offline"}
+
+
+def test_lists_shown_are_measured_as_the_metric_says() -> None:
+    shown: list[tuple[Ranking, np.ndarray]] = []
+
+    class Witness:
+        def respond(self, ranking, relevance, rng):  # type: ignore[no-untyped-def]
+            shown.append((ranking, relevance))
+            return USER.respond(ranking, relevance, rng)
+
+    protocol = Protocol(rounds=12, k=5, checkpoints=1, measures=ASKED)
+    records = simulate(PairRank(), Witness(), WORLD, WORLD, seed=1, protocol=protocol)
+    last = {record.metric: record.value for record in records if record.round == 12}
+    mrr, precision, dcg = (
+        [metric(ranking.order, grades) for ranking, grades in shown]
+        for metric in (MRR(), Precision(k=3), DCG(k=5))
+    )
+    start = protocol.checkpoint_rounds()[-2]
+    assert last["online MRR"] == pytest.approx(np.mean(mrr[start:]))
+    assert last["cumulative Precision@3"] == pytest.approx(sum(0.9**t * v for t, v in enumerate(precision)))
+    assert last["total DCG@5"] == pytest.approx(sum(dcg))
+
+
+def test_two_measures_of_one_name_are_refused() -> None:
+    with pytest.raises(SettingError, match="two measures are called 'cumulative nDCG@5'"):
+        Protocol(measures=(Cumulative(NDCG(k=5)), Cumulative(NDCG(k=5), discount=0.5)))
+
+
+def test_what_was_measured_is_written_beside_the_results(tmp_path: Path) -> None:
+    sweep = Sweep(
+        data=[Dataset("small", WORLD, WORLD, None, "1")],
+        users={"perfect": Preset("perfect")},
+        policies={"pairrank": PairRank()},
+        seeds=range(2),
+        protocol=Protocol(rounds=20, measures=(Offline(PairwiseRegret()), Online(ERR(k=5)))),
+        probes={"blocks": Blocks(), "cosine": CosineToOffline(), "profile": BlockSizeByPosition()},
+    )
+    results = conduct(sweep, tmp_path)
+    table = json.loads((tmp_path / "spec.json").read_text("utf-8"))["measures"]
+    assert table["offline pairwise regret"] == {"kind": "offline", "direction": "lower", "unit": "pairs"}
+    assert table["online ERR@5"] == {"kind": "online", "direction": "higher", "unit": "1/rank"}
+    assert table["blocks"] == {"kind": "blocks", "direction": None, "unit": "blocks"}
+    assert table["cosine to offline RankNet"]["direction"] == "higher"
+    assert set(results["metric"].to_list()) <= set(table)
+    directions = {row.metric: row.direction for row in summarise(results, measures=sweep.measures)}
+    assert all(directions[name] == table[name]["direction"] for name in directions)
+    page = write_report(results, tmp_path, measures=sweep.measures).read_text("utf-8")
+    for measure in sweep.measures.values():
+        assert measure.profile or measure.meaning in page
