@@ -11,18 +11,21 @@ from dataclasses import dataclass, field
 from itertools import permutations
 from pathlib import Path
 from statistics import NormalDist
+from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import minimize
 
 from rankloop.policies import Policy
-from rankloop.types import Feedback, FloatArray, IntArray, Query, QuerySet, Ranking
+from rankloop.types import Feedback, FloatArray, IntArray, Query, QuerySet, Ranking, Signal
 from rankloop.users import Cascade
 
 
 @dataclass(frozen=True)
 class PlainUser:
     """Reads from the top, one result at a time."""
+
+    gives: ClassVar[Signal] = "clicks"
 
     user: Cascade
 

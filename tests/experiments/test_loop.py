@@ -12,7 +12,7 @@ from rankloop.checks import small_world
 from rankloop.experiments import Protocol, Record, simulate
 from rankloop.metrics import NDCG, PairwiseRegret
 from rankloop.policies import PDGD, Policy, Random, RankNet
-from rankloop.types import Feedback, IntArray, Ranking, SettingError, UserModel
+from rankloop.types import Feedback, IntArray, Ranking, SettingError, Signal, UserModel
 from rankloop.users import Preset
 
 WORLD, HELD_OUT = small_world(), small_world(seed=8)
@@ -28,6 +28,8 @@ def run(
 
 class Witness:
     """A user who remembers what they were shown, and what they did."""
+
+    gives: Signal = "clicks"
 
     def __init__(self) -> None:
         self.seen: list[tuple[Ranking, IntArray]] = []
@@ -83,6 +85,8 @@ def test_policies_meet_the_same_queries_and_the_same_luck() -> None:
 
     class Coin:
         """Clicks without looking: only the luck is left."""
+
+        gives: Signal = "clicks"
 
         def __init__(self) -> None:
             self.clicks: list[list[bool]] = []

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -31,6 +31,7 @@ from rankloop.types import (
     Ranking,
     RankingError,
     SettingError,
+    Signal,
     State,
 )
 from rankloop.users import Preset
@@ -286,6 +287,8 @@ class PairwiseUser:
     With an even number of positions there is a click in the last pair, so everything is examined, and no
     outcome is more likely to be learned from than another.
     """
+
+    gives: ClassVar[Signal] = "clicks"
 
     weights: FloatArray
 

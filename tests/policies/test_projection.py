@@ -23,7 +23,9 @@ NOTHING = np.empty((0, 0))
 def clicked(*positions: int, seen: int | None = None, query: Query = QUERY) -> Feedback:
     """Ten results in the order of the query, clicked at these positions (from 0)."""
     ranks = np.arange(10)
-    return Feedback(Ranking(query, ranks), np.isin(ranks, positions), None if seen is None else ranks < seen)
+    return Feedback(
+        Ranking(query, ranks), np.isin(ranks, positions), seen=None if seen is None else ranks < seen
+    )
 
 
 def project(
