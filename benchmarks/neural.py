@@ -149,7 +149,7 @@ def _alike(one: OlRankNet, other: OlRankNet, asked: list[JudgedQuery], alpha: fl
     both = [replace(policy, alpha=alpha).from_state(policy.state()) for policy in (one, other)]
     same = pairs = 0
     for judged in asked:
-        certain = [policy.certain_orders(judged.query.features) for policy in both]
+        certain = [policy.certain_orders(judged.query) for policy in both]
         verdicts = [orders.astype(int) - orders.T for orders in certain]
         upper = np.triu_indices(judged.query.n_docs, 1)
         same += int((verdicts[0][upper] == verdicts[1][upper]).sum())

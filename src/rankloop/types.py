@@ -183,6 +183,11 @@ class QuerySet:
         return (self[index] for index in range(len(self)))
 
     @property
+    def together(self) -> Query:
+        """All documents as the candidates of one query, to be scored in one call."""
+        return _view("", self.features)
+
+    @property
     def n_features(self) -> int:
         """Width of the feature matrix."""
         return int(self.features.shape[1])

@@ -31,9 +31,9 @@ class RemembersWhatItScored(RankNet):
 
     last: FloatArray = np.ones((1, 6))
 
-    def score(self, features: FloatArray) -> FloatArray:
-        self.last = features
-        return super().score(features)
+    def score(self, query: Query) -> FloatArray:
+        self.last = query.features
+        return super().score(query)
 
     def learn(self, feedback: Feedback) -> None:
         query = Query("remembered", np.resize(self.last, feedback.ranking.query.features.shape))
@@ -111,14 +111,14 @@ class FavoursTheFirst(RankNet):
     """Breaks ties by input order."""
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
-        return Ranking(query, np.argsort(-self.score(query.features), kind="stable")[:k])
+        return Ranking(query, np.argsort(-self.score(query), kind="stable")[:k])
 
 
 class ScoresByPlace(RankNet):
     """A document's score depends on where it stands in the input."""
 
-    def score(self, features: FloatArray) -> FloatArray:
-        return super().score(features) + 0.01 * np.arange(len(features))
+    def score(self, query: Query) -> FloatArray:
+        return super().score(query) + 0.01 * np.arange(query.n_docs)
 
 
 class ShowsOneLess(RankNet):

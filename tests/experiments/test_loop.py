@@ -53,7 +53,7 @@ def test_every_number_follows_from_what_was_shown() -> None:
         assert values[end, "pairwise regret"] == sum(wrong[:end])
         expected = sum(0.9**past * value for past, value in enumerate(shown[:end]))
         assert values[end, "cumulative nDCG@5"] == pytest.approx(expected)
-    orders = [np.argsort(-policy.score(judged.query.features)) for judged in HELD_OUT]
+    orders = [np.argsort(-policy.score(judged.query)) for judged in HELD_OUT]
     offline = [NDCG(k=5)(order, judged.relevance) for order, judged in zip(orders, HELD_OUT, strict=True)]
     assert values[40, "offline nDCG@5"] == pytest.approx(np.mean(offline))
 

@@ -167,7 +167,7 @@ def test_the_ranker_is_an_average_of_recent_parameters() -> None:
     policy = OlRankNet(scorer=SMALL, learning_rate=0.003)
     lived(policy, 200)
     features = crossed().features
-    np.testing.assert_array_equal(policy.score(features), SMALL.score(policy.average, features))
+    np.testing.assert_array_equal(policy.score(Query("q", features)), SMALL.score(policy.average, features))
     from_start, from_now = (
         np.linalg.norm(policy.average - other) for other in (SMALL.start(2), policy.parameters)
     )
@@ -216,8 +216,8 @@ def test_law(make: Make, check: Callable[[Make], None]) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_is_certain_before_the_first_pair(kind: Callable[..., NeuralPairwise]) -> None:
     policy, features = kind(scorer=SMALL), np.eye(4)
-    assert not policy.certain_orders(features).any()
-    np.testing.assert_allclose(policy.score(features), 0, atol=1e-12)
+    assert not policy.certain_orders(Query("q", features)).any()
+    np.testing.assert_allclose(policy.score(Query("q", features)), 0, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS)

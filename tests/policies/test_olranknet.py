@@ -39,7 +39,7 @@ def test_certain_orders_are_those_of_the_definition() -> None:
             a = a + np.outer(g[i] - g[j], g[i] - g[j])
     features = np.random.default_rng(99).random((8, 3))
     g, s = SMALL.gradients(policy.average, features).dense(), SMALL.score(policy.average, features)
-    found, inverse = policy.certain_orders(features), np.linalg.inv(a)
+    found, inverse = policy.certain_orders(Query("q", features)), np.linalg.inv(a)
     assert 0 < found.sum() < 28
     for i, j in itertools.product(range(8), repeat=2):
         width = 0.05 * np.sqrt((g[i] - g[j]) @ inverse @ (g[i] - g[j]))
@@ -52,7 +52,7 @@ def test_the_greater_alpha_the_less_is_certain() -> None:
         policy = OlRankNet(scorer=SMALL, alpha=alpha, learning_rate=0.05)
         for seed in range(15):
             policy.learn(feedback_on(seed))
-        shares.append(policy.certain_orders(np.random.default_rng(99).random((8, 3))).sum())
+        shares.append(policy.certain_orders(Query("q", np.random.default_rng(99).random((8, 3)))).sum())
     assert shares[0] == 28
     assert shares[0] > shares[1] > shares[2]
 

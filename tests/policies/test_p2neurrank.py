@@ -24,9 +24,7 @@ def feedback_on(seed: int, n: int = 6) -> Feedback:
 
 
 def certain_share(policy: P2NeurRank) -> float:
-    shares = [
-        policy.certain_orders(feedback_on(seed).ranking.query.features).sum() / 15 for seed in range(20)
-    ]
+    shares = [policy.certain_orders(feedback_on(seed).ranking.query).sum() / 15 for seed in range(20)]
     return float(np.mean(shares))
 
 
@@ -164,8 +162,8 @@ def test_certain_is_what_all_rankers_agree_on(seed: int, rankers: int) -> None:
     policy = policy.from_state(
         {**policy.state(), "parameters": learned, "average": learned, "documents": np.zeros((0, 0, 3))}
     )
-    certain = policy.certain_orders(features.astype(float))
-    scores = policy.list_scores(features.astype(float))
+    certain = policy.certain_orders(Query("q", features.astype(float)))
+    scores = policy.list_scores(Query("q", features.astype(float)))
     for i, j in itertools.product(range(6), repeat=2):
         assert certain[i, j] == all(int(w @ features[i]) > int(w @ features[j]) for w in weights)
         assert not certain[i, j] or scores[i] > scores[j]
@@ -176,7 +174,7 @@ def test_exploitation_is_the_mean_of_all_networks() -> None:
     for seed in range(20):
         policy.learn(feedback_on(seed))
     features = np.eye(3)
-    np.testing.assert_allclose(policy.score(features), policy.average.mean(axis=0))
+    np.testing.assert_allclose(policy.score(Query("q", features)), policy.average.mean(axis=0))
 
 
 @pytest.mark.parametrize("setting", ["variance", "rankers"])

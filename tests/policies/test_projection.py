@@ -67,7 +67,9 @@ def test_the_learned_scores_of_examined_results_are_those_of_the_plain_policy() 
             moved = QUERY.features[shown.order]
             break
     assert moved is not None
-    np.testing.assert_allclose(projecting.score(moved[:6]), plain.score(moved[:6]), atol=1e-12)
+    np.testing.assert_allclose(
+        projecting.score(Query("q", moved[:6])), plain.score(Query("q", moved[:6])), atol=1e-12
+    )
     assert np.linalg.norm(projecting.parameters) < np.linalg.norm(plain.parameters)
 
 

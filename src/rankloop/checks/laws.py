@@ -19,6 +19,7 @@ from rankloop.checks.life import (
     small_world,
     stored_feedback,
 )
+from rankloop.policies import score_all
 
 ROUNDS = 12
 
@@ -60,13 +61,13 @@ def scoring_changes_nothing(make: Make) -> None:
     quiet, watched = make(), make()
     for number in range(ROUNDS):
         ours = show(quiet, world[number], seed=number)
-        watched.score(elsewhere.features)
+        score_all(watched, elsewhere)
         theirs = show(watched, world[number], seed=number)
         expect_same_list(ours, theirs, "scoring other documents changed a ranking")
-        watched.score(elsewhere[number].query.features)
+        watched.score(elsewhere[number].query)
         quiet.learn(ours)
         watched.learn(theirs)
-        watched.score(elsewhere.features)
+        score_all(watched, elsewhere)
         expect_same(quiet.state(), watched.state(), "scoring other documents changed what was learned")
 
 
@@ -94,7 +95,7 @@ def state_survives_storage(make: Make) -> None:
     live(policy, world, rounds=ROUNDS)
     twin = fresh(make, policy)
     expect_same(policy.state(), twin.state(), "the state did not survive storage")
-    if not np.array_equal(policy.score(world.features), twin.score(world.features)):
+    if not np.array_equal(score_all(policy, world), score_all(twin, world)):
         raise LawBroken("the restored policy gives other scores")
     for number in range(5):
         ours, theirs = show(policy, world[number], seed=number), show(twin, world[number], seed=number)

@@ -11,7 +11,7 @@ import numpy as np
 from rankloop.experiments.probes import Gauges, Probe
 from rankloop.experiments.protocol import Protocol
 from rankloop.metrics import NDCG, PairwiseRegret, discounted_cumulative, mean_over_queries
-from rankloop.policies import Policy
+from rankloop.policies import Policy, score_all
 from rankloop.types import QuerySet, UserModel
 
 
@@ -59,7 +59,7 @@ def simulate(
 
     def offline(number: int) -> Record:
         value = mean_over_queries(
-            ndcg, policy.score(test.features), test, without_relevant=protocol.without_relevant
+            ndcg, score_all(policy, test), test, without_relevant=protocol.without_relevant
         )
         return Record(number, f"offline {ndcg}", value)
 

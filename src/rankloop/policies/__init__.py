@@ -1,6 +1,6 @@
 """Online-learning-to-rank policies, one file per algorithm."""
 
-from rankloop.policies.base import Policy
+from rankloop.policies.base import EvidenceAbout, Policy, score_all
 from rankloop.policies.certainty import Belief, Certainty, DiagonalWidth, Sure, Theory, Width
 from rankloop.policies.covariance import Covariance, Diagonal, Full, Projected
 from rankloop.policies.dbgd import DBGD
@@ -19,6 +19,7 @@ from rankloop.policies.projection import DocumentSpace, Projection, TrueDocument
 from rankloop.policies.random import Random
 from rankloop.policies.ranknet import RankNet
 from rankloop.policies.scored import ScoredPolicy
+from rankloop.policies.state_fields import state
 from rankloop.policies.training import Batch, Exact, Replay, Training
 from rankloop.policies.uncertain import ExploresUncertain
 
@@ -35,6 +36,7 @@ __all__ = [
     "DiagonalWidth",
     "DocumentSpace",
     "EpsilonGreedy",
+    "EvidenceAbout",
     "Exact",
     "ExploresUncertain",
     "Full",
@@ -57,4 +59,6 @@ __all__ = [
     "Training",
     "TrueDocumentSpace",
     "Width",
+    "score_all",
+    "state",
 ]

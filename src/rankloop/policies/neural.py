@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Self
 
 import numpy as np
@@ -13,6 +12,7 @@ from rankloop.policies.lessons import Lesson, enlarged, keep, lesson_of
 from rankloop.policies.pairloss import descent, fair_share, surprise
 from rankloop.policies.preferences import Pairing, check_pairing
 from rankloop.policies.scored import ScoredPolicy, check_part
+from rankloop.policies.state_fields import state
 from rankloop.policies.training import Batch, Replay, Training
 from rankloop.policies.uncertain import ExploresUncertain
 from rankloop.scorers import MLP, Scorer
@@ -22,6 +22,7 @@ from rankloop.types import (
     Feedback,
     FloatArray,
     IntArray,
+    Query,
     RankingError,
     SettingError,
     State,
@@ -49,13 +50,13 @@ class NeuralPairwise(ExploresUncertain, ScoredPolicy):
     training: Training = field(default_factory=Replay)
     learning_rate: float = 1e-4
     regularisation: float = 100.0
-    average: FloatArray = field(default_factory=partial(np.zeros, (0,)), init=False, repr=False)
-    moments: FloatArray = field(default_factory=partial(np.zeros, (2, 0)), init=False, repr=False)  # of Adam
-    steps: Array = field(default_factory=partial(np.zeros, (), np.int64), init=False, repr=False)
-    lists: Array = field(default_factory=partial(np.zeros, (), np.int64), init=False, repr=False)  # learned
-    documents: FloatArray = field(default_factory=partial(np.zeros, (0, 0, 0)), init=False, repr=False)
-    wins: BoolArray = field(default_factory=lambda: np.zeros((0, 0, 0), np.bool_), init=False, repr=False)
-    seeds: IntArray = field(default_factory=lambda: np.zeros(0, np.int64), init=False, repr=False)
+    average: FloatArray = state((0,), feature_axes=(0,))
+    moments: FloatArray = state((2, 0), feature_axes=(1,))  # of Adam
+    steps: Array = state(dtype=np.int64)
+    lists: Array = state(dtype=np.int64)  # learned from
+    documents: FloatArray = state((0, 0, 0), feature_axes=(2,), memory=True)
+    wins: BoolArray = state((0, 0, 0), np.bool_, feature_axes=(), memory=True)
+    seeds: IntArray = state((0,), np.int64, feature_axes=(), memory=True)
 
     def __post_init__(self) -> None:
         """Refuse ways that nobody knows."""
@@ -68,13 +69,6 @@ class NeuralPairwise(ExploresUncertain, ScoredPolicy):
                 f"found learning_rate={self.learning_rate}, regularisation={self.regularisation}"
             )
 
-    def __copy__(self) -> Self:
-        """A twin with a memory of its own: it is the one thing that `learn` writes into."""
-        twin = object.__new__(type(self))
-        memory = {name: getattr(self, name).copy() for name in ("documents", "wins", "seeds")}
-        vars(twin).update(vars(self), **memory)
-        return twin
-
     def from_state(self, state: State) -> Self:
         """A policy with these settings and that state, if they fit together."""
         twin = super().from_state(state)
@@ -86,7 +80,7 @@ class NeuralPairwise(ExploresUncertain, ScoredPolicy):
         """Remember what the list teaches, and train on it and on some of what was remembered."""
         seed = int(feedback.ranking.evidence["seed"])
         lesson = lesson_of(feedback, self.pairing, seed)
-        if not lesson.wins.any():
+        if not (lesson.wins.any() and lesson.documents.shape[1]):
             return
         check_size(lesson.documents)
         if not self.parameters.size:
@@ -97,9 +91,17 @@ class NeuralPairwise(ExploresUncertain, ScoredPolicy):
             self._step(batch)
         self._take_in(lesson)
 
+    def widened(self, n_features: int) -> None:
+        """Not possible: the units of a network start with weights for all features, drawn together."""
+        del n_features
+
     def parameters_for(self, features: FloatArray) -> FloatArray:
         """The averaged parameters, or the scorer's starting point before anything was learned."""
         return self.average if self.average.size else self.scorer.start(features.shape[1])
+
+    def _has_learned_of(self, query: Query) -> bool:
+        """Whether anything is known of such documents: of those without features nobody knows anything."""
+        return bool(self.parameters.size and query.features.shape[1])
 
     def _form(self) -> tuple[object, ...]:
         return (*super()._form(), self.training.memory)

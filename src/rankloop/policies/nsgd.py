@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -11,7 +11,8 @@ from rankloop.interleaving import credit
 from rankloop.policies import hard_lists
 from rankloop.policies.mgd import MGD
 from rankloop.policies.projection import orthonormal_basis
-from rankloop.types import Array, BoolArray, Feedback, FloatArray, Query, SettingError
+from rankloop.policies.state_fields import state
+from rankloop.types import Array, BoolArray, Feedback, FloatArray, Query, RankingError, SettingError
 
 
 @dataclass(kw_only=True, eq=False)
@@ -43,10 +44,10 @@ class NSGD(MGD):
     avoid: int = 25  # the worst of them are avoided; never more than half as many as there are parameters
     hard: int = 10  # difficult lists remembered
     hard_window: int = 50  # for how many rounds
-    losers: FloatArray = field(default_factory=lambda: np.empty((0, 0)), init=False, repr=False)
-    losses: FloatArray = field(default_factory=lambda: np.empty(0), init=False, repr=False)
-    lists: FloatArray = field(default_factory=lambda: np.empty((0, 0)), init=False, repr=False)
-    rounds: Array = field(default_factory=lambda: np.zeros((), dtype=np.int64), init=False, repr=False)
+    losers: FloatArray = state((0, 0), feature_axes=(1,))  # directions
+    losses: FloatArray = state((0,), feature_axes=())  # of credit
+    lists: FloatArray = state((0, 0), feature_axes=(1,), before=2)  # the difficult ones
+    rounds: Array = state(dtype=np.int64)
 
     def __post_init__(self) -> None:
         """Refuse memories that cannot be."""
@@ -86,6 +87,11 @@ class NSGD(MGD):
 
     def learn(self, feedback: Feedback) -> None:
         """Move as MGD does, then remember who lost and which lists were difficult."""
+        found, known = feedback.ranking.query.features.shape[1], self.lists.shape[1] - 2
+        if not found:
+            return
+        if self.lists.size and found != known:
+            raise RankingError(f"this ranker knows {known} features but the query has {found}")
         super().learn(feedback)
         evidence = feedback.ranking.evidence
         earned = credit(evidence["owners"], feedback.clicks)
