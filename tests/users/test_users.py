@@ -157,7 +157,11 @@ def test_a_judge_gives_the_true_grades_of_what_was_shown() -> None:
 
 
 def test_a_judge_can_grade_what_was_not_shown() -> None:
-    assert Labels().judge(SHOWN.query, GRADES).reward.tolist() == GRADES.tolist()
+    shown = Ranking(SHOWN.query, np.array([2, 1]), {"seed": np.array(7)})
+    graded = Labels(whole_query=True).respond(shown, GRADES, np.random.default_rng(0))
+    assert graded.ranking.order.tolist() == [2, 1, 0, 3]
+    assert graded.reward.tolist() == [1, 2, 0, 2]
+    assert graded.ranking.evidence["seed"] == 7
 
 
 def test_a_grade_beyond_the_table_is_explained() -> None:
@@ -179,6 +183,7 @@ def test_a_grade_beyond_the_table_is_explained() -> None:
         (lambda: MaxClicks(Labels(), most=1), "only a user who clicks"),
         (lambda: RandomClicks(Labels(), probability=0.1), "found one who gives grades"),
         (lambda: Labels(top_k=0), "at least 1"),
+        (lambda: Labels(top_k=3, whole_query=True), "less than the list and whole_query more"),
     ],
 )
 def test_impossible_users_are_refused(make: type, message: str) -> None:
