@@ -158,6 +158,7 @@ class Counting(RankNet):
 
 def test_an_array_without_features_stays_as_it_is() -> None:
     policy = taught(Counting(), 3)
+    assert isinstance(policy, Counting)
     policy.counts = np.arange(7.0)
     wider = wide(policy, 5)
     assert isinstance(wider, Counting)
