@@ -11,7 +11,16 @@ import numpy as np
 
 from benchmarks.rounds import bench_world, pace, peak_kilobytes
 from rankloop.data import load
-from rankloop.policies import Diagonal, Exact, Full, NeuralPairwise, OlRankNet, P2NeurRank, Projected, Replay
+from rankloop.policies import (
+    Diagonal,
+    Exact,
+    Full,
+    NeuralPairwise,
+    OlRankNet,
+    P2NeurRank,
+    Projected,
+    ReplayMemory,
+)
 from rankloop.scorers import MLP
 from rankloop.types import Array, Feedback, JudgedQuery, QuerySet
 from rankloop.users import Preset
@@ -19,7 +28,7 @@ from rankloop.users import Preset
 SMALL = MLP((16, 16))
 DIAGONAL = "olranknet, diagonal"
 ALPHAS = (0.01, 0.03, 0.1)
-MUCH = Replay(63, repeats=1000, steps=10)  # fits what it has seen as closely as exact training does
+MUCH = ReplayMemory(63, repeats=1000, steps=10)  # fits what it has seen as closely as exact training does
 
 # size of the network -> name -> policy; the diagonal is the yardstick
 WIDTHS: Mapping[str, Mapping[str, NeuralPairwise]] = {

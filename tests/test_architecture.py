@@ -14,9 +14,10 @@ STAGES = {"data", "users", "metrics", "scorers", "explorers", "interleaving"}
 MAY_IMPORT: dict[str, set[str]] = {
     "types": set(),
     **{stage: {"types"} for stage in STAGES},
-    "policies": {"types", "scorers", "explorers", "interleaving"},
+    "learning": {"types", "scorers", "explorers"},
+    "policies": {"types", "learning", "scorers", "explorers", "interleaving"},
     "checks": {"types", "scorers", "policies", "users"},
-    "experiments": {"types", "policies", "checks", "charts", *STAGES},
+    "experiments": {"types", "learning", "policies", "checks", "charts", *STAGES},
     "store": {"types"},
     "service": {"types", "policies", "store", "metrics", "interleaving", "scorers", "explorers"},
     "client": {"types"},

@@ -17,9 +17,9 @@ from sklearn.linear_model import LogisticRegression
 
 from rankloop.data import available, load
 from rankloop.explorers import ordered_blocks
+from rankloop.learning.preferences import Pairing, pair_differences
 from rankloop.policies import PairRank, Sure, Theory, Width
 from rankloop.policies.pairwise import Update, typical_squared_distance
-from rankloop.policies.preferences import Pairing, pair_differences
 from rankloop.policies.uncertain import Exploration
 from rankloop.types import (
     BoolArray,

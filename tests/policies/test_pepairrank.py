@@ -15,9 +15,9 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
 from rankloop.data import load
+from rankloop.learning.preferences import pair_differences
 from rankloop.policies import PePairRank
 from rankloop.policies.pairwise import Update
-from rankloop.policies.preferences import pair_differences
 from rankloop.types import Feedback, FloatArray, Query, QuerySet, Ranking, SettingError
 from rankloop.users import Preset
 

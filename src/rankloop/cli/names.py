@@ -21,7 +21,7 @@ from rankloop.policies import (
     Full,
     Policy,
     Projected,
-    Replay,
+    ReplayMemory,
     Sure,
     Theory,
     TrueDocumentSpace,
@@ -51,7 +51,7 @@ PARTS: Mapping[str, Mapping[str, Callable[..., object]]] = {  # settings that ar
     "interleaving": {"team-draft": TeamDraft, "probabilistic": Probabilistic},
     "scorer": {"linear": Linear, "mlp": MLP},
     "covariance": {"full": Full, "diagonal": Diagonal, "projected": Projected},
-    "training": {"replay": Replay, "exact": Exact},
+    "training": {"replay-memory": ReplayMemory, "exact": Exact},
     "certainty": {"sure": Sure, "width": Width, "diagonal": DiagonalWidth, "theory": Theory},
     "projection": {"document-space": DocumentSpace, "true-document-space": TrueDocumentSpace},
 }

@@ -86,6 +86,16 @@ class Policy(ABC):
             return drawn
         return Ranking(drawn.query, order, drawn.evidence) if self.evidence_about == "documents" else None
 
+    @property
+    def warm_up(self) -> int:
+        """How many judged lists it is to learn from before its first round; none, if nothing is said."""
+        return 0
+
+    @property
+    def warm_up_batch(self) -> int:
+        """How many of them are drawn at a time."""
+        return 1
+
     def state(self) -> State:
         """A snapshot of everything learned, as named arrays."""
         return {each.name: np.array(getattr(self, each.name)) for each in self._state_fields()}

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankloop.explorers import greedy
 from rankloop.interleaving import Interleaving, TeamDraft, credit
-from rankloop.policies.projection import Projection
+from rankloop.learning.projection import Projection
 from rankloop.policies.scored import ScoredPolicy
 from rankloop.policies.state_fields import state
 from rankloop.scorers import Linear

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.interleaving import credit
-from rankloop.policies import hard_lists
+from rankloop.learning import difficult_lists
+from rankloop.learning.projection import orthonormal_basis
 from rankloop.policies.mgd import MGD
-from rankloop.policies.projection import orthonormal_basis
 from rankloop.policies.state_fields import state
 from rankloop.types import Array, BoolArray, Feedback, FloatArray, Query, RankingError, SettingError
 
@@ -70,7 +70,7 @@ class NSGD(MGD):
             basis = orthonormal_basis(self.losers[worst])
             proposals -= (proposals @ basis.T) @ basis
         proposals /= np.linalg.norm(proposals, axis=1, keepdims=True)
-        mean = self.scorer.pull(current, query.features, np.full(query.n_docs, 1 / query.n_docs))
+        mean = self.scorer.vjp(current, query.features, np.full(query.n_docs, 1 / query.n_docs))
         return proposals[np.argsort(-np.abs(proposals @ mean), kind="stable")[: self.candidates]]
 
     def winners(self, feedback: Feedback) -> BoolArray:
@@ -81,7 +81,7 @@ class NSGD(MGD):
         if tied.sum() > 1 and self.lists.size:
             current = self.parameters_for(feedback.ranking.query.features)
             rankers = current + self.radius * evidence["directions"][tied]
-            quality = hard_lists.quality(self.lists, self.scorer.score(rankers, self.lists[:, 2:]))
+            quality = difficult_lists.quality(self.lists, self.scorer.score(rankers, self.lists[:, 2:]))
             tied[tied] = quality == quality.max()
         return np.asarray(tied)
 
@@ -101,7 +101,7 @@ class NSGD(MGD):
                 : self.window
             ]
             self.losses = np.concatenate((losses, self.losses))[: self.window]
-        self.lists = hard_lists.remember(
+        self.lists = difficult_lists.remember(
             self.lists, feedback, int(self.rounds), most=self.hard, window=self.hard_window
         )
         self.rounds = self.rounds + 1

@@ -8,8 +8,8 @@ from typing import ClassVar, Self
 import numpy as np
 
 from rankloop.explorers import certain_orders
-from rankloop.policies.covariance import Covariance, Projected
-from rankloop.policies.lessons import Lesson
+from rankloop.learning.covariance import Covariance, Projected
+from rankloop.learning.replay_memory import Comparisons
 from rankloop.policies.neural import NeuralPairwise, check_form
 from rankloop.policies.scored import check_part
 from rankloop.policies.state_fields import state
@@ -73,10 +73,10 @@ class OlRankNet(NeuralPairwise):
     def _form(self) -> tuple[object, ...]:
         return (*super()._form(), self.covariance)
 
-    def _take_in(self, lesson: Lesson) -> None:
-        gradients = self._gradients(lesson.documents)
+    def _take_in(self, compared: Comparisons) -> None:
+        gradients = self._gradients(compared.documents)
         known = self.known if self.known.size else self.covariance.start(gradients)
-        self.known = self.covariance.absorb(known, gradients, *lesson.wins.nonzero())
+        self.known = self.covariance.absorb(known, gradients, *compared.wins.nonzero())
 
     def _gradients(self, features: FloatArray) -> Gradients:
         r"""Gradients in the unit in which $\lambda$ is 1."""

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankloop.learning.pair_loss import fair_share, residuals
 from rankloop.policies.neural import NeuralPairwise
-from rankloop.policies.pairloss import fair_share, surprise
 from rankloop.types import BoolArray, FloatArray, IntArray, Query, SettingError
 
 SPARE = 8  # networks that learn and are not asked in a round, by default
@@ -97,7 +97,7 @@ class P2NeurRank(NeuralPairwise):
         return np.stack([self.scorer.start(n_features, number) for number in range(self._learning)])
 
     def _weigh(self, scores: FloatArray, wins: BoolArray, seeds: IntArray) -> FloatArray:
-        perturbed = surprise(scores, wins) + math.sqrt(self.variance) * self._noise(wins, seeds)
+        perturbed = residuals(scores, wins) + math.sqrt(self.variance) * self._noise(wins, seeds)
         return perturbed * fair_share(wins)
 
     def _noise(self, wins: BoolArray, seeds: IntArray) -> FloatArray:

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.policies import logistic
-from rankloop.policies.certainty import Belief, Certainty, Sure
+from rankloop.learning import logistic
+from rankloop.learning.certainty import Belief, Certainty, Sure
 from rankloop.policies.pairwise import PairwiseLogistic, prior_variance
 from rankloop.policies.state_fields import state
 from rankloop.types import Array, BoolArray, FloatArray, Query, SettingError

@@ -8,8 +8,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from rankloop.policies import logistic
-from rankloop.policies.preferences import Pairing, check_pairing, pair_differences
+from rankloop.learning import logistic
+from rankloop.learning.preferences import Pairing, check_pairing, pair_differences
 from rankloop.policies.state_fields import state
 from rankloop.policies.uncertain import ExploresUncertain
 from rankloop.scorers import Linear

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.explorers import plackett_luce
+from rankloop.learning.preferences import clicked_over_skipped, net_votes
 from rankloop.policies.base import EvidenceAbout
-from rankloop.policies.preferences import clicked_over_skipped, net_votes
 from rankloop.policies.scored import ScoredPolicy
 from rankloop.policies.state_fields import state
 from rankloop.types import Array, Feedback, FloatArray, IntArray, Query, Ranking, RankingError, SettingError
@@ -77,7 +77,7 @@ class PDGD(ScoredPolicy):
         features = ranking.query.features[ranking.order]
         parameters = self.parameters_for(features)
         size = self.learning_rate * self.decay ** float(self.updates)
-        self.move(parameters, size, self.scorer.pull(parameters, features, votes))
+        self.move(parameters, size, self.scorer.vjp(parameters, features, votes))
         self.updates = self.updates + 1
 
 

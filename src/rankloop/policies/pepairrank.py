@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.policies import logistic
+from rankloop.learning import logistic
 from rankloop.policies.pairwise import PairwiseLogistic
 from rankloop.policies.state_fields import state
 from rankloop.scorers import Linear

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.special import expit
 
 from rankloop.explorers import greedy
+from rankloop.learning.preferences import clicked_over_skipped, net_votes
 from rankloop.policies.base import EvidenceAbout
-from rankloop.policies.preferences import clicked_over_skipped, net_votes
 from rankloop.policies.scored import ScoredPolicy
 from rankloop.types import Feedback, Query, Ranking, SettingError
 
@@ -61,4 +61,4 @@ class RankNet(ScoredPolicy):
         scores = self.scorer.score(parameters, features)
         surprise = expit(scores[worse] - scores[better])
         votes = net_votes(better, worse, surprise, len(features))
-        self.move(parameters, self.learning_rate, self.scorer.pull(parameters, features, votes))
+        self.move(parameters, self.learning_rate, self.scorer.vjp(parameters, features, votes))

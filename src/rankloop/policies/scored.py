@@ -28,7 +28,7 @@ class ScoredPolicy(Policy):
     def __post_init__(self) -> None:
         """Refuse what cannot score."""
         super().__post_init__()
-        check_part("scorer", self.scorer, "pull", "Linear(), MLP() or Module(make)")
+        check_part("scorer", self.scorer, "vjp", "Linear(), MLP() or Module(make)")
 
     def score(self, query: Query) -> FloatArray:
         """Scores of the learned ranker; without features all documents are alike."""
@@ -71,3 +71,13 @@ def check_part(name: str, value: object, method: str, such_as: str) -> None:
     """Refuse a setting that should be a value with methods and is a name, a number or a class."""
     if isinstance(value, type) or not callable(getattr(value, method, None)):
         raise SettingError(f"{name} must be a value such as {such_as}, found {value!r}")
+
+
+def check_size(documents: FloatArray) -> None:
+    """Refuse features whose sums of squares would overflow, before anything is remembered."""
+    largest, limit = float(np.abs(documents).max()), float(np.finfo(documents.dtype).max) ** (1 / 3)
+    if largest > limit:
+        raise RankingError(
+            f"features of up to {limit:.0e} can be learned from, found {largest:.0e}: "
+            "scale them, for example to 0..1 within the query"
+        )

@@ -27,14 +27,14 @@ from rankloop.policies import (
     P2NeurRank,
     PairRank,
     Policy,
-    Replay,
+    ReplayMemory,
 )
 from rankloop.scorers import MLP
 
 SMALL = MLP((16, 16))
 AS_IN_THESIS = "scorer=mlp((16,16)),networks=0,variance=0.1"
 EXACT = "training=exact(20)"
-MUCH = "training=replay(63,repeats=1000,steps=10),learning_rate=5e-4"
+MUCH = "training=replay-memory(63,repeats=1000,steps=10),learning_rate=5e-4"
 
 
 def uncertain() -> dict[str, Policy]:
@@ -94,7 +94,7 @@ def covariances() -> dict[str, Policy]:
 
 def schedules() -> dict[str, Policy]:
     """Small networks that learn from everything in every round, as in the papers, from much, or little."""
-    much, rate = Replay(63, repeats=1000, steps=10), 5e-4
+    much, rate = ReplayMemory(63, repeats=1000, steps=10), 5e-4
     return {
         f"p2neurrank:{AS_IN_THESIS},{EXACT}": P2NeurRank(
             scorer=SMALL, networks=0, variance=0.1, training=Exact(20)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankloop.learning.projection import orthonormal_basis
 from rankloop.policies import DBGD, MGD, NSGD, DocumentSpace, Projection, TrueDocumentSpace
 from rankloop.policies.mgd import unit_directions
-from rankloop.policies.projection import orthonormal_basis
 from rankloop.scorers import MLP
 from rankloop.types import Feedback, FloatArray, Query, Ranking, RankingError, SettingError
 
