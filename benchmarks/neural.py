@@ -11,7 +11,16 @@ import numpy as np
 
 from benchmarks.rounds import bench_world, pace, peak_kilobytes
 from rankloop.data import load
-from rankloop.policies import Diagonal, Exact, Full, NeuralPairwise, OlRankNet, P2NeurRank, Projected, Replay
+from rankloop.policies import (
+    Diagonal,
+    Exact,
+    Full,
+    NeuralPairwise,
+    OlRankNet,
+    P2NeurRank,
+    Projected,
+    ReplayMemory,
+)
 from rankloop.scorers import MLP
 from rankloop.types import Array, Feedback, JudgedQuery, QuerySet
 from rankloop.users import Preset
@@ -19,7 +28,7 @@ from rankloop.users import Preset
 SMALL = MLP((16, 16))
 DIAGONAL = "olranknet, diagonal"
 ALPHAS = (0.01, 0.03, 0.1)
-MUCH = Replay(63, repeats=1000, steps=10)  # fits what it has seen as closely as exact training does
+MUCH = ReplayMemory(63, repeats=1000, steps=10)  # fits what it has seen as closely as exact training does
 
 # size of the network -> name -> policy; the diagonal is the yardstick
 WIDTHS: Mapping[str, Mapping[str, NeuralPairwise]] = {
@@ -149,7 +158,7 @@ def _alike(one: OlRankNet, other: OlRankNet, asked: list[JudgedQuery], alpha: fl
     both = [replace(policy, alpha=alpha).from_state(policy.state()) for policy in (one, other)]
     same = pairs = 0
     for judged in asked:
-        certain = [policy.certain_orders(judged.query.features) for policy in both]
+        certain = [policy.certain_orders(judged.query) for policy in both]
         verdicts = [orders.astype(int) - orders.T for orders in certain]
         upper = np.triu_indices(judged.query.n_docs, 1)
         same += int((verdicts[0][upper] == verdicts[1][upper]).sum())

@@ -11,18 +11,21 @@ from dataclasses import dataclass, field
 from itertools import permutations
 from pathlib import Path
 from statistics import NormalDist
+from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import minimize
 
 from rankloop.policies import Policy
-from rankloop.types import Feedback, FloatArray, IntArray, Query, QuerySet, Ranking
+from rankloop.types import Feedback, FloatArray, IntArray, Query, QuerySet, Ranking, Signal
 from rankloop.users import Cascade
 
 
 @dataclass(frozen=True)
 class PlainUser:
     """Reads from the top, one result at a time."""
+
+    gives: ClassVar[Signal] = "clicks"
 
     user: Cascade
 
@@ -44,9 +47,9 @@ class PlainPolicy(Policy):
 
     weights: FloatArray = field(default_factory=lambda: np.empty(0), init=False)
 
-    def score(self, features: FloatArray) -> FloatArray:
+    def score(self, query: Query) -> FloatArray:
         """Weighted sums."""
-        return features @ self.known_weights(features)
+        return query.features @ self.known_weights(query.features)
 
     def known_weights(self, features: FloatArray) -> FloatArray:
         """The weights, zero at first."""
@@ -90,7 +93,7 @@ class PlainRankNet(PlainPolicy):
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """The best first."""
-        return Ranking(query, np.array(best_first(self.score(query.features), rng)[:k]))
+        return Ranking(query, np.array(best_first(self.score(query), rng)[:k]))
 
     def learn(self, feedback: Feedback) -> None:
         """Sum the gradients of all pairs."""
@@ -111,7 +114,7 @@ class PlainEpsilonGreedy(PlainRankNet):
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """Mostly the best of what is left."""
-        left = best_first(self.score(query.features), rng)
+        left = best_first(self.score(query), rng)
         order = []
         for _ in range(min(k, len(left))):
             explore = rng.random() < self.epsilon
@@ -127,7 +130,7 @@ class PlainPDGD(PlainPolicy):
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """Draw position after position from the softmax of what is left."""
-        scores = self.score(query.features)
+        scores = self.score(query)
         left, order = list(range(query.n_docs)), []
         for _ in range(min(k, query.n_docs)):
             lift = np.exp(scores[left] - scores[left].max())
@@ -239,7 +242,7 @@ class PlainPairRank(PlainPolicy):
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """Draw each position from the documents that no remaining one certainly beats."""
         seed = int(rng.integers(2**63))
-        certain = self.certain_orders(query.features)
+        certain = self.certain_orders(query)
         left = set(range(query.n_docs))
         order: list[int] = []
         while left and len(order) < k:
@@ -248,10 +251,11 @@ class PlainPairRank(PlainPolicy):
             left.remove(order[-1])
         return Ranking(query, np.array(order), {"seed": np.array(seed)})
 
-    def certain_orders(self, features: FloatArray) -> set[tuple[int, int]]:
+    def certain_orders(self, query: Query) -> set[tuple[int, int]]:
         """All (i, j) for which the model is sure that i is better than j."""
         if not self.weights.size:
             return set()
+        features = query.features
         needed = NormalDist().inv_cdf(self.level)
         covariance = np.linalg.inv(self.curvature())
         certain = set()

@@ -27,8 +27,8 @@ for visit in range(300):
     if visit in (0, 10, 100, 299):
         print(f"visit {visit:3d}: shown {', '.join(names)}")
 
-best_first = [query.doc_ids[row] for row in np.argsort(-policy.score(query.features))]
+best_first = [query.doc_ids[row] for row in np.argsort(-policy.score(query))]
 print(f"learned: {', '.join(best_first)}")
 
 restored = PDGD(learning_rate=1.0).from_state(policy.state())  # named arrays: store them as you like
-assert np.array_equal(restored.score(query.features), policy.score(query.features))
+assert np.array_equal(restored.score(query), policy.score(query))

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankloop.types import BoolArray, DataError, Feedback, Query, QuerySet, Ranking, RankingError
+from rankloop.types import (
+    Array,
+    BoolArray,
+    Context,
+    DataError,
+    Feedback,
+    Query,
+    QuerySet,
+    Ranking,
+    RankingError,
+)
 
 QUERY = Query("q", np.eye(4))
 
@@ -48,6 +60,69 @@ def test_a_query_names_all_its_documents_or_none() -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"groups": ("shop",)}, "1 groups for 2 documents"),
+        ({"base": np.zeros(3)}, "base must be 2 finite scores"),
+        ({"base": np.array([0.0, np.nan])}, "base must be 2 finite scores"),
+    ],
+)
+def test_what_is_said_of_candidates_covers_them_all(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(RankingError, match=message):
+        Query("q", np.eye(2), **given)
+
+
+@pytest.mark.parametrize("features", [np.zeros((1, 2)), np.array([np.nan])])
+def test_a_context_is_one_row_of_numbers(features: Array) -> None:
+    with pytest.raises(RankingError, match="one row of finite numbers"):
+        Context("anna", features)
+
+
+def test_a_part_of_a_query_keeps_all_that_is_said_of_its_candidates() -> None:
+    whole = Query(
+        "q", np.eye(3), ("a", "b", "c"), ("x", "y", "x"), Context("anna"), np.array([3.0, 2.0, 1.0])
+    )
+    part = whole.take(np.array([2, 1]))
+    again = Query("q", whole.features[[2, 1]], ("c", "b"), ("x", "y"), whole.context, np.array([1.0, 2.0]))
+    for name in ("id", "doc_ids", "groups", "context"):
+        assert getattr(part, name) == getattr(again, name)
+    assert part.features.tolist() == again.features.tolist()
+    assert part.base is not None
+    assert part.base.tolist() == [1.0, 2.0]
+    plain = Query("q", np.eye(3)).take(np.array([1]))
+    assert (plain.doc_ids, plain.groups, plain.base) == ((), (), None)
+    with pytest.raises(RankingError, match="at least one of its documents"):
+        whole.take(np.array([], dtype=int))
+
+
+def test_candidates_without_features_are_known_by_their_names() -> None:
+    assert Query("q", np.empty((2, 0)), ("a", "b")).n_docs == 2
+
+
+def test_grades_are_no_clicks() -> None:
+    shown = Ranking(QUERY, np.array([2, 0, 1]))
+    graded = Feedback(shown, np.array([2, 0, 1]), signal="grades")
+    assert graded.examined == 3
+    with pytest.raises(RankingError, match="learns from clicks, found grades"):
+        _ = graded.clicks
+    with pytest.raises(RankingError, match="grades must be finite numbers"):
+        Feedback(shown, np.array([2, 0, np.inf]), signal="grades")
+    with pytest.raises(RankingError, match="grades must be finite numbers"):
+        Feedback(shown, np.zeros(3, dtype=bool), signal="grades")
+    with pytest.raises(RankingError, match="clicks or grades, found 'stars'"):
+        Feedback(shown, np.zeros(3), signal="stars")  # type: ignore[arg-type]
+
+
+def test_what_is_known_to_be_judged_needs_no_guess() -> None:
+    shown, clicks = Ranking(QUERY, np.arange(4)), np.array([True, False, False, False])
+    assert Feedback(shown, clicks).examined == 2
+    assert Feedback(shown, clicks, np.array([True, False, True, False])).examined == 3
+    assert Feedback(shown, clicks, np.zeros(4, dtype=bool)).examined == 0
+    with pytest.raises(RankingError, match="known must be 4 booleans"):
+        Feedback(shown, clicks, np.ones(3, dtype=bool))
+
+
+@pytest.mark.parametrize(
     ("offsets", "relevance", "ids", "message"),
     [
         ([0, 3], [0, 1], ["a"], "same rows"),
@@ -79,7 +154,7 @@ def test_what_was_seen_covers_the_list(seen: BoolArray) -> None:
     shown = Ranking(Query("q", np.eye(3)), np.arange(3))
     assert Feedback(shown, np.zeros(3, dtype=bool)).seen is None
     with pytest.raises(RankingError, match="seen must be 3 booleans"):
-        Feedback(shown, np.zeros(3, dtype=bool), seen)
+        Feedback(shown, np.zeros(3, dtype=bool), seen=seen)
 
 
 def test_a_ranking_of_another_policy_teaches_nothing_and_says_why() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ IntArray: TypeAlias = npt.NDArray[np.integer[Any]]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Array: TypeAlias = npt.NDArray[Any]
 State: TypeAlias = Mapping[str, Array]
+Signal: TypeAlias = Literal["clicks", "grades"]  # what someone who looks at a list gives back
 
 
 class RankloopError(Exception):
@@ -50,8 +51,32 @@ def suggestion(name: str, choices: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Context:
+    """What is known of whoever asks; no candidate's property.
+
+    >>> Context("anna", np.array([0.3, 1.0])).user
+    'anna'
+    """
+
+    user: str = ""
+    features: FloatArray = field(default_factory=lambda: np.zeros(0))  # [n_context], may be empty
+
+    def __post_init__(self) -> None:
+        """Refuse features that are no vector of numbers."""
+        if self.features.ndim != 1 or not np.isfinite(self.features).all():
+            raise RankingError(
+                f"the features of a context must be one row of finite numbers, found {self.features!r}"
+            )
+
+
+NOBODY = Context()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Query:
     """A query and its candidates: all that a policy may see.
+
+    Without feature columns only the candidates' identity is known.
 
     >>> Query("q1", np.eye(3)).n_docs
     3
@@ -60,9 +85,12 @@ class Query:
     id: str
     features: FloatArray  # [n_docs, n_features]
     doc_ids: Sequence[str] = ()  # empty: the candidates are known by their row number
+    groups: Sequence[str] = ()  # [n_docs] whom each candidate belongs to; empty: to nobody
+    context: Context = NOBODY
+    base: FloatArray | None = None  # [n_docs] the caller's own order, as scores, higher first
 
     def __post_init__(self) -> None:
-        """Refuse features that no scorer could use."""
+        """Refuse features that no scorer could use, and what does not cover the candidates."""
         if self.features.ndim != 2 or not len(self.features):
             raise RankingError(
                 f"query {self.id!r}: features must be a [n_docs, n_features] array with at least one "
@@ -70,13 +98,37 @@ class Query:
             )
         if not np.isfinite(self.features).all():
             raise RankingError(f"query {self.id!r}: features must be finite, found NaN or infinity")
-        if self.doc_ids and len(self.doc_ids) != len(self.features):
-            raise RankingError(f"query {self.id!r}: {len(self.doc_ids)} ids for {self.n_docs} documents")
+        for what, names in (("ids", self.doc_ids), ("groups", self.groups)):
+            if names and len(names) != len(self.features):
+                raise RankingError(f"query {self.id!r}: {len(names)} {what} for {self.n_docs} documents")
+        if self.base is not None and not (self.base.shape == (self.n_docs,) and np.isfinite(self.base).all()):
+            raise RankingError(
+                f"query {self.id!r}: base must be {self.n_docs} finite scores, one for each document, "
+                f"found {self.base!r}"
+            )
 
     @property
     def n_docs(self) -> int:
         """How many candidates there are to rank."""
         return len(self.features)
+
+    def take(self, rows: IntArray) -> Query:
+        """The same query with these candidates only, in this order.
+
+        >>> Query("q1", np.eye(3), ("a", "b", "c")).take(np.array([2, 0])).doc_ids
+        ('c', 'a')
+        """
+        if not len(rows):
+            raise RankingError(f"query {self.id!r}: at least one of its documents must be taken, found none")
+        numbers = rows.tolist() if self.doc_ids or self.groups else ()
+        return _view(
+            self.id,
+            self.features[rows],
+            tuple(self.doc_ids[row] for row in numbers) if self.doc_ids else (),
+            tuple(self.groups[row] for row in numbers) if self.groups else (),
+            self.context,
+            None if self.base is None else self.base[rows],
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,6 +183,11 @@ class QuerySet:
         return (self[index] for index in range(len(self)))
 
     @property
+    def together(self) -> Query:
+        """All documents as the candidates of one query, to be scored in one call."""
+        return _view("", self.features)
+
+    @property
     def n_features(self) -> int:
         """Width of the feature matrix."""
         return int(self.features.shape[1])
@@ -141,12 +198,23 @@ class QuerySet:
         return int(self.relevance.max()) + 1 if len(self.relevance) else 1
 
 
-def _view(query_id: str, features: FloatArray) -> Query:
+def _view(
+    query_id: str,
+    features: FloatArray,
+    doc_ids: Sequence[str] = (),
+    groups: Sequence[str] = (),
+    context: Context = NOBODY,
+    base: FloatArray | None = None,
+) -> Query:
     """A query over rows that were checked when the set was made: checking costs more than ranking."""
     query = object.__new__(Query)
-    object.__setattr__(query, "id", query_id)
-    object.__setattr__(query, "features", features)
-    object.__setattr__(query, "doc_ids", ())
+    put = object.__setattr__
+    put(query, "id", query_id)
+    put(query, "features", features)
+    put(query, "doc_ids", doc_ids)
+    put(query, "groups", groups)
+    put(query, "context", context)
+    put(query, "base", base)
     return query
 
 
@@ -195,42 +263,86 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Feedback:
-    """What the user did with a ranking.
+    """What someone who was shown a ranking gave back: clicks, or grades of the results.
 
     >>> shown = Ranking(Query("q", np.eye(4)), np.arange(4))
     >>> Feedback(shown, np.array([False, True, False, False])).examined
     3
+    >>> Feedback(shown, np.array([2, 0, 0, 1]), signal="grades").examined
+    4
     """
 
     ranking: Ranking
-    clicks: BoolArray  # [k]
+    reward: Array  # [k] booleans are clicks; numbers are grades or values
+    known: BoolArray | None = None  # [k] what was surely judged; None: inferred from the reward
+    signal: Signal = "clicks"
     seen: BoolArray | None = None  # [k] what was truly looked at; simulated users know, real ones never say
 
     def __post_init__(self) -> None:
-        """Refuse clicks that do not cover the list."""
-        if self.clicks.shape != (len(self.ranking.order),):
+        """Refuse what does not cover the list, or is not what the signal says."""
+        if self.reward.shape != (len(self.ranking.order),):
             raise RankingError(
-                f"{len(self.ranking)} positions were shown but feedback covers {self.clicks.size}"
+                f"{len(self.ranking)} positions were shown but feedback covers {self.reward.size}"
             )
-        if self.clicks.dtype != np.bool_:
-            raise RankingError(f"clicks must be booleans, found {self.clicks.dtype}")
-        if self.seen is not None and (self.seen.shape != self.clicks.shape or self.seen.dtype != np.bool_):
+        if self.signal == "clicks":
+            if self.reward.dtype != np.bool_:
+                raise RankingError(f"clicks must be booleans, found {self.reward.dtype}")
+        else:
+            _check_grades(self.signal, self.reward)
+        for name, mask in (("known", self.known), ("seen", self.seen)):
+            if mask is not None and (mask.shape != self.reward.shape or mask.dtype != np.bool_):
+                raise RankingError(
+                    f"{name} must be {self.reward.size} booleans, found {mask.dtype} {mask.shape}"
+                )
+
+    @property
+    def clicks(self) -> BoolArray:
+        """Which positions were clicked, [k]; grades are no clicks."""
+        if self.signal != "clicks":
             raise RankingError(
-                f"seen must be {self.clicks.size} booleans, found {self.seen.dtype} {self.seen.shape}"
+                f"this policy learns from clicks, found {self.signal}: give it a user who clicks"
             )
+        return self.reward
 
     @property
     def examined(self) -> int:
         """How many positions were surely looked at: all down to the last click, and the one after it.
 
-        Without a click nothing is inferred.
+        Without a click nothing is inferred. Where it is known what was judged, all down to the last of that;
+        grades cover the whole list.
         """
-        clicked = self.clicks.nonzero()[0]
-        return min(int(clicked[-1]) + 2, self.clicks.size) if clicked.size else 0
+        return self.reach(1)
+
+    def reach(self, beyond: int) -> int:
+        """How many positions there are down to the last click and so many more: the cascade rule.
+
+        >>> shown = Ranking(Query("q", np.eye(4)), np.arange(4))
+        >>> [Feedback(shown, np.eye(4, dtype=bool)[1]).reach(beyond) for beyond in (0, 1, 9)]
+        [2, 3, 4]
+        """
+        if self.known is not None:
+            judged = self.known.nonzero()[0]
+            return int(judged[-1]) + 1 if judged.size else 0
+        if self.signal != "clicks":
+            return int(self.reward.size)
+        clicked = self.reward.nonzero()[0]
+        return min(int(clicked[-1]) + 1 + beyond, self.reward.size) if clicked.size else 0
+
+
+def _check_grades(signal: str, reward: Array) -> None:
+    if signal != "grades":
+        raise RankingError(f"a signal is clicks or grades, found {signal!r}")
+    if not np.issubdtype(reward.dtype, np.number) or not np.isfinite(reward).all():
+        raise RankingError(f"grades must be finite numbers, found {reward!r}")
 
 
 class UserModel(Protocol):
-    """Someone who looks at a ranking and clicks."""
+    """Someone who looks at a ranking and clicks, or grades what is there."""
+
+    @property
+    def gives(self) -> Signal:
+        """What comes back: clicks or grades."""
+        ...
 
     def respond(self, ranking: Ranking, relevance: IntArray, rng: np.random.Generator) -> Feedback:
         """Look at the ranking of a query whose candidates have these grades."""

@@ -29,9 +29,9 @@ def test_both_learn_the_same_from_the_same_list(name: str) -> None:
         feedback = Feedback(ranking, np.random.default_rng(seed).random(8) < 0.4)
         ours.learn(feedback)
         other.learn(feedback)
-    scores = ours.score(QUERY.features)
+    scores = ours.score(QUERY)
     assert np.ptp(scores) > 0
-    np.testing.assert_allclose(scores, other.score(QUERY.features), atol=1e-9 * float(np.ptp(scores)))
+    np.testing.assert_allclose(scores, other.score(QUERY), atol=1e-9 * float(np.ptp(scores)))
 
 
 def test_pairrank_learns_and_is_sure_of_the_same() -> None:
@@ -42,8 +42,8 @@ def test_pairrank_learns_and_is_sure_of_the_same() -> None:
         ours.learn(feedback)
         other.learn(feedback)
     np.testing.assert_allclose(ours.parameters, other.weights, atol=1e-4 * float(np.abs(other.weights).max()))
-    found = {(int(i), int(j)) for i, j in zip(*ours.certain_orders(QUERY.features).nonzero(), strict=True)}
-    assert len(found ^ other.certain_orders(QUERY.features)) <= 1  # the curvature is renewed in steps of 10 %
+    found = {(int(i), int(j)) for i, j in zip(*ours.certain_orders(QUERY).nonzero(), strict=True)}
+    assert len(found ^ other.certain_orders(QUERY)) <= 1  # the curvature is renewed in steps of 10 %
     assert len(found) > 20
 
 

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar, Self
 
 import numpy as np
 import pytest
 
 from rankloop.checks import (
+    LAWS,
+    SANITY,
     LawBroken,
     Make,
     extremes_are_survived,
+    features_that_appear_later_are_learned,
     late_feedback_is_learned_as_shown,
     learn_is_deterministic,
     learning_beats_random,
     lists_are_valid,
+    lists_of_others_teach_or_are_refused,
     position_in_the_input_is_no_merit,
     rank_changes_nothing,
     scores_follow_the_documents,
     scoring_changes_nothing,
     state_survives_storage,
 )
-from rankloop.policies import DBGD, PDGD, Random, RankNet
-from rankloop.types import Feedback, FloatArray, Query, Ranking, State
+from rankloop.explorers import greedy
+from rankloop.policies import DBGD, PDGD, EvidenceAbout, Random, RankNet, state
+from rankloop.types import Array, Feedback, FloatArray, IntArray, Query, Ranking, State
 
 
 class RemembersWhatItScored(RankNet):
@@ -31,9 +37,9 @@ class RemembersWhatItScored(RankNet):
 
     last: FloatArray = np.ones((1, 6))
 
-    def score(self, features: FloatArray) -> FloatArray:
-        self.last = features
-        return super().score(features)
+    def score(self, query: Query) -> FloatArray:
+        self.last = query.features
+        return super().score(query)
 
     def learn(self, feedback: Feedback) -> None:
         query = Query("remembered", np.resize(self.last, feedback.ranking.query.features.shape))
@@ -111,14 +117,14 @@ class FavoursTheFirst(RankNet):
     """Breaks ties by input order."""
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
-        return Ranking(query, np.argsort(-self.score(query.features), kind="stable")[:k])
+        return Ranking(query, np.argsort(-self.score(query), kind="stable")[:k])
 
 
 class ScoresByPlace(RankNet):
     """A document's score depends on where it stands in the input."""
 
-    def score(self, features: FloatArray) -> FloatArray:
-        return super().score(features) + 0.01 * np.arange(len(features))
+    def score(self, query: Query) -> FloatArray:
+        return super().score(query) + 0.01 * np.arange(query.n_docs)
 
 
 class ShowsOneLess(RankNet):
@@ -136,6 +142,85 @@ class Explodes(RankNet):
         self.parameters = self.parameters * np.inf if feedback.clicks.any() else self.parameters
 
 
+class NotesByLuck(RankNet):
+    """`shown` is not deterministic."""
+
+    def shown(self, ranking: Ranking) -> None:
+        if self.parameters.size:
+            self.parameters = self.parameters + 1e-9 * np.random.normal()  # noqa: NPY002
+
+
+class StartsOverWhenWidened(RankNet):
+    """Forgets what it knew when a feature appears."""
+
+    def widened(self, n_features: int) -> Self:
+        return self.from_state({"parameters": np.zeros(n_features)})
+
+
+class IgnoresWhatIsNew(RankNet):
+    """Looks at the features it began with and does not say so."""
+
+    def widened(self, n_features: int) -> Self:
+        return self.from_state(self.state())
+
+    def score(self, query: Query) -> FloatArray:
+        return super().score(self._known(query))
+
+    def learn(self, feedback: Feedback) -> None:
+        ranking = feedback.ranking
+        known = Ranking(self._known(ranking.query), ranking.order, ranking.evidence)
+        super().learn(Feedback(known, feedback.clicks))
+
+    def _known(self, query: Query) -> Query:
+        return Query(query.id, query.features[:, : self.parameters.size or None])
+
+
+@dataclass(kw_only=True, eq=False)
+class DeclaresWrongly(RankNet):
+    """Keeps a sum for every feature, and says that there are no features in it."""
+
+    history: FloatArray = state((1,), feature_axes=())
+
+    def learn(self, feedback: Feedback) -> None:
+        super().learn(feedback)
+        if feedback.ranking.query.features.shape[1]:
+            self.history = self.history + feedback.ranking.query.features.sum(axis=0)
+
+
+class LearnsOldListsOtherwise(DBGD):
+    """Gives a direction that was tried before a feature appeared a part along that feature."""
+
+    def widened_evidence(self, evidence: Mapping[str, Array], n_features: int) -> dict[str, Array]:
+        directions = evidence["directions"]
+        return {**evidence, "directions": np.resize(directions[:, ::-1], (len(directions), n_features))}
+
+
+class LendsItsOwners(DBGD):
+    """Says that evidence of whose result stands where holds for any list."""
+
+    evidence_about: ClassVar[EvidenceAbout] = "documents"
+
+
+class LearnsAsDrawn(RankNet):
+    """Takes what was clicked in any list for clicks on its own list."""
+
+    def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
+        order = greedy(self.score(query), query.n_docs, rng)
+        return Ranking(query, order[:k], {"order": order})
+
+    def learn(self, feedback: Feedback) -> None:
+        ranking = feedback.ranking
+        drawn = Ranking(ranking.query, ranking.evidence["order"][: len(ranking)])
+        super().learn(Feedback(drawn, feedback.clicks))
+
+
+class OffersAnyList(DBGD):
+    """Knows that its evidence is about one list, and learns from others all the same."""
+
+    def as_shown(self, drawn: Ranking, order: IntArray) -> Ranking:
+        return Ranking(drawn.query, order, drawn.evidence)
+
+
 CAUGHT: list[tuple[Make, Callable[[Make], None]]] = [
     (RemembersWhatItScored, scoring_changes_nothing),
     (RemembersWhatItScored, late_feedback_is_learned_as_shown),
@@ -151,10 +236,28 @@ CAUGHT: list[tuple[Make, Callable[[Make], None]]] = [
     (Explodes, extremes_are_survived),
     (Random, learning_beats_random),
 ]
+CAUGHT_BY_ONE: list[tuple[Make, Callable[[Make], None]]] = [
+    (NotesByLuck, learn_is_deterministic),
+    (StartsOverWhenWidened, features_that_appear_later_are_learned),
+    (IgnoresWhatIsNew, features_that_appear_later_are_learned),
+    (DeclaresWrongly, features_that_appear_later_are_learned),
+    (LearnsOldListsOtherwise, features_that_appear_later_are_learned),
+    (LendsItsOwners, lists_of_others_teach_or_are_refused),
+    (LearnsAsDrawn, lists_of_others_teach_or_are_refused),
+    (OffersAnyList, lists_of_others_teach_or_are_refused),
+]
 
 
 @pytest.mark.filterwarnings("ignore:invalid value")
-@pytest.mark.parametrize(("mutant", "law"), CAUGHT, ids=lambda value: value.__name__)
+@pytest.mark.parametrize(("mutant", "law"), CAUGHT + CAUGHT_BY_ONE, ids=lambda value: value.__name__)
 def test_caught(mutant: Make, law: Callable[[Make], None]) -> None:
     with pytest.raises(LawBroken):
         law(mutant)
+
+
+@pytest.mark.parametrize(("mutant", "law"), CAUGHT_BY_ONE, ids=lambda value: value.__name__)
+def test_no_other_law_sees_it(mutant: Make, law: Callable[[Make], None]) -> None:
+    """So the law is needed, and it is not the mutant's other faults that it sees."""
+    for other in LAWS + SANITY:
+        if other is not law:
+            other(mutant)

@@ -12,7 +12,7 @@ from rankloop.checks import small_world
 from rankloop.experiments import Protocol, Record, simulate
 from rankloop.metrics import NDCG, PairwiseRegret
 from rankloop.policies import PDGD, Policy, Random, RankNet
-from rankloop.types import Feedback, IntArray, Ranking, SettingError, UserModel
+from rankloop.types import Feedback, IntArray, Ranking, SettingError, Signal, UserModel
 from rankloop.users import Preset
 
 WORLD, HELD_OUT = small_world(), small_world(seed=8)
@@ -28,6 +28,8 @@ def run(
 
 class Witness:
     """A user who remembers what they were shown, and what they did."""
+
+    gives: Signal = "clicks"
 
     def __init__(self) -> None:
         self.seen: list[tuple[Ranking, IntArray]] = []
@@ -51,7 +53,7 @@ def test_every_number_follows_from_what_was_shown() -> None:
         assert values[end, "pairwise regret"] == sum(wrong[:end])
         expected = sum(0.9**past * value for past, value in enumerate(shown[:end]))
         assert values[end, "cumulative nDCG@5"] == pytest.approx(expected)
-    orders = [np.argsort(-policy.score(judged.query.features)) for judged in HELD_OUT]
+    orders = [np.argsort(-policy.score(judged.query)) for judged in HELD_OUT]
     offline = [NDCG(k=5)(order, judged.relevance) for order, judged in zip(orders, HELD_OUT, strict=True)]
     assert values[40, "offline nDCG@5"] == pytest.approx(np.mean(offline))
 
@@ -83,6 +85,8 @@ def test_policies_meet_the_same_queries_and_the_same_luck() -> None:
 
     class Coin:
         """Clicks without looking: only the luck is left."""
+
+        gives: Signal = "clicks"
 
         def __init__(self) -> None:
             self.clicks: list[list[bool]] = []

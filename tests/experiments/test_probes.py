@@ -69,7 +69,7 @@ def is_settled(certain: BoolArray, i: int, j: int) -> bool:
 
 
 def share_of_certain_pairs(policy: PairRank | PePairRank, features: FloatArray, top: int) -> float:
-    certain, scores = policy.certain_orders(features), policy.list_scores(features)
+    certain, scores = policy.certain_orders(Query("q", features)), policy.list_scores(Query("q", features))
     best = sorted(range(len(features)), key=lambda i: -scores[i])[:top]
     pairs = list(combinations(best, 2))
     return sum(is_settled(certain, i, j) for i, j in pairs) / len(pairs)
@@ -77,7 +77,7 @@ def share_of_certain_pairs(policy: PairRank | PePairRank, features: FloatArray, 
 
 def blocks(policy: PairRank | PePairRank, features: FloatArray) -> list[set[int]]:
     """Connected components of the uncertain pairs, by their best score."""
-    certain, scores = policy.certain_orders(features), policy.list_scores(features)
+    certain, scores = policy.certain_orders(Query("q", features)), policy.list_scores(Query("q", features))
     open_pairs = [[not is_settled(certain, i, j) for j in range(len(scores))] for i in range(len(scores))]
     count, labels = connected_components(np.array(open_pairs))
     found = [set(np.flatnonzero(labels == label).tolist()) for label in range(count)]
@@ -126,7 +126,7 @@ class SlowBound(RoundProbe):
 
     def values(self, look: Look) -> Mapping[Measure, float]:
         assert isinstance(look.policy, PairRank | PePairRank)
-        certain = look.policy.certain_orders(look.judged.query.features)
+        certain = look.policy.certain_orders(look.judged.query)
         n = sum(not is_settled(certain, i, j) for i, j in combinations(range(len(certain)), 2))
         return {self.measures[0]: sum(range(n + 1))}
 

@@ -12,6 +12,7 @@ import pytest
 from scipy.optimize import minimize
 
 from rankloop.checks import LAWS, SANITY, Make, share_of_right_pairs
+from rankloop.learning.preferences import pair_differences
 from rankloop.policies import (
     DBGD,
     MGD,
@@ -27,10 +28,9 @@ from rankloop.policies import (
     PairRank,
     Policy,
     RankNet,
-    Replay,
+    ReplayMemory,
 )
 from rankloop.policies.pdgd import swap_probability
-from rankloop.policies.preferences import pair_differences
 from rankloop.scorers import MLP, Linear
 from rankloop.types import Feedback, FloatArray, Query, QuerySet, Ranking, RankingError, SettingError
 from rankloop.users import Cascade
@@ -128,7 +128,7 @@ def test_scores_far_apart_give_pdgd_no_infinite_weights() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_state_stops_growing_when_the_memory_is_full(kind: Callable[..., NeuralPairwise]) -> None:
-    policy = kind(scorer=SMALL, training=Replay(4, memory=20))
+    policy = kind(scorer=SMALL, training=ReplayMemory(4, memory=20))
     lived(policy, 60)
     before = {name: value.shape for name, value in policy.state().items()}
     lived(policy, 60, seed=1)
@@ -145,7 +145,7 @@ def test_exact_training_remembers_everything() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_twins_do_not_write_into_each_others_memory(kind: Callable[..., NeuralPairwise]) -> None:
-    policy = kind(scorer=SMALL, training=Replay(4, memory=10))
+    policy = kind(scorer=SMALL, training=ReplayMemory(4, memory=10))
     lived(policy, 30)
     before, twin = policy.state(), copy.copy(policy)
     lived(twin, 30, seed=1)
@@ -167,7 +167,7 @@ def test_the_ranker_is_an_average_of_recent_parameters() -> None:
     policy = OlRankNet(scorer=SMALL, learning_rate=0.003)
     lived(policy, 200)
     features = crossed().features
-    np.testing.assert_array_equal(policy.score(features), SMALL.score(policy.average, features))
+    np.testing.assert_array_equal(policy.score(Query("q", features)), SMALL.score(policy.average, features))
     from_start, from_now = (
         np.linalg.norm(policy.average - other) for other in (SMALL.start(2), policy.parameters)
     )
@@ -180,7 +180,7 @@ def test_the_ranker_is_an_average_of_recent_parameters() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_evidence_decides_all_that_is_random(kind: Callable[..., NeuralPairwise]) -> None:
     log = lived(kind(scorer=SMALL), 40)
-    one, same, other = (kind(scorer=SMALL, training=Replay(4, memory=40)) for _ in range(3))
+    one, same, other = (kind(scorer=SMALL, training=ReplayMemory(4, memory=40)) for _ in range(3))
     for feedback in log:
         one.learn(feedback)
         same.learn(feedback)
@@ -197,7 +197,7 @@ VARIANTS: dict[str, Make] = {
     "P2NeurRank-random": partial(P2NeurRank, scorer=SMALL, exploration="random", pairing="adjacent"),
     "OlRankNet-full": partial(OlRankNet, scorer=SMALL, covariance=Full()),
     "OlRankNet-diagonal": partial(OlRankNet, scorer=SMALL, covariance=Diagonal(), exploration="random"),
-    "OlLambdaRank-forgetful": partial(OlLambdaRank, scorer=SMALL, training=Replay(2, memory=3)),
+    "OlLambdaRank-forgetful": partial(OlLambdaRank, scorer=SMALL, training=ReplayMemory(2, memory=3)),
     "OlLambdaRank-matching": partial(OlLambdaRank, scorer=SMALL, pairing="matching"),
     "RankNet-mlp": partial(RankNet, scorer=SMALL),
     "EpsilonGreedy-mlp": partial(EpsilonGreedy, scorer=SMALL),
@@ -216,8 +216,8 @@ def test_law(make: Make, check: Callable[[Make], None]) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_is_certain_before_the_first_pair(kind: Callable[..., NeuralPairwise]) -> None:
     policy, features = kind(scorer=SMALL), np.eye(4)
-    assert not policy.certain_orders(features).any()
-    np.testing.assert_allclose(policy.score(features), 0, atol=1e-12)
+    assert not policy.certain_orders(Query("q", features)).any()
+    np.testing.assert_allclose(policy.score(Query("q", features)), 0, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rankloop.learning.difficult_lists import quality, remember
 from rankloop.policies import NSGD
-from rankloop.policies.hard_lists import quality, remember
 from rankloop.types import Feedback, FloatArray, Query, Ranking, SettingError
 
 QUERY = Query("q", np.random.default_rng(0).random((10, 30)))

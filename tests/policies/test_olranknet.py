@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
+from rankloop.learning.delta_ndcg import delta_ndcg
 from rankloop.policies import Diagonal, Full, OlLambdaRank, OlRankNet
-from rankloop.policies.ollambdarank import swap_changes
 from rankloop.scorers import MLP, Linear
 from rankloop.types import Feedback, FloatArray, Query, Ranking, SettingError
 
@@ -39,7 +39,7 @@ def test_certain_orders_are_those_of_the_definition() -> None:
             a = a + np.outer(g[i] - g[j], g[i] - g[j])
     features = np.random.default_rng(99).random((8, 3))
     g, s = SMALL.gradients(policy.average, features).dense(), SMALL.score(policy.average, features)
-    found, inverse = policy.certain_orders(features), np.linalg.inv(a)
+    found, inverse = policy.certain_orders(Query("q", features)), np.linalg.inv(a)
     assert 0 < found.sum() < 28
     for i, j in itertools.product(range(8), repeat=2):
         width = 0.05 * np.sqrt((g[i] - g[j]) @ inverse @ (g[i] - g[j]))
@@ -52,7 +52,7 @@ def test_the_greater_alpha_the_less_is_certain() -> None:
         policy = OlRankNet(scorer=SMALL, alpha=alpha, learning_rate=0.05)
         for seed in range(15):
             policy.learn(feedback_on(seed))
-        shares.append(policy.certain_orders(np.random.default_rng(99).random((8, 3))).sum())
+        shares.append(policy.certain_orders(Query("q", np.random.default_rng(99).random((8, 3)))).sum())
     assert shares[0] == 28
     assert shares[0] > shares[1] > shares[2]
 
@@ -83,7 +83,7 @@ def test_a_swap_changes_ndcg_by_so_much(seed: int, k: int) -> None:
     rng = np.random.default_rng(seed)
     scores, gains = rng.permutation(6).astype(float), rng.integers(0, 4, 6).astype(float)
     gains[0] = 1
-    changes = swap_changes(scores, gains, k=k)
+    changes = delta_ndcg(scores, gains, k=k)
     order = (-scores).argsort().tolist()
     for i, j in itertools.product(range(6), repeat=2):
         swapped = [{i: j, j: i}.get(row, row) for row in order]
@@ -93,15 +93,15 @@ def test_a_swap_changes_ndcg_by_so_much(seed: int, k: int) -> None:
 def test_lists_in_a_batch_are_apart() -> None:
     rng = np.random.default_rng(0)
     scores, gains = rng.random((2, 3, 5)), rng.integers(0, 2, (3, 5)).astype(float)
-    together = swap_changes(scores, gains)
+    together = delta_ndcg(scores, gains)
     for ranker, number in itertools.product(range(2), range(3)):
         np.testing.assert_allclose(
-            together[ranker, number], swap_changes(scores[ranker, number], gains[number])
+            together[ranker, number], delta_ndcg(scores[ranker, number], gains[number])
         )
 
 
 def test_a_list_without_gains_is_changed_by_nothing() -> None:
-    assert not swap_changes(np.arange(4.0), np.zeros(4)).any()
+    assert not delta_ndcg(np.arange(4.0), np.zeros(4)).any()
 
 
 def test_the_pairs_at_the_top_count_most() -> None:
@@ -131,7 +131,7 @@ def test_all_pairs_of_a_list_count_together_as_much_as_in_olranknet() -> None:
     wins[:3, :2, 2:] = True  # the last place of the memory is empty
     weights = OlLambdaRank(scorer=Linear(), draws=0)._weigh(scores, wins, SEEDS)
     for each, score in zip(weights[:3], scores[:3], strict=True):
-        changes = swap_changes(score, np.array([1.0, 1.0, 0.0, 0.0, 0.0]))
+        changes = delta_ndcg(score, np.array([1.0, 1.0, 0.0, 0.0, 0.0]))
         share = changes[:2, 2:].sum() / 2  # two pairs can be matched without using anyone twice
         for i, j in itertools.product((0, 1), (2, 3, 4)):
             assert each[i, j] == pytest.approx(expit(score[j] - score[i]) * changes[i, j] / share)
@@ -147,7 +147,7 @@ def test_the_list_is_drawn_from_the_scores() -> None:
     for order in itertools.permutations(range(4)):
         left = [np.exp(scores[list(order[rank:])]).sum() for rank in range(4)]
         chance = np.prod(np.exp(scores[list(order)]) / left)
-        expected += chance * swap_changes(-np.argsort(order).astype(float), gains)
+        expected += chance * delta_ndcg(-np.argsort(order).astype(float), gains)
     weights = OlLambdaRank(scorer=Linear(), draws=20000)._weigh(scores[None], wins, SEEDS)[0]
     pairs = [(1, 0), (1, 2), (3, 0), (3, 2)]
     share = sum(expected[pair] for pair in pairs) / 2

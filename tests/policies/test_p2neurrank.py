@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from rankloop.policies import Exact, P2NeurRank, Replay
+from rankloop.policies import Exact, P2NeurRank, ReplayMemory
 from rankloop.scorers import MLP, Linear
 from rankloop.types import Feedback, FloatArray, Query, Ranking, RankingError, SettingError
 
@@ -24,9 +24,7 @@ def feedback_on(seed: int, n: int = 6) -> Feedback:
 
 
 def certain_share(policy: P2NeurRank) -> float:
-    shares = [
-        policy.certain_orders(feedback_on(seed).ranking.query.features).sum() / 15 for seed in range(20)
-    ]
+    shares = [policy.certain_orders(feedback_on(seed).ranking.query).sum() / 15 for seed in range(20)]
     return float(np.mean(shares))
 
 
@@ -82,7 +80,7 @@ def test_as_in_the_paper_every_round_has_noise_of_its_own() -> None:
 
 
 def test_the_papers_noise_is_the_newest_lists_also_where_the_memory_is_full() -> None:
-    policy = P2NeurRank(scorer=Linear(), networks=0, training=Replay(1, memory=3), variance=0.5)
+    policy = P2NeurRank(scorer=Linear(), networks=0, training=ReplayMemory(1, memory=3), variance=0.5)
     for seed in (4, 5, 6, 7, 8):  # the last takes the place of the second
         policy.learn(feedback_on(seed))
     expected = np.random.default_rng((8, 2)).standard_normal((2, int(policy.wins[:3].sum())))
@@ -91,7 +89,7 @@ def test_the_papers_noise_is_the_newest_lists_also_where_the_memory_is_full() ->
 
 
 def test_a_copy_has_a_memory_of_its_own() -> None:
-    policy = P2NeurRank(scorer=Linear(), training=Replay(1, memory=2))
+    policy = P2NeurRank(scorer=Linear(), training=ReplayMemory(1, memory=2))
     for seed in (4, 5):
         policy.learn(feedback_on(seed))
     twin, before = copy.copy(policy), policy.seeds.copy()
@@ -164,8 +162,8 @@ def test_certain_is_what_all_rankers_agree_on(seed: int, rankers: int) -> None:
     policy = policy.from_state(
         {**policy.state(), "parameters": learned, "average": learned, "documents": np.zeros((0, 0, 3))}
     )
-    certain = policy.certain_orders(features.astype(float))
-    scores = policy.list_scores(features.astype(float))
+    certain = policy.certain_orders(Query("q", features.astype(float)))
+    scores = policy.list_scores(Query("q", features.astype(float)))
     for i, j in itertools.product(range(6), repeat=2):
         assert certain[i, j] == all(int(w @ features[i]) > int(w @ features[j]) for w in weights)
         assert not certain[i, j] or scores[i] > scores[j]
@@ -176,7 +174,7 @@ def test_exploitation_is_the_mean_of_all_networks() -> None:
     for seed in range(20):
         policy.learn(feedback_on(seed))
     features = np.eye(3)
-    np.testing.assert_allclose(policy.score(features), policy.average.mean(axis=0))
+    np.testing.assert_allclose(policy.score(Query("q", features)), policy.average.mean(axis=0))
 
 
 @pytest.mark.parametrize("setting", ["variance", "rankers"])
@@ -184,7 +182,9 @@ def test_more_noise_and_more_rankers_leave_more_to_explore(setting: str) -> None
     shares = []
     for value in {"variance": (0.001, 0.1, 10.0), "rankers": (1, 2, 8)}[setting]:
         choice: dict[str, Any] = {setting: value}
-        policy = P2NeurRank(scorer=Linear(), learning_rate=0.01, training=Replay(8, memory=100), **choice)
+        policy = P2NeurRank(
+            scorer=Linear(), learning_rate=0.01, training=ReplayMemory(8, memory=100), **choice
+        )
         for seed in range(40):
             policy.learn(feedback_on(seed))
         shares.append(certain_share(policy))

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -17,9 +17,9 @@ from sklearn.linear_model import LogisticRegression
 
 from rankloop.data import available, load
 from rankloop.explorers import ordered_blocks
+from rankloop.learning.preferences import Pairing, pair_differences
 from rankloop.policies import PairRank, Sure, Theory, Width
 from rankloop.policies.pairwise import Update, typical_squared_distance
-from rankloop.policies.preferences import Pairing, pair_differences
 from rankloop.policies.uncertain import Exploration
 from rankloop.types import (
     BoolArray,
@@ -31,6 +31,7 @@ from rankloop.types import (
     Ranking,
     RankingError,
     SettingError,
+    Signal,
     State,
 )
 from rankloop.users import Preset
@@ -74,8 +75,8 @@ def same_state(one: State, other: State) -> bool:
 
 def certain_share(policy: PairRank, query: Query) -> float:
     """How many of the pairs among the ten best are settled."""
-    top = (-policy.score(query.features)).argsort()[:10]
-    certain = policy.certain_orders(query.features[top])
+    top = (-policy.score(query)).argsort()[:10]
+    certain = policy.certain_orders(query.take(top))
     return float(certain.sum()) / (len(top) * (len(top) - 1) / 2)
 
 
@@ -88,9 +89,9 @@ def check_online_is_nearly_exact(data: QuerySet, user: str, settings: dict[str, 
     assert size == pytest.approx(1, abs=0.2)
     disagreed, pairs = 0, 0
     for judged in itertools.islice(data, 50):
-        features = judged.query.features
-        disagreed += int((online.certain_orders(features) & exact.certain_orders(features).T).sum())
-        pairs += len(features) * (len(features) - 1) // 2
+        query = judged.query
+        disagreed += int((online.certain_orders(query) & exact.certain_orders(query).T).sum())
+        pairs += query.n_docs * (query.n_docs - 1) // 2
     assert disagreed <= 0.02 * pairs
 
 
@@ -165,8 +166,9 @@ def test_the_unit_of_the_features_does_not_matter(scale: float) -> None:
         query = Query(shown.query.id, scale * shown.query.features.astype(np.float64))
         scaled.learn(Feedback(Ranking(query, shown.order, shown.evidence), feedback.clicks))
     features = training()[0].query.features.astype(np.float64)
-    np.testing.assert_allclose(scaled.score(scale * features), plain.score(features), rtol=1e-6)
-    np.testing.assert_array_equal(scaled.certain_orders(scale * features), plain.certain_orders(features))
+    one, other = Query("q", scale * features), Query("q", features)
+    np.testing.assert_allclose(scaled.score(one), plain.score(other), rtol=1e-6)
+    np.testing.assert_array_equal(scaled.certain_orders(one), plain.certain_orders(other))
 
 
 @given(seed=st.integers(0, 2**32), n=st.integers(2, 9))
@@ -223,7 +225,7 @@ def violations(order: list[int], certain: BoolArray) -> int:
 def test_conservative_lists_never_violate_a_certain_order(certainty: Sure | Width) -> None:
     policy, settled = PairRank(certainty=certainty), 0
     for feedback in rounds_of(policy, "navigational", 200):
-        certain = policy.certain_orders(feedback.ranking.query.features)
+        certain = policy.certain_orders(feedback.ranking.query)
         assert violations(feedback.ranking.order.tolist(), certain) == 0
         settled += int(certain.sum())
     assert settled > 0
@@ -233,8 +235,8 @@ def test_conservative_lists_never_violate_a_certain_order(certainty: Sure | Widt
 def test_random_lists_keep_the_blocks(certainty: Sure | Width) -> None:
     policy, most = PairRank(certainty=certainty, exploration="random"), 0
     for feedback in rounds_of(policy, "navigational", 200):
-        features, order = feedback.ranking.query.features, feedback.ranking.order.tolist()
-        blocks = ordered_blocks(policy.score(features), policy.certain_orders(features))
+        query, order = feedback.ranking.query, feedback.ranking.order.tolist()
+        blocks = ordered_blocks(policy.score(query), policy.certain_orders(query))
         for block in blocks:
             taken, order = order[: len(block)], order[len(block) :]
             assert set(taken) <= set(block.tolist())
@@ -286,6 +288,8 @@ class PairwiseUser:
     With an even number of positions there is a click in the last pair, so everything is examined, and no
     outcome is more likely to be learned from than another.
     """
+
+    gives: ClassVar[Signal] = "clicks"
 
     weights: FloatArray
 
@@ -355,10 +359,9 @@ class Account:
     inside_blocks: list[int] = field(default_factory=list)  # by round: pairs of documents of one block
 
     def note_list(self, policy: PairRank, truth: FloatArray, shown: Ranking) -> None:
-        features = shown.query.features
-        certain = policy.certain_orders(features)
-        blocks = ordered_blocks(policy.score(features), certain)
-        self.wrong_pairs.append(wrong_pairs(shown.order, features @ truth))
+        certain = policy.certain_orders(shown.query)
+        blocks = ordered_blocks(policy.score(shown.query), certain)
+        self.wrong_pairs.append(wrong_pairs(shown.order, shown.query.features @ truth))
         self.uncertain.append(DOCUMENTS * (DOCUMENTS - 1) // 2 - int(certain.sum()))
         self.inside_blocks.append(sum(len(block) * (len(block) - 1) // 2 for block in blocks))
 
@@ -369,7 +372,7 @@ class Account:
         self.alpha_error = max(self.alpha_error, abs(theory.alpha(policy.belief()) - alpha))
         self.last_certain = 0
         for query in queries:
-            certain = policy.certain_orders(query.features)
+            certain = policy.certain_orders(query)
             self.worst = max(self.worst, worst_error(policy, truth, design, query))
             self.wrong_certain += int((certain & (preferences(query, truth) <= 0.5)).sum())
             self.last_certain += int(certain.sum())

@@ -82,7 +82,7 @@ def test_the_learning_rate_decays_with_each_update() -> None:
     policy = PDGD(learning_rate=1.0, decay=0.5)
     steps = []
     for _ in range(3):
-        before = policy.score(query.features)[1]
+        before = policy.score(query)[1]
         policy.learn(Feedback(ranking, clicks))
-        steps.append(policy.score(query.features)[1] - before)
+        steps.append(policy.score(query)[1] - before)
     np.testing.assert_allclose(steps, [1 / 8, 1 / 16, 1 / 32])

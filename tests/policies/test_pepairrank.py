@@ -15,9 +15,9 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
 from rankloop.data import load
+from rankloop.learning.preferences import pair_differences
 from rankloop.policies import PePairRank
 from rankloop.policies.pairwise import Update
-from rankloop.policies.preferences import pair_differences
 from rankloop.types import Feedback, FloatArray, Query, QuerySet, Ranking, SettingError
 from rankloop.users import Preset
 
@@ -57,7 +57,7 @@ def certain_share(policy: PePairRank) -> float:
     shares = []
     for judged in itertools.islice(training(), 30):
         n = judged.query.n_docs
-        shares.append(policy.certain_orders(judged.query.features).sum() / (n * (n - 1) / 2))
+        shares.append(policy.certain_orders(judged.query).sum() / (n * (n - 1) / 2))
     return float(np.mean(shares))
 
 
@@ -175,7 +175,7 @@ def test_certain_is_what_all_rankers_agree_on(seed: int, rankers: int) -> None:
     weights, features = rng.integers(-2, 3, size=(rankers, 3)), rng.integers(-2, 3, size=(6, 3))
     policy = PePairRank(rankers=rankers)
     state = {**policy.state(), "parameters": np.ones(3), "perturbed": weights.astype(float)}
-    certain = policy.from_state(state).certain_orders(features.astype(float))
+    certain = policy.from_state(state).certain_orders(Query("q", features.astype(float)))
     for i, j in itertools.product(range(6), repeat=2):
         agreed = all(int(w @ features[i]) > int(w @ features[j]) for w in weights)
         assert certain[i, j] == agreed
@@ -186,16 +186,16 @@ def test_the_scores_of_lists_contradict_no_agreement(seed: int) -> None:
     rng = np.random.default_rng(seed)
     policy = PePairRank(rankers=3)
     state = {**policy.state(), "parameters": np.ones(4), "perturbed": rng.normal(size=(3, 4))}
-    policy, features = policy.from_state(state), rng.normal(size=(8, 4))
-    scores = policy.list_scores(features)
-    for i, j in zip(*policy.certain_orders(features).nonzero(), strict=True):
+    policy, query = policy.from_state(state), Query("q", rng.normal(size=(8, 4)))
+    scores = policy.list_scores(query)
+    for i, j in zip(*policy.certain_orders(query).nonzero(), strict=True):
         assert scores[i] > scores[j]
 
 
 def test_nothing_is_certain_before_the_first_pair() -> None:
-    policy, features = PePairRank(), np.eye(4)
-    assert not policy.certain_orders(features).any()
-    assert policy.list_scores(features).tolist() == policy.score(features).tolist() == [0.0] * 4
+    policy, query = PePairRank(), Query("q", np.eye(4))
+    assert not policy.certain_orders(query).any()
+    assert policy.list_scores(query).tolist() == policy.score(query).tolist() == [0.0] * 4
 
 
 @pytest.mark.parametrize("update", ["online", "exact"])
@@ -217,7 +217,7 @@ def test_exploitation_uses_the_unperturbed_ranker() -> None:
     for _ in rounds_of(policy, 30):
         pass
     features = training()[0].query.features.astype(np.float64)
-    np.testing.assert_allclose(policy.score(features), features @ policy.parameters)
+    np.testing.assert_allclose(policy.score(Query("q", features)), features @ policy.parameters)
     assert not np.allclose(policy.perturbed, policy.parameters)
 
 

@@ -60,7 +60,7 @@ def test_weights_never_become_infinite() -> None:
 def test_another_number_of_features_is_explained() -> None:
     policy = RankNet().from_state({"parameters": np.ones(3)})
     with pytest.raises(RankingError, match="knows 3 features but the query has 2"):
-        policy.score(np.eye(2))
+        policy.score(Query("q", np.eye(2)))
 
 
 def test_a_strange_state_is_refused() -> None:

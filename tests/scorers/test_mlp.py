@@ -111,7 +111,7 @@ def test_a_pull_is_a_weighted_sum_of_gradients(scorer: Scorer) -> None:
     features, weights = rng.random((7, 5)), rng.standard_normal(7)
     parameters = scorer.start(5) + 0.01 * rng.standard_normal(scorer.start(5).size)
     gradients = scorer.gradients(parameters, features).dense()
-    np.testing.assert_allclose(scorer.pull(parameters, features, weights), weights @ gradients)
+    np.testing.assert_allclose(scorer.vjp(parameters, features, weights), weights @ gradients)
 
 
 @pytest.mark.parametrize("scorer", [MLP((6, 4)), MLP(4, scale=1.0), Linear()], ids=str)
@@ -119,12 +119,12 @@ def test_a_stack_is_one_after_the_other(scorer: Scorer) -> None:
     rng = np.random.default_rng(0)
     features, weights = rng.random((7, 5)), rng.standard_normal((3, 7))
     stack = scorer.start(5) + 0.1 * rng.standard_normal((3, scorer.start(5).size))
-    scores, pulls = scorer.score(stack, features), scorer.pull(stack, features, weights)
+    scores, pulls = scorer.score(stack, features), scorer.vjp(stack, features, weights)
     dense = scorer.gradients(stack, features).dense()
     assert (scores.shape, pulls.shape, dense.shape) == ((3, 7), stack.shape, (3, 7, stack.shape[1]))
     for parameters, score, weight, pull, gradients in zip(stack, scores, weights, pulls, dense, strict=True):
         np.testing.assert_allclose(score, scorer.score(parameters, features))
-        np.testing.assert_allclose(pull, scorer.pull(parameters, features, weight))
+        np.testing.assert_allclose(pull, scorer.vjp(parameters, features, weight))
         np.testing.assert_allclose(gradients, scorer.gradients(parameters, features).dense())
 
 
@@ -140,7 +140,7 @@ def test_a_unit_of_gradients_is_a_factor() -> None:
 def test_it_computes_in_the_precision_of_the_features(kind: type[np.floating[Any]]) -> None:
     scorer, features = MLP((4, 4)), np.eye(3, dtype=kind)
     start, weights = scorer.start(3), np.ones(3, dtype=kind)
-    assert scorer.score(start, features).dtype == scorer.pull(start, features, weights).dtype == kind
+    assert scorer.score(start, features).dtype == scorer.vjp(start, features, weights).dtype == kind
 
 
 def test_the_start_depends_on_the_settings_alone() -> None:

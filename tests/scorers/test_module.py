@@ -45,7 +45,7 @@ def test_the_closed_form_agrees_with_automatic_differentiation(kind: type[np.flo
     stack = ours.start(5) + 0.3 * rng.standard_normal((2, ours.start(5).size))
     close = partial(np.testing.assert_allclose, rtol=1e-4, atol=1e-5)
     close(ours.score(stack, features), theirs.score(unit * stack, features))
-    close(ours.pull(stack, features, weights), unit * theirs.pull(unit * stack, features, weights))
+    close(ours.vjp(stack, features, weights), unit * theirs.vjp(unit * stack, features, weights))
     close(ours.gradients(stack, features).dense(), unit * theirs.gradients(unit * stack, features).dense())
     close(
         ours.gradients(stack[0], features).dense(),

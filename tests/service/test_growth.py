@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 import pytest
 
 from rankloop.policies import MGD, PDGD, PairRank, PePairRank, Policy, RankNet, ScoredPolicy, Theory
 from rankloop.service import Candidate, RankerSettings, UserEvent
-from rankloop.service.growth import grows, widened
 from rankloop.service.scaling import Running, WithinQuery
 from rankloop.spelling import catalogue
 from rankloop.store import MemoryStore, Store
@@ -34,7 +35,9 @@ def taught(policy: Policy, width: int, *, rounds: int = 20, padding: int = 0) ->
 )
 def test_a_wider_policy_is_one_for_which_the_new_features_were_always_0(policy: Policy) -> None:
     fresh = policy.from_state(policy.state())
-    grown = widened(taught(policy, 3), 5).state()
+    wider = taught(policy, 3).widened(5)
+    assert wider is not None
+    grown = wider.state()
     for name, expected in taught(fresh, 3, padding=2).state().items():
         assert grown[name].shape == expected.shape
         np.testing.assert_allclose(grown[name], expected, rtol=1e-7, atol=1e-10, err_msg=name)
@@ -44,7 +47,9 @@ def test_a_wider_policy_is_one_for_which_the_new_features_were_always_0(policy: 
 def test_weights_stay_to_the_bit_and_those_of_new_features_are_0(policy: Policy) -> None:
     """Which the scores cannot show: with another column, BLAS may add up the same products otherwise."""
     known = taught(policy, 3)
-    before, after = (each.state()["parameters"] for each in (known, widened(known, 5)))
+    wider = known.widened(5)
+    assert wider is not None
+    before, after = (each.state()["parameters"] for each in (known, wider))
     assert before.any()
     np.testing.assert_array_equal(after, np.append(before, [0.0, 0.0]))
 
@@ -76,7 +81,7 @@ def test_every_policy_keeps_its_scores_when_features_appear(kind: type[Policy]) 
 
 @pytest.mark.parametrize("policy", [PairRank(), PePairRank(), PDGD(), MGD(), RankNet()], ids=lambda e: e.name)
 def test_these_policies_take_new_features(policy: Policy) -> None:
-    assert grows(policy)
+    assert taught(policy, 3).widened(5) is not None
 
 
 def test_a_new_feature_is_learned(store: Store) -> None:
@@ -132,12 +137,12 @@ def test_directions_of_old_lists_fit_new_features(store: Store) -> None:
 
 
 class Stubborn(ScoredPolicy):
-    """A policy with a memory that nobody can widen."""
+    """A policy that adds up the features of what was clicked."""
 
     name = "stubborn"
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
-        return Ranking(query, np.argsort(-self.score(query.features), kind="stable")[:k])
+        return Ranking(query, np.argsort(-self.score(query), kind="stable")[:k])
 
     def learn(self, feedback: Feedback) -> None:
         features = feedback.ranking.query.features[feedback.ranking.order]
@@ -149,8 +154,8 @@ class Knowing(Stubborn):
 
     name = "knowing"
 
-    def widened(self, width: int) -> Knowing:
-        more = width - len(self.parameters)
+    def widened(self, n_features: int) -> Self:
+        more = n_features - len(self.parameters)
         return self.from_state({"parameters": np.pad(self.parameters, (0, more), constant_values=7.0)})
 
 

@@ -11,7 +11,7 @@ from rankloop.policies import PDGD
 from rankloop.service import RankerSettings, RankingService, UserEvent
 from rankloop.service.settings import LEARNS, MODES, Mode
 from rankloop.store import MemoryStore, SqliteStore, Store
-from rankloop.types import FloatArray, SettingError
+from rankloop.types import FloatArray, Query, SettingError
 from tests.service.life import SHORT, Clock, best_of, live, make, same, some_candidates, state
 
 
@@ -141,7 +141,7 @@ class Fails(PDGD):
 
     name = "fails"
 
-    def score(self, features: FloatArray) -> FloatArray:
+    def score(self, query: Query) -> FloatArray:
         raise ZeroDivisionError
 
 

@@ -19,7 +19,7 @@ from rankloop.policies import (
     Policy,
     Projected,
     RankNet,
-    Replay,
+    ReplayMemory,
     Sure,
 )
 from rankloop.scorers import MLP
@@ -352,7 +352,7 @@ SMALL = MLP(8)
         (OlRankNet(scorer=SMALL), OlRankNet(scorer=SMALL, covariance=Projected(64))),
         (OlRankNet(scorer=SMALL), OlRankNet(scorer=SMALL, covariance=Projected(seed=1))),
         (OlRankNet(scorer=SMALL), OlRankNet(scorer=MLP(16))),
-        (OlRankNet(scorer=SMALL, training=Replay(memory=2)), OlRankNet(scorer=SMALL)),
+        (OlRankNet(scorer=SMALL, training=ReplayMemory(memory=2)), OlRankNet(scorer=SMALL)),
         (PDGD(), PDGD(scorer=SMALL)),
         (PairRank(), PairRank(update="exact")),
     ],

@@ -21,7 +21,7 @@ from rankloop.service import (
 )
 from rankloop.service.table import Table
 from rankloop.store import MemoryStore, Store
-from rankloop.types import FloatArray, SettingError
+from rankloop.types import FloatArray, Query, SettingError
 from tests.service.life import Clock, live, make, some_candidates
 
 
@@ -171,7 +171,7 @@ class Broken(PDGD):
 
     name = "broken"
 
-    def score(self, features: FloatArray) -> FloatArray:
+    def score(self, query: Query) -> FloatArray:
         raise ZeroDivisionError("out of order")
 
 

@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 
 from rankloop.types import BoolArray, DataError, Query, Ranking, SettingError, UserModel
-from rankloop.users import CASCADE_TABLES, Cascade, MaxClicks, PositionBased, Preset, RandomClicks, Stop
+from rankloop.users import (
+    CASCADE_TABLES,
+    Cascade,
+    Labels,
+    MaxClicks,
+    PositionBased,
+    Preset,
+    RandomClicks,
+    Stop,
+)
 
 GRADES = np.array([0, 2, 1, 2])
 SHOWN = Ranking(Query("q", np.eye(4)), np.array([1, 0, 2, 3]))  # grades 2, 0, 1, 2
@@ -135,6 +144,26 @@ def test_max_clicks_keeps_the_first() -> None:
     assert response.clicks.tolist() == [True, True, True, False]
 
 
+def test_a_judge_gives_the_true_grades_of_what_was_shown() -> None:
+    rng = np.random.default_rng(0)
+    graded = Labels().respond(SHOWN, GRADES, rng)
+    assert graded.reward.tolist() == [2, 0, 1, 2]
+    assert graded.signal == Labels.gives
+    top = Labels(top_k=2).respond(SHOWN, GRADES, rng)
+    assert top.known is not None
+    assert top.reward[top.known].tolist() == [2, 0]
+    assert top.examined == 2
+    assert rng.random() == np.random.default_rng(0).random()  # no luck was needed
+
+
+def test_a_judge_can_grade_what_was_not_shown() -> None:
+    shown = Ranking(SHOWN.query, np.array([2, 1]), {"seed": np.array(7)})
+    graded = Labels(whole_query=True).respond(shown, GRADES, np.random.default_rng(0))
+    assert graded.ranking.order.tolist() == [2, 1, 0, 3]
+    assert graded.reward.tolist() == [1, 2, 0, 2]
+    assert graded.ranking.evidence["seed"] == 7
+
+
 def test_a_grade_beyond_the_table_is_explained() -> None:
     with pytest.raises(DataError, match=r"knows the grades 0\.\.1 but met grade 2"):
         Preset("perfect").for_grades(2).respond(SHOWN, GRADES, np.random.default_rng(0))
@@ -151,6 +180,10 @@ def test_a_grade_beyond_the_table_is_explained() -> None:
         (lambda: PositionBased(click=(0.5,), eta=-1), "eta"),
         (lambda: MaxClicks(Cascade(click=(1.0,), stop=(0.0,)), most=0), "at least 1"),
         (lambda: RandomClicks(Cascade(click=(1.0,), stop=(0.0,)), probability=2), "between 0 and 1"),
+        (lambda: MaxClicks(Labels(), most=1), "only a user who clicks"),
+        (lambda: RandomClicks(Labels(), probability=0.1), "found one who gives grades"),
+        (lambda: Labels(top_k=0), "at least 1"),
+        (lambda: Labels(top_k=3, whole_query=True), "less than the list and whole_query more"),
     ],
 )
 def test_impossible_users_are_refused(make: type, message: str) -> None:

@@ -13,15 +13,18 @@ from rankloop.checks.laws import (
     state_survives_storage,
 )
 from rankloop.checks.life import LawBroken, Make, small_world
+from rankloop.checks.others import lists_of_others_teach_or_are_refused
 from rankloop.checks.run import LAWS, SANITY, check_policy
 from rankloop.checks.sanity import (
     extremes_are_survived,
     learning_beats_random,
     lists_are_valid,
+    lists_without_features_are_ranked,
     position_in_the_input_is_no_merit,
     scores_follow_the_documents,
     share_of_right_pairs,
 )
+from rankloop.checks.widening import features_that_appear_later_are_learned
 
 __all__ = [
     "LAWS",
@@ -30,10 +33,13 @@ __all__ = [
     "Make",
     "check_policy",
     "extremes_are_survived",
+    "features_that_appear_later_are_learned",
     "late_feedback_is_learned_as_shown",
     "learn_is_deterministic",
     "learning_beats_random",
     "lists_are_valid",
+    "lists_of_others_teach_or_are_refused",
+    "lists_without_features_are_ranked",
     "position_in_the_input_is_no_merit",
     "rank_changes_nothing",
     "scores_follow_the_documents",

@@ -9,11 +9,22 @@ from typing import TypeAlias
 import numpy as np
 
 from rankloop.policies import Policy
-from rankloop.types import Array, Feedback, JudgedQuery, QuerySet, Ranking, State
-from rankloop.users import Cascade
+from rankloop.types import (
+    Array,
+    BoolArray,
+    Feedback,
+    JudgedQuery,
+    QuerySet,
+    Ranking,
+    Signal,
+    State,
+    UserModel,
+)
+from rankloop.users import Cascade, Labels
 
 Make: TypeAlias = Callable[[], Policy]
 USER = Cascade(click=(0.1, 0.5, 0.9), stop=(0.1, 0.2, 0.5))
+GIVES: dict[Signal, UserModel] = {user.gives: user for user in (USER, Labels())}
 
 
 class LawBroken(AssertionError):
@@ -37,14 +48,27 @@ def small_world(*, queries: int = 20, documents: int = 12, features: int = 6, se
 def show(policy: Policy, judged: JudgedQuery, *, seed: int, k: int = 5) -> Feedback:
     """One list and one user's response, with luck that depends on nothing but the seed."""
     ranking = policy.rank(judged.query, k=k, rng=np.random.default_rng(seed))
-    return USER.respond(ranking, judged.relevance, np.random.default_rng((seed, 1)))
+    return respond(policy, ranking, judged, seed=seed)
+
+
+def respond(policy: Policy, ranking: Ranking, judged: JudgedQuery, *, seed: int) -> Feedback:
+    """What a user who gives what this policy learns from says of a list."""
+    user = GIVES[policy.learns_from]
+    return user.respond(ranking, judged.relevance, np.random.default_rng((seed, 1)))
+
+
+def reaction(policy: Policy, ranking: Ranking, liked: BoolArray) -> Feedback:
+    """Feedback by which exactly these results were liked, in the signal that this policy learns from."""
+    reward = liked if policy.learns_from == "clicks" else liked.astype(np.int64)
+    return Feedback(ranking, reward, signal=policy.learns_from)
 
 
 def live(policy: Policy, world: QuerySet, *, rounds: int, first: int = 0) -> list[Feedback]:
-    """Rank and learn for some rounds; the log of what was learned."""
+    """Rank and learn for some rounds; the log of what was shown and learned."""
     log = []
     for number in range(first, first + rounds):
         log.append(show(policy, world[number % len(world)], seed=number))
+        policy.shown(log[-1].ranking)
         policy.learn(log[-1])
     return log
 
@@ -66,7 +90,8 @@ def stored(arrays: State) -> dict[str, Array]:
 def stored_feedback(feedback: Feedback) -> Feedback:
     """The feedback as it comes back from a log."""
     ranking = feedback.ranking
-    return Feedback(Ranking(ranking.query, ranking.order, stored(ranking.evidence)), feedback.clicks)
+    again = Ranking(ranking.query, ranking.order, stored(ranking.evidence))
+    return Feedback(again, feedback.reward, feedback.known, feedback.signal)
 
 
 def expect_same(expected: State, found: State, otherwise: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rankloop.checks import laws, sanity
+from rankloop.checks import laws, others, sanity, widening
 from rankloop.checks.life import Make
 
 LAWS: tuple[Callable[[Make], None], ...] = (
@@ -12,6 +12,8 @@ LAWS: tuple[Callable[[Make], None], ...] = (
     laws.learn_is_deterministic,
     laws.scoring_changes_nothing,
     laws.late_feedback_is_learned_as_shown,
+    widening.features_that_appear_later_are_learned,
+    others.lists_of_others_teach_or_are_refused,
     laws.state_survives_storage,
 )
 SANITY: tuple[Callable[[Make], None], ...] = (
@@ -19,6 +21,7 @@ SANITY: tuple[Callable[[Make], None], ...] = (
     sanity.scores_follow_the_documents,
     sanity.position_in_the_input_is_no_merit,
     sanity.extremes_are_survived,
+    sanity.lists_without_features_are_ranked,
 )
 
 

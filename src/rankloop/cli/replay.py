@@ -12,7 +12,7 @@ from rich.table import Table
 
 from rankloop.cli import names
 from rankloop.cli.console import CONSOLE
-from rankloop.types import DataError, SettingError
+from rankloop.types import DataError, Query, SettingError
 
 if TYPE_CHECKING:
     from rankloop.service import Model
@@ -87,7 +87,7 @@ def best_places(model: Model, lists: list[tuple[Impression, list[int]]]) -> list
     found = []
     for shown, places in lists:
         policy, features = model.ready(shown.features)
-        order = np.argsort(-policy.score(features)[shown.order], kind="stable")
+        order = np.argsort(-policy.score(Query("", features))[shown.order], kind="stable")
         found.append(min(int(np.flatnonzero(order == place)[0]) for place in places))
     return found
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankloop.service import Model
 from rankloop.service.show import TellsCertainty
-from rankloop.types import FloatArray
+from rankloop.types import FloatArray, Query
 
 MOST = 4  # weights worth telling
 LEAST = 0.002  # a change that nobody could see
@@ -53,11 +53,12 @@ def weights(model: Model, names: Sequence[str]) -> Mapping[str, float]:
     """How much each feature counts: the score of that feature alone, for a linear model its weight."""
     if not model.width:
         return {}
-    parts = model.policy.score(np.eye(model.width)) - model.policy.score(np.zeros((1, model.width)))
+    ones, none = Query("", np.eye(model.width)), Query("", np.zeros((1, model.width)))
+    parts = model.policy.score(ones) - model.policy.score(none)
     return dict(zip(names, parts.tolist(), strict=False))
 
 
 def settled_pairs(model: Model, raw: FloatArray) -> int:
     """How many pairs of candidates are in a certain order."""
     policy, features = model.ready(raw)
-    return int(policy.certain_orders(features).sum()) if isinstance(policy, TellsCertainty) else 0
+    return int(policy.certain_orders(Query("", features)).sum()) if isinstance(policy, TellsCertainty) else 0

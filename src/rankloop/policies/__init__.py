@@ -1,25 +1,30 @@
 """Online-learning-to-rank policies, one file per algorithm."""
 
-from rankloop.policies.base import Policy
-from rankloop.policies.certainty import Belief, Certainty, DiagonalWidth, Sure, Theory, Width
-from rankloop.policies.covariance import Covariance, Diagonal, Full, Projected
+from rankloop.learning.certainty import Belief, Certainty, DiagonalWidth, Sure, Theory, Width
+from rankloop.learning.covariance import Covariance, Diagonal, Full, Projected
+from rankloop.learning.projection import DocumentSpace, Projection, TrueDocumentSpace
+from rankloop.learning.schedules import Batch, Exact, ReplayMemory, Training
+from rankloop.policies.base import EvidenceAbout, Policy, score_all
 from rankloop.policies.dbgd import DBGD
 from rankloop.policies.epsilon_greedy import EpsilonGreedy
+from rankloop.policies.labelled import LearnsFromGrades
 from rankloop.policies.mgd import MGD
 from rankloop.policies.neural import NeuralPairwise
 from rankloop.policies.nsgd import NSGD
+from rankloop.policies.offline_lambdarank import OfflineLambdaRank
+from rankloop.policies.offline_ranknet import OfflineRankNet
 from rankloop.policies.ollambdarank import OlLambdaRank
+from rankloop.policies.ollambdarank_gt import OlLambdaRankGT
 from rankloop.policies.olranknet import OlRankNet
 from rankloop.policies.p2neurrank import P2NeurRank
 from rankloop.policies.pairrank import PairRank
 from rankloop.policies.pairwise import PairwiseLogistic
 from rankloop.policies.pdgd import PDGD
 from rankloop.policies.pepairrank import PePairRank
-from rankloop.policies.projection import DocumentSpace, Projection, TrueDocumentSpace
 from rankloop.policies.random import Random
 from rankloop.policies.ranknet import RankNet
 from rankloop.policies.scored import ScoredPolicy
-from rankloop.policies.training import Batch, Exact, Replay, Training
+from rankloop.policies.state_fields import state
 from rankloop.policies.uncertain import ExploresUncertain
 
 __all__ = [
@@ -35,11 +40,16 @@ __all__ = [
     "DiagonalWidth",
     "DocumentSpace",
     "EpsilonGreedy",
+    "EvidenceAbout",
     "Exact",
     "ExploresUncertain",
     "Full",
+    "LearnsFromGrades",
     "NeuralPairwise",
+    "OfflineLambdaRank",
+    "OfflineRankNet",
     "OlLambdaRank",
+    "OlLambdaRankGT",
     "OlRankNet",
     "P2NeurRank",
     "PairRank",
@@ -50,11 +60,13 @@ __all__ = [
     "Projection",
     "Random",
     "RankNet",
-    "Replay",
+    "ReplayMemory",
     "ScoredPolicy",
     "Sure",
     "Theory",
     "Training",
     "TrueDocumentSpace",
     "Width",
+    "score_all",
+    "state",
 ]

@@ -2,35 +2,57 @@
 
 from __future__ import annotations
 
-import copy
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
-from typing import ClassVar, Self
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, fields
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 
-from rankloop.types import Feedback, FloatArray, Query, Ranking, RankingError, State
+from rankloop.policies.state_fields import can_widen, declaration, padded, widened
+from rankloop.types import (
+    Array,
+    Feedback,
+    FloatArray,
+    IntArray,
+    Query,
+    QuerySet,
+    Ranking,
+    RankingError,
+    Signal,
+    State,
+)
+
+EvidenceAbout: TypeAlias = Literal[
+    "list", "documents"
+]  # holds for the very list drawn, or for any of the query
 
 
 @dataclass(kw_only=True, eq=False)
 class Policy(ABC):
-    """Ranks queries and learns from clicks.
+    """Ranks queries and learns from what users do with the lists.
 
-    `rank` asks and `learn` changes. A policy is a dataclass whose ordinary fields are its settings and
-    whose `field(init=False)` fields are its state: arrays, which `learn` replaces and nothing else touches.
-    Only a memory that `learn` alone reads may be written in place, where copying it would cost too much.
-    From that follow `state`, `from_state` and a `repr` that shows the settings. A policy that has a `name` is
-    known by it on the command line.
+    `rank` asks and `learn` changes. A policy is a dataclass whose ordinary fields are its settings and whose
+    fields made by `state(...)` are its state: arrays, which `learn` replaces and nothing else touches. Only a
+    memory that `learn` alone reads may be written in place, where copying it would cost too much. From that
+    follow `state`, `from_state`, `widened` and a `repr` that shows the settings. A policy that has a `name`
+    is known by it on the command line.
 
-    The four laws, which `rankloop.checks` tries on every policy:
+    The six laws, which `rankloop.checks` tries on every policy:
 
     1. `rank` changes nothing.
-    2. `learn` is deterministic, so a policy is a fold of its log.
+    2. `learn` and `shown` are deterministic, so a policy is a fold of its log.
     3. Scoring in between changes nothing.
     4. Late feedback is learned as it was shown: `learn` looks at the ranking's evidence, not at a memory.
+    5. Features that appear later are learned; a policy that cannot take more says so.
+    6. Lists of others teach or are refused: what a policy did not draw is never learned wrongly.
     """
 
     name: ClassVar[str] = ""
+    learns_from: ClassVar[Signal] = "clicks"
+    evidence_about: ClassVar[EvidenceAbout] = "list"
+    feature_evidence: ClassVar[tuple[str, ...]] = ()  # evidence whose last axis is features
+    scores_alone: ClassVar[bool] = True  # a document's score depends on its features alone
 
     def __post_init__(self) -> None:  # noqa: B027  # every policy calls that of its parents: it ends here
         """Refuse settings without a meaning; here there are none."""
@@ -39,28 +61,83 @@ class Policy(ABC):
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """Choose `k` candidates to show (all, if there are fewer), with the evidence `learn` will need."""
 
+    def shown(self, ranking: Ranking) -> None:  # noqa: B027  # most policies learn from feedback alone
+        """Take note that a list was shown, whatever comes of it; here nothing is noted."""
+
     @abstractmethod
     def learn(self, feedback: Feedback) -> None:
         """Take in what a user did with a ranking."""
 
     @abstractmethod
-    def score(self, features: FloatArray) -> FloatArray:
-        """How good each document is thought to be, without exploration; higher is better."""
+    def score(self, query: Query) -> FloatArray:
+        """How good each document is thought to be, without exploration, [n_docs]; higher is better."""
+
+    def as_shown(self, drawn: Ranking, order: IntArray) -> Ranking | None:
+        """The ranking to learn from if this order was shown in place of what was drawn; `None`: nothing is.
+
+        >>> from rankloop.policies import MGD, PDGD
+        >>> drawn = Ranking(Query("q", np.eye(2)), np.array([1, 0]))
+        >>> PDGD().as_shown(drawn, np.array([0, 1])).order.tolist()
+        [0, 1]
+        >>> MGD().as_shown(drawn, np.array([0, 1])) is None  # its evidence says whose result stands where
+        True
+        """
+        if np.array_equal(drawn.order, order):
+            return drawn
+        return Ranking(drawn.query, order, drawn.evidence) if self.evidence_about == "documents" else None
+
+    @property
+    def warm_up(self) -> int:
+        """How many judged lists it is to learn from before its first round; none, if nothing is said."""
+        return 0
+
+    @property
+    def warm_up_batch(self) -> int:
+        """How many of them are drawn at a time."""
+        return 1
 
     def state(self) -> State:
         """A snapshot of everything learned, as named arrays."""
-        return {name: np.array(getattr(self, name)) for name in self._state_names()}
+        return {each.name: np.array(getattr(self, each.name)) for each in self._state_fields()}
 
     def from_state(self, state: State) -> Self:
         """A policy with these settings and that state."""
-        if set(state) != set(self._state_names()):
-            raise RankingError(
-                f"{type(self).__name__} has the state {sorted(self._state_names())}, found {sorted(state)}"
-            )
-        twin = copy.copy(self)
+        names = [each.name for each in self._state_fields()]
+        if set(state) != set(names):
+            raise RankingError(f"{type(self).__name__} has the state {sorted(names)}, found {sorted(state)}")
+        twin = self._bare_twin()
         for name, value in state.items():
             setattr(twin, name, np.array(value))
         return twin
+
+    def widened(self, n_features: int) -> Self | None:
+        """The policy that would be there had the new features always been 0; `None`: it takes no more.
+
+        Every feature keeps its column for ever, so widening is padding by what the state fields declare.
+
+        >>> from rankloop.policies import PDGD, RankNet
+        >>> from rankloop.scorers import MLP
+        >>> RankNet().widened(3) is None, RankNet(scorer=MLP()).widened(3) is None
+        (False, True)
+        """
+        own = self._state_fields()
+        if not all(can_widen(each, np.asarray(getattr(self, each.name))) for each in own):
+            return None
+        return self.from_state({each.name: widened(each, self, n_features) for each in own})
+
+    def widened_evidence(self, evidence: Mapping[str, Array], n_features: int) -> dict[str, Array]:
+        """Evidence of a list that was shown when there were fewer features."""
+        return {
+            name: padded(value, (value.ndim - 1,), n_features - value.shape[-1])
+            if name in self.feature_evidence
+            else value
+            for name, value in evidence.items()
+        }
+
+    @classmethod
+    def memory_names(cls) -> tuple[str, ...]:
+        """The arrays of the state that hold past lists, and may be written in place."""
+        return tuple(each.name for each in cls._state_fields() if declaration(each).memory)
 
     def understands(self, other: Policy) -> bool:
         """Whether what the other has learned means the same to this policy, so that it may go on from there.
@@ -74,9 +151,34 @@ class Policy(ABC):
         """
         return type(self) is type(other) and self._form() == other._form()
 
+    def __copy__(self) -> Self:
+        """A twin with a memory of its own: it is the one thing that `learn` writes into."""
+        twin = self._bare_twin()
+        vars(twin).update({name: getattr(self, name).copy() for name in self.memory_names()})
+        return twin
+
+    def _bare_twin(self) -> Self:
+        """A twin that shares everything."""
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self))
+        return twin
+
     def _form(self) -> tuple[object, ...]:
         """The settings without which the arrays of the state mean nothing."""
         return ()
 
-    def _state_names(self) -> tuple[str, ...]:
-        return tuple(field.name for field in fields(self) if not field.init)
+    @classmethod
+    def _state_fields(cls) -> tuple[Field[Any], ...]:
+        return tuple(each for each in fields(cls) if not each.init)
+
+
+def score_all(policy: Policy, queries: QuerySet) -> FloatArray:
+    """The scores of all documents of a set, [n_rows]: in one call, where features suffice.
+
+    >>> from rankloop.policies import Random
+    >>> score_all(Random(), QuerySet(np.eye(3), np.array([0, 1, 3]), np.array([0, 2, 1]), ("a", "b"))).shape
+    (3,)
+    """
+    if policy.scores_alone:
+        return policy.score(queries.together)
+    return np.concatenate([policy.score(judged.query) for judged in queries])

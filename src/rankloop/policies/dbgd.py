@@ -21,7 +21,7 @@ class DBGD(MGD):
     >>> shown = policy.rank(Query("q", np.eye(5)), k=5, rng=np.random.default_rng(0))
     >>> challenger = shown.evidence["owners"][1] > 0
     >>> policy.learn(Feedback(shown, challenger))  # every click goes to the challenger
-    >>> bool(np.allclose(policy.score(np.eye(5)), shown.evidence["directions"][0]))
+    >>> bool(np.allclose(policy.score(shown.query), shown.evidence["directions"][0]))
     True
 
     Yue, Joachims: Interactively optimizing information retrieval systems as a dueling bandits problem.

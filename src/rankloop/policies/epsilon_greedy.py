@@ -40,4 +40,4 @@ class EpsilonGreedy(RankNet):
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """Mostly the best first."""
-        return Ranking(query, epsilon_greedy(self.score(query.features), k, self.epsilon, rng))
+        return Ranking(query, epsilon_greedy(self.score(query), k, self.epsilon, rng))

@@ -9,10 +9,11 @@ import numpy as np
 
 from rankloop.explorers import greedy
 from rankloop.interleaving import Interleaving, TeamDraft, credit
-from rankloop.policies.projection import Projection
+from rankloop.learning.projection import Projection
 from rankloop.policies.scored import ScoredPolicy
+from rankloop.policies.state_fields import state
 from rankloop.scorers import Linear
-from rankloop.types import Array, BoolArray, Feedback, FloatArray, Query, Ranking, SettingError
+from rankloop.types import Array, BoolArray, Feedback, FloatArray, Query, Ranking, RankingError, SettingError
 
 
 @dataclass(kw_only=True, eq=False)
@@ -29,7 +30,7 @@ class MGD(ScoredPolicy):
     >>> policy = MGD(candidates=9, step=1.0)
     >>> shown = policy.rank(Query("q", np.eye(5)), k=5, rng=np.random.default_rng(0))
     >>> policy.learn(Feedback(shown, np.array([True, False, False, False, False])))
-    >>> bool(policy.score(np.eye(5)).argmax() == shown.order[0])
+    >>> bool(policy.score(shown.query).argmax() == shown.order[0])
     True
 
     Schuth, Oosterhuis, Whiteson, de Rijke: Multileave gradient descent for fast online learning to rank.
@@ -37,6 +38,7 @@ class MGD(ScoredPolicy):
     """
 
     name: ClassVar[str] = "mgd"
+    feature_evidence: ClassVar[tuple[str, ...]] = ("directions",)
 
     candidates: int = 9
     step: float = 0.01  # η: how far to follow the winners
@@ -44,8 +46,8 @@ class MGD(ScoredPolicy):
     decay: float = 1.0  # of the step, at each update
     interleaving: Interleaving = field(default_factory=TeamDraft)
     projection: Projection | None = None  # of the direction to move along
-    examined: FloatArray = field(default_factory=lambda: np.empty((0, 0)), init=False, repr=False)
-    updates: Array = field(default_factory=lambda: np.zeros((), dtype=np.int64), init=False, repr=False)
+    examined: FloatArray = state((0, 0), feature_axes=(1,))  # lately, if the projection asks for it
+    updates: Array = state(dtype=np.int64)
 
     def __post_init__(self) -> None:
         """Refuse searches that go nowhere."""
@@ -61,7 +63,9 @@ class MGD(ScoredPolicy):
             raise SettingError(f"a projection needs the features of a linear scorer, found {self.scorer}")
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
-        """Multileave the current ranker with its neighbours."""
+        """Multileave the current ranker with its neighbours; without features there are none."""
+        if not query.features.shape[1]:
+            return Ranking(query, rng.permutation(query.n_docs)[:k])
         current = self.parameters_for(query.features)
         directions = self.propose(query, rng)
         rankers = np.vstack((current, current + self.radius * directions))
@@ -71,13 +75,16 @@ class MGD(ScoredPolicy):
 
     def learn(self, feedback: Feedback) -> None:
         """Move towards the mean of the directions that beat the current ranker."""
+        if not feedback.ranking.query.features.shape[1]:
+            return
+        current = self.parameters_for(feedback.ranking.query.features)
+        self._check_fit(feedback, current)
         winners = self.winners(feedback)
         documents = self.projection.documents(feedback, self.examined) if self.projection else self.examined
         if winners.any():
             direction = feedback.ranking.evidence["directions"][winners].mean(axis=0)
             if self.projection:
                 direction = self.projection.project(direction, documents)
-            current = self.parameters_for(feedback.ranking.query.features)
             self.move(current, self.step * self.decay ** float(self.updates), direction)
             self.updates = self.updates + 1
         if self.projection:
@@ -86,6 +93,21 @@ class MGD(ScoredPolicy):
     def propose(self, query: Query, rng: np.random.Generator) -> FloatArray:
         """The directions to try, [candidates, n_parameters]."""
         return unit_directions(self.candidates, self.parameters_for(query.features).size, rng)
+
+    def _check_fit(self, feedback: Feedback, current: FloatArray) -> None:
+        """Refuse a list of other documents, or other evidence, than this ranker can compare."""
+        evidence, found = feedback.ranking.evidence, feedback.ranking.query.features.shape[1]
+        if isinstance(self.scorer, Linear) and found != current.size:
+            raise RankingError(f"this ranker knows {current.size} features but the query has {found}")
+        if evidence["owners"].shape[1] != len(feedback.ranking):
+            raise RankingError(
+                f"evidence on a list of {evidence['owners'].shape[1]}, but {len(feedback.ranking)} were shown"
+            )
+        if evidence["directions"].shape[1] != current.size:
+            raise RankingError(
+                f"this ranker has {current.size} parameters, but the list tried directions of "
+                f"{evidence['directions'].shape[1]}: it was drawn when there were other features"
+            )
 
     def winners(self, feedback: Feedback) -> BoolArray:
         """Which candidates to follow, [candidates]: those with more credit than the current ranker."""

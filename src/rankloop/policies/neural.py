@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Self
 
 import numpy as np
 
-from rankloop.policies.adam import adam
-from rankloop.policies.lessons import Lesson, enlarged, keep, lesson_of
-from rankloop.policies.pairloss import descent, fair_share, surprise
-from rankloop.policies.preferences import Pairing, check_pairing
-from rankloop.policies.scored import ScoredPolicy, check_part
-from rankloop.policies.training import Batch, Replay, Training
+from rankloop.learning.adam import adam
+from rankloop.learning.pair_loss import descent, fair_share, residuals
+from rankloop.learning.preferences import Pairing, check_pairing
+from rankloop.learning.replay_memory import Comparisons, comparisons_of, enlarged, keep
+from rankloop.learning.schedules import Batch, ReplayMemory, Training
+from rankloop.policies.scored import ScoredPolicy, check_part, check_size
+from rankloop.policies.state_fields import state
 from rankloop.policies.uncertain import ExploresUncertain
 from rankloop.scorers import MLP, Scorer
 from rankloop.types import (
@@ -22,6 +22,7 @@ from rankloop.types import (
     Feedback,
     FloatArray,
     IntArray,
+    Query,
     RankingError,
     SettingError,
     State,
@@ -46,34 +47,27 @@ class NeuralPairwise(ExploresUncertain, ScoredPolicy):
 
     scorer: Scorer = field(default_factory=MLP)
     pairing: Pairing = "all"
-    training: Training = field(default_factory=Replay)
+    training: Training = field(default_factory=ReplayMemory)
     learning_rate: float = 1e-4
     regularisation: float = 100.0
-    average: FloatArray = field(default_factory=partial(np.zeros, (0,)), init=False, repr=False)
-    moments: FloatArray = field(default_factory=partial(np.zeros, (2, 0)), init=False, repr=False)  # of Adam
-    steps: Array = field(default_factory=partial(np.zeros, (), np.int64), init=False, repr=False)
-    lists: Array = field(default_factory=partial(np.zeros, (), np.int64), init=False, repr=False)  # learned
-    documents: FloatArray = field(default_factory=partial(np.zeros, (0, 0, 0)), init=False, repr=False)
-    wins: BoolArray = field(default_factory=lambda: np.zeros((0, 0, 0), np.bool_), init=False, repr=False)
-    seeds: IntArray = field(default_factory=lambda: np.zeros(0, np.int64), init=False, repr=False)
+    average: FloatArray = state((0,), feature_axes=(0,))
+    moments: FloatArray = state((2, 0), feature_axes=(1,))  # of Adam
+    steps: Array = state(dtype=np.int64)
+    lists: Array = state(dtype=np.int64)  # learned from
+    documents: FloatArray = state((0, 0, 0), feature_axes=(2,), memory=True)
+    wins: BoolArray = state((0, 0, 0), np.bool_, feature_axes=(), memory=True)
+    seeds: IntArray = state((0,), np.int64, feature_axes=(), memory=True)
 
     def __post_init__(self) -> None:
         """Refuse ways that nobody knows."""
         super().__post_init__()
         check_pairing(self.pairing)
-        check_part("training", self.training, "batches", "Replay() or Exact()")
+        check_part("training", self.training, "batches", "ReplayMemory() or Exact()")
         if not (0 < self.learning_rate < np.inf and 0 < self.regularisation < np.inf):
             raise SettingError(
                 "learning_rate and regularisation must be positive, "
                 f"found learning_rate={self.learning_rate}, regularisation={self.regularisation}"
             )
-
-    def __copy__(self) -> Self:
-        """A twin with a memory of its own: it is the one thing that `learn` writes into."""
-        twin = object.__new__(type(self))
-        memory = {name: getattr(self, name).copy() for name in ("documents", "wins", "seeds")}
-        vars(twin).update(vars(self), **memory)
-        return twin
 
     def from_state(self, state: State) -> Self:
         """A policy with these settings and that state, if they fit together."""
@@ -85,21 +79,29 @@ class NeuralPairwise(ExploresUncertain, ScoredPolicy):
     def learn(self, feedback: Feedback) -> None:
         """Remember what the list teaches, and train on it and on some of what was remembered."""
         seed = int(feedback.ranking.evidence["seed"])
-        lesson = lesson_of(feedback, self.pairing, seed)
-        if not lesson.wins.any():
+        compared = comparisons_of(feedback, self.pairing, seed)
+        if not (compared.wins.any() and compared.documents.shape[1]):
             return
-        check_size(lesson.documents)
+        check_size(compared.documents)
         if not self.parameters.size:
-            self._start(lesson.documents)
-        newest = self._remember(lesson, seed)
+            self._start(compared.documents)
+        newest = self._remember(compared, seed)
         rng = np.random.default_rng((seed, 1))  # (seed,) itself may have matched the pairs
         for batch in self.training.batches(int(self.lists), newest, rng):
             self._step(batch)
-        self._take_in(lesson)
+        self._take_in(compared)
+
+    def widened(self, n_features: int) -> None:
+        """Not possible: the units of a network start with weights for all features, drawn together."""
+        del n_features
 
     def parameters_for(self, features: FloatArray) -> FloatArray:
         """The averaged parameters, or the scorer's starting point before anything was learned."""
         return self.average if self.average.size else self.scorer.start(features.shape[1])
+
+    def _has_learned_of(self, query: Query) -> bool:
+        """Whether anything is known of such documents: of those without features nobody knows anything."""
+        return bool(self.parameters.size and query.features.shape[1])
 
     def _form(self) -> tuple[object, ...]:
         return (*super()._form(), self.training.memory)
@@ -114,13 +116,13 @@ class NeuralPairwise(ExploresUncertain, ScoredPolicy):
         """Where the parameters start, and what the penalty pulls them back to."""
         return self.scorer.start(n_features)
 
-    def _remember(self, lesson: Lesson, seed: int) -> int:
-        """Keep a lesson, in place of the oldest if there is no room; the slot it is in."""
-        known, found = self.documents.shape[2], lesson.documents.shape[1]
+    def _remember(self, compared: Comparisons, seed: int) -> int:
+        """Keep the comparisons of a list, in place of the oldest if there is no room; the slot it is in."""
+        known, found = self.documents.shape[2], compared.documents.shape[1]
         if known != found:
             raise RankingError(f"this ranker knows {known} features but the query has {found}")
         slot = int(self.lists) % (self.training.memory or int(self.lists) + 1)
-        self.documents, self.wins = keep(self.documents, self.wins, slot, lesson)
+        self.documents, self.wins = keep(self.documents, self.wins, slot, compared)
         self.seeds = enlarged(self.seeds, self.documents.shape[:1])
         self.seeds[slot] = seed
         self.lists = self.lists + 1
@@ -145,20 +147,10 @@ class NeuralPairwise(ExploresUncertain, ScoredPolicy):
     def _weigh(self, scores: FloatArray, wins: BoolArray, seeds: IntArray) -> FloatArray:
         """What each win counts, on lists with these seeds."""
         del seeds  # nothing is random here
-        return surprise(scores, wins) * fair_share(wins)
+        return residuals(scores, wins) * fair_share(wins)
 
-    def _take_in(self, lesson: Lesson) -> None:
+    def _take_in(self, compared: Comparisons) -> None:
         """Update what the certain orders need, after training."""
-
-
-def check_size(documents: FloatArray) -> None:
-    """Refuse features whose sums of squares would overflow, before anything is remembered."""
-    largest, limit = float(np.abs(documents).max()), float(np.finfo(documents.dtype).max) ** (1 / 3)
-    if largest > limit:
-        raise RankingError(
-            f"features of up to {limit:.0e} can be learned from, found {largest:.0e}: "
-            "scale them, for example to 0..1 within the query"
-        )
 
 
 def check_form(name: str, found: Array, expected: Array) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from rankloop.interleaving import credit
-from rankloop.policies import hard_lists
+from rankloop.learning import difficult_lists
+from rankloop.learning.projection import orthonormal_basis
 from rankloop.policies.mgd import MGD
-from rankloop.policies.projection import orthonormal_basis
-from rankloop.types import Array, BoolArray, Feedback, FloatArray, Query, SettingError
+from rankloop.policies.state_fields import state
+from rankloop.types import Array, BoolArray, Feedback, FloatArray, Query, RankingError, SettingError
 
 
 @dataclass(kw_only=True, eq=False)
@@ -43,10 +44,10 @@ class NSGD(MGD):
     avoid: int = 25  # the worst of them are avoided; never more than half as many as there are parameters
     hard: int = 10  # difficult lists remembered
     hard_window: int = 50  # for how many rounds
-    losers: FloatArray = field(default_factory=lambda: np.empty((0, 0)), init=False, repr=False)
-    losses: FloatArray = field(default_factory=lambda: np.empty(0), init=False, repr=False)
-    lists: FloatArray = field(default_factory=lambda: np.empty((0, 0)), init=False, repr=False)
-    rounds: Array = field(default_factory=lambda: np.zeros((), dtype=np.int64), init=False, repr=False)
+    losers: FloatArray = state((0, 0), feature_axes=(1,))  # directions
+    losses: FloatArray = state((0,), feature_axes=())  # of credit
+    lists: FloatArray = state((0, 0), feature_axes=(1,), before=2)  # the difficult ones
+    rounds: Array = state(dtype=np.int64)
 
     def __post_init__(self) -> None:
         """Refuse memories that cannot be."""
@@ -69,7 +70,7 @@ class NSGD(MGD):
             basis = orthonormal_basis(self.losers[worst])
             proposals -= (proposals @ basis.T) @ basis
         proposals /= np.linalg.norm(proposals, axis=1, keepdims=True)
-        mean = self.scorer.pull(current, query.features, np.full(query.n_docs, 1 / query.n_docs))
+        mean = self.scorer.vjp(current, query.features, np.full(query.n_docs, 1 / query.n_docs))
         return proposals[np.argsort(-np.abs(proposals @ mean), kind="stable")[: self.candidates]]
 
     def winners(self, feedback: Feedback) -> BoolArray:
@@ -80,12 +81,17 @@ class NSGD(MGD):
         if tied.sum() > 1 and self.lists.size:
             current = self.parameters_for(feedback.ranking.query.features)
             rankers = current + self.radius * evidence["directions"][tied]
-            quality = hard_lists.quality(self.lists, self.scorer.score(rankers, self.lists[:, 2:]))
+            quality = difficult_lists.quality(self.lists, self.scorer.score(rankers, self.lists[:, 2:]))
             tied[tied] = quality == quality.max()
         return np.asarray(tied)
 
     def learn(self, feedback: Feedback) -> None:
         """Move as MGD does, then remember who lost and which lists were difficult."""
+        found, known = feedback.ranking.query.features.shape[1], self.lists.shape[1] - 2
+        if not found:
+            return
+        if self.lists.size and found != known:
+            raise RankingError(f"this ranker knows {known} features but the query has {found}")
         super().learn(feedback)
         evidence = feedback.ranking.evidence
         earned = credit(evidence["owners"], feedback.clicks)
@@ -95,7 +101,7 @@ class NSGD(MGD):
                 : self.window
             ]
             self.losses = np.concatenate((losses, self.losses))[: self.window]
-        self.lists = hard_lists.remember(
+        self.lists = difficult_lists.remember(
             self.lists, feedback, int(self.rounds), most=self.hard, window=self.hard_window
         )
         self.rounds = self.rounds + 1

@@ -7,8 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankloop.learning.delta_ndcg import as_much_together, delta_of_wins
+from rankloop.learning.pair_loss import fair_share, residuals
 from rankloop.policies.olranknet import OlRankNet
-from rankloop.policies.pairloss import fair_share, surprise
 from rankloop.types import BoolArray, FloatArray, IntArray, SettingError
 
 
@@ -34,7 +35,7 @@ class OlLambdaRank(OlRankNet):
     >>> for seed in range(200):  # document 2 is always clicked
     ...     shown = policy.rank(query, k=3, rng=np.random.default_rng(seed))
     ...     policy.learn(Feedback(shown, shown.order == 2))
-    >>> policy.certain_orders(query.features)[2].tolist()  # 2 belongs above 0 and above 1
+    >>> policy.certain_orders(query)[2].tolist()  # 2 belongs above 0 and above 1
     [True, True, False]
 
     Burges: From RankNet to LambdaRank to LambdaMART: an overview. Microsoft Research, 2010. Jia, Wang:
@@ -53,8 +54,8 @@ class OlLambdaRank(OlRankNet):
 
     def _weigh(self, scores: FloatArray, wins: BoolArray, seeds: IntArray) -> FloatArray:
         gains = np.where(wins.any(axis=-1), 1.0, 0.0)
-        drawn = changes(scores + self._luck(wins, seeds), wins, gains).mean(axis=0)
-        return surprise(scores, wins) * as_much_together(drawn, fair_share(wins) * wins)
+        drawn = delta_of_wins(scores + self._luck(wins, seeds), wins, gains).mean(axis=0)
+        return residuals(scores, wins) * as_much_together(drawn, fair_share(wins) * wins)
 
     def _luck(self, wins: BoolArray, seeds: IntArray) -> FloatArray:
         """What is added to the scores before each draw's list is sorted, [draws, n_lists, n].
@@ -69,53 +70,3 @@ class OlLambdaRank(OlRankNet):
                 rng = np.random.default_rng((seed, 3))
                 luck[:, number, listed] = rng.gumbel(size=(self.draws, np.count_nonzero(listed)))
         return luck
-
-
-def lambdas(scores: FloatArray, wins: BoolArray, gains: FloatArray) -> FloatArray:
-    r"""The weighted slope of every win: $\sigma(s_j - s_i)\,|\Delta \text{nDCG@10}|$ if $i$ won against $j$.
-
-    Documents that neither won nor lost are not in the list.
-
-    >>> wins = np.array([[False, True], [False, False]])
-    >>> lambdas(np.zeros(2), wins, np.array([1.0, 0.0]))[0].round(4).tolist()  # (1 - 1 / log2(3)) / 2
-    [0.0, 0.1845]
-    """
-    return surprise(scores, wins) * changes(scores, wins, gains)
-
-
-def changes(scores: FloatArray, wins: BoolArray, gains: FloatArray) -> FloatArray:
-    r"""$|\Delta \text{nDCG@10}|$ of every win, 0 elsewhere; only documents that won or lost are listed."""
-    listed = wins.any(axis=-1) | wins.any(axis=-2)
-    return swap_changes(np.where(listed, scores, -np.inf), gains) * wins
-
-
-def as_much_together(weights: FloatArray, others: FloatArray) -> FloatArray:
-    """Weights of the pairs of each list, scaled so that their sum is that of the others.
-
-    >>> as_much_together(np.array([[0.0, 0.2], [0.6, 0.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])).tolist()
-    [[0.0, 0.5], [1.5, 0.0]]
-    """
-    found, wanted = (each.sum(axis=(-2, -1), keepdims=True) for each in (weights, others))
-    scaled: FloatArray = weights * (wanted / np.where(found > 0, found, 1))
-    return scaled
-
-
-def swap_changes(scores: FloatArray, gains: FloatArray, *, k: int = 10) -> FloatArray:
-    r"""By how much nDCG@k would change if two documents of the list sorted by score were swapped.
-
-    $|g_i - g_j| \cdot |d_i - d_j| \,/\, \text{ideal DCG}$ for all pairs, [..., n, n], with gains $g$ and the
-    discounts $d = 1 / \log_2(1 + \text{rank})$, which are 0 beyond rank $k$. A list without gains has no
-    nDCG, and nothing changes it.
-
-    >>> swap_changes(np.array([2.0, 1.0]), np.array([0.0, 1.0])).round(4)[0].tolist()  # 1 - 1 / log2(3)
-    [0.0, 0.3691]
-    """
-    rank = (-scores).argsort(axis=-1, kind="stable").argsort(axis=-1)
-    n = scores.shape[-1]
-    discounts = np.where(np.arange(n) < k, 1 / np.log2(2 + np.arange(n)), 0)
-    ideal = (-np.sort(-gains, axis=-1) * discounts).sum(axis=-1)[..., None, None]
-    shown = discounts[rank]
-    differences: FloatArray = np.abs(gains[..., :, None] - gains[..., None, :]) * np.abs(
-        shown[..., :, None] - shown[..., None, :]
-    )
-    return differences / np.where(ideal > 0, ideal, 1)

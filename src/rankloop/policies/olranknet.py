@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 from typing import ClassVar, Self
 
 import numpy as np
 
 from rankloop.explorers import certain_orders
-from rankloop.policies.covariance import Covariance, Projected
-from rankloop.policies.lessons import Lesson
+from rankloop.learning.covariance import Covariance, Projected
+from rankloop.learning.replay_memory import Comparisons
 from rankloop.policies.neural import NeuralPairwise, check_form
 from rankloop.policies.scored import check_part
+from rankloop.policies.state_fields import state
 from rankloop.scorers import Gradients
-from rankloop.types import BoolArray, FloatArray, SettingError, State
+from rankloop.types import BoolArray, FloatArray, Query, SettingError, State
 
 
 @dataclass(kw_only=True, eq=False)
@@ -36,7 +36,7 @@ class OlRankNet(NeuralPairwise):
     >>> for seed in range(200):  # document 2 is always clicked
     ...     shown = policy.rank(query, k=3, rng=np.random.default_rng(seed))
     ...     policy.learn(Feedback(shown, shown.order == 2))
-    >>> policy.certain_orders(query.features)[2].tolist()  # 2 belongs above 0 and above 1
+    >>> policy.certain_orders(query)[2].tolist()  # 2 belongs above 0 and above 1
     [True, True, False]
 
     Jia, Wang: Learning neural ranking models online from implicit user feedback. WWW 2022.
@@ -46,7 +46,7 @@ class OlRankNet(NeuralPairwise):
 
     covariance: Covariance = field(default_factory=Projected)
     alpha: float = 0.03
-    known: FloatArray = field(default_factory=partial(np.zeros, (0,)), init=False, repr=False)  # of A / λ
+    known: FloatArray = state((0,))  # of A / λ
 
     def __post_init__(self) -> None:
         """Refuse a width below zero, and what is no covariance."""
@@ -63,20 +63,20 @@ class OlRankNet(NeuralPairwise):
             check_form("sums over pairs", twin.known, self.covariance.start(gradients))
         return twin
 
-    def certain_orders(self, features: FloatArray) -> BoolArray:
+    def certain_orders(self, query: Query) -> BoolArray:
         """`certain[i, j]`: the order of `i` above `j` is settled."""
-        if not self.parameters.size:
-            return np.zeros((len(features), len(features)), dtype=bool)
-        widths = np.sqrt(self.covariance.squared_widths(self.known, self._gradients(features)))
-        return certain_orders(self.score(features), self.alpha * widths)
+        if not self._has_learned_of(query):
+            return np.zeros((query.n_docs, query.n_docs), dtype=bool)
+        widths = np.sqrt(self.covariance.squared_widths(self.known, self._gradients(query.features)))
+        return certain_orders(self.score(query), self.alpha * widths)
 
     def _form(self) -> tuple[object, ...]:
         return (*super()._form(), self.covariance)
 
-    def _take_in(self, lesson: Lesson) -> None:
-        gradients = self._gradients(lesson.documents)
+    def _take_in(self, compared: Comparisons) -> None:
+        gradients = self._gradients(compared.documents)
         known = self.known if self.known.size else self.covariance.start(gradients)
-        self.known = self.covariance.absorb(known, gradients, *lesson.wins.nonzero())
+        self.known = self.covariance.absorb(known, gradients, *compared.wins.nonzero())
 
     def _gradients(self, features: FloatArray) -> Gradients:
         r"""Gradients in the unit in which $\lambda$ is 1."""

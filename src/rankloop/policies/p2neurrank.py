@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankloop.learning.pair_loss import fair_share, residuals
 from rankloop.policies.neural import NeuralPairwise
-from rankloop.policies.pairloss import fair_share, surprise
-from rankloop.types import BoolArray, FloatArray, IntArray, SettingError
+from rankloop.types import BoolArray, FloatArray, IntArray, Query, SettingError
 
 SPARE = 8  # networks that learn and are not asked in a round, by default
 
@@ -35,7 +35,7 @@ class P2NeurRank(NeuralPairwise):
     >>> for seed in range(200):  # document 2 is always clicked
     ...     shown = policy.rank(query, k=3, rng=np.random.default_rng(seed))
     ...     policy.learn(Feedback(shown, shown.order == 2))
-    >>> policy.certain_orders(query.features)[2].tolist()  # 2 belongs above 0 and above 1
+    >>> policy.certain_orders(query)[2].tolist()  # 2 belongs above 0 and above 1
     [True, True, False]
 
     Jia: Toward reliable decision-making in information systems. PhD thesis, University of Virginia 2022.
@@ -62,21 +62,22 @@ class P2NeurRank(NeuralPairwise):
                 f"themselves with new noise in every round, found {self.networks}"
             )
 
-    def certain_orders(self, features: FloatArray) -> BoolArray:
+    def certain_orders(self, query: Query) -> BoolArray:
         """`certain[i, j]`: all rankers put `i` above `j`."""
-        if not self.parameters.size:
-            return np.zeros((len(features), len(features)), dtype=bool)
-        scores = self._opinions(features)
+        if not self._has_learned_of(query):
+            return np.zeros((query.n_docs, query.n_docs), dtype=bool)
+        scores = self._opinions(query.features)
         agreed: BoolArray = np.logical_and.reduce(scores[:, :, None] > scores[:, None, :])
         return agreed
 
-    def list_scores(self, features: FloatArray) -> FloatArray:
+    def list_scores(self, query: Query) -> FloatArray:
         """The mean of the rankers' scores: what all agree on, it agrees with."""
-        return self._opinions(features).mean(axis=0) if self.parameters.size else self.score(features)
+        known = self._has_learned_of(query)
+        return self._opinions(query.features).mean(axis=0) if known else self.score(query)
 
-    def score(self, features: FloatArray) -> FloatArray:
+    def score(self, query: Query) -> FloatArray:
         """The mean of all networks' scores."""
-        scores = super().score(features)
+        scores = super().score(query)
         return scores if scores.ndim == 1 else scores.mean(axis=0)
 
     def _opinions(self, features: FloatArray) -> FloatArray:
@@ -96,7 +97,7 @@ class P2NeurRank(NeuralPairwise):
         return np.stack([self.scorer.start(n_features, number) for number in range(self._learning)])
 
     def _weigh(self, scores: FloatArray, wins: BoolArray, seeds: IntArray) -> FloatArray:
-        perturbed = surprise(scores, wins) + math.sqrt(self.variance) * self._noise(wins, seeds)
+        perturbed = residuals(scores, wins) + math.sqrt(self.variance) * self._noise(wins, seeds)
         return perturbed * fair_share(wins)
 
     def _noise(self, wins: BoolArray, seeds: IntArray) -> FloatArray:

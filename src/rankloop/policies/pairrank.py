@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
-from rankloop.policies import logistic
-from rankloop.policies.certainty import Belief, Certainty, Sure
-from rankloop.policies.pairwise import PairwiseLogistic
-from rankloop.types import Array, BoolArray, FloatArray, SettingError
+from rankloop.learning import logistic
+from rankloop.learning.certainty import Belief, Certainty, Sure
+from rankloop.policies.pairwise import PairwiseLogistic, prior_variance
+from rankloop.policies.state_fields import state
+from rankloop.types import Array, BoolArray, FloatArray, Query, SettingError
 
 
 @dataclass(kw_only=True, eq=False)
@@ -28,7 +28,7 @@ class PairRank(PairwiseLogistic):
     >>> for seed in range(20):  # document 2 is always clicked
     ...     shown = policy.rank(query, k=3, rng=np.random.default_rng(seed))
     ...     policy.learn(Feedback(shown, shown.order == 2))
-    >>> policy.certain_orders(query.features)[2].tolist()  # 2 belongs above 0 and above 1
+    >>> policy.certain_orders(query)[2].tolist()  # 2 belongs above 0 and above 1
     [True, True, False]
 
     Jia, Wang, Guo, Wang: PairRank: online pairwise learning to rank by divide-and-conquer. WWW 2021.
@@ -37,9 +37,9 @@ class PairRank(PairwiseLogistic):
     name: ClassVar[str] = "pairrank"
 
     certainty: Certainty = field(default_factory=Sure)
-    design: FloatArray = field(default_factory=partial(np.zeros, (0, 0)), init=False, repr=False)  # M⁻¹
-    log_det: Array = field(default_factory=partial(np.zeros, ()), init=False, repr=False)  # log det M/λI
-    energy: FloatArray = field(default_factory=partial(np.zeros, (0,)), init=False, repr=False)  # diag M
+    design: FloatArray = state((0, 0), feature_axes=(0, 1), starts=prior_variance)  # M⁻¹
+    log_det: Array = state()  # log det M/λI
+    energy: FloatArray = state((0,), feature_axes=(0,), starts=lambda policy: float(policy.penalty))  # diag M
 
     def __post_init__(self) -> None:
         """Refuse a bare number: a level and a width are not the same."""
@@ -49,11 +49,11 @@ class PairRank(PairwiseLogistic):
                 f"certainty must be a criterion, such as Sure(0.8) or Width(0.01), found {self.certainty!r}"
             )
 
-    def certain_orders(self, features: FloatArray) -> BoolArray:
+    def certain_orders(self, query: Query) -> BoolArray:
         """`certain[i, j]`: the order of `i` above `j` is settled."""
-        if not self.parameters.size:
-            return np.zeros((len(features), len(features)), dtype=bool)
-        return self.certainty.certain(self.score(features), features, self.belief())
+        if not self._has_learned_of(query):
+            return np.zeros((query.n_docs, query.n_docs), dtype=bool)
+        return self.certainty.certain(self.score(query), query.features, self.belief())
 
     def belief(self) -> Belief:
         """What is known of the weights besides their value."""

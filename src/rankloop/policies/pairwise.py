@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 
-from rankloop.policies import logistic
-from rankloop.policies.preferences import Pairing, check_pairing, pair_differences
+from rankloop.learning import logistic
+from rankloop.learning.preferences import Pairing, check_pairing, pair_differences
+from rankloop.policies.state_fields import state
 from rankloop.policies.uncertain import ExploresUncertain
 from rankloop.scorers import Linear
-from rankloop.types import Array, Feedback, FloatArray, RankingError, SettingError
+from rankloop.types import Array, Feedback, FloatArray, Query, RankingError, SettingError
 
 Update: TypeAlias = Literal["online", "exact"]
+
+
+def prior_variance(policy: PairwiseLogistic) -> float:
+    r"""$1 / \lambda$: what the inverse of a matrix that starts as $\lambda I$ has for a new feature."""
+    return 1.0 / float(policy.penalty)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -33,10 +38,10 @@ class PairwiseLogistic(ExploresUncertain):
     update: Update = "online"
     prior: float = 0.4
     regularisation: float | None = None
-    parameters: FloatArray = field(default_factory=partial(np.zeros, (0,)), init=False, repr=False)
-    curvature: FloatArray = field(default_factory=partial(np.zeros, (0, 0)), init=False, repr=False)  # H⁻¹
-    penalty: Array = field(default_factory=partial(np.zeros, ()), init=False, repr=False)  # the λ in use
-    history: FloatArray = field(default_factory=partial(np.zeros, (0, 0)), init=False, repr=False)  # if exact
+    parameters: FloatArray = state((0,), feature_axes=(0,))
+    curvature: FloatArray = state((0, 0), feature_axes=(0, 1), starts=prior_variance)  # H⁻¹
+    penalty: Array = state()  # the λ in use
+    history: FloatArray = state((0, 0), feature_axes=(1,))  # all pairs, if exact
 
     def __post_init__(self) -> None:
         """Refuse ways that nobody knows."""
@@ -77,10 +82,14 @@ class PairwiseLogistic(ExploresUncertain):
             self._solve(pairs)
         self._take_in(pairs, seed)
 
-    def score(self, features: FloatArray) -> FloatArray:
+    def score(self, query: Query) -> FloatArray:
         """Scores of the learned ranker."""
-        known = self.parameters if self.parameters.size else np.zeros(features.shape[1])
-        return Linear().score(known, features)
+        known = self.parameters if self._has_learned_of(query) else np.zeros(query.features.shape[1])
+        return Linear().score(known, query.features)
+
+    def _has_learned_of(self, query: Query) -> bool:
+        """Whether anything is known of such documents: of those without features nobody knows anything."""
+        return bool(self.parameters.size and query.features.shape[1])
 
     def _start(self, features: FloatArray) -> None:
         dimensions = features.shape[1]

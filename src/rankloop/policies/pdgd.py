@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from rankloop.explorers import plackett_luce
-from rankloop.policies.preferences import clicked_over_skipped, net_votes
+from rankloop.learning.preferences import clicked_over_skipped, net_votes
+from rankloop.policies.base import EvidenceAbout
 from rankloop.policies.scored import ScoredPolicy
-from rankloop.types import Array, Feedback, FloatArray, IntArray, Query, Ranking, SettingError
+from rankloop.policies.state_fields import state
+from rankloop.types import Array, Feedback, FloatArray, IntArray, Query, Ranking, RankingError, SettingError
 
 
 @dataclass(kw_only=True, eq=False)
@@ -31,17 +33,18 @@ class PDGD(ScoredPolicy):
     >>> policy = PDGD(learning_rate=1.0)
     >>> shown = policy.rank(Query("q", np.eye(2)), k=2, rng=np.random.default_rng(0))
     >>> policy.learn(Feedback(shown, np.array([False, True])))
-    >>> policy.score(np.eye(2))[shown.order].tolist()  # ρ = 1/2, σσ = 1/4
+    >>> policy.score(shown.query)[shown.order].tolist()  # ρ = 1/2, σσ = 1/4
     [-0.125, 0.125]
 
     Oosterhuis, de Rijke: Differentiable unbiased online learning to rank. CIKM 2018.
     """
 
     name: ClassVar[str] = "pdgd"
+    evidence_about: ClassVar[EvidenceAbout] = "documents"  # their scores
 
     learning_rate: float = 0.1
     decay: float = 1.0  # of the learning rate, at each update
-    updates: Array = field(default_factory=lambda: np.zeros((), dtype=np.int64), init=False, repr=False)
+    updates: Array = state(dtype=np.int64)
 
     def __post_init__(self) -> None:
         """Refuse steps backwards."""
@@ -54,16 +57,18 @@ class PDGD(ScoredPolicy):
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """Draw a list from the scores."""
-        scores = self.score(query.features)
+        scores = self.score(query)
         return Ranking(query, plackett_luce(scores, k, rng), {"scores": scores})
 
     def learn(self, feedback: Feedback) -> None:
         """One debiased gradient step on the pairs of this list."""
         better, worse = clicked_over_skipped(feedback)
-        if not better.size:
-            return
         ranking = feedback.ranking
+        if not (better.size and ranking.query.features.shape[1]):
+            return
         scores = ranking.evidence["scores"].astype(np.float64, copy=False)
+        if scores.size != ranking.query.n_docs:
+            raise RankingError(f"evidence of {scores.size} scores for {ranking.query.n_docs} documents")
         shown = scores[ranking.order]
         # σ(x)σ(-x) = 1 / (2 + 2 cosh x); beyond 700 the pair is settled and cosh would overflow
         undecided = 0.5 / (1.0 + np.cosh(np.clip(shown[better] - shown[worse], -700, 700)))
@@ -72,7 +77,7 @@ class PDGD(ScoredPolicy):
         features = ranking.query.features[ranking.order]
         parameters = self.parameters_for(features)
         size = self.learning_rate * self.decay ** float(self.updates)
-        self.move(parameters, size, self.scorer.pull(parameters, features, votes))
+        self.move(parameters, size, self.scorer.vjp(parameters, features, votes))
         self.updates = self.updates + 1
 
 

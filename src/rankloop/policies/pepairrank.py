@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from rankloop.policies import logistic
+from rankloop.learning import logistic
 from rankloop.policies.pairwise import PairwiseLogistic
+from rankloop.policies.state_fields import state
 from rankloop.scorers import Linear
-from rankloop.types import BoolArray, FloatArray, SettingError
+from rankloop.types import BoolArray, FloatArray, Query, SettingError
 
 
 @dataclass(kw_only=True, eq=False)
@@ -31,7 +31,7 @@ class PePairRank(PairwiseLogistic):
     >>> for seed in range(20):  # document 2 is always clicked
     ...     shown = policy.rank(query, k=3, rng=np.random.default_rng(seed))
     ...     policy.learn(Feedback(shown, shown.order == 2))
-    >>> policy.certain_orders(query.features)[2].tolist()  # 2 belongs above 0 and above 1
+    >>> policy.certain_orders(query)[2].tolist()  # 2 belongs above 0 and above 1
     [True, True, False]
 
     Jia: Toward reliable decision-making in information systems. PhD thesis, University of Virginia 2022.
@@ -41,8 +41,8 @@ class PePairRank(PairwiseLogistic):
 
     rankers: int = 2  # N
     variance: float = 0.1  # ν²
-    perturbed: FloatArray = field(default_factory=partial(np.zeros, (0, 0)), init=False, repr=False)  # [N, d]
-    scatter: FloatArray = field(default_factory=partial(np.zeros, (0, 0)), init=False, repr=False)  # Σ x xᵀ
+    perturbed: FloatArray = state((0, 0), feature_axes=(1,))  # [N, d]
+    scatter: FloatArray = state((0, 0), feature_axes=(0, 1))  # Σ x xᵀ
 
     def __post_init__(self) -> None:
         """Refuse ensembles that could not disagree."""
@@ -53,18 +53,18 @@ class PePairRank(PairwiseLogistic):
                 f"found rankers={self.rankers}, variance={self.variance}"
             )
 
-    def certain_orders(self, features: FloatArray) -> BoolArray:
+    def certain_orders(self, query: Query) -> BoolArray:
         """`certain[i, j]`: all rankers put `i` above `j`."""
-        if not self.parameters.size:
-            return np.zeros((len(features), len(features)), dtype=bool)
-        scores = Linear().score(self.perturbed, features)
+        if not self._has_learned_of(query):
+            return np.zeros((query.n_docs, query.n_docs), dtype=bool)
+        scores = Linear().score(self.perturbed, query.features)
         agreed: BoolArray = np.logical_and.reduce(scores[:, :, None] > scores[:, None, :])
         return agreed
 
-    def list_scores(self, features: FloatArray) -> FloatArray:
+    def list_scores(self, query: Query) -> FloatArray:
         """The mean of the rankers' scores: what all agree on, it agrees with."""
-        known = self.perturbed.mean(axis=0) if self.parameters.size else np.zeros(features.shape[1])
-        return Linear().score(known, features)
+        learned = self._has_learned_of(query)
+        return Linear().score(self.perturbed.mean(axis=0), query.features) if learned else self.score(query)
 
     def _begin(self, dimensions: int) -> None:
         self.scatter = np.zeros((dimensions, dimensions))

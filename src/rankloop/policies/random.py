@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.policies.base import Policy
+from rankloop.policies.base import EvidenceAbout, Policy
 from rankloop.types import Feedback, FloatArray, Query, Ranking
 
 
@@ -21,6 +21,7 @@ class Random(Policy):
     """
 
     name: ClassVar[str] = "random"
+    evidence_about: ClassVar[EvidenceAbout] = "documents"  # it has none
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """Shuffle the candidates."""
@@ -29,6 +30,6 @@ class Random(Policy):
     def learn(self, feedback: Feedback) -> None:
         """Nothing to learn."""
 
-    def score(self, features: FloatArray) -> FloatArray:
+    def score(self, query: Query) -> FloatArray:
         """All documents alike."""
-        return np.zeros(len(features))
+        return np.zeros(query.n_docs)

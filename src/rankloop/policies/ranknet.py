@@ -9,7 +9,8 @@ import numpy as np
 from scipy.special import expit
 
 from rankloop.explorers import greedy
-from rankloop.policies.preferences import clicked_over_skipped, net_votes
+from rankloop.learning.preferences import clicked_over_skipped, net_votes
+from rankloop.policies.base import EvidenceAbout
 from rankloop.policies.scored import ScoredPolicy
 from rankloop.types import Feedback, Query, Ranking, SettingError
 
@@ -29,13 +30,14 @@ class RankNet(ScoredPolicy):
     >>> policy = RankNet(learning_rate=1.0)
     >>> shown = policy.rank(Query("q", np.eye(2)), k=2, rng=np.random.default_rng(0))
     >>> policy.learn(Feedback(shown, np.array([False, True])))
-    >>> policy.score(np.eye(2))[shown.order].tolist()  # half a step: the model was undecided
+    >>> policy.score(shown.query)[shown.order].tolist()  # half a step: the model was undecided
     [-0.5, 0.5]
 
     Burges et al.: Learning to rank using gradient descent. ICML 2005.
     """
 
     name: ClassVar[str] = "ranknet"
+    evidence_about: ClassVar[EvidenceAbout] = "documents"  # it needs none
 
     learning_rate: float = 0.001
 
@@ -47,16 +49,16 @@ class RankNet(ScoredPolicy):
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """The best first."""
-        return Ranking(query, greedy(self.score(query.features), k, rng))
+        return Ranking(query, greedy(self.score(query), k, rng))
 
     def learn(self, feedback: Feedback) -> None:
         """One gradient step on the pairs of this list."""
         better, worse = clicked_over_skipped(feedback)
-        if not better.size:
-            return
         features = feedback.ranking.query.features[feedback.ranking.order]
+        if not (better.size and features.shape[1]):
+            return
         parameters = self.parameters_for(features)
         scores = self.scorer.score(parameters, features)
         surprise = expit(scores[worse] - scores[better])
         votes = net_votes(better, worse, surprise, len(features))
-        self.move(parameters, self.learning_rate, self.scorer.pull(parameters, features, votes))
+        self.move(parameters, self.learning_rate, self.scorer.vjp(parameters, features, votes))

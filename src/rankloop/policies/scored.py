@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 
 from rankloop.policies.base import Policy
+from rankloop.policies.state_fields import state
 from rankloop.scorers import Linear, Scorer
-from rankloop.types import FloatArray, RankingError, SettingError
+from rankloop.types import Array, FloatArray, Query, RankingError, SettingError
 
 
 @dataclass(kw_only=True, eq=False)
@@ -20,26 +23,40 @@ class ScoredPolicy(Policy):
     """
 
     scorer: Scorer = field(default_factory=Linear)
-    parameters: FloatArray = field(default_factory=lambda: np.empty(0), init=False, repr=False)
+    parameters: FloatArray = state((0,), feature_axes=(0,))
 
     def __post_init__(self) -> None:
         """Refuse what cannot score."""
         super().__post_init__()
-        check_part("scorer", self.scorer, "pull", "Linear(), MLP() or Module(make)")
+        check_part("scorer", self.scorer, "vjp", "Linear(), MLP() or Module(make)")
 
-    def score(self, features: FloatArray) -> FloatArray:
-        """Scores of the learned ranker."""
+    def score(self, query: Query) -> FloatArray:
+        """Scores of the learned ranker; without features all documents are alike."""
+        features = query.features
+        if not features.shape[1]:
+            return np.zeros(len(features))
         return self.scorer.score(self.parameters_for(features), features)
 
     def parameters_for(self, features: FloatArray) -> FloatArray:
         """The parameters, or the scorer's starting point before anything was learned."""
         return self.parameters if self.parameters.size else self.scorer.start(features.shape[1])
 
+    def widened(self, n_features: int) -> Self | None:
+        """With a weight more for each new feature; where the scorer has other parameters, `None`."""
+        return super().widened(n_features) if isinstance(self.scorer, Linear) else None
+
+    def widened_evidence(self, evidence: Mapping[str, Array], n_features: int) -> dict[str, Array]:
+        """Evidence of a list shown when there were fewer features, if features are what it is about."""
+        linear = isinstance(self.scorer, Linear)
+        return super().widened_evidence(evidence, n_features) if linear else dict(evidence)
+
     def _form(self) -> tuple[object, ...]:
         return (self.scorer,)
 
     def move(self, start: FloatArray, size: float, direction: FloatArray) -> None:
         """Go from `start` this far in that direction, unless it leads out of bounds."""
+        if start.shape != direction.shape:
+            raise RankingError(f"this ranker knows {start.size} features but the query has {direction.size}")
         with np.errstate(over="ignore", invalid="ignore"):
             parameters = start + size * direction
         if not np.isfinite(parameters).all():
@@ -54,3 +71,13 @@ def check_part(name: str, value: object, method: str, such_as: str) -> None:
     """Refuse a setting that should be a value with methods and is a name, a number or a class."""
     if isinstance(value, type) or not callable(getattr(value, method, None)):
         raise SettingError(f"{name} must be a value such as {such_as}, found {value!r}")
+
+
+def check_size(documents: FloatArray) -> None:
+    """Refuse features whose sums of squares would overflow, before anything is remembered."""
+    largest, limit = float(np.abs(documents).max()), float(np.finfo(documents.dtype).max) ** (1 / 3)
+    if largest > limit:
+        raise RankingError(
+            f"features of up to {limit:.0e} can be learned from, found {largest:.0e}: "
+            "scale them, for example to 0..1 within the query"
+        )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
 from rankloop.explorers import random_topological, shuffle_blocks
-from rankloop.policies.base import Policy
+from rankloop.policies.base import EvidenceAbout, Policy
 from rankloop.types import BoolArray, FloatArray, Query, Ranking, SettingError
 
 Exploration: TypeAlias = Literal["conservative", "random"]
@@ -23,6 +23,8 @@ class ExploresUncertain(Policy):
     with certain orders between them and shuffles each block.
     """
 
+    evidence_about: ClassVar[EvidenceAbout] = "documents"  # a seed for their pairs
+
     exploration: Exploration = "conservative"
 
     def __post_init__(self) -> None:
@@ -32,16 +34,16 @@ class ExploresUncertain(Policy):
             raise SettingError(f"exploration must be conservative or random, found {self.exploration!r}")
 
     @abstractmethod
-    def certain_orders(self, features: FloatArray) -> BoolArray:
+    def certain_orders(self, query: Query) -> BoolArray:
         """`certain[i, j]`: the order of `i` above `j` is settled."""
 
-    def list_scores(self, features: FloatArray) -> FloatArray:
+    def list_scores(self, query: Query) -> FloatArray:
         """Scores that no certain order contradicts."""
-        return self.score(features)
+        return self.score(query)
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """Draw a list that respects the certain orders."""
-        return self.draw(query, self.certain_orders(query.features), k=k, rng=rng)
+        return self.draw(query, self.certain_orders(query), k=k, rng=rng)
 
     def draw(self, query: Query, certain: BoolArray, *, k: int, rng: np.random.Generator) -> Ranking:
         """`rank`, for whoever needs to know the certain orders as well."""
@@ -49,5 +51,5 @@ class ExploresUncertain(Policy):
         if self.exploration == "conservative":
             order = random_topological(certain, k, rng)
         else:
-            order = shuffle_blocks(self.list_scores(query.features), certain, k, rng)
+            order = shuffle_blocks(self.list_scores(query), certain, k, rng)
         return Ranking(query, order, {"seed": np.array(seed)})

@@ -28,8 +28,8 @@ class Scorer(Protocol):
         """Scores [n_docs]; for a stack of parameters, scores [n, n_docs]."""
         ...
 
-    def pull(self, parameters: FloatArray, features: FloatArray, coefficients: FloatArray) -> FloatArray:
-        r"""The direction $\sum_i c_i \nabla_\theta f(x_i; \theta)$, [n_parameters].
+    def vjp(self, parameters: FloatArray, features: FloatArray, coefficients: FloatArray) -> FloatArray:
+        r"""Vector-Jacobian product: the direction $\sum_i c_i \nabla_\theta f(x_i; \theta)$, [n_parameters].
 
         A stack of parameters has a stack of coefficients, [n, n_docs].
         """

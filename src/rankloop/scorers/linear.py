@@ -17,7 +17,7 @@ class Linear:
     >>> features = np.array([[1.0, 0.0], [0.5, 0.5]])
     >>> Linear().score(np.array([2.0, 0.0]), features).tolist()
     [2.0, 1.0]
-    >>> Linear().pull(np.zeros(2), features, np.array([1.0, -1.0])).tolist()
+    >>> Linear().vjp(np.zeros(2), features, np.array([1.0, -1.0])).tolist()
     [0.5, -0.5]
     """
 
@@ -38,7 +38,7 @@ class Linear:
         with np.errstate(invalid="ignore"):  # OpenBLAS was seen to raise it over finite numbers
             return np.asarray(weights @ features.T)
 
-    def pull(self, parameters: FloatArray, features: FloatArray, coefficients: FloatArray) -> FloatArray:
+    def vjp(self, parameters: FloatArray, features: FloatArray, coefficients: FloatArray) -> FloatArray:
         """The gradient of a linear score is the features themselves."""
         del parameters  # the gradient of a linear function is the same everywhere
         return coefficients @ features

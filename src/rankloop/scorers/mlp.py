@@ -38,7 +38,7 @@ class MLP:
     >>> start = scorer.start(2)
     >>> np.abs(scorer.score(start, features)).max().round(12).item()
     0.0
-    >>> better = start + 0.1 * scorer.pull(start, features, np.array([1.0, -1.0]))
+    >>> better = start + 0.1 * scorer.vjp(start, features, np.array([1.0, -1.0]))
     >>> first, second = scorer.score(better, features).tolist()
     >>> first > second
     True
@@ -77,7 +77,7 @@ class MLP:
         scores = _given(weights, features)[-1] @ weights[-1].swapaxes(-1, -2)
         return scores[..., 0]
 
-    def pull(self, parameters: FloatArray, features: FloatArray, coefficients: FloatArray) -> FloatArray:
+    def vjp(self, parameters: FloatArray, features: FloatArray, coefficients: FloatArray) -> FloatArray:
         """One pass forward and one back."""
         return self.gradients(parameters, features).total(coefficients)
 

@@ -58,14 +58,14 @@ class Module:
         """One call of the module; for a stack of parameters, one call of all of them together."""
         return self._answer(self._function(parameters, features), parameters, features)
 
-    def pull(self, parameters: FloatArray, features: FloatArray, coefficients: FloatArray) -> FloatArray:
+    def vjp(self, parameters: FloatArray, features: FloatArray, coefficients: FloatArray) -> FloatArray:
         """A product of the coefficients with all gradients, by automatic differentiation."""
         vjp, function = _torch().func.vjp, self._function(parameters, features)
 
-        def pull(flat: Any, documents: Any, weights: Any) -> Any:
+        def product(flat: Any, documents: Any, weights: Any) -> Any:
             return vjp(lambda point: function(point, documents), flat)[1](weights)[0]
 
-        return self._answer(pull, parameters, features, coefficients.astype(features.dtype, copy=False))
+        return self._answer(product, parameters, features, coefficients.astype(features.dtype, copy=False))
 
     def gradients(self, parameters: FloatArray, features: FloatArray) -> Gradients:
         """Every document's gradient, by automatic differentiation; they have no structure to keep."""

@@ -8,6 +8,7 @@ from rankloop.explorers import ordered_blocks
 from rankloop.service.model import Model
 from rankloop.service.show import TellsCertainty
 from rankloop.store import Impression
+from rankloop.types import Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class CertaintyPicture:
 def certainty(shown: Impression, model: Model) -> CertaintyPicture:
     """The picture of a list, with the model that made it."""
     policy, features = model.ready(shown.features)
-    mine = features[shown.order]
+    mine = Query(shown.query_id, features[shown.order])
     names, scores = tuple(shown.shown), policy.score(mine)
     if not isinstance(policy, TellsCertainty):
         return CertaintyPicture(names, tuple(scores.tolist()), None, ())

@@ -14,7 +14,7 @@ from rankloop.service.features import RequestError
 from rankloop.service.model import Model
 from rankloop.service.show import TellsCertainty
 from rankloop.store import Impression
-from rankloop.types import FloatArray
+from rankloop.types import FloatArray, Query
 
 
 @runtime_checkable
@@ -62,7 +62,7 @@ def explain(shown: Impression, model: Model, names: Sequence[str], a: str, b: st
     upper, lower = _rows(shown, a, b)
     policy, features = model.ready(shown.features)
     pair = features[[upper, lower]]
-    scores = policy.score(pair)
+    scores = policy.score(Query("", pair))
     gap = float(scores[0] - scores[1])
     width = _width(policy, pair)
     parts = _contributions(policy, pair)
@@ -97,7 +97,9 @@ def _rows(shown: Impression, a: str, b: str) -> tuple[int, int]:
 def _contributions(policy: Policy, pair: FloatArray) -> FloatArray:
     r"""$\theta_f (x_{a,f} - x_{b,f})$ for each feature: the score of that difference alone."""
     apart = np.diag(pair[0] - pair[1])
-    return policy.score(apart) - policy.score(np.zeros_like(apart))
+    if not len(apart):
+        return np.zeros(0)
+    return policy.score(Query("", apart)) - policy.score(Query("", np.zeros_like(apart)))
 
 
 def _width(policy: Policy, pair: FloatArray) -> float | None:
@@ -109,4 +111,4 @@ def _width(policy: Policy, pair: FloatArray) -> float | None:
 
 
 def _settled(policy: Policy, pair: FloatArray) -> bool | None:
-    return bool(policy.certain_orders(pair).any()) if isinstance(policy, TellsCertainty) else None
+    return bool(policy.certain_orders(Query("", pair)).any()) if isinstance(policy, TellsCertainty) else None

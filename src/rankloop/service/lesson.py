@@ -8,10 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.policies import Policy
-from rankloop.service.growth import widened_evidence
 from rankloop.service.model import Model
 from rankloop.service.seeds import luck
-from rankloop.service.show import fits_evidence
 from rankloop.store import Impression
 from rankloop.types import Feedback, Query, Ranking
 
@@ -41,8 +39,8 @@ def lesson(model: Model, impression: Impression, places: Iterable[int]) -> Lesso
         features, order, clicks = features[free], np.searchsorted(free, order[kept]), clicks[kept]
     query = Query(impression.query_id, features)
     if policy.name == impression.policy:
-        evidence = widened_evidence(impression.evidence, features.shape[1] - impression.width)
-    elif fits_evidence(policy):
+        evidence = policy.widened_evidence(impression.evidence, features.shape[1])
+    elif policy.evidence_about == "documents":
         draw = policy.rank(query, k=len(order), rng=luck(impression.seed))
         evidence = dict(draw.evidence)
     else:

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from rankloop.policies import Policy
-from rankloop.service.growth import fitted, grows, widened
+from rankloop.service.growth import fitted
 from rankloop.service.scaling import Scale
 from rankloop.types import FloatArray
 
@@ -39,8 +39,6 @@ class Model:
         """
         policy, width = self.policy, raw.shape[1]
         if self.width not in (0, width):
-            if self.width > width or not grows(policy):
-                width = self.width
-            else:
-                policy = widened(policy, width)
+            wider = policy.widened(width) if width > self.width else None
+            policy, width = (policy, self.width) if wider is None else (wider, width)
         return policy, np.ascontiguousarray(self.scale.apply(fitted(raw, width)), dtype=np.float32)

@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from rankloop.policies import MGD, ExploresUncertain, Policy
+from rankloop.policies import ExploresUncertain, Policy
 from rankloop.service.guards import (
     by_score,
     freeze_top,
@@ -28,7 +28,7 @@ from rankloop.types import Array, BoolArray, FloatArray, IntArray, Query
 class TellsCertainty(Protocol):
     """A policy that can say which orders are settled."""
 
-    def certain_orders(self, features: FloatArray) -> BoolArray:
+    def certain_orders(self, query: Query) -> BoolArray:
         """`certain[i, j]`: the order of `i` above `j` is settled."""
         ...
 
@@ -67,12 +67,13 @@ def show(model: Model, request: Request, rules: RankerSettings) -> Showing:
     evidence is right, and a place that was not its choice teaches nothing.
     """
     policy, features = model.ready(request.raw)
-    scores = policy.score(features)
-    certain = _certain(policy, features) if request.mode in LEARNS else None
+    whole = Query(request.query_id, features)
+    scores = policy.score(whole)
+    certain = _certain(policy, whole) if request.mode in LEARNS else None
     free, pins = _places(request)
     k = min(request.k, len(features))
     places = k - sum(place <= k for place in pins)
-    query = Query(request.query_id, features[free] if pins else features) if places else None
+    query = (whole.take(free) if pins else whole) if places else None
     among = certain[np.ix_(free, free)] if pins and certain is not None else certain
     standing = scores[free] if pins else scores
     chosen, evidence, teaches = _choose(policy, query, standing, among, places, request, rules)
@@ -82,7 +83,7 @@ def show(model: Model, request: Request, rules: RankerSettings) -> Showing:
         scores=scores,
         evidence=evidence,
         teaches=teaches,
-        **_numbers(policy, features, scores, certain, shown, explores=request.mode == "explore"),
+        **_numbers(policy, whole, scores, certain, shown, explores=request.mode == "explore"),
     )
 
 
@@ -102,11 +103,11 @@ def _places(request: Request) -> tuple[IntArray, dict[int, int]]:
     return free, {int(request.pinned_at[row]): row for row in pinned}
 
 
-def _certain(policy: Policy, features: FloatArray) -> BoolArray | None:
+def _certain(policy: Policy, query: Query) -> BoolArray | None:
     """The certain orders, if the policy draws by them; one with a `rank` of its own may do as it likes."""
     if not isinstance(policy, ExploresUncertain) or type(policy).rank is not ExploresUncertain.rank:
         return None
-    return policy.certain_orders(features)
+    return policy.certain_orders(query)
 
 
 def _choose(
@@ -138,15 +139,7 @@ def _choose(
     else:
         chosen = _explored(drawn, scores, rules, k)
     assert request.mode in LEARNS
-    return chosen, draw.evidence, fits_evidence(policy) or chosen == drawn
-
-
-def fits_evidence(policy: Policy) -> bool:
-    """Whether a policy's evidence holds for a list that it did not draw.
-
-    MGD's and DBGD's does not: it says whose result stands at each place.
-    """
-    return not isinstance(policy, MGD)
+    return chosen, draw.evidence, policy.evidence_about == "documents" or chosen == drawn
 
 
 def _explored(drawn: list[int], scores: FloatArray, rules: RankerSettings, k: int) -> list[int]:
@@ -171,7 +164,7 @@ def _bounded(wanted: list[int], rules: RankerSettings, k: int) -> list[int]:
 
 def _numbers(
     policy: Policy,
-    features: FloatArray,
+    query: Query,
     scores: FloatArray,
     certain: BoolArray | None,
     shown: IntArray,
@@ -188,8 +181,8 @@ def _numbers(
         numbers["cost"] = float(np.tanh((scores[below[wrong]] - scores[above[wrong]]) / 2).sum())
     if len(shown) and hasattr(policy, "certain_orders"):
         if certain is None:
-            certain = np.zeros((len(features), len(features)), dtype=bool)
-            certain[np.ix_(shown, shown)] = policy.certain_orders(features[shown])
+            certain = np.zeros((query.n_docs, query.n_docs), dtype=bool)
+            certain[np.ix_(shown, shown)] = policy.certain_orders(query.take(shown))
         unsettled = ~(certain[above, below] | certain[below, above])
         rows = {*above[unsettled].tolist(), *below[unsettled].tolist()}
         numbers["settled_pairs"] = len(above) - int(np.count_nonzero(unsettled))

@@ -14,7 +14,7 @@ from rankloop.policies import (
     Exact,
     Full,
     Projected,
-    Replay,
+    ReplayMemory,
     Sure,
     Theory,
     TrueDocumentSpace,
@@ -27,7 +27,7 @@ PARTS: Mapping[str, Mapping[str, type[Any]]] = {
     "interleaving": {"team-draft": TeamDraft, "probabilistic": Probabilistic},
     "scorer": {"linear": Linear, "mlp": MLP},
     "covariance": {"full": Full, "diagonal": Diagonal, "projected": Projected},
-    "training": {"replay-memory": Replay, "exact": Exact},
+    "training": {"replay-memory": ReplayMemory, "exact": Exact},
     "certainty": {"sure": Sure, "width": Width, "diagonal": DiagonalWidth, "theory": Theory},
     "projection": {"document-space": DocumentSpace, "true-document-space": TrueDocumentSpace},
 }

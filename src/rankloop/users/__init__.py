@@ -2,7 +2,17 @@
 
 from rankloop.users.cascade import Cascade, Stop
 from rankloop.users.combinators import MaxClicks, RandomClicks
+from rankloop.users.labels import Labels
 from rankloop.users.position import PositionBased
 from rankloop.users.presets import CASCADE_TABLES, Preset
 
-__all__ = ["CASCADE_TABLES", "Cascade", "MaxClicks", "PositionBased", "Preset", "RandomClicks", "Stop"]
+__all__ = [
+    "CASCADE_TABLES",
+    "Cascade",
+    "Labels",
+    "MaxClicks",
+    "PositionBased",
+    "Preset",
+    "RandomClicks",
+    "Stop",
+]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from rankloop.types import BoolArray, Feedback, IntArray, Ranking, SettingError
+from rankloop.types import BoolArray, Feedback, IntArray, Ranking, SettingError, Signal
 from rankloop.users.tables import by_grade, probabilities
 
 Stop = Literal["click", "every"]
@@ -35,6 +35,8 @@ class Cascade:
     Guo, Liu, Wang: Efficient multiple-click models in web search. WSDM 2009.
     """
 
+    gives: ClassVar[Signal] = "clicks"
+
     click: tuple[float, ...]  # by grade
     stop: tuple[float, ...]  # by grade
     stop_at: Stop = "click"
@@ -57,7 +59,7 @@ class Cascade:
         if self.stop_at == "click":
             stops &= attracted
         seen = _until_first(stops)
-        return Feedback(ranking, attracted & seen, seen)
+        return Feedback(ranking, attracted & seen, seen=seen)
 
 
 def _until_first(stops: BoolArray) -> BoolArray:

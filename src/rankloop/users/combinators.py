@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from rankloop.types import Feedback, IntArray, Ranking, SettingError, UserModel
+from rankloop.types import Feedback, IntArray, Ranking, SettingError, Signal, UserModel
 from rankloop.users.tables import probabilities
 
 
@@ -24,11 +25,14 @@ class RandomClicks:
     [False, False, True]
     """
 
+    gives: ClassVar[Signal] = "clicks"
+
     user: UserModel
     probability: float
 
     def __post_init__(self) -> None:
-        """Refuse what is not a probability."""
+        """Refuse what is not a probability, and whoever does not click."""
+        _check_clicks(self.user)
         probabilities("probability", (self.probability,))
 
     def respond(self, ranking: Ranking, relevance: IntArray, rng: np.random.Generator) -> Feedback:
@@ -37,7 +41,7 @@ class RandomClicks:
         coins = rng.random((2, response.clicks.size))
         replaced = coins[0] < self.probability
         seen = None if response.seen is None else response.seen | replaced
-        return Feedback(ranking, np.where(replaced, coins[1] < 0.5, response.clicks), seen)
+        return Feedback(ranking, np.where(replaced, coins[1] < 0.5, response.clicks), seen=seen)
 
 
 @dataclass(frozen=True)
@@ -52,11 +56,14 @@ class MaxClicks:
     [True, True, False]
     """
 
+    gives: ClassVar[Signal] = "clicks"
+
     user: UserModel
     most: int
 
     def __post_init__(self) -> None:
-        """Refuse a limit below one click."""
+        """Refuse a limit below one click, and whoever does not click."""
+        _check_clicks(self.user)
         if self.most < 1:
             raise SettingError(f"most must be at least 1 click, found {self.most}")
 
@@ -65,4 +72,10 @@ class MaxClicks:
         response = self.user.respond(ranking, relevance, rng)
         clicks = response.clicks
         here = clicks.cumsum() - clicks < self.most  # down to and including the last click
-        return Feedback(ranking, clicks & here, None if response.seen is None else response.seen & here)
+        seen = None if response.seen is None else response.seen & here
+        return Feedback(ranking, clicks & here, seen=seen)
+
+
+def _check_clicks(user: UserModel) -> None:
+    if user.gives != "clicks":
+        raise SettingError(f"only a user who clicks can be changed so, found one who gives {user.gives}")

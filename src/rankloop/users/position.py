@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from rankloop.types import Feedback, IntArray, Ranking, SettingError
+from rankloop.types import Feedback, IntArray, Ranking, SettingError, Signal
 from rankloop.users.tables import by_grade, probabilities
 
 
@@ -26,6 +27,8 @@ class PositionBased:
     Craswell, Zoeter, Taylor, Ramsey: An experimental comparison of click position-bias models. WSDM 2008.
     """
 
+    gives: ClassVar[Signal] = "clicks"
+
     click: tuple[float, ...]  # by grade
     eta: float = 1.0  # 0: everything is examined; larger: the user looks less far
 
@@ -40,4 +43,4 @@ class PositionBased:
         grades = relevance[ranking.order]
         coins = rng.random((2, grades.size))
         examined = coins[0] < np.arange(1, grades.size + 1, dtype=np.float64) ** -self.eta
-        return Feedback(ranking, examined & (coins[1] < by_grade(self.click, grades)), examined)
+        return Feedback(ranking, examined & (coins[1] < by_grade(self.click, grades)), seen=examined)

@@ -9,7 +9,7 @@ import numpy as np
 from rankloop.experiments.simulation.measures import LoopMeasure, Offline, ShownMeasure
 from rankloop.experiments.simulation.protocol import Protocol
 from rankloop.metrics import Metric
-from rankloop.policies import Policy
+from rankloop.policies import Policy, score_all
 from rankloop.types import FloatArray, IntArray, QuerySet
 
 
@@ -33,7 +33,7 @@ class Meter:
         scores = None
         for measure in self._measures:
             if isinstance(measure, Offline):
-                scores = policy.score(self._test.features) if scores is None else scores
+                scores = score_all(policy, self._test) if scores is None else scores
                 yield measure, measure.value(scores, self._test, self._without_relevant)
             elif isinstance(measure, ShownMeasure) and end:
                 yield measure, measure.value(self._values[measure.metric][:end], since)

@@ -14,10 +14,10 @@ from rankloop.experiments.simulation.loop import Record
 from rankloop.experiments.simulation.measures import Cumulative, Offline, Online
 from rankloop.experiments.simulation.protocol import Protocol
 from rankloop.explorers import greedy
+from rankloop.learning.adam import adam
+from rankloop.learning.delta_ndcg import lambdas
+from rankloop.learning.pair_loss import descent, residuals
 from rankloop.metrics import NDCG, discounted_cumulative, mean_over_queries
-from rankloop.policies.adam import adam
-from rankloop.policies.ollambdarank import lambdas
-from rankloop.policies.pairloss import descent, surprise
 from rankloop.scorers import MLP, Scorer
 from rankloop.types import BoolArray, FloatArray, JudgedQuery, QuerySet, SettingError
 
@@ -101,7 +101,7 @@ class OfflineRankNet:
 
     def _weigh(self, scores: FloatArray, wins: BoolArray, gains: FloatArray) -> FloatArray:
         del gains  # every pair counts the same
-        return surprise(scores, wins)
+        return residuals(scores, wins)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -127,7 +127,7 @@ def _try_out(policy: Policy) -> None:
     query = Query("trial", np.array([[0.0, 1.0], [1.0, 0.0], [0.5, 0.5]]))
     ranking = pupil.rank(query, k=2, rng=np.random.default_rng(0))
     pupil.learn(Feedback(ranking, np.array([False, True])))
-    pupil.score(query.features)
+    pupil.score(query)
 
 
 def _rules(face: Face, ranker: str) -> Rules:

@@ -11,14 +11,23 @@ from typing import ClassVar, Protocol, runtime_checkable
 from rankloop.experiments.simulation.measures import Measure
 from rankloop.explorers import ordered_blocks
 from rankloop.policies import Policy
-from rankloop.types import BoolArray, FloatArray, IntArray, JudgedQuery, QuerySet, Ranking, SettingError
+from rankloop.types import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    JudgedQuery,
+    Query,
+    QuerySet,
+    Ranking,
+    SettingError,
+)
 
 
 @runtime_checkable
 class KnowsOrders(Protocol):
     """A policy that can say which orders are settled."""
 
-    def certain_orders(self, features: FloatArray) -> BoolArray:
+    def certain_orders(self, query: Query) -> BoolArray:
         """`certain[i, j]`: the order of `i` above `j` is settled."""
         ...
 
@@ -37,7 +46,7 @@ class Look:
     @cached_property
     def certain(self) -> BoolArray:
         """The certain orders of the query's documents, [n_docs, n_docs]."""
-        return certain_orders(self.policy, self.judged.query.features)
+        return certain_orders(self.policy, self.judged.query)
 
     @cached_property
     def blocks(self) -> list[IntArray]:
@@ -47,7 +56,7 @@ class Look:
     @cached_property
     def scores(self) -> FloatArray:
         """Scores that no certain order contradicts, [n_docs]."""
-        return settled_scores(self.policy, self.judged.query.features)
+        return settled_scores(self.policy, self.judged.query)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,13 +119,13 @@ class CheckpointProbe(Probe):
         """What is seen at one checkpoint, by measure."""
 
 
-def certain_orders(policy: Policy, features: FloatArray) -> BoolArray:
+def certain_orders(policy: Policy, query: Query) -> BoolArray:
     """The certain orders, from a policy that was found to know them."""
     assert isinstance(policy, KnowsOrders)
-    return policy.certain_orders(features)
+    return policy.certain_orders(query)
 
 
-def settled_scores(policy: Policy, features: FloatArray) -> FloatArray:
+def settled_scores(policy: Policy, query: Query) -> FloatArray:
     """The scores behind the certain orders: `list_scores` where a policy tells them from `score`."""
-    scores: FloatArray = getattr(policy, "list_scores", policy.score)(features)
+    scores: FloatArray = getattr(policy, "list_scores", policy.score)(query)
     return scores

@@ -8,10 +8,10 @@ import numpy as np
 from scipy.special import expit
 
 from rankloop.experiments.simulation.probes.offline import graded_pairs, offline_ranknet
+from rankloop.learning import logistic
 from rankloop.metrics import NDCG
 from rankloop.metrics.dcg import gain
 from rankloop.metrics.ranked import RankedRows
-from rankloop.policies import logistic
 from rankloop.types import FloatArray, IntArray, QuerySet
 
 STEPS = 20  # another forty turn the direction by less than 0.001 of a cosine on all data tried

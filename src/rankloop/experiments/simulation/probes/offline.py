@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from rankloop.policies import logistic
+from rankloop.learning import logistic
 from rankloop.types import FloatArray, IntArray, QuerySet
 
 
@@ -16,7 +16,7 @@ def offline_ranknet(
 ) -> FloatArray:
     r"""The weights of an L2-regularised logistic regression on pairs of documents with different grades.
 
-    The loss is that of `policies.logistic`, over all pairs of each training query or, where there are more,
+    The loss is that of `learning.logistic`, over all pairs of each training query or, where there are more,
     over `pairs` of them drawn at random.
 
     >>> queries = QuerySet(np.eye(2), np.array([0, 2]), np.array([0, 1]), ("q",))

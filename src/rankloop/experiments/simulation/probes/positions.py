@@ -94,6 +94,6 @@ def longest(queries: QuerySet, n: int) -> list[int]:
 
 
 def _sizes(policy: Policy, train: QuerySet, index: int) -> IntArray:
-    features = train[index].query.features
-    blocks = ordered_blocks(settled_scores(policy, features), certain_orders(policy, features))
+    query = train[index].query
+    blocks = ordered_blocks(settled_scores(policy, query), certain_orders(policy, query))
     return size_at_each_rank(blocks)

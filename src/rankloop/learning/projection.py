@@ -89,9 +89,7 @@ class DocumentSpace(Projection):
 
     def examined(self, feedback: Feedback) -> BoolArray:
         """All down to the last click and `k` more; without a click, nothing."""
-        clicked = feedback.clicks.nonzero()[0]
-        positions = np.arange(feedback.clicks.size)
-        return positions <= clicked[-1] + self.k if clicked.size else positions < 0
+        return np.arange(len(feedback.ranking)) < feedback.reach(self.k)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +99,7 @@ class TrueDocumentSpace(Projection):
     >>> from rankloop.types import Query, Ranking
     >>> shown = Ranking(Query("q", np.eye(3)), np.arange(3))
     >>> clicks, seen = np.array([[True, False, False], [True, True, False]])
-    >>> TrueDocumentSpace().documents(Feedback(shown, clicks, seen), np.empty((0, 3))).tolist()
+    >>> TrueDocumentSpace().documents(Feedback(shown, clicks, seen=seen), np.empty((0, 3))).tolist()
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
     """
 

@@ -14,8 +14,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from rankloop.policies import logistic
-from rankloop.policies.certainty import differences, squared_widths
+from rankloop.learning import logistic
+from rankloop.learning.certainty import differences, squared_widths
 from rankloop.scorers import Gradients
 from rankloop.types import FloatArray, IntArray, SettingError
 

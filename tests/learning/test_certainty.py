@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
+from rankloop.learning.certainty import squared_widths
 from rankloop.policies import Belief, Certainty, DiagonalWidth, Sure, Theory, Width
-from rankloop.policies.certainty import squared_widths
 from rankloop.types import BoolArray, FloatArray, SettingError
 
 

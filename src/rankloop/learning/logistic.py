@@ -14,7 +14,7 @@ from scipy.special import expit
 from rankloop.types import FloatArray
 
 NEWTON_STEPS = 500  # five are typical; a weak regularisation and a strong tilt need up to two hundred
-CLOSE = 1e-9  # how close to its equation a pull must be
+CLOSE = 1e-9  # how close to its equation a residual must be
 GUIDED_STEPS = 10  # a preconditioner that needs more is too far off to lead anywhere
 
 
@@ -119,55 +119,55 @@ def online_newton(
     """
     projected = pairs @ inverse
     gram, margins = projected @ pairs.T, pairs @ parameters
-    pull = _pulls(gram, margins)
-    absorbed, _ = _absorb(inverse, projected, pairs, slopes(margins + gram @ pull))
-    return parameters + pull @ projected, absorbed
+    residual = _residuals(gram, margins)
+    absorbed, _ = _absorb(inverse, projected, pairs, slopes(margins + gram @ residual))
+    return parameters + residual @ projected, absorbed
 
 
-def _pulls(gram: FloatArray, margins: FloatArray) -> FloatArray:
+def _residuals(gram: FloatArray, margins: FloatArray) -> FloatArray:
     r"""The $a$ of `online_newton`: $a = \sigma(-(m + G a))$."""
     if len(margins) == 1:  # as a rule: one click
-        return np.array([_pull_of_one(gram.item(), margins.item())])
+        return np.array([_residual_of_one(gram.item(), margins.item())])
 
-    def outcome(pull: FloatArray) -> tuple[FloatArray, float]:
-        """The margins and the objective that this pull leads to."""
-        gain = gram @ pull
-        return margins + gain, float(pull @ gain) / 2 + float(np.logaddexp(0.0, -margins - gain).sum())
+    def outcome(residual: FloatArray) -> tuple[FloatArray, float]:
+        """The margins and the objective that these residuals lead to."""
+        gain = gram @ residual
+        return margins + gain, float(residual @ gain) / 2 + float(np.logaddexp(0.0, -margins - gain).sum())
 
-    pull: FloatArray = expit(-margins)
-    now, value = outcome(pull)
+    residual: FloatArray = expit(-margins)
+    now, value = outcome(residual)
     for _ in range(NEWTON_STEPS):
-        error = pull - expit(-now)
+        error = residual - expit(-now)
         if np.abs(error).max() < CLOSE:
             break
-        step = np.linalg.solve(np.eye(len(pull)) + slopes(now)[:, None] * gram, error)
-        while (ahead := outcome(pull - step))[1] > value + 1e-12 * (1.0 + value):  # too far, as in fit()
+        step = np.linalg.solve(np.eye(len(residual)) + slopes(now)[:, None] * gram, error)
+        while (ahead := outcome(residual - step))[1] > value + 1e-12 * (1.0 + value):  # too far, as in fit()
             step = step / 2
-        pull, (now, value) = pull - step, ahead
-    return pull
+        residual, (now, value) = residual - step, ahead
+    return residual
 
 
-def _pull_of_one(gram: float, margin: float) -> float:
+def _residual_of_one(gram: float, margin: float) -> float:
     r"""The $a$ of a single pair: where $a - \sigma(-(m + g a))$, which only rises, crosses zero.
 
     It lies between 0 and 1; a step of Newton's method that would leave what is left of this is a bisection.
 
-    >>> pull = _pull_of_one(4.0, 0.0)
-    >>> bool(np.isclose(pull, expit(-4.0 * pull)))
+    >>> residual = _residual_of_one(4.0, 0.0)
+    >>> bool(np.isclose(residual, expit(-4.0 * residual)))
     True
     """
     low, high = 0.0, 1.0
-    pull = 0.5
+    residual = 0.5
     for _ in range(NEWTON_STEPS):
-        chance = _sigmoid(-(margin + gram * pull))
-        error = pull - chance
+        chance = _sigmoid(-(margin + gram * residual))
+        error = residual - chance
         if abs(error) < CLOSE:
             break
-        low, high = (low, pull) if error > 0 else (pull, high)
-        pull -= error / (1.0 + gram * chance * (1.0 - chance))
-        if not low < pull < high:
-            pull = (low + high) / 2
-    return pull
+        low, high = (low, residual) if error > 0 else (residual, high)
+        residual -= error / (1.0 + gram * chance * (1.0 - chance))
+        if not low < residual < high:
+            residual = (low + high) / 2
+    return residual
 
 
 def _sigmoid(x: float) -> float:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankloop.policies.preferences import (
+from rankloop.learning.preferences import (
     Pairing,
     adjacent_pairs,
     check_pairing,

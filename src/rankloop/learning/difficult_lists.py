@@ -1,4 +1,4 @@
-"""The lists that were hard for users, remembered to judge rankers by.
+"""Difficult lists: those that were hard for users, remembered to judge rankers by.
 
 They are one matrix, [n_rows, 2 + n_features], with a row for every result shown: the number of its list, its
 click divided by its rank, and its features.

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from rankloop.explorers import certain_orders
-from rankloop.policies.logistic import slopes
+from rankloop.learning.logistic import slopes
 from rankloop.types import BoolArray, FloatArray, SettingError
 
 

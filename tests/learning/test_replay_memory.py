@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankloop.policies.lessons import Lesson, keep, lesson_of
-from rankloop.policies.preferences import Pairing, preferred_pairs
+from rankloop.learning.preferences import Pairing, preferred_pairs
+from rankloop.learning.replay_memory import Comparisons, comparisons_of, keep
 from rankloop.types import BoolArray, Feedback, FloatArray, Query, Ranking
 
 
@@ -18,14 +18,14 @@ def some_feedback(seed: int, n: int = 8) -> Feedback:
 
 
 @given(seed=st.integers(0, 999), pairing=st.sampled_from(["all", "matching", "adjacent"]))
-def test_a_lesson_holds_the_pairs_and_no_other_document(seed: int, pairing: Pairing) -> None:
+def test_the_memory_of_a_list_holds_the_pairs_and_no_other_document(seed: int, pairing: Pairing) -> None:
     feedback = some_feedback(seed)
-    lesson = lesson_of(feedback, pairing, seed)
+    compared = comparisons_of(feedback, pairing, seed)
     shown = feedback.ranking.query.features[feedback.ranking.order]
     pairs = zip(*preferred_pairs(feedback, pairing, seed), strict=True)
     expected = {(shown[a].tobytes(), shown[b].tobytes()) for a, b in pairs}
-    rows = [row.tobytes() for row in lesson.documents]
-    assert {(rows[i], rows[j]) for i, j in np.argwhere(lesson.wins)} == expected
+    rows = [row.tobytes() for row in compared.documents]
+    assert {(rows[i], rows[j]) for i, j in np.argwhere(compared.wins)} == expected
     assert set(rows) == {row for pair in expected for row in pair}
 
 
@@ -36,20 +36,20 @@ def test_a_memory_gives_back_what_was_kept_last_in_each_slot(lengths: list[int],
     wins: BoolArray = np.zeros((0, 0, 0), dtype=bool)
     last = {}
     for number, n in enumerate(lengths):
-        lesson = Lesson(rng.random((n, 3)), rng.random((n, n)) < 0.5)
-        documents, wins = keep(documents, wins, number % slots, lesson)
-        last[number % slots] = lesson
+        compared = Comparisons(rng.random((n, 3)), rng.random((n, n)) < 0.5)
+        documents, wins = keep(documents, wins, number % slots, compared)
+        last[number % slots] = compared
     assert len(documents) == len(wins) < 2 * min(len(lengths), slots)
-    for slot, lesson in last.items():
-        n = len(lesson.documents)
-        np.testing.assert_array_equal(documents[slot, :n], lesson.documents)
-        np.testing.assert_array_equal(wins[slot, :n, :n], lesson.wins)
-        assert wins[slot].sum() == lesson.wins.sum()
+    for slot, compared in last.items():
+        n = len(compared.documents)
+        np.testing.assert_array_equal(documents[slot, :n], compared.documents)
+        np.testing.assert_array_equal(wins[slot, :n, :n], compared.wins)
+        assert wins[slot].sum() == compared.wins.sum()
 
 
 def test_keeping_writes_in_place_while_there_is_room() -> None:
-    lesson = Lesson(np.ones((2, 3)), np.array([[False, True], [False, False]]))
+    compared = Comparisons(np.ones((2, 3)), np.array([[False, True], [False, False]]))
     documents, wins = np.zeros((4, 2, 3)), np.zeros((4, 2, 2), dtype=bool)
-    kept = keep(documents, wins, 3, lesson)
+    kept = keep(documents, wins, 3, compared)
     assert kept[0] is documents
     assert kept[1] is wins

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankloop.learning.projection import orthonormal_basis
 from rankloop.policies import DBGD, MGD, NSGD, DocumentSpace, Projection, TrueDocumentSpace
 from rankloop.policies.mgd import unit_directions
-from rankloop.policies.projection import orthonormal_basis
 from rankloop.scorers import MLP
 from rankloop.types import Feedback, FloatArray, Query, Ranking, RankingError, SettingError
 
@@ -23,7 +23,9 @@ NOTHING = np.empty((0, 0))
 def clicked(*positions: int, seen: int | None = None, query: Query = QUERY) -> Feedback:
     """Ten results in the order of the query, clicked at these positions (from 0)."""
     ranks = np.arange(10)
-    return Feedback(Ranking(query, ranks), np.isin(ranks, positions), None if seen is None else ranks < seen)
+    return Feedback(
+        Ranking(query, ranks), np.isin(ranks, positions), seen=None if seen is None else ranks < seen
+    )
 
 
 def project(
@@ -65,7 +67,9 @@ def test_the_learned_scores_of_examined_results_are_those_of_the_plain_policy() 
             moved = QUERY.features[shown.order]
             break
     assert moved is not None
-    np.testing.assert_allclose(projecting.score(moved[:6]), plain.score(moved[:6]), atol=1e-12)
+    np.testing.assert_allclose(
+        projecting.score(Query("q", moved[:6])), plain.score(Query("q", moved[:6])), atol=1e-12
+    )
     assert np.linalg.norm(projecting.parameters) < np.linalg.norm(plain.parameters)
 
 

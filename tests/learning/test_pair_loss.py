@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 
-from rankloop.policies.pairloss import descent, surprise
+from rankloop.learning.pair_loss import descent, residuals
 from rankloop.scorers import MLP, Linear, Scorer
 from rankloop.types import BoolArray, FloatArray
 
@@ -47,5 +47,5 @@ def test_a_stack_descends_together() -> None:
 
 def test_what_a_win_counts_can_be_changed() -> None:
     documents, wins = some_lists(0)
-    twice = descent(Linear(), np.zeros(4), documents, wins, lambda s, w: 2 * surprise(s, w))
+    twice = descent(Linear(), np.zeros(4), documents, wins, lambda s, w: 2 * residuals(s, w))
     np.testing.assert_allclose(twice, 2 * descent(Linear(), np.zeros(4), documents, wins))

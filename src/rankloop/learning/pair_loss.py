@@ -18,12 +18,12 @@ from rankloop.types import BoolArray, FloatArray
 Weigh: TypeAlias = Callable[[FloatArray, BoolArray], FloatArray]  # scores and wins to weights of the wins
 
 
-def surprise(scores: FloatArray, wins: BoolArray) -> FloatArray:
-    r"""How surprising each win is: $\sigma(s_j - s_i)$ where $i$ won against $j$, and 0 elsewhere.
+def residuals(scores: FloatArray, wins: BoolArray) -> FloatArray:
+    r"""The residual of each win: $\sigma(s_j - s_i)$ where $i$ won against $j$, and 0 elsewhere.
 
     Scores are [..., n], wins and the answer [..., n, n].
 
-    >>> surprise(np.zeros(2), np.array([[False, True], [False, False]])).tolist()
+    >>> residuals(np.zeros(2), np.array([[False, True], [False, False]])).tolist()
     [[0.0, 0.5], [0.0, 0.0]]
     """
     return np.where(wins, expit(scores[..., None, :] - scores[..., :, None]), 0)
@@ -44,7 +44,7 @@ def fair_share(wins: BoolArray) -> FloatArray:
 
 
 def descent(
-    scorer: Scorer, parameters: FloatArray, documents: FloatArray, wins: BoolArray, weigh: Weigh = surprise
+    scorer: Scorer, parameters: FloatArray, documents: FloatArray, wins: BoolArray, weigh: Weigh = residuals
 ) -> FloatArray:
     """The direction in which the loss falls fastest, as a mean over the lists.
 
@@ -63,4 +63,4 @@ def descent(
     scores[..., taught] = scorer.score(parameters, rows)
     weights = weigh(scores, wins)
     votes = weights.sum(axis=-1) - weights.sum(axis=-2)  # for the winner, against the loser
-    return scorer.pull(parameters, rows, votes[..., taught].astype(rows.dtype, copy=False)) / len(wins)
+    return scorer.vjp(parameters, rows, votes[..., taught].astype(rows.dtype, copy=False)) / len(wins)

@@ -39,6 +39,8 @@ def adjacent_pairs(feedback: Feedback) -> tuple[IntArray, IntArray]:
     ([1, 3], [0, 2])
     """
     upper = np.arange(0, feedback.examined - 1, 2)
+    if feedback.known is not None:
+        upper = upper[feedback.known[upper] & feedback.known[upper + 1]]
     first, second = feedback.clicks[upper], feedback.clicks[upper + 1]
     upper, first = upper[first != second], first[first != second]
     return np.where(first, upper, upper + 1), np.where(first, upper + 1, upper)
@@ -92,4 +94,6 @@ def net_votes(better: IntArray, worse: IntArray, weights: FloatArray, n: int) ->
 
 def _clicked_and_skipped(feedback: Feedback) -> tuple[IntArray, IntArray]:
     seen = feedback.clicks[: feedback.examined]
-    return seen.nonzero()[0], (~seen).nonzero()[0]
+    if feedback.known is None:
+        return seen.nonzero()[0], (~seen).nonzero()[0]
+    return (feedback.clicks & feedback.known).nonzero()[0], (~feedback.clicks & feedback.known).nonzero()[0]

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from rankloop.policies import Exact, Replay
-from rankloop.policies.adam import adam
+from rankloop.learning.adam import adam
+from rankloop.policies import Exact, ReplayMemory
 from rankloop.types import FloatArray, SettingError
 
 
-def replayed(training: Replay, rounds: int, seed: int = 0) -> FloatArray:
+def replayed(training: ReplayMemory, rounds: int, seed: int = 0) -> FloatArray:
     """How much each list, by number, counted in all batches, in units of a new list."""
     rng, said = np.random.default_rng(seed), np.zeros(rounds)
     for number in range(rounds):
@@ -34,7 +34,7 @@ def test_exact_takes_everything_every_time() -> None:
 @pytest.mark.parametrize(("lists", "repeats"), [(4, 4), (2, 6), (6, 2)])
 def test_every_list_has_the_same_say(lists: int, repeats: int) -> None:
     """That of a new one, and of `repeats` new ones on average until it is forgotten: also the first."""
-    said = replayed(Replay(lists, memory=50, repeats=repeats), 2000)
+    said = replayed(ReplayMemory(lists, memory=50, repeats=repeats), 2000)
     forgotten = said[:1950]
     spread = repeats / np.sqrt(lists * 50)  # of the mean of 50 lists, each of them drawn about `lists` times
     for part in (forgotten[:50], forgotten):
@@ -43,31 +43,31 @@ def test_every_list_has_the_same_say(lists: int, repeats: int) -> None:
 
 def test_no_list_is_replayed_before_there_is_one() -> None:
     for memory in (1, 50):
-        (batch,) = Replay(100, memory=memory).batches(1, 0, np.random.default_rng(0))
+        (batch,) = ReplayMemory(100, memory=memory).batches(1, 0, np.random.default_rng(0))
         assert (batch.slots.tolist(), batch.counts.tolist()) == ([0], [1])
 
 
 def test_a_memory_of_one_list_never_replays() -> None:
-    (batch,) = Replay(3, memory=1).batches(9, 0, np.random.default_rng(0))
+    (batch,) = ReplayMemory(3, memory=1).batches(9, 0, np.random.default_rng(0))
     assert batch.slots.tolist() == [0]
 
 
 def test_batches_are_equally_large_however_much_is_remembered() -> None:
     rng = np.random.default_rng(0)
     for lists in (2, 10, 1000, 10**6):
-        (batch,) = Replay(5, memory=100).batches(lists, (lists - 1) % 100, rng)
+        (batch,) = ReplayMemory(5, memory=100).batches(lists, (lists - 1) % 100, rng)
         assert len(batch.slots) == len(batch.counts) == 6
         assert 0 <= batch.slots.min() <= batch.slots.max() < min(lists, 100)
 
 
 def test_every_other_list_can_be_drawn() -> None:
     for lists, newest in ((7, 6), (12, 1), (20, 9)):
-        (batch,) = Replay(500, memory=10).batches(lists, newest, np.random.default_rng(0))
+        (batch,) = ReplayMemory(500, memory=10).batches(lists, newest, np.random.default_rng(0))
         assert set(batch.slots[1:].tolist()) == set(range(min(lists, 10))) - {newest}
 
 
 def test_every_step_of_a_round_draws_other_lists_besides_the_newest() -> None:
-    batches = list(Replay(5, memory=100, steps=3).batches(80, 79, np.random.default_rng(0)))
+    batches = list(ReplayMemory(5, memory=100, steps=3).batches(80, 79, np.random.default_rng(0)))
     assert [batch.slots[0] for batch in batches] == [79, 79, 79]
     assert len({tuple(batch.slots.tolist()) for batch in batches}) == 3
     assert all(batch.counts.mean() == pytest.approx(1) for batch in batches)
@@ -78,12 +78,12 @@ def test_every_step_of_a_round_draws_other_lists_besides_the_newest() -> None:
     [
         lambda: Exact(0),
         lambda: Exact(1.5),  # type: ignore[arg-type]
-        lambda: Replay(-1),
-        lambda: Replay(memory=0),
-        lambda: Replay(repeats=-1),
-        lambda: Replay(steps=0),
-        lambda: Replay(repeats=0.5),  # type: ignore[arg-type]
-        lambda: Replay("x"),  # type: ignore[arg-type]
+        lambda: ReplayMemory(-1),
+        lambda: ReplayMemory(memory=0),
+        lambda: ReplayMemory(repeats=-1),
+        lambda: ReplayMemory(steps=0),
+        lambda: ReplayMemory(repeats=0.5),  # type: ignore[arg-type]
+        lambda: ReplayMemory("x"),  # type: ignore[arg-type]
     ],
 )
 def test_settings_without_a_meaning_are_refused(make: Any) -> None:

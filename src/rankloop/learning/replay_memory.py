@@ -1,4 +1,4 @@
-"""What lists taught, kept to be learned from again."""
+"""Replay memory: what lists taught, kept to be learned from again."""
 
 from __future__ import annotations
 
@@ -8,55 +8,57 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from rankloop.policies.preferences import Pairing, preferred_pairs
+from rankloop.learning.preferences import Pairing, preferred_pairs
 from rankloop.types import BoolArray, Feedback, FloatArray
 
 Kind = TypeVar("Kind", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Lesson:
-    """The documents of one list that are in at least one pair, and which of them won against which."""
+class Comparisons:
+    """Pairwise comparisons of a list: the documents in at least one pair, and which won against which."""
 
     documents: FloatArray  # [n, n_features]
     wins: BoolArray  # [n, n]: row over column
 
 
-def lesson_of(feedback: Feedback, pairing: Pairing, seed: int) -> Lesson:
+def comparisons_of(feedback: Feedback, pairing: Pairing, seed: int) -> Comparisons:
     """What a list teaches: possibly nothing.
 
     >>> from rankloop.types import Query, Ranking
     >>> shown = Ranking(Query("q", np.eye(4)), np.arange(4))
-    >>> lesson = lesson_of(Feedback(shown, np.array([False, True, False, False])), "all", 0)
-    >>> lesson.wins.astype(int).tolist()  # the second result won against the first and the third
+    >>> compared = comparisons_of(Feedback(shown, np.array([False, True, False, False])), "all", 0)
+    >>> compared.wins.astype(int).tolist()  # the second result won against the first and the third
     [[0, 0, 0], [1, 0, 1], [0, 0, 0]]
     """
     better, worse = preferred_pairs(feedback, pairing, seed)
     positions = np.union1d(better, worse)
     wins = np.zeros((positions.size, positions.size), dtype=bool)
     wins[positions.searchsorted(better), positions.searchsorted(worse)] = True
-    return Lesson(feedback.ranking.query.features[feedback.ranking.order[positions]], wins)
+    return Comparisons(feedback.ranking.query.features[feedback.ranking.order[positions]], wins)
 
 
-def keep(documents: FloatArray, wins: BoolArray, slot: int, lesson: Lesson) -> tuple[FloatArray, BoolArray]:
-    """Write a lesson into a slot of a memory, [slots, length, n_features] and [slots, length, length].
+def keep(
+    documents: FloatArray, wins: BoolArray, slot: int, compared: Comparisons
+) -> tuple[FloatArray, BoolArray]:
+    """Write comparisons into a slot of a memory, [slots, length, n_features] and [slots, length, length].
 
     The arrays are written in place. Where the slot or the list is beyond them, they are replaced by larger
-    ones, with twice as many slots: on average a lesson costs the same, however many there are.
+    ones, with twice as many slots: on average a list costs the same, however many there are.
 
-    >>> lesson = Lesson(np.ones((2, 3)), np.array([[False, True], [False, False]]))
-    >>> documents, wins = keep(np.zeros((0, 0, 3)), np.zeros((0, 0, 0), dtype=bool), 0, lesson)
+    >>> compared = Comparisons(np.ones((2, 3)), np.array([[False, True], [False, False]]))
+    >>> documents, wins = keep(np.zeros((0, 0, 3)), np.zeros((0, 0, 0), dtype=bool), 0, compared)
     >>> documents.shape, wins.shape
     ((1, 2, 3), (1, 2, 2))
     """
-    n, n_features = lesson.documents.shape
+    n, n_features = compared.documents.shape
     slots = len(documents) if slot < len(documents) else max(2 * len(documents), slot + 1)
     length = max(n, documents.shape[1])
     documents = enlarged(documents, (slots, length, n_features))
     wins = enlarged(wins, (slots, length, length))
-    documents[slot, :n] = lesson.documents
+    documents[slot, :n] = compared.documents
     wins[slot] = False
-    wins[slot, :n, :n] = lesson.wins
+    wins[slot, :n, :n] = compared.wins
     return documents, wins
 
 

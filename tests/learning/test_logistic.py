@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from rankloop.policies import logistic
+from rankloop.learning import logistic
 from rankloop.types import FloatArray
 
 

@@ -1,4 +1,4 @@
-"""From how much of the past a ranker learns again in each round."""
+"""Training schedules: from how much of the past a ranker learns again in each round."""
 
 from __future__ import annotations
 
@@ -58,15 +58,15 @@ class Exact:
 
 
 @dataclass(frozen=True)
-class Replay:
-    r"""In every round, a gradient step on the new list and on a few old ones, at a constant cost.
+class ReplayMemory:
+    r"""Experience replay: in every round a step on the new list and on a few old ones, at a constant cost.
 
     If the share $f$ of the memory is full, an old list counts $f \cdot \text{repeats} / \text{lists}$ times
     as much as the new one. So all lists have the same say, that of `repeats` new ones before they are
     forgotten, and the first ones, shown when little was known, do not set the course by being replayed most.
     More `steps` and `repeats` fit the lists more closely: for queries that come again and again.
 
-    >>> (batch,) = Replay(3, memory=10, repeats=6).batches(5, 4, np.random.default_rng(0))
+    >>> (batch,) = ReplayMemory(3, memory=10, repeats=6).batches(5, 4, np.random.default_rng(0))
     >>> batch.slots.tolist(), batch.counts.tolist()  # the memory is half full
     ([4, 3, 2, 2], [1.0, 1.0, 1.0, 1.0])
     """

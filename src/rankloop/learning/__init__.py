@@ -1,0 +1,1 @@
+"""Parts that learning algorithms are made of: pairs, losses, steps, memories, criteria."""

@@ -1,0 +1,100 @@
+"""What policies share that learn from grades: a memory of judged lists, and Adam on the pairs in them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+
+from rankloop.learning.adam import adam
+from rankloop.learning.judged_lists import JudgedList, append, judged_list, stacked
+from rankloop.learning.pair_loss import descent
+from rankloop.policies.base import EvidenceAbout
+from rankloop.policies.scored import ScoredPolicy, check_size
+from rankloop.policies.state_fields import state
+from rankloop.scorers import MLP, Scorer
+from rankloop.types import (
+    Array,
+    BoolArray,
+    Feedback,
+    FloatArray,
+    IntArray,
+    RankingError,
+    SettingError,
+    Signal,
+)
+
+
+@dataclass(kw_only=True, eq=False)
+class LearnsFromGrades(ScoredPolicy):
+    r"""A policy whose every document should stand above those of a lower grade.
+
+    It minimises $-\sum w_{ij} \log \sigma(s_i - s_j)$ over the pairs of different grade, one step of Adam on
+    `queries` judged lists at a time.
+    """
+
+    learns_from: ClassVar[Signal] = "grades"
+    evidence_about: ClassVar[EvidenceAbout] = "documents"  # grades hold wherever a document stands
+
+    scorer: Scorer = field(default_factory=MLP)
+    queries: int = 16
+    learning_rate: float = 1e-4
+    moments: FloatArray = state((2, 0), feature_axes=(1,))  # of Adam
+    steps_taken: Array = state(dtype=np.int64)
+    lists: Array = state(dtype=np.int64)  # remembered
+    documents: FloatArray = state((0, 0), feature_axes=(1,), memory=True)
+    grades: FloatArray = state((0,), feature_axes=(), memory=True)
+    ends: IntArray = state((0,), np.int64, feature_axes=(), memory=True)  # of the lists among the documents
+
+    def __post_init__(self) -> None:
+        """Refuse never to learn."""
+        super().__post_init__()
+        if type(self.queries) is not int or self.queries < 1 or not 0 < self.learning_rate < np.inf:
+            raise SettingError(
+                "queries must be a whole number of at least 1 and learning_rate positive, "
+                f"found queries={self.queries}, learning_rate={self.learning_rate}"
+            )
+
+    @abstractmethod
+    def _weigh(self, scores: FloatArray, wins: BoolArray, gains: FloatArray) -> FloatArray:
+        """What each win counts."""
+
+    def _remember(self, feedback: Feedback) -> bool:
+        """Keep a judged list; whether there was anything to keep."""
+        if feedback.signal != "grades":
+            raise RankingError(f"this policy learns from grades, found {feedback.signal}: give it a judge")
+        judged = judged_list(feedback)
+        if not judged.documents.size:
+            return False
+        check_size(judged.documents)
+        self._fit_width(judged)
+        self.documents, self.grades, self.ends = append(
+            self.documents, self.grades, self.ends, int(self.lists), judged
+        )
+        self.lists = self.lists + 1
+        return True
+
+    def _fit_width(self, judged: JudgedList) -> None:
+        """Start with the first list; refuse later ones of another width."""
+        known, found = self.documents.shape[1], judged.documents.shape[1]
+        if not self.parameters.size:
+            self.parameters = self.scorer.start(found)
+            self.moments = np.zeros((2, self.parameters.size))
+            self.documents = np.zeros((0, found), dtype=judged.documents.dtype)
+        elif known != found:
+            raise RankingError(f"this ranker knows {known} features but the query has {found}")
+
+    def _step(self, lists: Sequence[int]) -> None:
+        """One step on these lists of the memory, if there is anything to tell apart in them."""
+        documents, wins, gains = stacked(self.documents, self.grades, self.ends, lists)
+        if wins.any():
+            weigh = partial(self._weigh, gains=gains)
+            direction = descent(self.scorer, self.parameters, documents, wins, weigh)
+            direction, moments = adam(self.moments, direction, int(self.steps_taken))
+            self.move(self.parameters, self.learning_rate, direction)
+            self.moments = moments
+        self.steps_taken = self.steps_taken + 1

@@ -1,0 +1,55 @@
+"""A judge: someone who grades the results instead of clicking."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rankloop.types import Feedback, IntArray, Ranking, SettingError, Signal
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Explicit grades of all results shown, of the first `top_k` only, or of all the query's candidates.
+
+    The grades are the true ones and cost no random draw. What lies below `top_k` stays unknown: its grade
+    reads 0 and `known` says that it means nothing. With `whole_query` the judge goes on where the list ends:
+    the feedback is on a list that shows all candidates, what was not shown in the order of the input.
+
+    >>> from rankloop.types import Query
+    >>> shown = Ranking(Query("q", np.eye(3)), np.array([2, 1, 0]))
+    >>> graded = Labels(top_k=2).respond(shown, np.array([1, 0, 2]), np.random.default_rng(0))
+    >>> graded.reward.tolist(), graded.known.tolist()
+    ([2, 0, 0], [True, True, False])
+    """
+
+    gives: ClassVar[Signal] = "grades"
+
+    top_k: int | None = None
+    whole_query: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse to grade nothing, or less and more at once."""
+        if self.whole_query and self.top_k is not None:
+            raise SettingError(f"top_k grades less than the list and whole_query more, found {self}")
+        if self.top_k is not None and (type(self.top_k) is not int or self.top_k < 1):
+            raise SettingError(f"top_k must be a whole number of at least 1, or None, found {self.top_k}")
+
+    def respond(self, ranking: Ranking, relevance: IntArray, rng: np.random.Generator) -> Feedback:
+        """Grade the list from the top."""
+        del rng  # a judge does not depend on luck
+        if self.top_k is not None:
+            known = np.arange(len(ranking)) < self.top_k
+            return Feedback(ranking, np.where(known, relevance[ranking.order], 0), known, "grades")
+        graded = _continued(ranking) if self.whole_query else ranking
+        return Feedback(graded, relevance[graded.order], signal="grades")
+
+
+def _continued(ranking: Ranking) -> Ranking:
+    """The list with all candidates that it does not show after its end."""
+    unshown = np.ones(ranking.query.n_docs, dtype=bool)
+    unshown[ranking.order] = False
+    order = np.concatenate((ranking.order, unshown.nonzero()[0]))
+    return Ranking(ranking.query, order, ranking.evidence)
