@@ -167,6 +167,21 @@ def test_a_policy_of_ones_own_is_compared_in_other_processes_and_again(tmp_path:
         assert (tmp_path / "again" / file).read_bytes() == (tmp_path / "out" / file).read_bytes()
 
 
+def test_policies_taught_by_labels_are_compared_like_any_other(tmp_path: Path) -> None:
+    names = "pdgd,offline-ranknet:scorer=linear,steps=20"
+    printed = rankloop("compare", *SMALL, "--policies", names, "--users", "perfect", "--out", str(tmp_path))
+    assert "offline-ranknet:scorer=linear,steps=20: taught by the labels, out of competition" in printed
+    spec = json.loads((tmp_path / "spec.json").read_text())
+    taught = spec["policies"].pop("offline-ranknet:scorer=linear,steps=20")
+    earlier = {**spec, "skylines": {taught: "OfflineRankNet(...)"}}  # as specs once were
+    (tmp_path / "earlier.json").write_text(json.dumps(earlier))
+    rankloop("run", str(tmp_path / "earlier.json"), "--out", str(tmp_path / "again"))
+    assert json.loads((tmp_path / "again" / "spec.json").read_text())["policies"] == {
+        "pdgd": "pdgd",
+        taught: taught,
+    }
+
+
 def test_report_can_be_written_again(finished: tuple[Path, str]) -> None:
     out, _ = finished
     assert "offline nDCG@10" in rankloop("report", str(out), "--title", "Once more")

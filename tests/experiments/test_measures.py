@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -28,7 +29,7 @@ from rankloop.experiments import (
 from rankloop.experiments.simulation.probes import Blocks, BlockSizeByPosition, CosineToOffline
 from rankloop.metrics import AP, DCG, ERR, METRICS, MRR, NDCG, PairwiseRegret, Precision
 from rankloop.policies import PairRank
-from rankloop.types import Ranking, SettingError
+from rankloop.types import Ranking, SettingError, Signal
 from rankloop.users import Preset
 
 ASKED = (
@@ -78,6 +79,8 @@ def test_lists_shown_are_measured_as_the_metric_says() -> None:
     shown: list[tuple[Ranking, np.ndarray]] = []
 
     class Witness:
+        gives: ClassVar[Signal] = "clicks"
+
         def respond(self, ranking, relevance, rng):  # type: ignore[no-untyped-def]
             shown.append((ranking, relevance))
             return USER.respond(ranking, relevance, rng)

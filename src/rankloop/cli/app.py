@@ -80,9 +80,6 @@ def compare(
             "`offline ERR@10,online MRR` (default: nDCG@k in the first three ways, and `pairwise regret`)."
         ),
     ] = "",
-    skylines: Annotated[
-        str, typer.Option(help="Rankers taught by the labels, to see how much is left; see `rankloop list`.")
-    ] = "",
     out: Out = None,
     workers: Workers = None,
 ) -> None:
@@ -107,7 +104,6 @@ def compare(
         seeds=range(seeds),
         protocol=Protocol(rounds=rounds, k=k, measures=names.measures(measures)),
         probes={name: names.probe(name) for name in names.split_names(probes)},
-        skylines={name: names.skyline(name) for name in names.split_names(skylines)},
     )
     study(sweep, title=f"{', '.join(sweep.policies)} on {data}", out=out, workers=workers)
 

@@ -20,7 +20,6 @@ def list_everything() -> None:
         _users(),
         _data(),
         _kinds("probes", "what they see", names.PROBES),
-        _kinds("skylines", "what they know", names.SKYLINES),
         _suites(),
     ):
         CONSOLE.print(table, "")

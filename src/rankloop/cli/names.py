@@ -9,7 +9,6 @@ from pathlib import Path
 from rankloop.experiments import LoopMeasure, parse_measure
 from rankloop.experiments.simulation import probes
 from rankloop.experiments.simulation.probes import Probe
-from rankloop.experiments.simulation.skylines import OfflineLambdaRank, OfflineRankNet, OnlineLambdaRank
 from rankloop.policies import Policy
 from rankloop.spelling import lookup, make, parse, split
 from rankloop.types import SettingError
@@ -19,9 +18,6 @@ PROBES: Mapping[str, type[Probe]] = {
     kind.name: kind
     for kind in vars(probes).values()
     if isinstance(kind, type) and issubclass(kind, Probe) and kind.name
-}
-SKYLINES: Mapping[str, type[OfflineRankNet]] = {
-    kind.name: kind for kind in (OfflineRankNet, OfflineLambdaRank, OnlineLambdaRank)
 }
 STOPS = {"click": ("click",), "every": ("every",), "both": ("click", "every")}
 
@@ -59,15 +55,6 @@ def probe(name: str) -> Probe:
     BlockSizes(every=5, ranks=(1, 3))
     """
     return make("probe", name, PROBES)
-
-
-def skyline(name: str) -> OfflineRankNet:
-    """The skyline a name stands for, with the settings after the colon.
-
-    >>> skyline("offline-lambdarank:steps=500").steps
-    500
-    """
-    return make("skyline", name, SKYLINES)
 
 
 def user(name: str) -> Preset:

@@ -15,7 +15,7 @@ from rankloop.experiments.sweeps.sweep import SPECIFIED
 from rankloop.policies import Policy
 from rankloop.types import DataError
 
-OPTIONAL: dict[str, Any] = {"probes": {}, "about": [], "against": {}, "skylines": {}, "measures": {}}
+OPTIONAL: dict[str, Any] = {"probes": {}, "about": [], "against": {}, "measures": {}}
 
 
 def from_spec(path: Path) -> Sweep:
@@ -25,13 +25,12 @@ def from_spec(path: Path) -> Sweep:
         sweep = Sweep(
             data=spec["data"],
             users={name: names.user(name) for name in spec["users"]},
-            policies={name: _policy(name, text) for name, text in spec["policies"].items()},
+            policies={name: _policy(name, text) for name, text in _policies(spec).items()},
             seeds=spec["seeds"],
             protocol=_protocol(spec),
             probes={name: names.probe(name) for name in spec["probes"]},
             about=spec["about"],
             against=spec["against"],
-            skylines={name: names.skyline(name) for name in spec["skylines"]},
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(f"{path} is no spec the command line can run: {error}") from error
@@ -45,6 +44,11 @@ def _protocol(spec: Mapping[str, Any]) -> Protocol:
     named = [name for name, about in spec["measures"].items() if about["kind"] in KINDS]
     measures = tuple(parse_measure(name, discount=protocol.discount) for name in named)
     return protocol if measures in ((), protocol.measured()) else replace(protocol, measures=measures)
+
+
+def _policies(spec: Mapping[str, Any]) -> dict[str, str]:
+    """The policies; in specs of earlier days those taught by labels stand apart, each known by its name."""
+    return {**spec["policies"], **{name: name for name in spec.get("skylines", ())}}
 
 
 def _policy(name: str, text: str) -> Policy:

@@ -87,9 +87,9 @@ def present(sweep: Sweep, results: pl.DataFrame, out: Path, *, title: str, notes
             measures=sweep.measures,
             about=sweep.about,
             against=sweep.against,
-            outside=sweep.skylines,
+            outside=sweep.outside,
         )
-    rows = summarise(results, measures=sweep.measures, outside=sweep.skylines)
+    rows = summarise(results, measures=sweep.measures, outside=sweep.outside)
     changes = relative_changes(results, sweep.against, measures=sweep.measures)
     for metric in chosen_metrics(dict.fromkeys(row.metric for row in rows), sweep):
         CONSOLE.print(summary_table(rows, metric=metric))
@@ -125,8 +125,8 @@ def conventions(sweep: Sweep) -> dict[str, str]:
         "queries without a relevant document": f"0 online, {without[protocol.without_relevant]}",
         "users": "decide to stop only after a click; those marked stop=every at every result they examine",
         **(
-            {"skylines": f"{', '.join(sweep.skylines)}: taught by the labels, out of competition"}
-            if sweep.skylines
+            {"skylines": f"{', '.join(sweep.outside)}: taught by the labels, out of competition"}
+            if sweep.outside
             else {}
         ),
         **({"probes": ", ".join(map(repr, sweep.probes.values()))} if sweep.probes else {}),

@@ -12,8 +12,9 @@ from rankloop.experiments.simulation.measures import Measure
 from rankloop.experiments.simulation.meter import Meter
 from rankloop.experiments.simulation.probes import Gauges, Probe
 from rankloop.experiments.simulation.protocol import Protocol
+from rankloop.experiments.simulation.warm_up import warm_up
 from rankloop.policies import Policy
-from rankloop.types import QuerySet, UserModel
+from rankloop.types import QuerySet, SettingError, UserModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ def simulate(
     protocol: Protocol,
     probes: Sequence[Probe] = (),
 ) -> Iterator[Record]:
-    """Let a policy learn from a user's clicks, and measure it on the way.
+    """Let a policy learn from what a user gives, clicks or grades, and measure it on the way.
 
     Queries, user and policy have streams of randomness of their own, so that two policies with the same seed
     meet the same queries and the same luck, and so that measuring more often changes nothing. Probes look
@@ -56,8 +57,10 @@ def simulate(
     >>> offline[-1] > offline[0] + 0.3
     True
     """
+    check_signal(policy, user)
     queries, users, policies = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(3))
     draws = queries.integers(len(train), size=protocol.rounds).tolist()
+    warm_up(policy, train, policies)
     meter = Meter(protocol, train, test)
     gauges = Gauges(probes, policy, train, protocol.rounds)
 
@@ -72,5 +75,15 @@ def simulate(
             ranking = policy.rank(judged.query, k=protocol.k, rng=policies)
             gauges.look(judged, ranking)
             meter.look(past, draws[past], ranking.order, judged.relevance)
+            policy.shown(ranking)
             policy.learn(user.respond(ranking, judged.relevance, users))
         yield from measured(start, end)
+
+
+def check_signal(policy: Policy, user: UserModel) -> None:
+    """Refuse a user who gives something else than the policy learns from."""
+    if policy.learns_from != user.gives:
+        raise SettingError(
+            f"{type(policy).__name__} learns from {policy.learns_from}, and this user gives {user.gives}: "
+            + ("give it a user who grades, such as Labels()" if user.gives == "clicks" else "let users click")
+        )

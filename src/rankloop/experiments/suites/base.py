@@ -13,7 +13,6 @@ from rankloop.data import Dataset
 from rankloop.experiments.report.pictures import write_chart
 from rankloop.experiments.simulation.probes import Probe
 from rankloop.experiments.simulation.protocol import Protocol
-from rankloop.experiments.simulation.skylines import OfflineRankNet
 from rankloop.experiments.sweeps.sweep import Sweep, UserChoice
 from rankloop.spelling import parse
 from rankloop.types import QuerySet
@@ -37,7 +36,6 @@ class Suite:
     paper: str = ""
     probes: Mapping[str, Probe] = field(default_factory=dict)
     against: Mapping[str, str] = field(default_factory=dict)
-    skylines: Callable[[], Mapping[str, OfflineRankNet]] = dict
     data: Sequence[str | Dataset] = ("synthetic:nonlinear",)
     rounds: int = 5000
     seeds: int = 5
@@ -56,7 +54,6 @@ class Suite:
             probes=self.probes,
             about=self.about,
             against=self.against,
-            skylines=self.skylines(),
         )
 
 

@@ -12,7 +12,6 @@ from itertools import pairwise
 
 from rankloop.experiments.analysis.nonlinearity import linear_view
 from rankloop.experiments.simulation.probes import CertainPairs
-from rankloop.experiments.simulation.skylines import OfflineLambdaRank, OfflineRankNet, OnlineLambdaRank
 from rankloop.experiments.suites.base import Picture, Suite, preset_users
 
 SMALL = "scorer=mlp((16,16))"
@@ -50,11 +49,7 @@ PAPERS_ORDER = (
 NEW_WORLDS = "synthetic:nonlinear:seed=3..12"  # no setting was ever chosen on them
 
 
-def skylines() -> dict[str, OfflineRankNet]:
-    """The same networks, taught by the labels."""
-    return {kind.name: kind() for kind in (OfflineRankNet, OfflineLambdaRank, OnlineLambdaRank)}
-
-
+SKYLINES = ("offline-ranknet", "offline-lambdarank", "ollambdarank-gt")  # taught by the labels
 COVARIANCES = (  # two sizes of network, and all ways to know what is uncertain
     "p2neurrank",
     "olranknet",
@@ -94,10 +89,9 @@ SUITES: Mapping[str, Suite] = {
         about=("offline nDCG@10",),
         paper="olRankNet and olLambdaRank start worse than PairRank and end a little ahead of it, "
         "olLambdaRank further, under all users; PDGD follows, and DBGD, linear or with a network, is last.",
-        policies=RIVALS,
+        policies=(*RIVALS, *SKYLINES),
         users=USERS,
         against=dict(pairwise(PAPERS_ORDER)),
-        skylines=skylines,
     ),
     "neural/order": Suite(
         title="Does the papers' order of policies hold from one world to the next?",
@@ -115,9 +109,8 @@ SUITES: Mapping[str, Suite] = {
         about=("cumulative nDCG@10",),
         paper="olRankNet and olLambdaRank are ahead of all baselines, olLambdaRank by little; PDGD gives "
         "users less, above all with a network and under navigational and informational users; DBGD is last.",
-        policies=RIVALS,
+        policies=(*RIVALS, *SKYLINES),
         users=USERS,
-        skylines=skylines,
     ),
     "neural/fig6": Suite(
         title="How much of the top 10 is settled?",

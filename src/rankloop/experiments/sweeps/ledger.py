@@ -86,9 +86,7 @@ class Ledger:
 
     def _taking_part(self, run: Run, dataset: Dataset) -> list[object]:
         """Who takes part in a run: all that they are, and the code that makes them so."""
-        if skyline := self._sweep.skylines.get(run.policy):
-            return [repr(skyline), _source_of(type(skyline)), _code_in(skyline)]
-        user, policy = self._sweep.user(run.user, dataset), self._sweep.policies[run.policy]
+        user, policy = self._sweep.teacher(run, dataset), self._sweep.policies[run.policy]
         probes = [probe for probe in self._sweep.probes.values() if probe.applies(policy)]
         state = [
             (name, str(value.dtype), value.shape, value.tobytes().hex())

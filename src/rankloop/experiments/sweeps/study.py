@@ -24,7 +24,7 @@ def conduct(sweep: Sweep, out: Path, *, engine: Engine = HERE, watch: Watch = la
     write_json(out / "spec.json", sweep.describe())
     results = execute(sweep, ledger=out / "runs", engine=engine, watch=watch)
     write_parquet(out / "results.parquet", results)
-    rows = summarise(results, measures=sweep.measures, outside=sweep.skylines)
+    rows = summarise(results, measures=sweep.measures, outside=sweep.outside)
     write_json(out / "summary.json", to_json_rows(rows))
     return results
 

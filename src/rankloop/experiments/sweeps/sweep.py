@@ -12,13 +12,13 @@ from rankloop.experiments.simulation.loop import Record, simulate
 from rankloop.experiments.simulation.measures import Measure, by_name
 from rankloop.experiments.simulation.probes import Probe
 from rankloop.experiments.simulation.protocol import Protocol
-from rankloop.experiments.simulation.skylines import OfflineRankNet
 from rankloop.policies import Policy
 from rankloop.spelling import spell
-from rankloop.types import SettingError, UserModel
-from rankloop.users import Preset
+from rankloop.types import SettingError, Signal, UserModel
+from rankloop.users import Labels, Preset
 
 UserChoice: TypeAlias = UserModel | Preset
+JUDGE = Labels(whole_query=True)  # who teaches policies that learn from grades, where users click
 SPECIFIED = ("rounds", "k", "discount", "checkpoints", "without_relevant")  # of a protocol, in a spec
 
 
@@ -41,8 +41,10 @@ class Sweep:
     policies are values with names of your choice. A policy is a pattern: each run starts from a copy of it.
     Probes, named likewise, look into policies on the way. `about` are the metrics that answer the question;
     the report shows them first, and draws only them. `against` names, for policies that vary another or
-    claim to be better, which one they are held against. `skylines` know the labels: they are shown beside
-    the policies, out of competition.
+    claim to be better, which one they are held against.
+
+    Policies that learn from grades meet users who click, too: they are taught by the true labels instead, run
+    once for all these users, and shown beside the others, out of competition.
 
     >>> from rankloop.policies import PDGD, Random
     >>> sweep = Sweep(
@@ -63,7 +65,6 @@ class Sweep:
     probes: Mapping[str, Probe] = field(default_factory=dict)
     about: Sequence[str] = ()
     against: Mapping[str, str] = field(default_factory=dict)
-    skylines: Mapping[str, OfflineRankNet] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse sweeps in which nothing would happen."""
@@ -75,8 +76,7 @@ class Sweep:
             raise SettingError(f"each dataset needs a name of its own, found {', '.join(labels)}")
         if unknown := [name for pair in self.against.items() for name in pair if name not in self.policies]:
             raise SettingError(f"against must name policies of the sweep, found {', '.join(unknown)}")
-        if both := self.policies.keys() & self.skylines.keys():
-            raise SettingError(f"a skyline needs a name of its own, found {', '.join(sorted(both))}")
+        self._check_signals()
         kinds = [type(probe).__name__ for probe in self.probes.values()]
         if len(set(kinds)) != len(kinds):
             raise SettingError(f"two probes of a kind would give the same metrics, found {', '.join(kinds)}")
@@ -92,13 +92,20 @@ class Sweep:
             for data in self.data
             for fold in folds(data)
             for user in self.users
-            for policy in (*self.policies, *self.skylines)
+            for policy in self.policies
             for seed in self.seeds
         ]
 
     def source(self, run: Run) -> Run:
-        """The run that a run's rows come from: a skyline asks no user, and is run for the first alone."""
-        return replace(run, user=next(iter(self.users))) if run.policy in self.skylines else run
+        """The run that a run's rows come from: who is taught by labels is run for the first user alone."""
+        return replace(run, user=self._clicking[0]) if self._is_taught(run.policy, run.user) else run
+
+    @property
+    def outside(self) -> tuple[str, ...]:
+        """The policies that are out of competition: they learn from grades where users click."""
+        return tuple(
+            name for name in self.policies if any(self._is_taught(name, user) for user in self.users)
+        )
 
     @property
     def measures(self) -> dict[str, Measure]:
@@ -117,21 +124,40 @@ class Sweep:
         grades = max(dataset.train.grades, dataset.test.grades)
         return choice.for_grades(grades) if isinstance(choice, Preset) else choice
 
+    def teacher(self, run: Run, dataset: Dataset) -> UserModel:
+        """Whom the policy of a run learns from: its user or, where that one clicks, someone who grades."""
+        return JUDGE if self._is_taught(run.policy, run.user) else self.user(run.user, dataset)
+
     def records(self, run: Run) -> Iterator[Record]:
         """Do one run: a pure function of the sweep and the run."""
-        dataset = self.dataset(run.fold)
-        if skyline := self.skylines.get(run.policy):
-            return skyline.records(dataset.train, dataset.test, seed=run.seed, protocol=self.protocol)
-        pattern = self.policies[run.policy]
+        dataset, pattern = self.dataset(run.fold), self.policies[run.policy]
         return simulate(
             pattern.from_state(pattern.state()),
-            self.user(run.user, dataset),
+            self.teacher(run, dataset),
             dataset.train,
             dataset.test,
             seed=run.seed,
             protocol=self.protocol,
             probes=tuple(self.probes.values()),
         )
+
+    @property
+    def _clicking(self) -> list[str]:
+        return [name for name, choice in self.users.items() if _gives(choice) == "clicks"]
+
+    def _is_taught(self, policy: str, user: str) -> bool:
+        """Whether a policy that learns from grades meets a user who clicks."""
+        return self.policies[policy].learns_from == "grades" and user in self._clicking
+
+    def _check_signals(self) -> None:
+        for user, choice in self.users.items():
+            if _gives(choice) == "grades" and (
+                deaf := [name for name, policy in self.policies.items() if policy.learns_from == "clicks"]
+            ):
+                raise SettingError(
+                    f"{', '.join(deaf)} learn from clicks, but the user {user!r} gives grades: "
+                    "compare them under users who click"
+                )
 
     def describe(self) -> dict[str, Any]:
         """The sweep as plain values, for `spec.json`."""
@@ -145,8 +171,11 @@ class Sweep:
             "probes": {name: repr(probe) for name, probe in self.probes.items()},
             "about": list(self.about),
             "against": dict(self.against),
-            "skylines": {name: repr(skyline) for name, skyline in self.skylines.items()},
         }
+
+
+def _gives(choice: UserChoice) -> Signal:
+    return "clicks" if isinstance(choice, Preset) else choice.gives
 
 
 def _text(policy: Policy) -> str:
