@@ -1,4 +1,4 @@
-"""Policies that learn from grades take part in sweeps, see the labels, and reach more than anyone who does not."""
+"""Policies that learn from grades take part in sweeps: they see the labels, and reach more for it."""
 
 from __future__ import annotations
 
