@@ -61,11 +61,11 @@ def simulate(
     queries, users, policies = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(3))
     draws = queries.integers(len(train), size=protocol.rounds).tolist()
     warm_up(policy, train, policies)
-    meter = Meter(protocol, train, test)
+    meter = Meter(protocol, policy, train, test)
     gauges = Gauges(probes, policy, train, protocol.rounds)
 
     def measured(since: int, end: int) -> Iterator[Record]:
-        found = chain(meter.read(policy, since, end), gauges.read(end))
+        found = chain(meter.read(since, end), gauges.read(end))
         return (Record(end, measure, value) for measure, value in found)
 
     yield from measured(0, 0)
