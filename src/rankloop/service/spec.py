@@ -31,7 +31,8 @@ def catalogue(own: Iterable[type[Policy]] = ()) -> Catalogue:
     True
     """
     shipped = (kind for kind in vars(policies).values() if isinstance(kind, type))
-    known = [kind for kind in shipped if issubclass(kind, Policy) and kind.name]
+    named = (kind for kind in shipped if issubclass(kind, Policy) and kind.name)
+    known = [kind for kind in named if kind.learns_from == "clicks"]  # which is what users of a service give
     return {kind.name: kind for kind in [*known, *own]}
 
 
