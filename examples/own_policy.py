@@ -1,14 +1,13 @@
 """A policy of your own, held to the laws and compared. Run it with `python examples/own_policy.py`."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from rankloop.checks import check_policy
 from rankloop.experiments import Sweep, execute, preset_users, summarise, summary_markdown
 from rankloop.explorers import greedy
-from rankloop.policies import PDGD, EvidenceAbout, Policy, Random, state
+from rankloop.policies import PDGD, Policy, Random, state
 from rankloop.types import Feedback, FloatArray, Query, Ranking
 
 
@@ -16,18 +15,12 @@ from rankloop.types import Feedback, FloatArray, Query, Ranking
 class Rocchio(Policy):
     """Moves towards what was clicked and away from what was seen and left."""
 
-    evidence_about: ClassVar[EvidenceAbout] = "documents"  # it learns from any list, whoever drew it
-
     rate: float = 0.1  # an ordinary field is a setting; one made by state(...) is what it has learned
-    weights: FloatArray = state((0,), feature_axes=(0,))
+    weights: FloatArray = state((1,), feature_axes=(0,))  # for every feature; at first one 0 for all
 
     def score(self, query: Query) -> FloatArray:
         """Weighted sums of the features; higher is better."""
-        return query.features @ self.weights_for(query)
-
-    def weights_for(self, query: Query) -> FloatArray:
-        """The weights, all 0 before anything was learned."""
-        return self.weights if self.weights.size else np.zeros(query.features.shape[1])
+        return query.features @ np.broadcast_to(self.weights, query.features.shape[1])
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """The best first; equals in random order."""
@@ -36,11 +29,9 @@ class Rocchio(Policy):
     def learn(self, feedback: Feedback) -> None:
         """One step, if there is something to tell apart."""
         clicked = feedback.clicks[: feedback.examined]
-        if clicked.any() and not clicked.all():
-            query = feedback.ranking.query
-            seen = query.features[feedback.ranking.order[: clicked.size]]
-            step = self.rate * (seen[clicked].mean(0) - seen[~clicked].mean(0))
-            self.weights = self.weights_for(query) + step
+        seen = feedback.ranking.query.features[feedback.ranking.order[: clicked.size]]
+        if seen.size and clicked.any() and not clicked.all():
+            self.weights = self.weights + self.rate * (seen[clicked].mean(0) - seen[~clicked].mean(0))
 
 
 check_policy(Rocchio)  # raises LawBroken, and says how, if a law is broken

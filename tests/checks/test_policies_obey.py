@@ -11,7 +11,17 @@ import pytest
 from rankloop import policies
 from rankloop.checks import LAWS, SANITY, Make, learning_beats_random
 from rankloop.interleaving import Probabilistic
-from rankloop.policies import DBGD, MGD, NSGD, PDGD, DocumentSpace, Policy
+from rankloop.policies import (
+    DBGD,
+    MGD,
+    NSGD,
+    PDGD,
+    DocumentSpace,
+    OfflineRankNet,
+    OlLambdaRankGT,
+    Policy,
+)
+from rankloop.scorers import MLP, Linear
 
 VARIANTS: dict[str, Make] = {
     "PDGD-decay": partial(PDGD, decay=0.99),
@@ -21,6 +31,8 @@ VARIANTS: dict[str, Make] = {
     "MGD-projection": partial(MGD, projection=DocumentSpace(k=1, recent=2, trust=0.8)),
     "NSGD-projection": partial(NSGD, projection=DocumentSpace(unit=True)),
     "NSGD-probabilistic": partial(NSGD, interleaving=Probabilistic()),
+    "OfflineRankNet-short": partial(OfflineRankNet, scorer=MLP(8), steps=40, queries=2, learning_rate=0.01),
+    "OlLambdaRankGT-linear": partial(OlLambdaRankGT, scorer=Linear(), queries=4, learning_rate=0.01),
 }
 SHIPPED: dict[str, Make] = {
     name: kind

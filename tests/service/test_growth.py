@@ -15,6 +15,8 @@ from rankloop.store import MemoryStore, Store
 from rankloop.types import Feedback, FloatArray, Query, Ranking
 from tests.service.life import NAMES, SHORT, Clock, live, make, same, some_candidates, state
 
+SERVED = catalogue(learns_from="clicks")
+
 
 def taught(policy: Policy, width: int, *, rounds: int = 20, padding: int = 0) -> Policy:
     """A policy after some lists; with padding, more features that are always 0."""
@@ -54,7 +56,7 @@ def test_weights_stay_to_the_bit_and_those_of_new_features_are_0(policy: Policy)
     np.testing.assert_array_equal(after, np.append(before, [0.0, 0.0]))
 
 
-@pytest.mark.parametrize("kind", catalogue().values(), ids=catalogue().keys())
+@pytest.mark.parametrize("kind", SERVED.values(), ids=SERVED.keys())
 def test_every_policy_keeps_its_scores_when_features_appear(kind: type[Policy]) -> None:
     """It takes the new features or, if it cannot, goes on without them."""
     clock = Clock()

@@ -65,7 +65,7 @@ class RankingService:
     ) -> None:
         self.store = store
         self._clock, self._ids = clock, ids
-        self._known = catalogue(policies)
+        self._known = catalogue(policies, learns_from="clicks")  # which is what users of a service give
         self._naming = threading.Lock()
         self._rankers = {name: self._open(name) for name in store.rankers()}
         self._learner = Learner(partial(self.tick, patience=PATIENCE)) if background else None

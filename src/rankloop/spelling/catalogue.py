@@ -11,7 +11,7 @@ from typing import TypeAlias, TypeVar
 
 from rankloop import policies
 from rankloop.policies import Policy
-from rankloop.types import SettingError, suggestion
+from rankloop.types import SettingError, Signal, suggestion
 
 Catalogue: TypeAlias = Mapping[str, type[Policy]]
 T = TypeVar("T")
@@ -19,14 +19,15 @@ T = TypeVar("T")
 _OWN = re.compile(r"(?P<module>[A-Za-z_][\w.]*):(?P<kind>[A-Za-z_]\w*)(:(?P<settings>.*))?")
 
 
-def catalogue(own: Iterable[type[Policy]] = ()) -> Catalogue:
-    """The policies that have a name: those of rankloop, and your own.
+def catalogue(own: Iterable[type[Policy]] = (), *, learns_from: Signal | None = None) -> Catalogue:
+    """The policies that have a name: those of rankloop that learn from this, or all of them, and your own.
 
-    >>> "pairrank" in catalogue()
-    True
+    >>> "pairrank" in catalogue(), "offline-ranknet" in catalogue(learns_from="clicks")
+    (True, False)
     """
     shipped = (kind for kind in vars(policies).values() if isinstance(kind, type))
-    known = [kind for kind in shipped if issubclass(kind, Policy) and kind.name]
+    named = (kind for kind in shipped if issubclass(kind, Policy) and kind.name)
+    known = [kind for kind in named if learns_from in (None, kind.learns_from)]
     return {kind.name: kind for kind in [*known, *own]}
 
 
