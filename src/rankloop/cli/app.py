@@ -162,5 +162,5 @@ def report(
 
 @app.command(name="list")
 def list_() -> None:
-    """List policies, users, datasets, probes and suites by name."""
+    """List policies, users, datasets, probes, measures and suites by name."""
     list_everything()

@@ -10,6 +10,8 @@ from rankloop.cli import names
 from rankloop.cli.console import CONSOLE
 from rankloop.data import available
 from rankloop.experiments import PICTURES, SUITES
+from rankloop.experiments.simulation.measures import KINDS
+from rankloop.metrics import METRICS
 from rankloop.spelling import catalogue, settings_of
 
 
@@ -20,6 +22,7 @@ def list_everything() -> None:
         _users(),
         _data(),
         _kinds("probes", "what they see", names.PROBES),
+        _measures(),
         _suites(),
     ):
         CONSOLE.print(table, "")
@@ -52,6 +55,15 @@ def _data() -> Table:
         "",
         "[dim]LETOR text; set RANKLOOP_DATA to a folder of datasets to use their names",
     )
+    return table
+
+
+def _measures() -> Table:
+    table = _table("measures", "name", "what it is", "unit")
+    for kind in KINDS.values():
+        table.add_row(f"{kind.__name__.lower()} <metric>", _first_line(kind))
+    for label, metric in METRICS.items():
+        table.add_row(f"[dim]... {label}", f"[dim]{_first_line(metric)}", f"[dim]{metric.unit}")
     return table
 
 
