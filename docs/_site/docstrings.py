@@ -53,6 +53,8 @@ def field_notes(kind: type) -> str:
     >>> print(field_notes(Query))
     - `features`: [n_docs, n_features]
     - `doc_ids`: empty: the candidates are known by their row number
+    - `groups`: [n_docs] whom each candidate belongs to; empty: to nobody
+    - `base`: [n_docs] the caller's own order, as scores, higher first
     """
     settings = [each.name for each in dataclasses.fields(kind) if each.init]
     notes = dict(NOTE.findall(inspect.getsource(kind)))

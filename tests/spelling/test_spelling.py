@@ -18,7 +18,11 @@ from rankloop.spelling import PARTS, build, catalogue, describe, parse, settings
 from rankloop.types import SettingError
 
 KNOWN = catalogue()
-WORDS = {"exploration": ["conservative", "random"]}  # settings that are one of a few words
+WORDS = {  # settings that are one of a few words
+    "exploration": ["conservative", "random"],
+    "pairing": ["adjacent", "matching", "all"],
+    "update": ["online", "exact"],
+}
 
 
 @st.composite
