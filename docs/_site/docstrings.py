@@ -49,12 +49,9 @@ def _part(match: re.Match[str]) -> str:
 def field_notes(kind: type) -> str:
     """What the comments beside the fields of a dataclass say, as a list.
 
-    >>> from rankloop.types import Query
-    >>> print(field_notes(Query))
-    - `features`: [n_docs, n_features]
-    - `doc_ids`: empty: the candidates are known by their row number
-    - `groups`: [n_docs] whom each candidate belongs to; empty: to nobody
-    - `base`: [n_docs] the caller's own order, as scores, higher first
+    >>> from rankloop.types import Ranking
+    >>> print(field_notes(Ranking))
+    - `order`: [k] rows of query.features, best first
     """
     settings = [each.name for each in dataclasses.fields(kind) if each.init]
     notes = dict(NOTE.findall(inspect.getsource(kind)))

@@ -98,9 +98,10 @@ class Query:
             )
         if not np.isfinite(self.features).all():
             raise RankingError(f"query {self.id!r}: features must be finite, found NaN or infinity")
-        for what, names in (("ids", self.doc_ids), ("groups", self.groups)):
-            if names and len(names) != len(self.features):
-                raise RankingError(f"query {self.id!r}: {len(names)} {what} for {self.n_docs} documents")
+        if self.doc_ids and len(self.doc_ids) != len(self.features):
+            raise RankingError(f"query {self.id!r}: {len(self.doc_ids)} ids for {self.n_docs} documents")
+        if self.groups and len(self.groups) != len(self.features):
+            raise RankingError(f"query {self.id!r}: {len(self.groups)} groups for {self.n_docs} documents")
         if self.base is not None and not (self.base.shape == (self.n_docs,) and np.isfinite(self.base).all()):
             raise RankingError(
                 f"query {self.id!r}: base must be {self.n_docs} finite scores, one for each document, "
@@ -289,11 +290,10 @@ class Feedback:
                 raise RankingError(f"clicks must be booleans, found {self.reward.dtype}")
         else:
             _check_grades(self.signal, self.reward)
-        for name, mask in (("known", self.known), ("seen", self.seen)):
-            if mask is not None and (mask.shape != self.reward.shape or mask.dtype != np.bool_):
-                raise RankingError(
-                    f"{name} must be {self.reward.size} booleans, found {mask.dtype} {mask.shape}"
-                )
+        if self.known is not None:
+            _check_mask("known", self.known, self.reward)
+        if self.seen is not None:
+            _check_mask("seen", self.seen, self.reward)
 
     @property
     def clicks(self) -> BoolArray:
@@ -327,6 +327,11 @@ class Feedback:
             return int(self.reward.size)
         clicked = self.reward.nonzero()[0]
         return min(int(clicked[-1]) + 1 + beyond, self.reward.size) if clicked.size else 0
+
+
+def _check_mask(name: str, mask: Array, reward: Array) -> None:
+    if mask.shape != reward.shape or mask.dtype != np.bool_:
+        raise RankingError(f"{name} must be {reward.size} booleans, found {mask.dtype} {mask.shape}")
 
 
 def _check_grades(signal: str, reward: Array) -> None:

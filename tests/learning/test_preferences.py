@@ -17,6 +17,7 @@ from rankloop.learning.preferences import (
     clicked_over_skipped,
     matched_pairs,
     pair_differences,
+    preferred_pairs,
 )
 from rankloop.types import Feedback, IntArray, Query, Ranking, SettingError
 
@@ -113,6 +114,24 @@ def test_differences_are_the_clicked_minus_the_skipped_document(
         assert clicks[i]
         assert not clicks[j]
         np.testing.assert_array_equal(difference, features[order[i]] - features[order[j]])
+
+
+@pytest.mark.parametrize(
+    ("pairing", "expected"),
+    [("all", {(1, 0), (1, 4)}), ("adjacent", {(1, 0)}), ("matching", {(1, 0), (1, 4)})],
+)
+def test_what_is_known_to_be_judged_is_compared_and_nothing_else(
+    pairing: Pairing, expected: set[tuple[int, int]]
+) -> None:
+    """The click on the third result is not known to be one, nor is the last result known to be skipped."""
+    shown = Ranking(Query("q", np.eye(6)), np.arange(6))
+    clicks, known = np.array([[0, 1, 1, 0, 0, 0], [1, 1, 0, 0, 1, 0]], dtype=bool)
+    found = {
+        (int(i), int(j))
+        for seed in range(20)
+        for i, j in zip(*preferred_pairs(Feedback(shown, clicks, known), pairing, seed), strict=True)
+    }
+    assert found == expected
 
 
 @pytest.mark.parametrize("pairing", PAIRINGS)
