@@ -68,12 +68,12 @@ def event(**changes: Any) -> Event:
 
 def put(store: Store, *records: Impression | Event | Decision) -> list[int]:
     """Append, each in a job of its own, and wait."""
-    return [write(store, lambda log, each=record: log.append(each)) for record in records]  # type: ignore[misc]
+    return [write(store, lambda transaction, each=record: transaction.append(each)) for record in records]  # type: ignore[misc]
 
 
 def keep(store: Store, **changes: Any) -> None:
     """Keep a snapshot, and wait."""
-    write(store, lambda log: log.keep(replace(SNAPSHOT, **changes)))
+    write(store, lambda transaction: transaction.keep(replace(SNAPSHOT, **changes)))
 
 
 def same(one: Impression, other: Impression) -> bool:

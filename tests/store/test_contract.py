@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from rankloop.store import COUNTED, Decision, Log, Store, StoreError, Traffic, write
+from rankloop.store import COUNTED, Decision, Store, StoreError, Traffic, Transaction, write
 from tests.store.samples import DECISION, EVENT, IMPRESSION, SNAPSHOT, event, impression, keep, put, same
 
 
@@ -76,7 +76,7 @@ def test_a_query_id_is_used_once(store: Store) -> None:
 @pytest.mark.parametrize("lists", [0, 1, 7, 32, 75])
 def test_many_lists_at_once_are_as_good_as_one_by_one(store: Store, lists: int) -> None:
     shown = [impression(query_id=f"q{number}", at=float(10 + number % 3)) for number in range(lists)]
-    assert write(store, lambda log: log.append_all(shown)) == 0
+    assert write(store, lambda transaction: transaction.append_all(shown)) == 0
     found = list(store.impressions("shop"))
     assert [each.query_id for each in found] == [each.query_id for each in shown]
     assert [each.seq for each in found] == list(range(1, lists + 1))
@@ -89,54 +89,57 @@ def test_of_many_lists_only_those_with_a_used_id_are_refused(store: Store) -> No
     put(store, impression(query_id="q3"))
     names = ["q0", "q1", "q1", "q2", "q3", "q4", "q5"]
     shown = [impression(query_id=name) for name in names]
-    assert write(store, lambda log: log.append_all(shown)) == 2
+    assert write(store, lambda transaction: transaction.append_all(shown)) == 2
     assert [each.query_id for each in store.impressions("shop")] == ["q3", "q0", "q1", "q2", "q4", "q5"]
     assert put(store, DECISION) == [7]
 
 
 def test_an_event_is_known_once_it_found_its_list(store: Store) -> None:
-    def twice(log: Log) -> tuple[bool, bool]:
-        before = log.knows("e1")
-        log.append(EVENT)
-        return before, log.knows("e1")
+    def twice(transaction: Transaction) -> tuple[bool, bool]:
+        before = transaction.knows("e1")
+        transaction.append(EVENT)
+        return before, transaction.knows("e1")
 
     put(store, event(verdict="orphan"))
     assert write(store, twice) == (False, True)
-    assert write(store, lambda log: log.knows("e1"))
+    assert write(store, lambda transaction: transaction.knows("e1"))
 
 
 def test_a_job_sees_the_list_it_wrote(store: Store) -> None:
-    def job(log: Log) -> object:
-        log.append(IMPRESSION)
-        return log.shown("q1")
+    def job(transaction: Transaction) -> object:
+        transaction.append(IMPRESSION)
+        return transaction.shown("q1")
 
     found = write(store, job)
-    assert found == write(store, lambda log: log.shown("q1"))
-    assert write(store, lambda log: log.shown("q2")) is None
+    assert found == write(store, lambda transaction: transaction.shown("q1"))
+    assert write(store, lambda transaction: transaction.shown("q2")) is None
 
 
 def test_a_job_that_fails_leaves_no_trace(store: Store) -> None:
-    def fails(log: Log) -> None:
-        log.append(IMPRESSION)
-        log.append(EVENT)
-        log.keep(SNAPSHOT)
+    def fails(transaction: Transaction) -> None:
+        transaction.append(IMPRESSION)
+        transaction.append(EVENT)
+        transaction.keep(SNAPSHOT)
         raise ZeroDivisionError
 
-    before = store.submit(lambda log: log.append(DECISION))
+    before = store.submit(lambda transaction: transaction.append(DECISION))
     failed = store.submit(fails)
-    after = store.submit(lambda log: log.append(DECISION))
+    after = store.submit(lambda transaction: transaction.append(DECISION))
     assert (before.result(), after.result()) == (1, 2)
     with pytest.raises(ZeroDivisionError):
         failed.result()
     assert store.impression("q1") is None
     assert not list(store.events("shop"))
     assert store.snapshot("shop") is None
-    assert not write(store, lambda log: log.knows("e1"))
+    assert not write(store, lambda transaction: transaction.knows("e1"))
 
 
 def test_time_never_runs_backwards(store: Store) -> None:
     put(store, impression(at=100.0))
-    assert write(store, lambda log: (log.time(50.0), log.time(150.0))) == (100.0, 150.0)
+    assert write(store, lambda transaction: (transaction.time(50.0), transaction.time(150.0))) == (
+        100.0,
+        150.0,
+    )
 
 
 def test_numbers_of_imports_are_kept_and_only_grow(store: Store) -> None:
@@ -177,7 +180,7 @@ def test_old_entries_can_be_discarded(store: Store) -> None:
     put(store, DECISION, IMPRESSION, EVENT, impression(query_id="q2", at=50.0), event(event_id="e2"))
     keep(store, seq=2, at=10.0)
     keep(store, seq=4, at=50.0)
-    assert write(store, lambda log: log.discard("shop", until=4, shown_before=50.0)) == 2
+    assert write(store, lambda transaction: transaction.discard("shop", until=4, shown_before=50.0)) == 2
     assert store.impression("q1") is None
     assert store.impression("q2") is not None
     assert [each.event_id for each in store.events("shop")] == ["e2"]
@@ -189,7 +192,7 @@ def test_old_entries_can_be_discarded(store: Store) -> None:
 def test_numbers_are_not_used_again_after_everything_was_discarded(store: Store) -> None:
     put(store, DECISION, EVENT)
     keep(store, seq=2, at=11.0)
-    write(store, lambda log: log.discard("shop", until=2, shown_before=0.0))
+    write(store, lambda transaction: transaction.discard("shop", until=2, shown_before=0.0))
     assert put(store, DECISION) == [3]
 
 
@@ -261,10 +264,10 @@ def test_reading_never_waits_for_a_job(store: Store) -> None:
     put(store, DECISION)
     started, go = threading.Event(), threading.Event()
 
-    def slow(log: Log) -> int:
+    def slow(transaction: Transaction) -> int:
         started.set()
         go.wait(10)
-        return log.append(DECISION)
+        return transaction.append(DECISION)
 
     with ThreadPoolExecutor(1) as pool:
         written = pool.submit(write, store, slow)

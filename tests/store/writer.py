@@ -21,7 +21,7 @@ def work(store: SqliteStore, name: str) -> None:
             action="click",
             verdict="accepted",
         )
-        write(store, lambda log, each=event: log.append(each))  # type: ignore[misc]
+        write(store, lambda transaction, each=event: transaction.append(each))  # type: ignore[misc]
         sys.stdout.write(f"{event.event_id}\n")
         sys.stdout.flush()
         number += 1

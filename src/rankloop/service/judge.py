@@ -7,7 +7,7 @@ from typing import Protocol
 
 from rankloop.service.events import UserEvent
 from rankloop.service.settings import RankerSettings
-from rankloop.store import Event, Log, Shown, Verdict
+from rankloop.store import Event, Shown, Transaction, Verdict
 
 
 class Bench(Protocol):
@@ -24,16 +24,16 @@ class Bench(Protocol):
         ...
 
 
-def judge(log: Log, event: UserEvent, benches: Mapping[str, Bench], now: float) -> Event:
+def judge(transaction: Transaction, event: UserEvent, benches: Mapping[str, Bench], now: float) -> Event:
     """The event as it enters the log, with its verdict.
 
     In this order: a `duplicate` has been here before; an `orphan`'s list is unknown; an action that counts
     nothing is `ignored`; what was `not_shown` in the list cannot have been clicked; `late` is after the
     window; everything else is `accepted`.
     """
-    if log.knows(event.event_id):
+    if transaction.knows(event.event_id):
         return _entered(event, now, "duplicate", "an event of this id was recorded before")
-    shown = log.shown(event.query_id)
+    shown = transaction.shown(event.query_id)
     if shown is None or shown.ranker not in benches:
         return _entered(event, now, "orphan", f"no list was shown under the query_id {event.query_id!r}")
     rules = benches[shown.ranker].rules

@@ -1,4 +1,4 @@
-"""What the service needs from a store: an append-only log with one pen, and snapshots."""
+"""Store contract: an append-only event log written in transactions, its snapshots, and statistics over it."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class StoreBusy(StoreError):
     """A store with so much to write that it takes no more for now."""
 
 
-class Log(Protocol):
-    """The pen: what a job can do while it alone is writing. It sees what the jobs before it wrote."""
+class Transaction(Protocol):
+    """What a job can do while it alone is writing. It sees what the jobs before it wrote."""
 
     def time(self, now: float) -> float:
         """The log's time: `now`, unless the log is already ahead of it."""
@@ -59,6 +59,14 @@ class Log(Protocol):
         """Whether an event of this id has found its list before."""
         ...
 
+    def rankers(self) -> Sequence[str]:
+        """The names of the rankers about which anything was decided, in alphabetical order."""
+        ...
+
+    def decisions(self, ranker: str, *, after: int = 0) -> Sequence[Decision]:
+        """What was decided after an entry, in order, with what this transaction has written so far."""
+        ...
+
     def discard(self, ranker: str, *, until: int, shown_before: float) -> int:
         """Delete events up to entry `until`, lists shown before a time, and older snapshots.
 
@@ -67,11 +75,11 @@ class Log(Protocol):
         ...
 
 
-Job: TypeAlias = Callable[[Log], T]
+Job: TypeAlias = Callable[[Transaction], T]
 
 
-class Store(Protocol):
-    """An append-only log of lists, events and decisions, with snapshots.
+class EventLog(Protocol):
+    """Append-only log of lists, events and decisions, with snapshots.
 
     Writing is one verb: `submit` a job. Jobs run one at a time, in the order they were submitted; many share
     a transaction, and a job that fails leaves no trace and harms no other. The future has its result only
@@ -88,7 +96,7 @@ class Store(Protocol):
         ...
 
     def rankers(self) -> Sequence[str]:
-        """The names of the rankers about which anything was decided."""
+        """The names of the rankers about which anything was decided, in alphabetical order."""
         ...
 
     def impression(self, query_id: str) -> Impression | None:
@@ -107,8 +115,8 @@ class Store(Protocol):
         """The events that named a list, in order."""
         ...
 
-    def decisions(self, ranker: str, *, kind: str | None = None) -> Sequence[Decision]:
-        """What was decided, in order."""
+    def decisions(self, ranker: str, *, kind: str | None = None, after: int = 0) -> Sequence[Decision]:
+        """What was decided after an entry, in order; only of one kind, if one is named."""
         ...
 
     def entries(self, ranker: str, *, after: int = 0, until: int | None = None) -> Iterator[Entry]:
@@ -124,6 +132,14 @@ class Store(Protocol):
     def snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
         """Number and time of every snapshot, in order."""
         ...
+
+    def close(self) -> None:
+        """Finish what was submitted and let go of everything."""
+        ...
+
+
+class Statistics(Protocol):
+    """Sums over an event log, for the pages and the doctor."""
 
     def traffic(self, ranker: str, *, since: float, until: float, step: float) -> Sequence[Traffic]:
         """Lists and clicks in steps of time; steps without a list are left out."""
@@ -143,11 +159,11 @@ class Store(Protocol):
         """How the events that arrived in a stretch of time were understood; without a ranker, all."""
         ...
 
-    def close(self) -> None:
-        """Finish what was submitted and let go of everything."""
-        ...
+
+class Store(EventLog, Statistics, Protocol):
+    """Event log with statistics over it: what the service needs."""
 
 
-def write(store: Store, job: Job[T]) -> T:
+def write(store: EventLog, job: Job[T]) -> T:
     """Have a job done and wait until it is durable."""
     return store.submit(job).result()

@@ -1,4 +1,4 @@
-"""A store in memory: for tests and notebooks; the plainest reading of the contract."""
+"""In-memory store, for tests and notebooks: the plainest reading of the contract."""
 
 from __future__ import annotations
 
@@ -30,17 +30,18 @@ Record = Impression | Event | Decision
 
 
 class MemoryStore:
-    """Keeps everything in lists; gone when the process ends.
+    """In-memory store: keeps everything in lists; gone when the process ends.
 
     >>> store = MemoryStore()
-    >>> store.submit(lambda log: log.append(Decision(at=0.0, ranker="shop", kind="mode"))).result()
+    >>> decision = Decision(at=0.0, ranker="shop", kind="mode")
+    >>> store.submit(lambda transaction: transaction.append(decision)).result()
     1
     >>> [decision.kind for decision in store.decisions("shop")]
     ['mode']
     """
 
     def __init__(self) -> None:
-        self._pen = threading.RLock()
+        self._lock = threading.RLock()
         self._closed = False
         self.records: list[Record] = []  # by seq
         self.kept: list[Snapshot] = []  # by seq
@@ -52,16 +53,16 @@ class MemoryStore:
         """Have a job done, at once."""
         del urgent
         future: Future[T] = Future()
-        with self._pen:
+        with self._lock:
             if self._closed:
                 raise StoreError("the store is closed")
-            log = _MemoryLog(self)
+            transaction = _MemoryTransaction(self)
             try:
-                result = job(log)
+                result = job(transaction)
             except Exception as error:
                 future.set_exception(error)
             else:
-                log.commit()
+                transaction.commit()
                 future.set_result(result)
         return future
 
@@ -87,9 +88,9 @@ class MemoryStore:
         """The events that named a list, in order."""
         return [each for each in self.events(None) if each.query_id == query_id]
 
-    def decisions(self, ranker: str, *, kind: str | None = None) -> Sequence[Decision]:
-        """What was decided, in order."""
-        found = [each for each in self._all(ranker) if isinstance(each, Decision)]
+    def decisions(self, ranker: str, *, kind: str | None = None, after: int = 0) -> Sequence[Decision]:
+        """What was decided after an entry, in order."""
+        found = [each for each in self._all(ranker, after) if isinstance(each, Decision)]
         return [each for each in found if kind in (None, each.kind)]
 
     def entries(self, ranker: str, *, after: int = 0, until: int | None = None) -> Iterator[Entry]:
@@ -104,7 +105,7 @@ class MemoryStore:
         self, ranker: str, *, until: int | None = None, before: float | None = None
     ) -> Snapshot | None:
         """The latest snapshot with `seq <= until` and `at <= before`."""
-        with self._pen:
+        with self._lock:
             found = [each for each in self.kept if each.ranker == ranker]
         fits = (
             each
@@ -115,7 +116,7 @@ class MemoryStore:
 
     def snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
         """Number and time of every snapshot, in order."""
-        with self._pen:
+        with self._lock:
             return [(each.seq, each.at) for each in self.kept if each.ranker == ranker]
 
     def traffic(self, ranker: str, *, since: float, until: float, step: float) -> Sequence[Traffic]:
@@ -166,7 +167,7 @@ class MemoryStore:
         self._closed = True
 
     def _all(self, ranker: str | None = None, after: int = 0) -> list[Record]:
-        with self._pen:
+        with self._lock:
             start = bisect_right(self.records, after, key=lambda each: each.seq)
             return [each for each in self.records[start:] if ranker in (None, each.ranker)]
 
@@ -188,8 +189,8 @@ class MemoryStore:
         )
 
 
-class _MemoryLog:
-    """What one job wrote: it joins the store when the job is done."""
+class _MemoryTransaction:
+    """Transaction of one job: what it wrote joins the store when the job is done."""
 
     def __init__(self, store: MemoryStore) -> None:
         self._store = store
@@ -237,6 +238,14 @@ class _MemoryLog:
             each.event_id for each in self._written if isinstance(each, Event) and each.verdict in JOINED
         )
         return event_id in self._store.known or event_id in fresh
+
+    def rankers(self) -> Sequence[str]:
+        fresh = {each.ranker for each in self._written if isinstance(each, Decision)}
+        return sorted(fresh.union(self._store.rankers()))
+
+    def decisions(self, ranker: str, *, after: int = 0) -> Sequence[Decision]:
+        fresh = (each for each in self._written if isinstance(each, Decision) and each.ranker == ranker)
+        return [*self._store.decisions(ranker, after=after), *(each for each in fresh if each.seq > after)]
 
     def discard(self, ranker: str, *, until: int, shown_before: float) -> int:
         def old(each: Record) -> bool:

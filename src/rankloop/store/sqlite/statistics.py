@@ -1,4 +1,4 @@
-"""Sums over a SQLite store, for the pages: what happened, and how events were understood."""
+"""Statistics by SQL, for the pages: what happened, and how events were understood."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A log as files: JSON lines to read and to move, Parquet to analyse; both come back to the bit."""
+"""Export and import of a log: JSON lines to read, Parquet to analyse; both come back to the bit."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import polars as pl
 
-from rankloop.store.arrays import pack, unpack
-from rankloop.store.base import Log, Store, write
+from rankloop.store.base import Store, Transaction, write
+from rankloop.store.codec import pack, unpack
 from rankloop.store.records import Decision, Event, Impression, Snapshot
 from rankloop.types import Array, DataError
 
@@ -121,17 +121,17 @@ def _record(row: Row) -> Record:
 def _import(rows: Iterable[Row], store: Store) -> int:
     rest, count = iter(rows), 0
     while batch := [_record(row) for row in islice(rest, BATCH)]:
-        write(store, lambda log, records=batch: _enter(log, records))  # type: ignore[misc]
+        write(store, lambda transaction, records=batch: _enter(transaction, records))  # type: ignore[misc]
         count += len(batch)
     return count
 
 
-def _enter(log: Log, records: Iterable[Record]) -> None:
+def _enter(transaction: Transaction, records: Iterable[Record]) -> None:
     for record in records:
         if isinstance(record, Snapshot):
-            log.keep(record)
+            transaction.keep(record)
         else:
-            log.append(record)
+            transaction.append(record)
 
 
 def _plain(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The pen of a SQLite store: what a job can do inside the writer's transaction."""
+"""SQLite transaction: what a job can read and write between BEGIN and COMMIT."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
-from rankloop.store.arrays import pack
 from rankloop.store.base import Job, StoreError
-from rankloop.store.commit import Outcome
+from rankloop.store.codec import pack
+from rankloop.store.group_commit import Outcome
 from rankloop.store.records import Decision, Event, Impression, Shown, Snapshot
 
 IMPRESSION_COLUMNS = (
@@ -27,6 +27,7 @@ IMPRESSION_VALUES = attrgetter(*IMPRESSION_COLUMNS[2:])  # without seq and at, w
 EVENT_VALUES = attrgetter(*EVENT_COLUMNS[2:])
 
 
+LAST_SEQ = 2**62  # beyond every entry
 TOGETHER = (128, 64, 32, 16, 8, 4, 2, 1)  # lists in one statement
 
 
@@ -64,8 +65,33 @@ def last_entry(connection: sqlite3.Connection) -> tuple[int, float]:
     return int(seq or 0), float("-inf") if at is None else float(at)
 
 
-class SqliteLog:
-    """Writes through the one connection that does, between BEGIN and COMMIT."""
+def read_rankers(connection: sqlite3.Connection) -> list[str]:
+    """The names of the rankers about which anything was decided, as this connection sees the file."""
+    return [name for (name,) in connection.execute("SELECT DISTINCT ranker FROM decisions ORDER BY 1")]
+
+
+def read_decisions(
+    connection: sqlite3.Connection,
+    ranker: str,
+    *,
+    kind: str | None = None,
+    after: int = 0,
+    until: int = LAST_SEQ,
+) -> list[Decision]:
+    """What was decided about a ranker, in order, as this connection sees the file."""
+    rows = connection.execute(
+        "SELECT seq, at, kind, body FROM decisions"
+        " WHERE ranker = ? AND kind = ifnull(?, kind) AND seq > ? AND seq <= ? ORDER BY seq",
+        (ranker, kind, after, until),
+    )
+    return [
+        Decision(seq=seq, at=at, ranker=ranker, kind=kind, body=json.loads(body))
+        for seq, at, kind, body in rows
+    ]
+
+
+class SqliteTransaction:
+    """Transaction on the one connection that writes; jobs share it, each within a savepoint."""
 
     def __init__(self, connection: sqlite3.Connection, last: tuple[int, float]) -> None:
         self._connection = connection
@@ -169,6 +195,14 @@ class SqliteLog:
             (event_id,),
         )
         return found.fetchone() is not None
+
+    def rankers(self) -> Sequence[str]:
+        """The names of the rankers about which anything was decided."""
+        return read_rankers(self._connection)
+
+    def decisions(self, ranker: str, *, after: int = 0) -> Sequence[Decision]:
+        """What was decided after an entry, in order, with what this transaction has written so far."""
+        return read_decisions(self._connection, ranker, after=after)
 
     def discard(self, ranker: str, *, until: int, shown_before: float) -> int:
         """Delete events and snapshots before entry `until`, and lists shown before a time."""

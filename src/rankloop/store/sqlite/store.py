@@ -1,4 +1,4 @@
-"""A store in one SQLite file."""
+"""SQLite store: one file, one writer with group commit, any number of readers."""
 
 from __future__ import annotations
 
@@ -13,13 +13,22 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from rankloop.store.arrays import unpack
 from rankloop.store.base import Job, StoreError
-from rankloop.store.commit import GroupCommitter, Outcome
-from rankloop.store.pen import EVENT_COLUMNS, IMPRESSION_COLUMNS, SqliteLog, last_entry, texts_from
+from rankloop.store.codec import unpack
+from rankloop.store.group_commit import GroupCommitter, Outcome
 from rankloop.store.records import Decision, Entry, Event, EventTally, Impression, Snapshot, Traffic
-from rankloop.store.sums import in_parts, recent, tally, traffic
-from rankloop.store.tables import migrate
+from rankloop.store.sqlite.schema import migrate
+from rankloop.store.sqlite.statistics import in_parts, recent, tally, traffic
+from rankloop.store.sqlite.transaction import (
+    EVENT_COLUMNS,
+    IMPRESSION_COLUMNS,
+    LAST_SEQ,
+    SqliteTransaction,
+    last_entry,
+    read_decisions,
+    read_rankers,
+    texts_from,
+)
 
 T = TypeVar("T")
 PAGE = 500  # rows read at a time
@@ -28,7 +37,7 @@ FOLDED = "verdict IN ('accepted', 'late')"
 
 
 class SqliteStore:
-    """Keeps everything in one file; any number of threads, one process.
+    """Store in one SQLite file; any number of threads, one process.
 
     Write-ahead log with `synchronous=FULL`: what was acknowledged survives the loss of power. One thread
     writes, with group commit; readers have connections of their own and never wait for it.
@@ -43,11 +52,13 @@ class SqliteStore:
         self._last: tuple[int, float] | None = None
         self._seen = 0  # the state of the file, as SQLite counts what other connections wrote
         try:
-            self._pen = self._open()
-            self._pen.execute(f"PRAGMA page_size = {PAGE_BYTES}")  # of a new file; an old one keeps its own
-            self._pen.execute("PRAGMA journal_mode = WAL")
-            self._pen.execute("PRAGMA synchronous = FULL")
-            migrate(self._pen)
+            self._writer = self._open()
+            self._writer.execute(
+                f"PRAGMA page_size = {PAGE_BYTES}"
+            )  # of a new file; an old one keeps its own
+            self._writer.execute("PRAGMA journal_mode = WAL")
+            self._writer.execute("PRAGMA synchronous = FULL")
+            migrate(self._writer)
         except (sqlite3.Error, StoreError) as error:
             self._close_all()
             raise StoreError(f"{self._path} cannot be opened as a store: {error}") from error
@@ -65,7 +76,8 @@ class SqliteStore:
 
     def rankers(self) -> Sequence[str]:
         """The names of the rankers about which anything was decided."""
-        return [name for (name,) in self._rows("SELECT DISTINCT ranker FROM decisions ORDER BY 1")]
+        with self._reader() as connection:
+            return read_rankers(connection)
 
     def impression(self, query_id: str) -> Impression | None:
         """A list that was shown, with everything."""
@@ -99,15 +111,17 @@ class SqliteStore:
         """The events that named a list, in order."""
         return self._events(None, "query_id = ? ORDER BY seq", (query_id,))
 
-    def decisions(self, ranker: str, *, kind: str | None = None) -> Sequence[Decision]:
-        """What was decided, in order."""
-        return self._decisions("ranker = ? AND kind = ifnull(?, kind)", (ranker, kind))
+    def decisions(self, ranker: str, *, kind: str | None = None, after: int = 0) -> Sequence[Decision]:
+        """What was decided after an entry, in order."""
+        with self._reader() as connection:
+            return read_decisions(connection, ranker, kind=kind, after=after)
 
     def entries(self, ranker: str, *, after: int = 0, until: int | None = None) -> Iterator[Entry]:
         """The counted events and the decisions, in order."""
         last = self._last_seq() if until is None else until  # both halves end at the same entry
         events = self._counted(ranker, after, last)
-        decisions = self._decisions("ranker = ? AND seq > ? AND seq <= ?", (ranker, after, last))
+        with self._reader() as connection:
+            decisions = read_decisions(connection, ranker, after=after, until=last)
         return heapq.merge(events, decisions, key=lambda each: each.seq)
 
     def snapshot(
@@ -117,7 +131,7 @@ class SqliteStore:
         rows = self._rows(
             "SELECT seq, at, body, arrays FROM snapshots WHERE ranker = ? AND seq <= ? AND at <= ?"
             " ORDER BY seq DESC LIMIT 1",
-            (ranker, 2**62 if until is None else until, float("inf") if before is None else before),
+            (ranker, LAST_SEQ if until is None else until, float("inf") if before is None else before),
         )
         if not rows:
             return None
@@ -159,24 +173,24 @@ class SqliteStore:
 
     def _transact(self, jobs: Sequence[Job[Any]]) -> Sequence[Outcome]:
         """Run jobs in one transaction; it is durable when this returns."""
-        pen = self._pen
-        pen.execute("BEGIN IMMEDIATE")
+        writer = self._writer
+        writer.execute("BEGIN IMMEDIATE")
         try:
-            log = SqliteLog(pen, self._last_entry())
-            outcomes = [log.attempt(job) for job in jobs]
-            pen.execute("COMMIT")
-            self._last = log.last
+            transaction = SqliteTransaction(writer, self._last_entry())
+            outcomes = [transaction.attempt(job) for job in jobs]
+            writer.execute("COMMIT")
+            self._last = transaction.last
         except BaseException:
             with contextlib.suppress(sqlite3.Error):
-                pen.execute("ROLLBACK")
+                writer.execute("ROLLBACK")
             raise
         return outcomes
 
     def _last_entry(self) -> tuple[int, float]:
         """Number and time of the last entry; looked up only if another process has written meanwhile."""
-        (version,) = self._pen.execute("PRAGMA data_version").fetchone()
+        (version,) = self._writer.execute("PRAGMA data_version").fetchone()
         if self._last is None or version != self._seen:
-            self._last, self._seen = last_entry(self._pen), version
+            self._last, self._seen = last_entry(self._writer), version
         return self._last
 
     def _open(self) -> sqlite3.Connection:
@@ -223,12 +237,6 @@ class SqliteStore:
             yield from page
             after = page[-1].seq
 
-    def _decisions(self, condition: str, values: Sequence[object]) -> list[Decision]:
-        rows = self._rows(
-            f"SELECT seq, at, ranker, kind, body FROM decisions WHERE {condition} ORDER BY seq", values
-        )
-        return [_decision(row) for row in rows]
-
     def _events(self, ranker: str | None, condition: str, values: Sequence[object]) -> list[Event]:
         whose = "ranker = ?" if ranker is not None else "? IS NULL"
         columns = ", ".join(EVENT_COLUMNS)
@@ -258,8 +266,3 @@ def _impression(row: Sequence[Any]) -> Impression:
         order=values.pop("order"),
         evidence={name.removeprefix("evidence."): value for name, value in values.items()},
     )
-
-
-def _decision(row: Sequence[Any]) -> Decision:
-    seq, at, ranker, kind, body = row
-    return Decision(seq=seq, at=at, ranker=ranker, kind=kind, body=json.loads(body))

@@ -1,4 +1,4 @@
-"""The tables of a SQLite store, and how an older file becomes a newer one.
+"""Schema of the SQLite store, and the migrations that bring an older file up to date.
 
 Each step is applied once, in order, in a transaction; `PRAGMA user_version` says how many were. A step that
 was released is never changed: a new one follows it.

@@ -16,7 +16,7 @@ Ticket: TypeAlias = tuple[Job[Any], "Future[Any]"]
 
 LARGEST_GROUP = 1024  # jobs in one transaction
 LONGEST_QUEUE = 20_000  # jobs waiting: one more is refused, so that memory stays bounded and nobody hangs
-LEISURE = 0.2  # seconds that jobs nobody waits for may wait for company
+LINGER = 0.2  # seconds that jobs nobody waits for may wait for others
 
 
 class GroupCommitter:
@@ -74,7 +74,7 @@ class GroupCommitter:
             while not self._queue and not self._closed:
                 self._changed.wait()
             if not self._urgent and not self._closed:
-                self._changed.wait(LEISURE)
+                self._changed.wait(LINGER)
             group = [self._queue.popleft() for _ in range(min(len(self._queue), LARGEST_GROUP))]
             self._urgent &= bool(self._queue)
         return group
