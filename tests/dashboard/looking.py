@@ -77,7 +77,7 @@ def traffic(store: Store, ranker: str, *, lists: int, events: int, now: float) -
                 object_id="abc"[place],
                 action="click",
                 verdict="accepted" if known else "orphan",
-                place=place if known else None,
+                position=place + 1 if known else None,
                 list_seq=first + number % lists if known else None,
                 closes_at=now if known else None,
                 ordinal=place + 1,

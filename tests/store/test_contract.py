@@ -34,6 +34,8 @@ def test_events_and_decisions_come_back(store: Store) -> None:
         Decision(seq=2, at=12.0, ranker="shop", kind="mode", body={"mode": "frozen"})
     ]
     assert store.decisions("shop", kind="rollback") == []
+    assert [each.seq for each in store.decisions("shop", after=1)] == [2]
+    assert store.decisions("shop", after=2) == []
     assert list(store.rankers()) == ["shop"]
 
 
@@ -113,6 +115,19 @@ def test_a_job_sees_the_list_it_wrote(store: Store) -> None:
     found = write(store, job)
     assert found == write(store, lambda transaction: transaction.shown("q1"))
     assert write(store, lambda transaction: transaction.shown("q2")) is None
+
+
+def test_a_job_sees_what_was_decided_before_it(store: Store) -> None:
+    def job(transaction: Transaction) -> list[object]:
+        transaction.append(DECISION)
+        transaction.append(Decision(at=13.0, ranker="news", kind="mode"))
+        return [transaction.rankers(), [each.seq for each in transaction.decisions("shop", after=1)]]
+
+    put(store, DECISION)
+    before = store.submit(lambda transaction: transaction.append(DECISION))
+    assert write(store, job) == [["news", "shop"], [2, 3]]
+    assert before.result() == 2
+    assert store.decisions("shop") == write(store, lambda transaction: transaction.decisions("shop"))
 
 
 def test_a_job_that_fails_leaves_no_trace(store: Store) -> None:
@@ -202,9 +217,9 @@ def test_traffic_adds_up(store: Store) -> None:
         impression(query_id="q1", at=0.0, settled=None, fallback="slow"),
         impression(query_id="q2", at=5.0, explored=1),
         impression(query_id="q3", at=25.0),
-        event(event_id="e1", list_seq=2, place=1),
-        event(event_id="e2", list_seq=2, place=3, verdict="late"),
-        event(event_id="e3", list_seq=3, place=0, verdict="ignored"),
+        event(event_id="e1", list_seq=2, position=2),
+        event(event_id="e2", list_seq=2, position=4, verdict="late"),
+        event(event_id="e3", list_seq=3, position=1, verdict="ignored"),
     )
     first, third = store.traffic("shop", since=0.0, until=30.0, step=10.0)
     assert first == Traffic(
@@ -224,7 +239,7 @@ def test_traffic_adds_up(store: Store) -> None:
 
 def test_recent_lists(store: Store) -> None:
     put(store, *(impression(query_id=f"q{n}", at=float(n)) for n in range(10)))
-    put(store, *(event(event_id=f"e{n}", list_seq=n, place=0) for n in (1, 8, 9)))
+    put(store, *(event(event_id=f"e{n}", list_seq=n, position=1) for n in (1, 8, 9)))
     assert store.recent("shop", lists=100, after=0, before=99.0).lists == 10
     found = store.recent("shop", lists=3, after=0, before=8.5)  # entries 7, 8, 9
     assert (found.lists, found.clicked) == (3, 2)
@@ -235,10 +250,10 @@ def test_recent_lists(store: Store) -> None:
 def test_events_are_tallied(store: Store) -> None:
     put(
         store,
-        event(event_id="e1", ordinal=2, place=1, at=100.0, occurred_at=161.0),
-        event(event_id="e2", ordinal=1, place=1, at=100.0, client_id="c2", verdict="late"),
-        event(event_id="e3", ordinal=9, place=1, at=4000.0, occurred_at=1.0),
-        event(event_id="e4", ordinal=None, place=1, at=4000.0, occurred_at=None, client_id=""),
+        event(event_id="e1", ordinal=2, position=2, at=100.0, occurred_at=161.0),
+        event(event_id="e2", ordinal=1, position=2, at=100.0, client_id="c2", verdict="late"),
+        event(event_id="e3", ordinal=9, position=2, at=4000.0, occurred_at=1.0),
+        event(event_id="e4", ordinal=None, position=2, at=4000.0, occurred_at=None, client_id=""),
         event(event_id="e5", at=9000.0, ranker="news"),
     )
     found = store.tally("shop", since=0.0, until=5000.0)

@@ -15,7 +15,7 @@ from tests.store.samples import DECISION, EVENT, IMPRESSION, event, impression, 
 @pytest.fixture
 def filled(store: Store) -> Store:
     put(store, DECISION, IMPRESSION, EVENT, impression(query_id="q2", evidence={}, groups=["x", "", "y"]))
-    put(store, event(event_id="e2", verdict="orphan", ranker="", place=None, list_seq=None, ordinal=None))
+    put(store, event(event_id="e2", verdict="orphan", ranker="", position=None, list_seq=None, ordinal=None))
     keep(store, seq=3)
     return store
 

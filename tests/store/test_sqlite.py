@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from rankloop.store import SqliteStore, StoreError, Transaction, write
-from rankloop.store.sqlite.schema import STEPS
 from tests.store.samples import DECISION, EVENT, IMPRESSION, SNAPSHOT, event, put, same
 
 
@@ -96,43 +95,6 @@ def test_a_disk_in_trouble_is_told_to_everyone_who_waits(tmp_path: Path) -> None
                 future.result()
         store._writer.execute("PRAGMA query_only = OFF")
         assert put(store, DECISION) == [2]
-
-
-def test_an_older_file_is_brought_up_to_date(tmp_path: Path) -> None:
-    path = tmp_path / "old.db"
-    old = sqlite3.connect(path)
-    for statement in STEPS[0]:
-        old.execute(statement)
-    old.execute("PRAGMA user_version = 1")
-    old.execute(
-        "INSERT INTO decisions (seq, at, ranker, kind, body)"
-        " VALUES (1, 5.0, 'shop', 'mode', '{\"mode\": \"frozen\"}')"
-    )
-    old.execute(
-        "INSERT INTO impressions VALUES"
-        " (2, 6.0, 'shop', 'q0', '', '', '', 0, 1, 'explore', 'random', 7, 1, '[\"a\"]', 1, '', x'')"
-    )
-    old.commit()
-    old.close()
-    with SqliteStore(path) as store:
-        assert store.decisions("shop")[0].body == {"mode": "frozen"}
-        (found,) = store.traffic("shop", since=0.0, until=10.0, step=10.0)
-        assert (found.lists, found.pairs, found.explored) == (1, 0, 0)
-        assert put(store, IMPRESSION) == [3]
-        assert store._rows("PRAGMA user_version") == [(len(STEPS),)]
-
-
-def test_an_old_file_migrates_to_what_a_new_one_is(tmp_path: Path) -> None:
-    def tables(path: Path) -> set[tuple[str, str]]:
-        with SqliteStore(path) as store:
-            return {tuple(row) for row in store._rows("SELECT type, name FROM sqlite_master")}
-
-    old = sqlite3.connect(tmp_path / "old.db")
-    for statement in STEPS[0]:
-        old.execute(statement)
-    old.execute("PRAGMA user_version = 1")
-    old.close()
-    assert tables(tmp_path / "old.db") == tables(tmp_path / "new.db")
 
 
 def test_a_file_from_the_future_is_left_alone(tmp_path: Path) -> None:

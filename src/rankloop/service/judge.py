@@ -43,11 +43,11 @@ def judge(transaction: Transaction, event: UserEvent, benches: Mapping[str, Benc
         detail = f"{event.object_id!r} was not in the list {event.query_id!r}"
         return _entered(event, now, "not_shown", detail, shown=shown)
     closes_at = shown.at + rules.window
-    place = shown.shown.index(event.object_id)
+    position = shown.shown.index(event.object_id) + 1
     if now >= closes_at or shown.seq <= benches[shown.ranker].flushed:
         detail = f"the list was shown {now - shown.at:.0f} seconds ago and is closed"
-        return _entered(event, now, "late", detail, shown=shown, place=place, closes_at=now)
-    return _entered(event, now, "accepted", "", shown=shown, place=place, closes_at=closes_at)
+        return _entered(event, now, "late", detail, shown=shown, position=position, closes_at=now)
+    return _entered(event, now, "accepted", "", shown=shown, position=position, closes_at=closes_at)
 
 
 def unreadable(now: float, reason: str) -> Event:
@@ -71,7 +71,7 @@ def _entered(
     detail: str,
     *,
     shown: Shown | None = None,
-    place: int | None = None,
+    position: int | None = None,
     closes_at: float | None = None,
 ) -> Event:
     return Event(
@@ -83,7 +83,7 @@ def _entered(
         action=event.action,
         verdict=verdict,
         detail=detail,
-        place=place,
+        position=position,
         list_seq=shown.seq if shown else None,
         closes_at=closes_at,
         ordinal=event.ordinal,

@@ -106,7 +106,7 @@ class RankingService:
         these rules had always held: a warm start for another policy.
         """
         found = self.ranker(ranker)
-        seq = found.decide("settings", settings=settings.to_json(), learn_again=learn_again)
+        seq = found.decide("settings", settings=settings.to_json(), relearn=learn_again)
         found.catch_up()
         return seq
 

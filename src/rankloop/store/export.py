@@ -70,7 +70,7 @@ def import_parquet(folder: Path, store: Store) -> int:
     """Read tables into an empty store; how many entries."""
     if not list(folder.glob("decision-*.parquet")):
         raise DataError(f"{folder} holds no log: expected tables such as decision-00000.parquet")
-    return _import(heapq.merge(*(_tables(folder, kind) for kind in KINDS), key=_place), store)
+    return _import(heapq.merge(*(_tables(folder, kind) for kind in KINDS), key=_log_order), store)
 
 
 def _records(store: Store, kind: str = "") -> Iterator[Record]:
@@ -177,5 +177,5 @@ def _tables(folder: Path, kind: str) -> Iterator[Row]:
             yield row | body | {"arrays": unpack(row["arrays"])}
 
 
-def _place(row: Row) -> tuple[int, bool]:
+def _log_order(row: Row) -> tuple[int, bool]:
     return row["seq"], row["entry"] == "snapshot"

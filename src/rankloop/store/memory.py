@@ -149,14 +149,14 @@ class MemoryStore:
     def tally(self, ranker: str | None, *, since: float, until: float) -> EventTally:
         """How the events that arrived in a stretch of time were understood."""
         events = [each for each in self.events(ranker) if since <= each.at < until]
-        said = [(e.ordinal, e.place) for e in events if e.ordinal is not None and e.place is not None]
+        said = [(e.ordinal, e.position) for e in events if e.ordinal is not None and e.position is not None]
         ages = [each.at - each.occurred_at for each in events if each.occurred_at is not None]
         clients = Counter(each.client_id for each in events if each.client_id)
         return EventTally(
             verdicts=dict(Counter(each.verdict for each in events)),
-            one_based=sum(ordinal == place + 1 for ordinal, place in said),
-            zero_based=sum(ordinal == place for ordinal, place in said),
-            misplaced=sum(ordinal not in (place, place + 1) for ordinal, place in said),
+            one_based=sum(ordinal == position for ordinal, position in said),
+            zero_based=sum(ordinal == position - 1 for ordinal, position in said),
+            misplaced=sum(ordinal not in (position - 1, position) for ordinal, position in said),
             ahead=sum(age < -60 for age in ages),
             behind=sum(age > 3600 for age in ages),
             busiest=sorted(clients.items(), key=lambda pair: (-pair[1], pair[0]))[:5],
@@ -174,13 +174,13 @@ class MemoryStore:
     def _sum(self, ranker: str, lists: Sequence[Impression]) -> Traffic:
         first: dict[int, int] = {}
         for event in self.events(ranker):
-            if event.verdict in COUNTED and event.list_seq is not None and event.place is not None:
-                first[event.list_seq] = min(event.place, first.get(event.list_seq, event.place))
-        places = [first[each.seq] for each in lists if each.seq in first]
+            if event.verdict in COUNTED and event.list_seq is not None and event.position is not None:
+                first[event.list_seq] = min(event.position, first.get(event.list_seq, event.position))
+        positions = [first[each.seq] for each in lists if each.seq in first]
         return Traffic(
             lists=len(lists),
-            clicked=len(places),
-            reciprocal=sum(1 / (place + 1) for place in places),
+            clicked=len(positions),
+            reciprocal=sum(1 / position for position in positions),
             fallbacks=sum(bool(each.fallback) for each in lists),
             explored=sum(each.explored for each in lists),
             cost=sum(each.cost for each in lists),

@@ -53,6 +53,13 @@ STEPS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX events_by_time ON events (at)",
         "CREATE INDEX events_by_query ON events (query_id)",
     ),
+    (  # positions count from 1, a policy relearns, and answers have another form than the digests knew
+        "ALTER TABLE events RENAME COLUMN place TO position",
+        "UPDATE events SET position = position + 1 WHERE position IS NOT NULL",
+        """UPDATE decisions SET body = replace(body, '"learn_again":', '"relearn":')
+            WHERE kind = 'settings' AND instr(body, '"learn_again":')""",
+        "UPDATE impressions SET digest = x''",
+    ),
 )
 
 
