@@ -33,11 +33,14 @@ class Transaction(Protocol):
     """What a job can do while it alone is writing. It sees what the jobs before it wrote."""
 
     def time(self, now: float) -> float:
-        """The log's time: `now`, unless the log is already ahead of it."""
+        """The log's time for this reading of the clock, the same as the clock's unless that is behind.
+
+        A clock that is behind is remembered, so that the log's time goes on: see `rankloop.store.clock`.
+        """
         ...
 
     def append(self, record: Impression | Event | Decision) -> int:
-        """Add an entry and return its number; it gets the log's time, which is its own or later.
+        """Add an entry and return its number; its time is its own, or the last entry's if that is later.
 
         An entry with a number of its own keeps it, which must be above all others: for imports.
         """
@@ -93,6 +96,14 @@ class EventLog(Protocol):
         Returns without waiting; `StoreBusy` if too much is waiting already. A job that is not urgent may be
         written a moment later, together with others.
         """
+        ...
+
+    def time(self, now: float) -> float:
+        """The log's time for this reading of the clock; changes nothing."""
+        ...
+
+    def lag(self, now: float) -> float:
+        """How many seconds the clock is behind the log: 0, unless the clock went wrong."""
         ...
 
     def rankers(self) -> Sequence[str]:

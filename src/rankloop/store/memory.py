@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import TypeVar
 
 from rankloop.store.base import Job, StoreError
+from rankloop.store.clock import Head
 from rankloop.store.records import (
     COUNTED,
     JOINED,
@@ -47,7 +48,7 @@ class MemoryStore:
         self.kept: list[Snapshot] = []  # by seq
         self.lists: dict[str, Impression] = {}
         self.known: set[str] = set()
-        self.last_seq, self.last_at = 0, float("-inf")
+        self.head = Head()
 
     def submit(self, job: Job[T], *, urgent: bool = True) -> Future[T]:
         """Have a job done, at once."""
@@ -65,6 +66,14 @@ class MemoryStore:
                 transaction.commit()
                 future.set_result(result)
         return future
+
+    def time(self, now: float) -> float:
+        """The log's time for this reading of the clock; changes nothing."""
+        return self.head.time(now)
+
+    def lag(self, now: float) -> float:
+        """How many seconds the clock is behind the log."""
+        return self.head.lag(now)
 
     def rankers(self) -> Sequence[str]:
         """The names of the rankers about which anything was decided."""
@@ -196,20 +205,21 @@ class _MemoryTransaction:
         self._store = store
         self._written: list[Record] = []
         self._later: list[Callable[[], object]] = []
-        self._seq, self._at = store.last_seq, store.last_at
+        self._head = store.head
 
     def time(self, now: float) -> float:
-        return max(now, self._at)
+        self._head = self._head.observe(now)
+        return self._head.time(now)
 
     def append(self, record: Record) -> int:
-        seq = record.seq or self._seq + 1
-        if seq <= self._seq:
-            raise StoreError(f"entry {seq} comes after entry {self._seq}: the log only grows")
+        seq = record.seq or self._head.seq + 1
+        if seq <= self._head.seq:
+            raise StoreError(f"entry {seq} comes after entry {self._head.seq}: the log only grows")
         if isinstance(record, Impression) and self.shown(record.query_id):
             raise StoreError(f"a list was shown under the id {record.query_id!r} before: ids must be unique")
-        at = self.time(record.at)
+        at = max(record.at, self._head.at)
         self._written.append(replace(record, seq=seq, at=at))
-        self._seq, self._at = seq, at
+        self._head = self._head.after(seq, at)
         return seq
 
     def append_all(self, lists: Sequence[Impression]) -> int:
@@ -264,7 +274,7 @@ class _MemoryTransaction:
         store.lists.update({each.query_id: each for each in self._written if isinstance(each, Impression)})
         fresh = (each for each in self._written if isinstance(each, Event))
         store.known.update(each.event_id for each in fresh if each.verdict in JOINED)
-        store.last_seq, store.last_at = self._seq, self._at
+        store.head = self._head
         for act in self._later:
             act()
 

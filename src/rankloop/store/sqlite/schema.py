@@ -60,6 +60,16 @@ STEPS: tuple[tuple[str, ...], ...] = (
             WHERE kind = 'settings' AND instr(body, '"learn_again":')""",
         "UPDATE impressions SET digest = x''",
     ),
+    (  # a clock that is behind the log: at most one row
+        """CREATE TABLE clock (
+            id INTEGER PRIMARY KEY CHECK (id = 1), at REAL NOT NULL, clock REAL NOT NULL
+        ) STRICT""",
+        # where the log ended when entries were last discarded: its numbers and its time never go back
+        """CREATE TABLE discarded (
+            id INTEGER PRIMARY KEY CHECK (id = 1), seq INTEGER NOT NULL, at REAL NOT NULL
+        ) STRICT""",
+        "CREATE INDEX decisions_by_kind ON decisions (ranker, kind, seq)",
+    ),
 )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from rankloop.store.base import Job, StoreError
+from rankloop.store.clock import Head
 from rankloop.store.codec import unpack
 from rankloop.store.group_commit import GroupCommitter, Outcome
 from rankloop.store.records import Decision, Entry, Event, EventTally, Impression, Snapshot, Traffic
@@ -24,8 +25,8 @@ from rankloop.store.sqlite.transaction import (
     IMPRESSION_COLUMNS,
     LAST_SEQ,
     SqliteTransaction,
-    last_entry,
     read_decisions,
+    read_head,
     read_rankers,
     texts_from,
 )
@@ -49,7 +50,7 @@ class SqliteStore:
         self._opened: list[sqlite3.Connection] = []
         self._opening = threading.Lock()
         self._closed = False
-        self._last: tuple[int, float] | None = None
+        self._head: Head | None = None
         self._seen = 0  # the state of the file, as SQLite counts what other connections wrote
         try:
             self._writer = self._open()
@@ -73,6 +74,16 @@ class SqliteStore:
     def submit(self, job: Job[T], *, urgent: bool = True) -> Future[T]:
         """Have a job done; its result is there when it is durable."""
         return self.committer.submit(job, urgent=urgent)
+
+    def time(self, now: float) -> float:
+        """The log's time for this reading of the clock; changes nothing."""
+        with self._reader() as connection:
+            return read_head(connection).time(now)
+
+    def lag(self, now: float) -> float:
+        """How many seconds the clock is behind the log."""
+        with self._reader() as connection:
+            return read_head(connection).lag(now)
 
     def rankers(self) -> Sequence[str]:
         """The names of the rankers about which anything was decided."""
@@ -176,22 +187,22 @@ class SqliteStore:
         writer = self._writer
         writer.execute("BEGIN IMMEDIATE")
         try:
-            transaction = SqliteTransaction(writer, self._last_entry())
+            transaction = SqliteTransaction(writer, self._known_head())
             outcomes = [transaction.attempt(job) for job in jobs]
             writer.execute("COMMIT")
-            self._last = transaction.last
+            self._head = transaction.head
         except BaseException:
             with contextlib.suppress(sqlite3.Error):
                 writer.execute("ROLLBACK")
             raise
         return outcomes
 
-    def _last_entry(self) -> tuple[int, float]:
-        """Number and time of the last entry; looked up only if another process has written meanwhile."""
+    def _known_head(self) -> Head:
+        """The end of the log; looked up only if another process has written meanwhile."""
         (version,) = self._writer.execute("PRAGMA data_version").fetchone()
-        if self._last is None or version != self._seen:
-            self._last, self._seen = last_entry(self._writer), version
-        return self._last
+        if self._head is None or version != self._seen:
+            self._head, self._seen = read_head(self._writer), version
+        return self._head
 
     def _open(self) -> sqlite3.Connection:
         with self._opening:

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from rankloop.store.base import Job, StoreError
+from rankloop.store.clock import Anchor, Head
 from rankloop.store.codec import pack
 from rankloop.store.group_commit import Outcome
 from rankloop.store.records import Decision, Event, Impression, Shown, Snapshot
@@ -38,10 +39,11 @@ def _insert(table: str, columns: tuple[str, ...], rows: int = 1) -> str:
 
 
 INSERT_EVENT = _insert("events", EVENT_COLUMNS)
-LAST = """SELECT max(seq), max(at) FROM (
+HEAD = """SELECT max(seq), max(at), (SELECT at FROM clock), (SELECT clock FROM clock) FROM (
     SELECT * FROM (SELECT seq, at FROM impressions ORDER BY seq DESC LIMIT 1)
     UNION ALL SELECT * FROM (SELECT seq, at FROM events ORDER BY seq DESC LIMIT 1)
     UNION ALL SELECT * FROM (SELECT seq, at FROM decisions ORDER BY seq DESC LIMIT 1)
+    UNION ALL SELECT seq, at FROM discarded
     UNION ALL SELECT max(seq), max(at) FROM snapshots)"""
 
 
@@ -59,10 +61,11 @@ def texts_from(stored: str) -> list[str]:
     return msgspec.json.decode(stored, type=list[str])
 
 
-def last_entry(connection: sqlite3.Connection) -> tuple[int, float]:
-    """Number and time of the last entry in the file."""
-    seq, at = connection.execute(LAST).fetchone()
-    return int(seq or 0), float("-inf") if at is None else float(at)
+def read_head(connection: sqlite3.Connection) -> Head:
+    """The end of the log, as this connection sees the file."""
+    seq, at, anchored_at, reading = connection.execute(HEAD).fetchone()
+    anchor = None if reading is None else Anchor(anchored_at, reading)
+    return Head() if seq is None else Head(seq, at, anchor)
 
 
 def read_rankers(connection: sqlite3.Connection) -> list[str]:
@@ -79,10 +82,12 @@ def read_decisions(
     until: int = LAST_SEQ,
 ) -> list[Decision]:
     """What was decided about a ranker, in order, as this connection sees the file."""
+    query = (
+        "SELECT seq, at, kind, body FROM decisions WHERE ranker = :ranker AND seq > :after AND seq <= :until"
+    )
     rows = connection.execute(
-        "SELECT seq, at, kind, body FROM decisions"
-        " WHERE ranker = ? AND kind = ifnull(?, kind) AND seq > ? AND seq <= ? ORDER BY seq",
-        (ranker, kind, after, until),
+        f"{query} {'AND kind = :kind' if kind else ''} ORDER BY seq",
+        {"ranker": ranker, "after": after, "until": until, "kind": kind},
     )
     return [
         Decision(seq=seq, at=at, ranker=ranker, kind=kind, body=json.loads(body))
@@ -93,19 +98,13 @@ def read_decisions(
 class SqliteTransaction:
     """Transaction on the one connection that writes; jobs share it, each within a savepoint."""
 
-    def __init__(self, connection: sqlite3.Connection, last: tuple[int, float]) -> None:
-        self._connection = connection
-        self._seq, self._at = last
-
-    @property
-    def last(self) -> tuple[int, float]:
-        """Number and time of the last entry."""
-        return self._seq, self._at
+    def __init__(self, connection: sqlite3.Connection, head: Head) -> None:
+        self._connection, self.head = connection, head
 
     def attempt(self, job: Job[Any]) -> Outcome:
         """Run a job; if it fails, undo what it did and nothing else."""
         self._connection.execute("SAVEPOINT job")
-        before = self._seq, self._at
+        before = self.head
         outcome: Outcome
         try:
             outcome = job(self), None
@@ -113,20 +112,24 @@ class SqliteTransaction:
             raise
         except Exception as error:
             self._connection.execute("ROLLBACK TO job")
-            self._seq, self._at = before
+            self.head = before
             outcome = None, error
         self._connection.execute("RELEASE job")
         return outcome
 
     def time(self, now: float) -> float:
-        """The log's time: `now`, unless the log is already ahead of it."""
-        return max(now, self._at)
+        """The log's time for this reading of the clock."""
+        found = self.head.observe(now)
+        if found is not self.head:
+            self._anchor(found.anchor)
+        self.head = found
+        return found.time(now)
 
     def append(self, record: Impression | Event | Decision) -> int:
         """Add an entry and return its number."""
-        seq = record.seq or self._seq + 1
-        if seq <= self._seq:
-            raise StoreError(f"entry {seq} comes after entry {self._seq}: the log only grows")
+        seq = record.seq or self.head.seq + 1
+        if seq <= self.head.seq:
+            raise StoreError(f"entry {seq} comes after entry {self.head.seq}: the log only grows")
         if isinstance(record, Impression):
             try:
                 self._insert_lists([record], seq)
@@ -135,7 +138,7 @@ class SqliteTransaction:
                     f"a list was shown under the id {record.query_id!r} before: ids must be unique"
                 ) from error
             return seq
-        at = self.time(record.at)
+        at = max(record.at, self.head.at)
         if isinstance(record, Event):
             self._connection.execute(INSERT_EVENT, (seq, at, *EVENT_VALUES(record)))
         else:
@@ -143,7 +146,7 @@ class SqliteTransaction:
                 "INSERT INTO decisions (seq, at, ranker, kind, body) VALUES (?, ?, ?, ?, ?)",
                 (seq, at, record.ranker, record.kind, json.dumps(record.body)),
             )
-        self._seq, self._at = seq, at
+        self.head = self.head.after(seq, at)
         return seq
 
     def append_all(self, lists: Sequence[Impression]) -> int:
@@ -156,7 +159,7 @@ class SqliteTransaction:
             size = next(size for size in TOGETHER if start + size <= len(lists))
             part = lists[start : start + size]
             try:
-                self._insert_lists(part, self._seq + 1)
+                self._insert_lists(part, self.head.seq + 1)
             except sqlite3.OperationalError:  # the file is in trouble, not the lists
                 raise
             except Exception:  # none of them is in: find out which is to blame
@@ -216,7 +219,7 @@ class SqliteTransaction:
 
     def _insert_lists(self, lists: Sequence[Impression], seq: int) -> None:
         """Add lists with the numbers from `seq` on: all or none, for only the first statement can fail."""
-        rows, payloads, at = list[object](), list[object](), self._at
+        rows, payloads, at = list[object](), list[object](), self.head.at
         for number, each in enumerate(lists, start=seq):
             at = max(at, each.at)
             rows += (number, at, *IMPRESSION_VALUES(each), texts(each.shown))
@@ -225,4 +228,12 @@ class SqliteTransaction:
             payloads += (number, texts(each.object_ids), texts(each.groups), pack(arrays))
         self._connection.execute(_insert("impressions", (*IMPRESSION_COLUMNS, "shown"), len(lists)), rows)
         self._connection.execute(_insert("payloads", PAYLOAD_COLUMNS, len(lists)), payloads)
-        self._seq, self._at = seq + len(lists) - 1, at
+        self.head = self.head.after(seq + len(lists) - 1, at)
+
+    def _anchor(self, anchor: Anchor | None) -> None:
+        if anchor is None:
+            self._connection.execute("DELETE FROM clock")
+        else:
+            self._connection.execute(
+                "INSERT OR REPLACE INTO clock VALUES (1, ?, ?)", (anchor.at, anchor.clock)
+            )
