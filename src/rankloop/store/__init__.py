@@ -3,6 +3,7 @@
 from rankloop.store.base import (
     EventLog,
     Job,
+    SnapshotDamaged,
     Statistics,
     Store,
     StoreBusy,
@@ -42,6 +43,7 @@ __all__ = [
     "MemoryStore",
     "Shown",
     "Snapshot",
+    "SnapshotDamaged",
     "SqliteStore",
     "Statistics",
     "Store",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future
 from typing import Protocol, TypeAlias, TypeVar
 
@@ -29,6 +29,10 @@ class StoreBusy(StoreError):
     """A store with so much to write that it takes no more for now."""
 
 
+class SnapshotDamaged(StoreError):
+    """A snapshot that is not as it was written: an older one, or the log itself, says what it said."""
+
+
 class Transaction(Protocol):
     """What a job can do while it alone is writing. It sees what the jobs before it wrote."""
 
@@ -51,7 +55,15 @@ class Transaction(Protocol):
         ...
 
     def keep(self, snapshot: Snapshot) -> None:
-        """Keep a snapshot, in place of an earlier one of the same entry."""
+        """Keep a snapshot, in place of an earlier one of the same entry, and thin those there are.
+
+        Of the older ones ever fewer stay, by the rule of `rankloop.store.thinning`; always those where the
+        log begins: the base that a `retain` decision names, and the next after it.
+        """
+        ...
+
+    def snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
+        """Number and time of every snapshot, in order."""
         ...
 
     def shown(self, query_id: str) -> Shown | None:
@@ -70,10 +82,13 @@ class Transaction(Protocol):
         """What was decided after an entry, in order, with what this transaction has written so far."""
         ...
 
-    def discard(self, ranker: str, *, until: int, shown_before: float) -> int:
-        """Delete events up to entry `until`, lists shown before a time, and older snapshots.
+    def discard(self, ranker: str, *, until: int, shown_before: float, keep: Collection[str] = ()) -> int:
+        """Delete what a model that begins with the snapshot of entry `until` does not need.
 
-        Returns how many entries were deleted. Decisions stay.
+        That is: the ranker's events up to entry `until`; its lists up to there that were shown before a time,
+        except those whose query_id is in `keep` and those that a later counted event refers to; its older
+        snapshots; and, of the same time, events that belong to no ranker. Decisions stay. Returns how many
+        entries were deleted; their numbers are never used again. `Store.compact` gives the space back.
         """
         ...
 
@@ -137,11 +152,15 @@ class EventLog(Protocol):
     def snapshot(
         self, ranker: str, *, until: int | None = None, before: float | None = None
     ) -> Snapshot | None:
-        """The latest snapshot with `seq <= until` and `at <= before`."""
+        """The latest snapshot with `seq <= until` and `at <= before`; `SnapshotDamaged` if it is."""
         ...
 
     def snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
-        """Number and time of every snapshot, in order."""
+        """Number and time of every snapshot, in order; also of those that are damaged."""
+        ...
+
+    def compact(self) -> int:
+        """Give the space of what was deleted back to the disk; how many bytes. Jobs wait meanwhile."""
         ...
 
     def close(self) -> None:

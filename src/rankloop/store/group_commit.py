@@ -38,8 +38,7 @@ class GroupCommitter:
 
     def submit(self, job: Job[T], *, urgent: bool = True) -> Future[T]:
         """Put a job in the queue; returns at once, also when the queue is full: then with an error."""
-        if threading.current_thread() is self._thread:
-            raise StoreError("a job must not submit another one: it would wait for itself")
+        self.refuse_inside_a_job("submit another one")
         future: Future[T] = Future()
         future.set_running_or_notify_cancel()  # it will be done, whoever loses interest
         with self._changed:
@@ -52,6 +51,11 @@ class GroupCommitter:
                 self._changed.notify()
             self._urgent |= urgent
         return future
+
+    def refuse_inside_a_job(self, what: str) -> None:
+        """Say no to what a job must not do."""
+        if threading.current_thread() is self._thread:
+            raise StoreError(f"a job must not {what}: it would wait for itself")
 
     def waiting(self) -> int:
         """How many jobs are in the queue."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from itertools import pairwise
@@ -25,6 +25,7 @@ from rankloop.store.records import (
     Snapshot,
     Traffic,
 )
+from rankloop.store.thinning import protected_by, superfluous
 
 T = TypeVar("T")
 Record = Impression | Event | Decision
@@ -47,7 +48,7 @@ class MemoryStore:
         self.records: list[Record] = []  # by seq
         self.kept: list[Snapshot] = []  # by seq
         self.lists: dict[str, Impression] = {}
-        self.known: set[str] = set()
+        self.known: dict[str, set[int]] = {}
         self.head = Head()
 
     def submit(self, job: Job[T], *, urgent: bool = True) -> Future[T]:
@@ -171,6 +172,10 @@ class MemoryStore:
             busiest=sorted(clients.items(), key=lambda pair: (-pair[1], pair[0]))[:5],
         )
 
+    def compact(self) -> int:
+        """Nothing to give back: what was deleted is gone."""
+        return 0
+
     def close(self) -> None:
         """Accept no more jobs; what was kept can still be read."""
         self._closed = True
@@ -204,7 +209,8 @@ class _MemoryTransaction:
     def __init__(self, store: MemoryStore) -> None:
         self._store = store
         self._written: list[Record] = []
-        self._later: list[Callable[[], object]] = []
+        self._kept = list(store.kept)
+        self._gone: set[int] = set()
         self._head = store.head
 
     def time(self, now: float) -> float:
@@ -232,22 +238,29 @@ class _MemoryTransaction:
         return refused
 
     def keep(self, snapshot: Snapshot) -> None:
-        self._later.append(lambda: self._replace(snapshot))
+        others = [e for e in self._kept if (e.ranker, e.seq) != (snapshot.ranker, snapshot.seq)]
+        self._kept = sorted([*others, snapshot], key=lambda each: each.seq)
+        seqs = [seq for seq, _ in self.snapshots(snapshot.ranker)]
+        retained = (each for each in self.decisions(snapshot.ranker) if each.kind == "retain")
+        gone = set(superfluous(seqs, protected=protected_by(retained, seqs)))
+        self._kept = [each for each in self._kept if each.ranker != snapshot.ranker or each.seq not in gone]
+
+    def snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
+        return [(each.seq, each.at) for each in self._kept if each.ranker == ranker]
 
     def shown(self, query_id: str) -> Shown | None:
         fresh = (each for each in self._written if isinstance(each, Impression) and each.query_id == query_id)
         found = next(fresh, None) or self._store.lists.get(query_id)
-        if found is None:
+        if found is None or found.seq in self._gone:
             return None
         return Shown(
             seq=found.seq, at=found.at, ranker=found.ranker, query_id=query_id, shown=tuple(found.shown)
         )
 
     def knows(self, event_id: str) -> bool:
-        fresh = (
-            each.event_id for each in self._written if isinstance(each, Event) and each.verdict in JOINED
-        )
-        return event_id in self._store.known or event_id in fresh
+        fresh = (each for each in self._written if isinstance(each, Event) and each.verdict in JOINED)
+        seqs = {each.seq for each in fresh if each.event_id == event_id}
+        return bool(seqs.union(self._store.known.get(event_id, ())) - self._gone)
 
     def rankers(self) -> Sequence[str]:
         fresh = {each.ranker for each in self._written if isinstance(each, Decision)}
@@ -257,37 +270,35 @@ class _MemoryTransaction:
         fresh = (each for each in self._written if isinstance(each, Decision) and each.ranker == ranker)
         return [*self._store.decisions(ranker, after=after), *(each for each in fresh if each.seq > after)]
 
-    def discard(self, ranker: str, *, until: int, shown_before: float) -> int:
-        def old(each: Record) -> bool:
-            if each.ranker != ranker or each.seq > until or isinstance(each, Decision):
-                return False
-            return isinstance(each, Event) or each.at < shown_before
+    def discard(self, ranker: str, *, until: int, shown_before: float, keep: Collection[str] = ()) -> int:
+        here = [each for each in (*self._store.records, *self._written) if each.seq not in self._gone]
+        later = (each for each in here if isinstance(each, Event) and each.seq > until)
+        needed = {each.list_seq for each in later if each.verdict in COUNTED}
 
-        gone = [each for each in self._store.records if old(each)]
-        self._later.append(lambda: self._forget(ranker, until, gone))
+        def old(each: Record) -> bool:
+            if isinstance(each, Event) and not each.ranker:
+                return each.at < shown_before
+            if isinstance(each, Decision) or each.ranker != ranker or each.seq > until:
+                return False
+            if isinstance(each, Event):
+                return True
+            return each.at < shown_before and each.query_id not in keep and each.seq not in needed
+
+        gone = {each.seq for each in here if old(each)}
+        self._gone |= gone
+        self._kept = [each for each in self._kept if each.ranker != ranker or each.seq >= until]
         return len(gone)
 
     def commit(self) -> None:
         """Let everyone see it."""
         store = self._store
-        store.records.extend(self._written)
-        store.lists.update({each.query_id: each for each in self._written if isinstance(each, Impression)})
-        fresh = (each for each in self._written if isinstance(each, Event))
-        store.known.update(each.event_id for each in fresh if each.verdict in JOINED)
-        store.head = self._head
-        for act in self._later:
-            act()
-
-    def _replace(self, snapshot: Snapshot) -> None:
-        kept = [e for e in self._store.kept if (e.ranker, e.seq) != (snapshot.ranker, snapshot.seq)]
-        self._store.kept = sorted([*kept, snapshot], key=lambda each: each.seq)
-
-    def _forget(self, ranker: str, until: int, gone: Sequence[Record]) -> None:
-        store, numbers = self._store, {each.seq for each in gone}
-        store.records = [each for each in store.records if each.seq not in numbers]
-        store.kept = [each for each in store.kept if each.ranker != ranker or each.seq >= until]
-        for each in gone:
-            if isinstance(each, Impression):
-                del store.lists[each.query_id]
-            elif isinstance(each, Event):
-                store.known.discard(each.event_id)
+        fresh = self._written
+        if self._gone:
+            fresh = [each for each in (*store.records, *fresh) if each.seq not in self._gone]
+            store.records, store.lists, store.known = [], {}, {}
+        store.records.extend(fresh)
+        store.lists.update({each.query_id: each for each in fresh if isinstance(each, Impression)})
+        for each in fresh:
+            if isinstance(each, Event) and each.verdict in JOINED:
+                store.known.setdefault(each.event_id, set()).add(each.seq)
+        store.kept, store.head = self._kept, self._head

@@ -70,6 +70,18 @@ STEPS: tuple[tuple[str, ...], ...] = (
         ) STRICT""",
         "CREATE INDEX decisions_by_kind ON decisions (ranker, kind, seq)",
     ),
+    (  # what snapshots have in common is stored once
+        "ALTER TABLE snapshots ADD COLUMN layout TEXT",
+        "ALTER TABLE snapshots ADD COLUMN digest BLOB",
+        """CREATE TABLE blocks (
+            id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, data BLOB NOT NULL
+        ) STRICT""",
+        """CREATE TABLE snapshot_blocks (
+            ranker TEXT NOT NULL, seq INTEGER NOT NULL, block INTEGER NOT NULL,
+            PRIMARY KEY (ranker, seq, block)
+        ) STRICT, WITHOUT ROWID""",
+        "CREATE INDEX snapshots_by_block ON snapshot_blocks (block)",
+    ),
 )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import heapq
-import json
 import sqlite3
 import threading
 from collections import deque
@@ -18,6 +17,7 @@ from rankloop.store.clock import Head
 from rankloop.store.codec import unpack
 from rankloop.store.group_commit import GroupCommitter, Outcome
 from rankloop.store.records import Decision, Entry, Event, EventTally, Impression, Snapshot, Traffic
+from rankloop.store.sqlite import snapshots
 from rankloop.store.sqlite.schema import migrate
 from rankloop.store.sqlite.statistics import in_parts, recent, tally, traffic
 from rankloop.store.sqlite.transaction import (
@@ -34,6 +34,8 @@ from rankloop.store.sqlite.transaction import (
 T = TypeVar("T")
 PAGE = 500  # rows read at a time
 PAGE_BYTES = 16384  # a list is some ten thousand bytes: in SQLite's own 4096 it takes three times the calls
+PAGES_AT_ONCE = 512  # given back to the disk between two transactions
+INCREMENTAL = 2  # as SQLite numbers the ways to shrink a file
 FOLDED = "verdict IN ('accepted', 'late')"
 
 
@@ -49,6 +51,7 @@ class SqliteStore:
         self._idle: deque[sqlite3.Connection] = deque()
         self._opened: list[sqlite3.Connection] = []
         self._opening = threading.Lock()
+        self._writing = threading.Lock()  # for a transaction, or for what must not be in one
         self._closed = False
         self._head: Head | None = None
         self._seen = 0  # the state of the file, as SQLite counts what other connections wrote
@@ -57,6 +60,7 @@ class SqliteStore:
             self._writer.execute(
                 f"PRAGMA page_size = {PAGE_BYTES}"
             )  # of a new file; an old one keeps its own
+            self._writer.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")  # of a new file
             self._writer.execute("PRAGMA journal_mode = WAL")
             self._writer.execute("PRAGMA synchronous = FULL")
             migrate(self._writer)
@@ -139,19 +143,15 @@ class SqliteStore:
         self, ranker: str, *, until: int | None = None, before: float | None = None
     ) -> Snapshot | None:
         """The latest snapshot with `seq <= until` and `at <= before`."""
-        rows = self._rows(
-            "SELECT seq, at, body, arrays FROM snapshots WHERE ranker = ? AND seq <= ? AND at <= ?"
-            " ORDER BY seq DESC LIMIT 1",
-            (ranker, LAST_SEQ if until is None else until, float("inf") if before is None else before),
-        )
-        if not rows:
-            return None
-        seq, at, body, arrays = rows[0]
-        return Snapshot(seq=seq, at=at, ranker=ranker, body=json.loads(body), arrays=unpack(arrays))
+        last = LAST_SEQ if until is None else until
+        with self._reader() as connection, _one_state(connection):
+            moment = float("inf") if before is None else before
+            return snapshots.read(connection, ranker, until=last, before=moment)
 
     def snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
-        """Number and time of every snapshot, in order."""
-        return self._rows("SELECT seq, at FROM snapshots WHERE ranker = ? ORDER BY seq", (ranker,))
+        """Number and time of every snapshot, in order; also of those that are damaged."""
+        with self._reader() as connection:
+            return snapshots.kept(connection, ranker)
 
     def traffic(self, ranker: str, *, since: float, until: float, step: float) -> Sequence[Traffic]:
         """Lists and clicks in steps of time."""
@@ -175,6 +175,20 @@ class SqliteStore:
         with self._reader() as connection:
             return tally(connection, ranker, since=since, until=until)
 
+    def compact(self) -> int:
+        """Give the space of what was deleted back to the disk; how many bytes.
+
+        In small steps between the transactions. A file of before this was possible is written anew instead,
+        once, which takes as much space again while it lasts. Nothing is lost if the process is killed.
+        """
+        self.committer.refuse_inside_a_job("compact the store")
+        size = self._bytes()
+        try:
+            self._shrink()
+        except sqlite3.Error as error:
+            raise StoreError(f"{self._path} cannot be made smaller: {error}") from error
+        return max(size - self._bytes(), 0)
+
     def close(self) -> None:
         """Finish what was submitted and close the file."""
         if not self._closed:
@@ -182,19 +196,40 @@ class SqliteStore:
             self.committer.close()
             self._close_all()
 
+    def _shrink(self) -> None:
+        run = self._writer.execute
+        with self._writing:
+            if run("PRAGMA auto_vacuum").fetchone() != (INCREMENTAL,):
+                run(f"PRAGMA auto_vacuum = {INCREMENTAL}")
+                run("VACUUM")
+        while self._step():
+            pass
+        with self._writing:
+            run("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def _step(self) -> int:
+        """Cut some free pages off the end of the file; how many are left."""
+        with self._writing:
+            self._writer.execute(f"PRAGMA incremental_vacuum({PAGES_AT_ONCE})").fetchall()
+            return int(self._writer.execute("PRAGMA freelist_count").fetchone()[0])
+
+    def _bytes(self) -> int:
+        files = (self._path, self._path.with_name(f"{self._path.name}-wal"))
+        return sum(each.stat().st_size for each in files if each.exists())
+
     def _transact(self, jobs: Sequence[Job[Any]]) -> Sequence[Outcome]:
         """Run jobs in one transaction; it is durable when this returns."""
-        writer = self._writer
-        writer.execute("BEGIN IMMEDIATE")
-        try:
-            transaction = SqliteTransaction(writer, self._known_head())
-            outcomes = [transaction.attempt(job) for job in jobs]
-            writer.execute("COMMIT")
-            self._head = transaction.head
-        except BaseException:
-            with contextlib.suppress(sqlite3.Error):
-                writer.execute("ROLLBACK")
-            raise
+        with self._writing:
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                transaction = SqliteTransaction(self._writer, self._known_head())
+                outcomes = [transaction.attempt(job) for job in jobs]
+                self._writer.execute("COMMIT")
+                self._head = transaction.head
+            except BaseException:
+                with contextlib.suppress(sqlite3.Error):
+                    self._writer.execute("ROLLBACK")
+                raise
         return outcomes
 
     def _known_head(self) -> Head:
@@ -224,6 +259,8 @@ class SqliteStore:
             connection.execute("PRAGMA query_only = ON")
         try:
             yield connection
+        except sqlite3.Error as error:
+            raise StoreError(f"{self._path} cannot be read: {error}") from error
         finally:
             self._idle.append(connection)
 
@@ -262,6 +299,16 @@ class SqliteStore:
             values,
         )
         return [_impression(row) for row in rows]
+
+
+@contextlib.contextmanager
+def _one_state(connection: sqlite3.Connection) -> Iterator[None]:
+    """Several statements that see the same state of the file."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.execute("ROLLBACK")
 
 
 def _impression(row: Sequence[Any]) -> Impression:

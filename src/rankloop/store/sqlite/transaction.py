@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from operator import attrgetter
 from typing import Any
@@ -16,6 +16,8 @@ from rankloop.store.clock import Anchor, Head
 from rankloop.store.codec import pack
 from rankloop.store.group_commit import Outcome
 from rankloop.store.records import Decision, Event, Impression, Shown, Snapshot
+from rankloop.store.sqlite import snapshots
+from rankloop.store.thinning import protected_by, superfluous
 
 IMPRESSION_COLUMNS = (
     *("seq", "at", "ranker", "query_id", "user_query", "client_id", "session_id"),
@@ -39,12 +41,17 @@ def _insert(table: str, columns: tuple[str, ...], rows: int = 1) -> str:
 
 
 INSERT_EVENT = _insert("events", EVENT_COLUMNS)
+OLD_LISTS = """FROM impressions WHERE ranker = :ranker AND seq <= :until AND at < :before
+    AND query_id NOT IN (SELECT value FROM json_each(:keep))
+    AND NOT EXISTS (SELECT 1 FROM events WHERE list_seq = impressions.seq
+        AND verdict IN ('accepted', 'late') AND events.seq > :until)"""
+OLD_EVENTS = "FROM events WHERE ranker = :ranker AND seq <= :until"
+OLD_ORPHANS = "FROM events WHERE ranker = '' AND at < :before"
 HEAD = """SELECT max(seq), max(at), (SELECT at FROM clock), (SELECT clock FROM clock) FROM (
     SELECT * FROM (SELECT seq, at FROM impressions ORDER BY seq DESC LIMIT 1)
     UNION ALL SELECT * FROM (SELECT seq, at FROM events ORDER BY seq DESC LIMIT 1)
     UNION ALL SELECT * FROM (SELECT seq, at FROM decisions ORDER BY seq DESC LIMIT 1)
-    UNION ALL SELECT seq, at FROM discarded
-    UNION ALL SELECT max(seq), max(at) FROM snapshots)"""
+    UNION ALL SELECT seq, at FROM discarded)"""
 
 
 def texts(values: Sequence[str]) -> str:
@@ -168,17 +175,16 @@ class SqliteTransaction:
         return refused
 
     def keep(self, snapshot: Snapshot) -> None:
-        """Keep a snapshot, in place of an earlier one of the same entry."""
-        self._connection.execute(
-            "INSERT OR REPLACE INTO snapshots (ranker, seq, at, body, arrays) VALUES (?, ?, ?, ?, ?)",
-            (
-                snapshot.ranker,
-                snapshot.seq,
-                snapshot.at,
-                json.dumps(snapshot.body),
-                pack(snapshot.arrays),
-            ),
-        )
+        """Keep a snapshot, in place of an earlier one of the same entry, and thin those there are."""
+        ranker = snapshot.ranker
+        snapshots.keep(self._connection, snapshot)
+        kept = [seq for seq, _ in self.snapshots(ranker)]
+        protected = protected_by(read_decisions(self._connection, ranker, kind="retain"), kept)
+        snapshots.drop(self._connection, ranker, superfluous(kept, protected=protected))
+
+    def snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
+        """Number and time of every snapshot, in order."""
+        return snapshots.kept(self._connection, ranker)
 
     def shown(self, query_id: str) -> Shown | None:
         """The list that was shown under this id."""
@@ -207,15 +213,16 @@ class SqliteTransaction:
         """What was decided after an entry, in order, with what this transaction has written so far."""
         return read_decisions(self._connection, ranker, after=after)
 
-    def discard(self, ranker: str, *, until: int, shown_before: float) -> int:
-        """Delete events and snapshots before entry `until`, and lists shown before a time."""
+    def discard(self, ranker: str, *, until: int, shown_before: float, keep: Collection[str] = ()) -> int:
+        """Delete what a model that begins at entry `until` does not need."""
+        values = {"ranker": ranker, "until": until, "before": shown_before, "keep": texts(list(keep))}
         run = self._connection.execute
-        old = "FROM impressions WHERE ranker = ? AND seq <= ? AND at < ?"
-        run(f"DELETE FROM payloads WHERE seq IN (SELECT seq {old})", (ranker, until, shown_before))
-        lists = run(f"DELETE {old}", (ranker, until, shown_before)).rowcount
-        events = run("DELETE FROM events WHERE ranker = ? AND seq <= ?", (ranker, until)).rowcount
-        run("DELETE FROM snapshots WHERE ranker = ? AND seq < ?", (ranker, until))
-        return lists + events
+        run("INSERT OR REPLACE INTO discarded VALUES (1, ?, ?)", (self.head.seq, self.head.at))
+        run(f"DELETE FROM payloads WHERE seq IN (SELECT seq {OLD_LISTS})", values)
+        deleted = [run(f"DELETE {each}", values).rowcount for each in (OLD_LISTS, OLD_EVENTS, OLD_ORPHANS)]
+        old = [seq for seq, _ in self.snapshots(ranker) if seq < until]
+        snapshots.drop(self._connection, ranker, old)
+        return sum(deleted)
 
     def _insert_lists(self, lists: Sequence[Impression], seq: int) -> None:
         """Add lists with the numbers from `seq` on: all or none, for only the first statement can fail."""
