@@ -6,13 +6,12 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankloop.store import MemoryStore, SqliteStore, Store, Transaction, write
+from rankloop.store.checks.samples import event
 from rankloop.store.clock import GRACE, Head
-from tests.store.samples import event, put
 
 SECONDS = st.integers(0, 10**6).map(float)
 STEPS = st.lists(st.integers(1, 5000).map(float), min_size=1, max_size=20)
@@ -103,25 +102,6 @@ def tell(transaction: Transaction, now: float, number: int, writes: bool) -> flo
     if writes:
         transaction.append(event(at=at, event_id=f"e{number}"))
     return at
-
-
-def test_a_clock_that_was_an_hour_ahead_does_not_stop_the_log(store: Store) -> None:
-    put(store, event(at=4600.0))
-    assert write(store, lambda transaction: transaction.time(1000.0)) == 4600.0
-    assert write(store, lambda transaction: transaction.time(1100.0)) == 4650.0
-    assert (store.time(1100.0), store.lag(1100.0)) == (4650.0, 3550.0)
-    assert store.time(8300.0) == 8300.0
-
-
-def test_a_job_that_fails_has_not_seen_the_clock(store: Store) -> None:
-    def fails(transaction: Transaction) -> None:
-        transaction.time(1000.0)
-        raise ZeroDivisionError
-
-    put(store, event(at=4600.0))
-    with pytest.raises(ZeroDivisionError):
-        write(store, fails)
-    assert store.time(1100.0) == 4600.0
 
 
 def test_a_clock_that_is_right_costs_nothing(tmp_path: Path) -> None:

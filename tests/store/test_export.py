@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 from rankloop.store import MemoryStore, Store
+from rankloop.store.checks.samples import DECISION, EVENT, IMPRESSION, event, impression, keep, put, same
 from rankloop.store.export import export_jsonl, export_parquet, import_jsonl, import_parquet
 from rankloop.types import DataError
-from tests.store.samples import DECISION, EVENT, IMPRESSION, event, impression, keep, put, same
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from rankloop.store import (
     impression_buffer,
     write,
 )
-from tests.store.samples import impression
+from rankloop.store.checks.samples import impression
 
 
 class Lost:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from rankloop.store import SqliteStore, pack
+from rankloop.store.checks.samples import IMPRESSION, put
 from rankloop.store.sqlite.schema import STEPS
-from tests.store.samples import IMPRESSION, put
 
 FIRST = """
     INSERT INTO decisions VALUES (1, 5.0, 'shop', 'settings', '{"settings": {"window": 9}, "learn_again": true}');

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankloop.store import Decision, SnapshotDamaged, SqliteStore, Store, StoreError
+from rankloop.store import SnapshotDamaged, SqliteStore, StoreError
+from rankloop.store.checks.samples import keep
 from rankloop.store.thinning import NEWEST, superfluous
 from rankloop.types import Array
-from tests.store.samples import keep, put
 
 GAPS = st.lists(st.integers(1, 500), min_size=1, max_size=120)
 
@@ -57,19 +57,6 @@ def test_what_is_protected_stays(gaps: list[int], data: st.DataObject) -> None:
 def test_few_are_left_of_many() -> None:
     many = 5000
     assert len(thinned(list(range(200, 200 * many, 200)))) <= NEWEST + 2 * log2(many)
-
-
-def test_stores_thin_and_keep_where_the_log_begins(store: Store) -> None:
-    put(store, Decision(at=1.0, ranker="shop", kind="retain", body={"base": 20}))
-    for seq in range(10, 600, 10):
-        keep(store, seq=seq, at=float(seq))
-    keep(store, seq=5, at=5.0, ranker="news")
-    found = [seq for seq, _ in store.snapshots("shop")]
-    assert found[0] != 10
-    assert {20, 30} <= set(found)
-    assert found[-NEWEST:] == list(range(590 - 10 * (NEWEST - 1), 600, 10))
-    assert len(found) < 20
-    assert [seq for seq, _ in store.snapshots("news")] == [5]
 
 
 def state(step: int) -> dict[str, Array]:

@@ -9,24 +9,7 @@ from pathlib import Path
 import pytest
 
 from rankloop.store import SqliteStore, StoreError, Transaction, write
-from tests.store.samples import DECISION, EVENT, IMPRESSION, SNAPSHOT, event, put, same
-
-
-def test_everything_is_there_after_a_restart(tmp_path: Path) -> None:
-    with SqliteStore(tmp_path / "log.db") as store:
-        put(store, IMPRESSION, EVENT, DECISION)
-        write(store, lambda transaction: transaction.keep(SNAPSHOT))
-    with SqliteStore(tmp_path / "log.db") as store:
-        found, snapshot = store.impression("q1"), store.snapshot("shop")
-        assert found is not None
-        assert same(found, IMPRESSION)
-        assert snapshot is not None
-        assert snapshot.body == SNAPSHOT.body
-        assert write(store, lambda transaction: (transaction.knows("e1"), transaction.time(0.0))) == (
-            True,
-            12.0,
-        )
-        assert put(store, DECISION) == [4]
+from rankloop.store.checks.samples import DECISION, EVENT, event, put
 
 
 def test_what_is_acknowledged_is_synchronous(tmp_path: Path) -> None:

@@ -61,10 +61,10 @@ class MemoryStore:
             transaction = _MemoryTransaction(self)
             try:
                 result = job(transaction)
+                transaction.commit()
             except Exception as error:
                 future.set_exception(error)
             else:
-                transaction.commit()
                 future.set_result(result)
         return future
 

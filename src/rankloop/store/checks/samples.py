@@ -1,13 +1,16 @@
-"""Records to put into stores."""
+"""Sample records, with everything in them that a careless store loses."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
-from rankloop.store import Decision, Event, Impression, Snapshot, Store, write
+from rankloop.store.base import EventLog, write
+from rankloop.store.records import Decision, Event, Impression, Snapshot
+from rankloop.types import Array
 
 IMPRESSION = Impression(
     at=10.0,
@@ -54,37 +57,51 @@ SNAPSHOT = Snapshot(
     at=12.0,
     ranker="shop",
     body={"version": 3, "open": {}},
-    arrays={"parameters": np.array([0.1, -0.0])},
+    arrays={"parameters": np.array([0.1, -0.0]), "memory": np.arange(2e4).reshape(100, 200)},
 )
 
 
 def impression(**changes: Any) -> Impression:
+    """A list, with other values here and there."""
     return replace(IMPRESSION, **changes)
 
 
 def event(**changes: Any) -> Event:
+    """A click, with other values here and there."""
     return replace(EVENT, **changes)
 
 
-def put(store: Store, *records: Impression | Event | Decision) -> list[int]:
-    """Append, each in a job of its own, and wait."""
+def put(store: EventLog, *records: Impression | Event | Decision) -> list[int]:
+    """Append, each in a job of its own, and wait; the numbers."""
     return [write(store, lambda transaction, each=record: transaction.append(each)) for record in records]  # type: ignore[misc]
 
 
-def keep(store: Store, **changes: Any) -> None:
+def keep(store: EventLog, **changes: Any) -> None:
     """Keep a snapshot, and wait."""
     write(store, lambda transaction: transaction.keep(replace(SNAPSHOT, **changes)))
 
 
 def same(one: Impression, other: Impression) -> bool:
-    """Whether two impressions are equal to the bit."""
-    arrays = ("features", "pinned_at", "order")
-    plain = set(Impression.__dataclass_fields__) - {*arrays, "evidence", "seq", "object_ids", "groups"}
+    """Whether two impressions are equal to the bit, but for their numbers."""
+    plain = {each.name for each in fields(Impression)} - {"seq", "object_ids", "groups", "evidence"}
+    plain -= {"features", "pinned_at", "order"}
     return (
         all(getattr(one, name) == getattr(other, name) for name in plain)
         and (list(one.object_ids), list(one.groups)) == (list(other.object_ids), list(other.groups))
-        and all(getattr(one, name).tobytes() == getattr(other, name).tobytes() for name in arrays)
-        and all(getattr(one, name).dtype == getattr(other, name).dtype for name in arrays)
-        and one.evidence.keys() == other.evidence.keys()
-        and all(one.evidence[name].tobytes() == value.tobytes() for name, value in other.evidence.items())
+        and same_arrays(arrays_of(one), arrays_of(other))
+    )
+
+
+def arrays_of(shown: Impression) -> dict[str, Array]:
+    """All arrays of a list."""
+    own = {"features": shown.features, "pinned_at": shown.pinned_at, "order": shown.order}
+    return own | {f"evidence.{name}": value for name, value in shown.evidence.items()}
+
+
+def same_arrays(one: Mapping[str, Array], other: Mapping[str, Array]) -> bool:
+    """Whether named arrays are equal to the bit."""
+    return list(one) == list(other) and all(
+        (one[name].dtype, one[name].shape) == (value.dtype, value.shape)
+        and one[name].tobytes() == value.tobytes()
+        for name, value in other.items()
     )
