@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 from rankloop.store import Event, SqliteStore, write
 
@@ -31,7 +32,7 @@ def work(store: SqliteStore, name: str) -> None:
 
 
 def tidy(store: SqliteStore) -> None:
-    nobody = dict.fromkeys(("ranker", "event_id", "query_id", "object_id", "action"), "")
+    nobody: dict[str, Any] = dict.fromkeys(("ranker", "event_id", "query_id", "object_id", "action"), "")
     waste = Event(at=0.0, verdict="invalid", detail="x" * 100_000, **nobody)
     while True:
         write(store, lambda transaction: [transaction.append(waste) for _ in range(5)])
