@@ -13,7 +13,7 @@ from rankloop.store.checks.samples import IMPRESSION, put
 from rankloop.store.sqlite.schema import STEPS
 
 FIRST = """
-    INSERT INTO decisions VALUES (1, 5.0, 'shop', 'settings', '{"settings": {"window": 9}, "learn_again": true}');
+    INSERT INTO decisions VALUES (1, 5.0, 'shop', 'settings', '{"settings": {"training": {"part": "replay", "lists": 7}}, "learn_again": true}');
     INSERT INTO decisions VALUES (2, 5.0, 'shop', 'mode', '{"mode": "frozen"}');
     INSERT INTO impressions (seq, at, ranker, query_id, user_query, client_id, session_id, model, settings, mode,
         policy, seed, k, shown, teaches, fallback, digest)
@@ -43,7 +43,10 @@ def file_of_version(path: Path, version: int) -> Path:
 def test_an_older_file_is_brought_up_to_date(tmp_path: Path, version: int) -> None:
     with SqliteStore(file_of_version(tmp_path / "log.db", version)) as store:
         settings, mode = store.decisions("shop")
-        assert settings.body == {"settings": {"window": 9}, "relearn": True}
+        assert settings.body == {
+            "settings": {"training": {"part": "replay-memory", "lists": 7}},
+            "relearn": True,
+        }
         assert mode.body == {"mode": "frozen"}
         click, orphan = store.events(None)
         assert (click.position, orphan.position) == (1, None)

@@ -40,6 +40,6 @@ def protected_by(retained: Iterable[Decision], kept: Sequence[int]) -> set[int]:
 
     Without the first, nothing before the next entry could be folded; the next is there if it is damaged.
     """
-    bases = {int(each.body["base"]) for each in retained}
+    bases = {int(each.body.get("base", 0)) for each in retained}
     after = [seq for seq in kept if bases and seq > max(bases)]
     return bases.union(after[:1])

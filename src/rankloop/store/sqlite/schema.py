@@ -53,11 +53,16 @@ STEPS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX events_by_time ON events (at)",
         "CREATE INDEX events_by_query ON events (query_id)",
     ),
-    (  # positions count from 1, a policy relearns, and answers have another form than the digests knew
+    (  # positions count from 1, other words for other things, and answers of a form no digest knew
         "ALTER TABLE events RENAME COLUMN place TO position",
         "UPDATE events SET position = position + 1 WHERE position IS NOT NULL",
         """UPDATE decisions SET body = replace(body, '"learn_again":', '"relearn":')
             WHERE kind = 'settings' AND instr(body, '"learn_again":')""",
+        *(
+            f"""UPDATE {table} SET body = replace(body, '"part": "replay",', '"part": "replay-memory",')
+                WHERE instr(body, '"part": "replay",')"""
+            for table in ("decisions", "snapshots")
+        ),
         "UPDATE impressions SET digest = x''",
     ),
     (  # a clock that is behind the log: at most one row

@@ -194,7 +194,8 @@ class SqliteStore:
         if not self._closed:
             self._closed = True
             self.committer.close()
-            self._close_all()
+            with self._writing:
+                self._close_all()
 
     def _shrink(self) -> None:
         run = self._writer.execute
@@ -202,8 +203,9 @@ class SqliteStore:
             if run("PRAGMA auto_vacuum").fetchone() != (INCREMENTAL,):
                 run(f"PRAGMA auto_vacuum = {INCREMENTAL}")
                 run("VACUUM")
-        while self._step():
-            pass
+        left, before = self._step(), None
+        while left and (before is None or left < before):  # jobs in between may free more
+            left, before = self._step(), left
         with self._writing:
             run("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
