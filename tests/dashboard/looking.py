@@ -11,7 +11,7 @@ import numpy as np
 
 from rankloop.dashboard import Pages, page_routes
 from rankloop.service import RankingService
-from rankloop.store import Event, Impression, Log, Store, write
+from rankloop.store import Event, Impression, Store, Transaction, write
 from tests.service.http.serving import Live, alive
 
 
@@ -45,7 +45,7 @@ def traffic(store: Store, ranker: str, *, lists: int, events: int, now: float) -
     """Lists of the last hour with clicks on them, straight into the log."""
     features, order, pins = np.zeros((3, 1)), np.arange(3), np.zeros(3, dtype=np.int64)
 
-    def job(log: Log) -> None:
+    def job(transaction: Transaction) -> None:
         for number in range(lists):
             shown = Impression(
                 at=now - 3600 + 3000 * number / lists,
@@ -66,7 +66,7 @@ def traffic(store: Store, ranker: str, *, lists: int, events: int, now: float) -
                 explored=number % 2,
                 cost=0.1 * (number % 2),
             )
-            log.append(shown)
+            transaction.append(shown)
         for number in range(events):
             place, known = number % 3, number % 50
             event = Event(
@@ -77,15 +77,15 @@ def traffic(store: Store, ranker: str, *, lists: int, events: int, now: float) -
                 object_id="abc"[place],
                 action="click",
                 verdict="accepted" if known else "orphan",
-                place=place if known else None,
+                position=place + 1 if known else None,
                 list_seq=first + number % lists if known else None,
                 closes_at=now if known else None,
                 ordinal=place + 1,
                 client_id=f"client{number % 7}",
             )
-            log.append(event)
+            transaction.append(event)
 
-    first = write(store, lambda log: log.append(_marker(ranker, now))) + 1
+    first = write(store, lambda transaction: transaction.append(_marker(ranker, now))) + 1
     write(store, job)
 
 

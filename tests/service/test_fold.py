@@ -192,7 +192,7 @@ def test_late_clicks_teach_if_the_rules_say_so(store: Store) -> None:
 
 def settle(store: Store) -> None:
     """Wait until what was submitted is written."""
-    write(store, lambda log: None)
+    write(store, lambda _: None)
 
 
 def test_a_ranker_that_crashes_often_gets_its_snapshots_all_the_same(tmp_path: Path) -> None:
@@ -252,5 +252,10 @@ def test_a_snapshot_with_other_moments_is_passed_over_too(store: Store) -> None:
     settle(store)
     last = store.snapshot("shop")
     assert last is not None
-    write(store, lambda log: log.keep(replace(last, arrays={**last.arrays, "scale.more": np.zeros(1)})))
+    write(
+        store,
+        lambda transaction: transaction.keep(
+            replace(last, arrays={**last.arrays, "scale.more": np.zeros(1)})
+        ),
+    )
     assert same(state(make(store, clock)), state(service))

@@ -83,8 +83,8 @@ def test_a_replay_notices_what_was_changed_behind_its_back(tmp_path: Path) -> No
         service.create("shop", SHORT)
         shown = live(service, clock, rounds=1)[0]
         service.close()
-        write(store, lambda log: None)  # the pen is at rest
-        store._pen.execute("UPDATE impressions SET seed = seed / 2")
+        write(store, lambda _: None)  # nothing is being written
+        store._writer.execute("UPDATE impressions SET seed = seed / 2")
         assert not service.replay(shown.query_id).identical
 
 
@@ -211,7 +211,7 @@ def without(store: Store, ids: set[str]) -> MemoryStore:
     for entry in sorted(entries, key=lambda each: each.seq):
         forgotten = isinstance(entry, Event) and entry.event_id in ids
         if not forgotten and not (isinstance(entry, Decision) and entry.kind == "forget"):
-            write(other, lambda log, each=entry: log.append(each))  # type: ignore[misc]
+            write(other, lambda transaction, each=entry: transaction.append(each))  # type: ignore[misc]
     return other
 
 
@@ -451,7 +451,7 @@ def test_a_snapshot_of_another_release_is_passed_over(tmp_path: Path) -> None:
         live(service, clock, rounds=20)
         service.close()
         expected = state(service)
-        write(store, lambda log: log.keep(damaged(store)))
+        write(store, lambda transaction: transaction.keep(damaged(store)))
         assert same(state(make(store)), expected)
 
 

@@ -1,289 +1,182 @@
-"""What every store promises."""
+"""Both stores keep the contract, and a store that does not is found out."""
 
 from __future__ import annotations
 
-import itertools
+import sqlite3
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pytest
 
-from rankloop.store import COUNTED, Decision, Log, Store, StoreError, Traffic, write
-from tests.store.samples import DECISION, EVENT, IMPRESSION, SNAPSHOT, event, impression, keep, put, same
+from rankloop.store import (
+    Decision,
+    Event,
+    Impression,
+    Job,
+    MemoryStore,
+    Snapshot,
+    SqliteStore,
+    Store,
+    StoreError,
+    Transaction,
+    memory,
+    write,
+)
+from rankloop.store.checks import ContractBroken, check_store
+from rankloop.store.checks.samples import DECISION, put
 
 
-def test_entries_are_numbered_in_order(store: Store) -> None:
-    assert put(store, IMPRESSION, EVENT, DECISION) == [1, 2, 3]
-    assert [each.seq for each in store.entries("shop")] == [2, 3]
+@contextmanager
+def no_commit(store: Store) -> Iterator[None]:
+    """Every COMMIT fails, as on a disk that is full."""
+    assert isinstance(store, SqliteStore)
+    real = store._writer
+
+    class Full:
+        def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
+            if statement == "COMMIT":
+                raise sqlite3.OperationalError("database or disk is full")
+            return real.execute(statement, *values)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(real, name)
+
+    store._writer = Full()  # type: ignore[assignment]
+    yield
+    store._writer = real
 
 
-def test_a_list_comes_back_to_the_bit(store: Store) -> None:
-    put(store, IMPRESSION)
-    found = store.impression("q1")
-    assert found is not None
-    assert same(found, IMPRESSION)
-    assert found.shown == ["ü", "b"]
-    assert store.impression("q2") is None
+def test_a_store_in_a_file_keeps_the_contract(tmp_path: Path) -> None:
+    numbers = count()
 
+    def reopen(store: Store) -> Store:
+        store.close()
+        assert isinstance(store, SqliteStore)
+        return SqliteStore(store._path)
 
-def test_events_and_decisions_come_back(store: Store) -> None:
-    put(store, EVENT, DECISION)
-    assert list(store.events("shop")) == [event(seq=1)]
-    assert list(store.decisions("shop")) == [
-        Decision(seq=2, at=12.0, ranker="shop", kind="mode", body={"mode": "frozen"})
-    ]
-    assert store.decisions("shop", kind="rollback") == []
-    assert list(store.rankers()) == ["shop"]
-
-
-def test_the_events_of_a_list(store: Store) -> None:
-    put(store, EVENT, event(query_id="q2", event_id="e2"), event(event_id="e1", verdict="duplicate"))
-    assert [each.verdict for each in store.events_of("q1")] == ["accepted", "duplicate"]
-    assert list(store.events_of("q3")) == []
-
-
-def test_rankers_are_apart(store: Store) -> None:
-    put(store, DECISION, Decision(at=13.0, ranker="news", kind="mode"), event(ranker="news"))
-    assert list(store.rankers()) == ["news", "shop"]
-    assert [each.seq for each in store.entries("news")] == [2, 3]
-    assert [each.seq for each in store.events("shop")] == []
-    assert [each.seq for each in store.events(None)] == [3]
-
-
-def test_a_model_folds_what_counts(store: Store) -> None:
-    verdicts = ("accepted", "duplicate", "late", "orphan", "not_shown", "ignored", "invalid")
-    put(store, *(event(event_id=f"e{number}", verdict=each) for number, each in enumerate(verdicts)))
-    assert {each.verdict for each in store.entries("shop") if not isinstance(each, Decision)} == set(COUNTED)
-    assert len(list(store.events("shop"))) == len(verdicts)
-
-
-def test_entries_between_two_numbers(store: Store) -> None:
-    put(store, *(event(event_id=f"e{number}") for number in range(1100)), DECISION)
-    assert [each.seq for each in store.entries("shop", after=3, until=6)] == [4, 5, 6]
-    assert [each.seq for each in store.entries("shop")] == list(range(1, 1102))
-    assert [each.seq for each in store.events("shop", after=1098)] == [1099, 1100]
-    assert [each.seq for each in store.events("shop", last=3)] == [1100, 1099, 1098]
-
-
-def test_a_query_id_is_used_once(store: Store) -> None:
-    put(store, IMPRESSION)
-    with pytest.raises(StoreError, match="ids must be unique"):
-        put(store, IMPRESSION)
-    assert put(store, DECISION) == [2]
-
-
-@pytest.mark.parametrize("lists", [0, 1, 7, 32, 75])
-def test_many_lists_at_once_are_as_good_as_one_by_one(store: Store, lists: int) -> None:
-    shown = [impression(query_id=f"q{number}", at=float(10 + number % 3)) for number in range(lists)]
-    assert write(store, lambda log: log.append_all(shown)) == 0
-    found = list(store.impressions("shop"))
-    assert [each.query_id for each in found] == [each.query_id for each in shown]
-    assert [each.seq for each in found] == list(range(1, lists + 1))
-    assert [each.at for each in found] == list(itertools.accumulate((each.at for each in shown), max))
-    assert all(same(each, impression(query_id=each.query_id, at=each.at)) for each in found)
-    assert put(store, DECISION) == [lists + 1]
-
-
-def test_of_many_lists_only_those_with_a_used_id_are_refused(store: Store) -> None:
-    put(store, impression(query_id="q3"))
-    names = ["q0", "q1", "q1", "q2", "q3", "q4", "q5"]
-    shown = [impression(query_id=name) for name in names]
-    assert write(store, lambda log: log.append_all(shown)) == 2
-    assert [each.query_id for each in store.impressions("shop")] == ["q3", "q0", "q1", "q2", "q4", "q5"]
-    assert put(store, DECISION) == [7]
-
-
-def test_an_event_is_known_once_it_found_its_list(store: Store) -> None:
-    def twice(log: Log) -> tuple[bool, bool]:
-        before = log.knows("e1")
-        log.append(EVENT)
-        return before, log.knows("e1")
-
-    put(store, event(verdict="orphan"))
-    assert write(store, twice) == (False, True)
-    assert write(store, lambda log: log.knows("e1"))
-
-
-def test_a_job_sees_the_list_it_wrote(store: Store) -> None:
-    def job(log: Log) -> object:
-        log.append(IMPRESSION)
-        return log.shown("q1")
-
-    found = write(store, job)
-    assert found == write(store, lambda log: log.shown("q1"))
-    assert write(store, lambda log: log.shown("q2")) is None
-
-
-def test_a_job_that_fails_leaves_no_trace(store: Store) -> None:
-    def fails(log: Log) -> None:
-        log.append(IMPRESSION)
-        log.append(EVENT)
-        log.keep(SNAPSHOT)
-        raise ZeroDivisionError
-
-    before = store.submit(lambda log: log.append(DECISION))
-    failed = store.submit(fails)
-    after = store.submit(lambda log: log.append(DECISION))
-    assert (before.result(), after.result()) == (1, 2)
-    with pytest.raises(ZeroDivisionError):
-        failed.result()
-    assert store.impression("q1") is None
-    assert not list(store.events("shop"))
-    assert store.snapshot("shop") is None
-    assert not write(store, lambda log: log.knows("e1"))
-
-
-def test_time_never_runs_backwards(store: Store) -> None:
-    put(store, impression(at=100.0))
-    assert write(store, lambda log: (log.time(50.0), log.time(150.0))) == (100.0, 150.0)
-
-
-def test_numbers_of_imports_are_kept_and_only_grow(store: Store) -> None:
-    assert put(store, event(seq=7)) == [7]
-    with pytest.raises(StoreError, match="only grows"):
-        put(store, event(seq=7, event_id="e2"))
-    assert put(store, event(event_id="e3")) == [8]
-
-
-def test_the_latest_snapshot_that_fits(store: Store) -> None:
-    for seq, at in ((3, 12.0), (5, 20.0), (9, 30.0)):
-        keep(store, seq=seq, at=at, body={"version": seq})
-    assert [tuple(each) for each in store.snapshots("shop")] == [(3, 12.0), (5, 20.0), (9, 30.0)]
-    for found, expected in (
-        (store.snapshot("shop"), 9),
-        (store.snapshot("shop", until=8), 5),
-        (store.snapshot("shop", before=20.0), 5),
-        (store.snapshot("shop", until=2), None),
-        (store.snapshot("other"), None),
-    ):
-        assert (found and found.seq) == expected
-    found = store.snapshot("shop", until=3)
-    assert found is not None
-    assert found.body == {"version": 3}
-    assert found.arrays["parameters"].tobytes() == SNAPSHOT.arrays["parameters"].tobytes()
-
-
-def test_a_snapshot_replaces_one_of_the_same_entry(store: Store) -> None:
-    for version in (1, 2):
-        keep(store, seq=3, at=12.0, body={"version": version})
-    found = store.snapshot("shop")
-    assert found is not None
-    assert found.body == {"version": 2}
-    assert len(store.snapshots("shop")) == 1
-
-
-def test_old_entries_can_be_discarded(store: Store) -> None:
-    put(store, DECISION, IMPRESSION, EVENT, impression(query_id="q2", at=50.0), event(event_id="e2"))
-    keep(store, seq=2, at=10.0)
-    keep(store, seq=4, at=50.0)
-    assert write(store, lambda log: log.discard("shop", until=4, shown_before=50.0)) == 2
-    assert store.impression("q1") is None
-    assert store.impression("q2") is not None
-    assert [each.event_id for each in store.events("shop")] == ["e2"]
-    assert [seq for seq, _ in store.snapshots("shop")] == [4]
-    assert len(store.decisions("shop")) == 1
-    assert put(store, DECISION) == [6], "numbers are not used again"
-
-
-def test_numbers_are_not_used_again_after_everything_was_discarded(store: Store) -> None:
-    put(store, DECISION, EVENT)
-    keep(store, seq=2, at=11.0)
-    write(store, lambda log: log.discard("shop", until=2, shown_before=0.0))
-    assert put(store, DECISION) == [3]
-
-
-def test_traffic_adds_up(store: Store) -> None:
-    put(
-        store,
-        impression(query_id="q1", at=0.0, settled=None, fallback="slow"),
-        impression(query_id="q2", at=5.0, explored=1),
-        impression(query_id="q3", at=25.0),
-        event(event_id="e1", list_seq=2, place=1),
-        event(event_id="e2", list_seq=2, place=3, verdict="late"),
-        event(event_id="e3", list_seq=3, place=0, verdict="ignored"),
+    check_store(
+        lambda: SqliteStore(tmp_path / f"log{next(numbers)}.db"),
+        reopen=reopen,
+        failing=no_commit,
     )
-    first, third = store.traffic("shop", since=0.0, until=30.0, step=10.0)
-    assert first == Traffic(
-        start=0.0,
-        lists=2,
-        clicked=1,
-        reciprocal=1 / 2,
-        fallbacks=1,
-        explored=1,
-        cost=0.5,
-        pairs=1,
-        settled=1,
-    )
-    assert (third.start, third.lists, third.clicked) == (20.0, 1, 0)
-    assert store.traffic("other", since=0.0, until=30.0, step=10.0) == []
 
 
-def test_recent_lists(store: Store) -> None:
-    put(store, *(impression(query_id=f"q{n}", at=float(n)) for n in range(10)))
-    put(store, *(event(event_id=f"e{n}", list_seq=n, place=0) for n in (1, 8, 9)))
-    assert store.recent("shop", lists=100, after=0, before=99.0).lists == 10
-    found = store.recent("shop", lists=3, after=0, before=8.5)  # entries 7, 8, 9
-    assert (found.lists, found.clicked) == (3, 2)
-    assert store.recent("shop", lists=3, after=9, before=99.0).lists == 1
-    assert store.recent("other", lists=3, after=0, before=99.0) == Traffic()
+def test_a_store_in_memory_keeps_the_contract(monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextmanager
+    def failing(store: Store) -> Iterator[None]:
+        def commit(self: object) -> None:
+            raise StoreError("no memory left")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(memory._MemoryTransaction, "commit", commit)
+            yield
+
+    check_store(MemoryStore, failing=failing)
 
 
-def test_events_are_tallied(store: Store) -> None:
-    put(
-        store,
-        event(event_id="e1", ordinal=2, place=1, at=100.0, occurred_at=161.0),
-        event(event_id="e2", ordinal=1, place=1, at=100.0, client_id="c2", verdict="late"),
-        event(event_id="e3", ordinal=9, place=1, at=4000.0, occurred_at=1.0),
-        event(event_id="e4", ordinal=None, place=1, at=4000.0, occurred_at=None, client_id=""),
-        event(event_id="e5", at=9000.0, ranker="news"),
-    )
-    found = store.tally("shop", since=0.0, until=5000.0)
-    assert found.verdicts == {"accepted": 3, "late": 1}
-    assert (found.one_based, found.zero_based, found.misplaced) == (1, 1, 1)
-    assert (found.ahead, found.behind) == (1, 1)
-    assert [tuple(each) for each in found.busiest] == [("c1", 2), ("c2", 1)]
-    assert store.tally(None, since=0.0, until=1e9).verdicts == {"accepted": 4, "late": 1}
-    assert store.tally("shop", since=5000.0, until=6000.0).verdicts == {}
+class Forgetful(MemoryStore):
+    """Knows no events."""
+
+    def submit(self, job: Job[Any], *, urgent: bool = True) -> Future[Any]:
+        self.known.clear()
+        return super().submit(job, urgent=urgent)
 
 
-def test_many_threads_write_and_each_entry_is_there_once(store: Store) -> None:
-    def many(thread: int) -> list[int]:
-        return put(store, *(event(event_id=f"{thread}-{number}") for number in range(50)))
+class Careless(MemoryStore):
+    """Commits what a job wrote before it failed."""
 
-    with ThreadPoolExecutor(8) as pool:
-        numbers = [seq for found in pool.map(many, range(8)) for seq in found]
-    assert sorted(numbers) == list(range(1, 401))
-    assert [each.seq for each in store.events("shop")] == sorted(numbers)
+    def submit(self, job: Job[Any], *, urgent: bool = True) -> Future[Any]:
+        failed: list[Exception] = []
+
+        def caught(transaction: Transaction) -> Any:
+            try:
+                return job(transaction)
+            except Exception as error:
+                failed.append(error)
+
+        future = super().submit(caught, urgent=urgent)
+        if failed:
+            future = Future()
+            future.set_exception(failed[0])
+        return future
 
 
-def test_reading_never_waits_for_a_job(store: Store) -> None:
-    put(store, DECISION)
-    started, go = threading.Event(), threading.Event()
+class Hoarder(MemoryStore):
+    """Loses no snapshot, not even one that should go."""
 
-    def slow(log: Log) -> int:
-        started.set()
-        go.wait(10)
-        return log.append(DECISION)
+    def submit(self, job: Job[Any], *, urgent: bool = True) -> Future[Any]:
+        before = {(each.ranker, each.seq): each for each in self.kept}
+        future = super().submit(job, urgent=urgent)
+        before |= {(each.ranker, each.seq): each for each in self.kept}
+        self.kept = sorted(before.values(), key=lambda each: each.seq)
+        return future
 
-    with ThreadPoolExecutor(1) as pool:
-        written = pool.submit(write, store, slow)
+
+class Shuffling(MemoryStore):
+    """Gives the events of a list newest first."""
+
+    def events_of(self, query_id: str) -> Sequence[Event]:
+        return super().events_of(query_id)[::-1]
+
+
+class Eager(MemoryStore):
+    """Lets the log's time run with a clock that is wrong."""
+
+    def time(self, now: float) -> float:
+        return now
+
+
+class Rounding(MemoryStore):
+    """Loses the sign of zero."""
+
+    def impression(self, query_id: str) -> Impression | None:
+        found = super().impression(query_id)
+        if found is not None:
+            return replace(found, features=found.features + 0.0)
+        return found
+
+
+@pytest.mark.parametrize(
+    ("mutant", "law"),
+    [
+        (Forgetful, "an event that found its list is known"),
+        (Careless, "other lists are not harmed|jobs before and after a failure are done"),
+        (Hoarder, "old snapshots are thinned|snapshots that are left"),
+        (Shuffling, "events are found by their list"),
+        (Eager, "time is never before the last entry|readers are told the same time"),
+        (Rounding, "a list comes back to the bit"),
+    ],
+)
+def test_a_store_that_breaks_the_contract_is_found_out(mutant: Callable[[], Store], law: str) -> None:
+    with pytest.raises(ContractBroken, match=law):
+        check_store(mutant)
+
+
+def test_reading_never_waits_for_a_job(tmp_path: Path) -> None:
+    with SqliteStore(tmp_path / "log.db") as store:
+        put(store, DECISION)
+        started, go = threading.Event(), threading.Event()
+
+        def slow(transaction: Transaction) -> int:
+            started.set()
+            go.wait(10)
+            return transaction.append(DECISION)
+
+        written = store.submit(slow)
         started.wait(10)
-        if type(store).__name__ != "MemoryStore":  # which has one lock for all
-            assert len(store.decisions("shop")) == 1
+        assert len(store.decisions("shop")) == 1
         go.set()
         assert written.result() == 2
 
 
-def test_a_closed_store_says_so(store: Store) -> None:
-    store.close()
-    store.close()
-    with pytest.raises(StoreError, match="closed"):
-        put(store, DECISION)
-
-
-def test_evidence_owns_its_memory(store: Store) -> None:
-    put(store, IMPRESSION)
-    found = store.impression("q1")
-    assert found is not None
-    assert np.asarray(found.evidence["owners"]).flags.writeable
+def test_what_a_base_names_need_not_be_there(store: Store) -> None:
+    put(store, Decision(at=1.0, ranker="shop", kind="retain", body={"base": 7}))
+    snapshot = Snapshot(seq=9, at=1.0, ranker="shop", body={}, arrays={})
+    write(store, lambda transaction: transaction.keep(snapshot))
+    assert list(store.snapshots("shop")) == [(9, 1.0)]

@@ -1,4 +1,4 @@
-"""`kill -9` at any moment loses nothing that was acknowledged, and doubles nothing."""
+"""`kill -9` at any moment loses nothing that was acknowledged, and doubles nothing; also while compacting."""
 
 from __future__ import annotations
 

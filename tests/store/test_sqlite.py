@@ -8,44 +8,29 @@ from pathlib import Path
 
 import pytest
 
-from rankloop.store import Log, SqliteStore, StoreError, write
-from rankloop.store.tables import STEPS
-from tests.store.samples import DECISION, EVENT, IMPRESSION, SNAPSHOT, event, put, same
-
-
-def test_everything_is_there_after_a_restart(tmp_path: Path) -> None:
-    with SqliteStore(tmp_path / "log.db") as store:
-        put(store, IMPRESSION, EVENT, DECISION)
-        write(store, lambda log: log.keep(SNAPSHOT))
-    with SqliteStore(tmp_path / "log.db") as store:
-        found, snapshot = store.impression("q1"), store.snapshot("shop")
-        assert found is not None
-        assert same(found, IMPRESSION)
-        assert snapshot is not None
-        assert snapshot.body == SNAPSHOT.body
-        assert write(store, lambda log: (log.knows("e1"), log.time(0.0))) == (True, 12.0)
-        assert put(store, DECISION) == [4]
+from rankloop.store import SqliteStore, StoreError, Transaction, write
+from rankloop.store.checks.samples import DECISION, EVENT, event, put
 
 
 def test_what_is_acknowledged_is_synchronous(tmp_path: Path) -> None:
     with SqliteStore(tmp_path / "log.db") as store:
-        pen = store._pen
-        assert pen.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-        assert pen.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL
+        writer = store._writer
+        assert writer.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert writer.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL
 
 
 def test_what_waits_is_written_in_one_transaction(tmp_path: Path) -> None:
     with SqliteStore(tmp_path / "log.db") as store:
         started, go = threading.Event(), threading.Event()
 
-        def slow(log: Log) -> None:
+        def slow(transaction: Transaction) -> None:
             started.set()
             go.wait(10)
 
         futures = [store.submit(slow)]
         started.wait(10)  # the writer is busy with a group of one
         futures += [
-            store.submit(lambda log, n=n: log.append(event(event_id=f"e{n}")))  # type: ignore[misc]
+            store.submit(lambda transaction, n=n: transaction.append(event(event_id=f"e{n}")))  # type: ignore[misc]
             for n in range(100)
         ]
         go.set()
@@ -59,13 +44,13 @@ def test_nothing_is_acknowledged_before_it_is_durable(tmp_path: Path) -> None:
     with SqliteStore(tmp_path / "log.db") as store:
         wrote, go = threading.Event(), threading.Event()
 
-        def slow(log: Log) -> None:
+        def slow(transaction: Transaction) -> None:
             wrote.set()
             go.wait(10)
 
         blocker = store.submit(slow)
         wrote.wait(10)
-        first = store.submit(lambda log: log.append(EVENT))
+        first = store.submit(lambda transaction: transaction.append(EVENT))
         second = store.submit(slow)
         wrote.clear()
         go.set()
@@ -79,57 +64,20 @@ def test_nothing_is_acknowledged_before_it_is_durable(tmp_path: Path) -> None:
 def test_a_job_cannot_wait_for_another(tmp_path: Path) -> None:
     with SqliteStore(tmp_path / "log.db") as store:
         with pytest.raises(StoreError, match="wait for itself"):
-            write(store, lambda log: write(store, lambda inner: inner.append(EVENT)))
+            write(store, lambda transaction: write(store, lambda inner: inner.append(EVENT)))
         assert put(store, EVENT) == [1]
 
 
 def test_a_disk_in_trouble_is_told_to_everyone_who_waits(tmp_path: Path) -> None:
     with SqliteStore(tmp_path / "log.db") as store:
         put(store, EVENT)
-        store._pen.execute("PRAGMA query_only = ON")  # as if the disk were full
-        futures = [store.submit(lambda log: log.append(DECISION)) for _ in range(3)]
+        store._writer.execute("PRAGMA query_only = ON")  # as if the disk were full
+        futures = [store.submit(lambda transaction: transaction.append(DECISION)) for _ in range(3)]
         for future in futures:
             with pytest.raises(StoreError, match="nothing could be written"):
                 future.result()
-        store._pen.execute("PRAGMA query_only = OFF")
+        store._writer.execute("PRAGMA query_only = OFF")
         assert put(store, DECISION) == [2]
-
-
-def test_an_older_file_is_brought_up_to_date(tmp_path: Path) -> None:
-    path = tmp_path / "old.db"
-    old = sqlite3.connect(path)
-    for statement in STEPS[0]:
-        old.execute(statement)
-    old.execute("PRAGMA user_version = 1")
-    old.execute(
-        "INSERT INTO decisions (seq, at, ranker, kind, body)"
-        " VALUES (1, 5.0, 'shop', 'mode', '{\"mode\": \"frozen\"}')"
-    )
-    old.execute(
-        "INSERT INTO impressions VALUES"
-        " (2, 6.0, 'shop', 'q0', '', '', '', 0, 1, 'explore', 'random', 7, 1, '[\"a\"]', 1, '', x'')"
-    )
-    old.commit()
-    old.close()
-    with SqliteStore(path) as store:
-        assert store.decisions("shop")[0].body == {"mode": "frozen"}
-        (found,) = store.traffic("shop", since=0.0, until=10.0, step=10.0)
-        assert (found.lists, found.pairs, found.explored) == (1, 0, 0)
-        assert put(store, IMPRESSION) == [3]
-        assert store._rows("PRAGMA user_version") == [(len(STEPS),)]
-
-
-def test_an_old_file_migrates_to_what_a_new_one_is(tmp_path: Path) -> None:
-    def tables(path: Path) -> set[tuple[str, str]]:
-        with SqliteStore(path) as store:
-            return {tuple(row) for row in store._rows("SELECT type, name FROM sqlite_master")}
-
-    old = sqlite3.connect(tmp_path / "old.db")
-    for statement in STEPS[0]:
-        old.execute(statement)
-    old.execute("PRAGMA user_version = 1")
-    old.close()
-    assert tables(tmp_path / "old.db") == tables(tmp_path / "new.db")
 
 
 def test_a_file_from_the_future_is_left_alone(tmp_path: Path) -> None:

@@ -1,10 +1,14 @@
-"""A process to be killed: several threads write events, and print an event's id once it is acknowledged."""
+"""A process to be killed: threads write events, and print an event's id once it is acknowledged.
+
+Meanwhile another discards what belongs to nobody, and gives the space back.
+"""
 
 from __future__ import annotations
 
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 from rankloop.store import Event, SqliteStore, write
 
@@ -21,13 +25,23 @@ def work(store: SqliteStore, name: str) -> None:
             action="click",
             verdict="accepted",
         )
-        write(store, lambda log, each=event: log.append(each))  # type: ignore[misc]
+        write(store, lambda transaction, each=event: transaction.append(each))  # type: ignore[misc]
         sys.stdout.write(f"{event.event_id}\n")
         sys.stdout.flush()
         number += 1
 
 
+def tidy(store: SqliteStore) -> None:
+    nobody: dict[str, Any] = dict.fromkeys(("ranker", "event_id", "query_id", "object_id", "action"), "")
+    waste = Event(at=0.0, verdict="invalid", detail="x" * 100_000, **nobody)
+    while True:
+        write(store, lambda transaction: [transaction.append(waste) for _ in range(5)])
+        write(store, lambda transaction: transaction.discard("", until=0, shown_before=1e9))
+        store.compact()
+
+
 if __name__ == "__main__":
     opened = SqliteStore(Path(sys.argv[1]))
+    threading.Thread(target=tidy, args=(opened,)).start()
     for thread in range(4):
         threading.Thread(target=work, args=(opened, f"{sys.argv[2]}-{thread}")).start()

@@ -26,7 +26,7 @@ def export_(
     `rankloop export tables/ --data-dir /var/lib/rankloop`
     """
     from rankloop.service.http import DataFolder  # noqa: PLC0415
-    from rankloop.store.exchange import export_jsonl, export_parquet  # noqa: PLC0415
+    from rankloop.store.export import export_jsonl, export_parquet  # noqa: PLC0415
 
     if not (data_dir / "log.db").exists():
         raise DataError(f"{data_dir} holds no log: name the folder of a service with --data-dir")
@@ -44,7 +44,7 @@ def import_(
     For example: `rankloop import log.jsonl --data-dir copy`
     """
     from rankloop.service.http import DataFolder  # noqa: PLC0415
-    from rankloop.store.exchange import import_jsonl, import_parquet  # noqa: PLC0415
+    from rankloop.store.export import import_jsonl, import_parquet  # noqa: PLC0415
 
     if not source.exists():
         raise DataError(f"{source} does not exist: name a file or a folder that `rankloop export` wrote")

@@ -76,8 +76,8 @@ def clicked_lists(store: SqliteStore, ranker: str) -> list[tuple[Impression, lis
     """The last lists with clicks, and the places of the clicks."""
     places: dict[str, list[int]] = {}
     for event in store.events(ranker):
-        if event.verdict == "accepted" and event.place is not None:
-            places.setdefault(event.query_id, []).append(event.place)
+        if event.verdict == "accepted" and event.position is not None:
+            places.setdefault(event.query_id, []).append(event.position - 1)
     shown = ((store.impression(query_id), found) for query_id, found in places.items())
     return list(deque(((each, found) for each, found in shown if each is not None), maxlen=LAST))
 

@@ -46,7 +46,7 @@ class OpenList:
     """A list that got clicks and still takes more."""
 
     closes_at: float
-    done: dict[int, set[str]] = field(default_factory=dict)  # by place: what was done there
+    done: dict[int, set[str]] = field(default_factory=dict)  # by index: what was done there
 
 
 class Fold:
@@ -119,14 +119,14 @@ class Fold:
 
     def _note(self, event: Event) -> bool:
         """A click opens its list or joins those there are."""
-        if event.place is None or event.list_seq is None or event.closes_at is None:
+        if event.position is None or event.list_seq is None or event.closes_at is None:
             return False
         if event.verdict == "late" and not self.rules.learn_late:
             return False
         if event.query_id not in self.open:
             self.open[event.query_id] = OpenList(event.closes_at)
             heapq.heappush(self._closing, (event.closes_at, event.list_seq, event.query_id))
-        self.open[event.query_id].done.setdefault(event.place, set()).add(event.action)
+        self.open[event.query_id].done.setdefault(event.position - 1, set()).add(event.action)
         return len(self.open) > self.rules.max_open and self._close_next()
 
     def _close(self, *, until: float) -> bool:
@@ -177,7 +177,7 @@ class Fold:
     def _settings(self, decision: Decision) -> bool:
         before, first = self.rules, self.position == 0
         self.rules = rules = self._given or RankerSettings.from_json(decision.body["settings"], self.known)
-        if decision.body.get("learn_again") and not first and not self._given:
+        if decision.body.get("relearn") and not first and not self._given:
             self._take_over(self.past.again(decision.seq, without=self.without, rules=rules))
             return True
         if first or not rules.policy.understands(before.policy) or rules.scaling != before.scaling:

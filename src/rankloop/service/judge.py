@@ -7,7 +7,7 @@ from typing import Protocol
 
 from rankloop.service.events import UserEvent
 from rankloop.service.settings import RankerSettings
-from rankloop.store import Event, Log, Shown, Verdict
+from rankloop.store import Event, Shown, Transaction, Verdict
 
 
 class Bench(Protocol):
@@ -24,16 +24,16 @@ class Bench(Protocol):
         ...
 
 
-def judge(log: Log, event: UserEvent, benches: Mapping[str, Bench], now: float) -> Event:
+def judge(transaction: Transaction, event: UserEvent, benches: Mapping[str, Bench], now: float) -> Event:
     """The event as it enters the log, with its verdict.
 
     In this order: a `duplicate` has been here before; an `orphan`'s list is unknown; an action that counts
     nothing is `ignored`; what was `not_shown` in the list cannot have been clicked; `late` is after the
     window; everything else is `accepted`.
     """
-    if log.knows(event.event_id):
+    if transaction.knows(event.event_id):
         return _entered(event, now, "duplicate", "an event of this id was recorded before")
-    shown = log.shown(event.query_id)
+    shown = transaction.shown(event.query_id)
     if shown is None or shown.ranker not in benches:
         return _entered(event, now, "orphan", f"no list was shown under the query_id {event.query_id!r}")
     rules = benches[shown.ranker].rules
@@ -43,11 +43,11 @@ def judge(log: Log, event: UserEvent, benches: Mapping[str, Bench], now: float) 
         detail = f"{event.object_id!r} was not in the list {event.query_id!r}"
         return _entered(event, now, "not_shown", detail, shown=shown)
     closes_at = shown.at + rules.window
-    place = shown.shown.index(event.object_id)
+    position = shown.shown.index(event.object_id) + 1
     if now >= closes_at or shown.seq <= benches[shown.ranker].flushed:
         detail = f"the list was shown {now - shown.at:.0f} seconds ago and is closed"
-        return _entered(event, now, "late", detail, shown=shown, place=place, closes_at=now)
-    return _entered(event, now, "accepted", "", shown=shown, place=place, closes_at=closes_at)
+        return _entered(event, now, "late", detail, shown=shown, position=position, closes_at=now)
+    return _entered(event, now, "accepted", "", shown=shown, position=position, closes_at=closes_at)
 
 
 def unreadable(now: float, reason: str) -> Event:
@@ -71,7 +71,7 @@ def _entered(
     detail: str,
     *,
     shown: Shown | None = None,
-    place: int | None = None,
+    position: int | None = None,
     closes_at: float | None = None,
 ) -> Event:
     return Event(
@@ -83,7 +83,7 @@ def _entered(
         action=event.action,
         verdict=verdict,
         detail=detail,
-        place=place,
+        position=position,
         list_seq=shown.seq if shown else None,
         closes_at=closes_at,
         ordinal=event.ordinal,

@@ -21,7 +21,7 @@ from rankloop.service.show import Request, Showing, fall_back, show
 from rankloop.service.table import Table
 from rankloop.service.turns import LESSON, LIST, Turns
 from rankloop.spelling import Catalogue
-from rankloop.store import Decision, Log, Outbox, Store, write
+from rankloop.store import Decision, ImpressionBuffer, Store, Transaction, write
 from rankloop.types import FloatArray
 
 LEAPS = ("settings", "rollback", "forget")  # after which the state is worth keeping
@@ -46,7 +46,7 @@ class Ranker:
         self.name, self.history = name, History(name, store, known)
         self.unlogged = 0  # lists that could not be written down
         self._store, self._clock = store, clock
-        self._outbox = Outbox(store, lost=self._lost)
+        self._impressions = ImpressionBuffer(store, lost=self._lost)
         self._learning, self._viewing = threading.RLock(), threading.RLock()
         self._turns = Turns()
         self._fold: Fold = self.history.head()
@@ -75,9 +75,9 @@ class Ranker:
     def decide(self, kind: str, **body: Any) -> int:
         """Write a decision down; when it is durable, act by it. Returns its number."""
 
-        def job(log: Log) -> Decision:
-            decision = Decision(at=log.time(at), ranker=self.name, kind=kind, body=body)
-            seq = log.append(decision)
+        def job(transaction: Transaction) -> Decision:
+            decision = Decision(at=transaction.time(at), ranker=self.name, kind=kind, body=body)
+            seq = transaction.append(decision)
             if kind == "flush":
                 self.flushed = seq  # before the next event is judged
             return replace(decision, seq=seq)
@@ -123,7 +123,7 @@ class Ranker:
 
     def publish(self, made: Draft, *, urgent: bool = False) -> None:
         """Have a list written down, without waiting: it is no promise that anything is learned from it."""
-        self._outbox.put(made.impression, urgent=urgent)
+        self._impressions.put(made.impression, urgent=urgent)
         self._unwatched += 1
 
     def _lost(self, lists: int) -> None:
@@ -180,7 +180,7 @@ class Ranker:
         """Keep a snapshot of the state of learning."""
         with self._learning:
             snapshot = self._fold.snapshot()
-            self._store.submit(lambda log: log.keep(snapshot))
+            self._store.submit(lambda transaction: transaction.keep(snapshot))
             self._fold.unkept = 0
 
     def _keep_if_due(self, *, leap: bool = False) -> None:

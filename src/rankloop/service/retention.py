@@ -24,4 +24,6 @@ def retain(ranker: Ranker, store: Store, since: float) -> int:
         return 0
     start, oldest = base.seq, base.at - ranker.rules.window
     ranker.decide("retain", base=start)
-    return write(store, lambda log: log.discard(ranker.name, until=start, shown_before=oldest))
+    return write(
+        store, lambda transaction: transaction.discard(ranker.name, until=start, shown_before=oldest)
+    )

@@ -31,7 +31,7 @@ def go_back(ranker: Ranker, *, to: int | None = None, moment: float | None = Non
 def learn_without(ranker: Ranker, store: Store, event_ids: Iterable[str]) -> int:
     """Decide that some events have never been, and learn the log again; the new version's number."""
     ids = sorted(set(event_ids))
-    unknown = write(store, lambda log: [each for each in ids if not log.knows(each)])
+    unknown = write(store, lambda transaction: [each for each in ids if not transaction.knows(each)])
     if unknown or not ids:
         raise RequestError(f"no such events in the log: {unknown[:5]}")
     seq = ranker.decide("forget", events=ids)

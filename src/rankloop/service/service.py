@@ -29,7 +29,7 @@ from rankloop.service.rewind import go_back, learn_without
 from rankloop.service.settings import MODES, Mode, RankerSettings
 from rankloop.service.table import Table, tabulated
 from rankloop.spelling import catalogue
-from rankloop.store import Decision, Impression, Log, Store, write
+from rankloop.store import Decision, Impression, Store, Transaction, write
 from rankloop.types import SettingError, suggestion
 
 MOST_EVENTS = 10_000  # in one call
@@ -84,10 +84,12 @@ class RankingService:
         _check_mode(mode)
         rules = settings or RankerSettings()
 
-        def job(log: Log) -> None:
-            at = log.time(self._clock())
-            log.append(Decision(at=at, ranker=ranker, kind="settings", body={"settings": rules.to_json()}))
-            log.append(Decision(at=at, ranker=ranker, kind="mode", body={"mode": mode}))
+        def job(transaction: Transaction) -> None:
+            at = transaction.time(self._clock())
+            transaction.append(
+                Decision(at=at, ranker=ranker, kind="settings", body={"settings": rules.to_json()})
+            )
+            transaction.append(Decision(at=at, ranker=ranker, kind="mode", body={"mode": mode}))
 
         with self._naming:
             if ranker not in self._rankers:
@@ -104,7 +106,7 @@ class RankingService:
         these rules had always held: a warm start for another policy.
         """
         found = self.ranker(ranker)
-        seq = found.decide("settings", settings=settings.to_json(), learn_again=learn_again)
+        seq = found.decide("settings", settings=settings.to_json(), relearn=learn_again)
         found.catch_up()
         return seq
 
@@ -217,11 +219,15 @@ class RankingService:
             raise RequestError(f"at most {MOST_EVENTS} events in one call, found {len(said)}: send fewer")
         rankers, at = self._rankers, self._clock()
 
-        def job(log: Log) -> list[tuple[str, Receipt]]:
-            now, receipts = log.time(at), []
+        def job(transaction: Transaction) -> list[tuple[str, Receipt]]:
+            now, receipts = transaction.time(at), []
             for event in said:
-                entry = unreadable(now, event) if isinstance(event, str) else judge(log, event, rankers, now)
-                log.append(entry)
+                entry = (
+                    unreadable(now, event)
+                    if isinstance(event, str)
+                    else judge(transaction, event, rankers, now)
+                )
+                transaction.append(entry)
                 receipts.append((entry.ranker, Receipt(entry.event_id, entry.verdict, entry.detail)))
             return receipts
 
@@ -281,7 +287,9 @@ class RankingService:
     def audit(self, query_id: str) -> Audit:
         """Everything that is known about a past list."""
         if self.store.impression(query_id) is None:
-            write(self.store, lambda log: log.shown(query_id))  # perhaps it is just being written
+            write(
+                self.store, lambda transaction: transaction.shown(query_id)
+            )  # perhaps it is just being written
         return audit(self.store, query_id)
 
     def replay(self, query_id: str) -> Replay:

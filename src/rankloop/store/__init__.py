@@ -1,9 +1,19 @@
-"""An append-only log with snapshots: what was shown, what users did, what was decided."""
+"""Event store: an append-only log of what was shown, done and decided, with snapshots."""
 
-from rankloop.store.arrays import pack, unpack
-from rankloop.store.base import Job, Log, Store, StoreBusy, StoreError, write
+from rankloop.store.base import (
+    EventLog,
+    Job,
+    SnapshotDamaged,
+    Statistics,
+    Store,
+    StoreBusy,
+    StoreError,
+    Transaction,
+    write,
+)
+from rankloop.store.codec import pack, unpack
+from rankloop.store.impression_buffer import ImpressionBuffer
 from rankloop.store.memory import MemoryStore
-from rankloop.store.outbox import Outbox
 from rankloop.store.records import (
     COUNTED,
     JOINED,
@@ -25,19 +35,22 @@ __all__ = [
     "Decision",
     "Entry",
     "Event",
+    "EventLog",
     "EventTally",
     "Impression",
+    "ImpressionBuffer",
     "Job",
-    "Log",
     "MemoryStore",
-    "Outbox",
     "Shown",
     "Snapshot",
+    "SnapshotDamaged",
     "SqliteStore",
+    "Statistics",
     "Store",
     "StoreBusy",
     "StoreError",
     "Traffic",
+    "Transaction",
     "Verdict",
     "pack",
     "unpack",

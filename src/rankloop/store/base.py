@@ -1,8 +1,8 @@
-"""What the service needs from a store: an append-only log with one pen, and snapshots."""
+"""Store contract: an append-only event log written in transactions, its snapshots, and statistics over it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future
 from typing import Protocol, TypeAlias, TypeVar
 
@@ -29,15 +29,22 @@ class StoreBusy(StoreError):
     """A store with so much to write that it takes no more for now."""
 
 
-class Log(Protocol):
-    """The pen: what a job can do while it alone is writing. It sees what the jobs before it wrote."""
+class SnapshotDamaged(StoreError):
+    """A snapshot that is not as it was written: an older one, or the log itself, says what it said."""
+
+
+class Transaction(Protocol):
+    """What a job can do while it alone is writing. It sees what the jobs before it wrote."""
 
     def time(self, now: float) -> float:
-        """The log's time: `now`, unless the log is already ahead of it."""
+        """The log's time for this reading of the clock, the same as the clock's unless that is behind.
+
+        A clock that is behind is remembered, so that the log's time goes on: see `rankloop.store.clock`.
+        """
         ...
 
     def append(self, record: Impression | Event | Decision) -> int:
-        """Add an entry and return its number; it gets the log's time, which is its own or later.
+        """Add an entry and return its number; its time is its own, or the last entry's if that is later.
 
         An entry with a number of its own keeps it, which must be above all others: for imports.
         """
@@ -48,7 +55,15 @@ class Log(Protocol):
         ...
 
     def keep(self, snapshot: Snapshot) -> None:
-        """Keep a snapshot, in place of an earlier one of the same entry."""
+        """Keep a snapshot, in place of an earlier one of the same entry, and thin those there are.
+
+        Of the older ones ever fewer stay, by the rule of `rankloop.store.thinning`; always those where the
+        log begins: the base that a `retain` decision names, and the next after it.
+        """
+        ...
+
+    def snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
+        """Number and time of every snapshot, in order."""
         ...
 
     def shown(self, query_id: str) -> Shown | None:
@@ -59,19 +74,30 @@ class Log(Protocol):
         """Whether an event of this id has found its list before."""
         ...
 
-    def discard(self, ranker: str, *, until: int, shown_before: float) -> int:
-        """Delete events up to entry `until`, lists shown before a time, and older snapshots.
+    def rankers(self) -> Sequence[str]:
+        """The names of the rankers about which anything was decided, in alphabetical order."""
+        ...
 
-        Returns how many entries were deleted. Decisions stay.
+    def decisions(self, ranker: str, *, after: int = 0) -> Sequence[Decision]:
+        """What was decided after an entry, in order, with what this transaction has written so far."""
+        ...
+
+    def discard(self, ranker: str, *, until: int, shown_before: float, keep: Collection[str] = ()) -> int:
+        """Delete what a model that begins with the snapshot of entry `until` does not need.
+
+        That is: the ranker's events up to entry `until`; its lists up to there that were shown before a time,
+        except those whose query_id is in `keep` and those that a later counted event refers to; its older
+        snapshots; and, of the same time, events that belong to no ranker. Decisions stay. Returns how many
+        entries were deleted; their numbers are never used again. `Store.compact` gives the space back.
         """
         ...
 
 
-Job: TypeAlias = Callable[[Log], T]
+Job: TypeAlias = Callable[[Transaction], T]
 
 
-class Store(Protocol):
-    """An append-only log of lists, events and decisions, with snapshots.
+class EventLog(Protocol):
+    """Append-only log of lists, events and decisions, with snapshots.
 
     Writing is one verb: `submit` a job. Jobs run one at a time, in the order they were submitted; many share
     a transaction, and a job that fails leaves no trace and harms no other. The future has its result only
@@ -87,8 +113,16 @@ class Store(Protocol):
         """
         ...
 
+    def time(self, now: float) -> float:
+        """The log's time for this reading of the clock; changes nothing."""
+        ...
+
+    def lag(self, now: float) -> float:
+        """How many seconds the clock is behind the log: 0, unless the clock went wrong."""
+        ...
+
     def rankers(self) -> Sequence[str]:
-        """The names of the rankers about which anything was decided."""
+        """The names of the rankers about which anything was decided, in alphabetical order."""
         ...
 
     def impression(self, query_id: str) -> Impression | None:
@@ -107,8 +141,8 @@ class Store(Protocol):
         """The events that named a list, in order."""
         ...
 
-    def decisions(self, ranker: str, *, kind: str | None = None) -> Sequence[Decision]:
-        """What was decided, in order."""
+    def decisions(self, ranker: str, *, kind: str | None = None, after: int = 0) -> Sequence[Decision]:
+        """What was decided after an entry, in order; only of one kind, if one is named."""
         ...
 
     def entries(self, ranker: str, *, after: int = 0, until: int | None = None) -> Iterator[Entry]:
@@ -118,12 +152,24 @@ class Store(Protocol):
     def snapshot(
         self, ranker: str, *, until: int | None = None, before: float | None = None
     ) -> Snapshot | None:
-        """The latest snapshot with `seq <= until` and `at <= before`."""
+        """The latest snapshot with `seq <= until` and `at <= before`; `SnapshotDamaged` if it is."""
         ...
 
     def snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
-        """Number and time of every snapshot, in order."""
+        """Number and time of every snapshot, in order; also of those that are damaged."""
         ...
+
+    def compact(self) -> int:
+        """Give the space of what was deleted back to the disk; how many bytes. Jobs wait meanwhile."""
+        ...
+
+    def close(self) -> None:
+        """Finish what was submitted and let go of everything."""
+        ...
+
+
+class Statistics(Protocol):
+    """Sums over an event log, for the pages and the doctor."""
 
     def traffic(self, ranker: str, *, since: float, until: float, step: float) -> Sequence[Traffic]:
         """Lists and clicks in steps of time; steps without a list are left out."""
@@ -143,11 +189,11 @@ class Store(Protocol):
         """How the events that arrived in a stretch of time were understood; without a ranker, all."""
         ...
 
-    def close(self) -> None:
-        """Finish what was submitted and let go of everything."""
-        ...
+
+class Store(EventLog, Statistics, Protocol):
+    """Event log with statistics over it: what the service needs."""
 
 
-def write(store: Store, job: Job[T]) -> T:
+def write(store: EventLog, job: Job[T]) -> T:
     """Have a job done and wait until it is durable."""
     return store.submit(job).result()

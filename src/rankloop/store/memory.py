@@ -1,17 +1,18 @@
-"""A store in memory: for tests and notebooks; the plainest reading of the contract."""
+"""In-memory store, for tests and notebooks: the plainest reading of the contract."""
 
 from __future__ import annotations
 
 import threading
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from itertools import pairwise
 from typing import TypeVar
 
 from rankloop.store.base import Job, StoreError
+from rankloop.store.clock import Head
 from rankloop.store.records import (
     COUNTED,
     JOINED,
@@ -24,46 +25,56 @@ from rankloop.store.records import (
     Snapshot,
     Traffic,
 )
+from rankloop.store.thinning import protected_by, superfluous
 
 T = TypeVar("T")
 Record = Impression | Event | Decision
 
 
 class MemoryStore:
-    """Keeps everything in lists; gone when the process ends.
+    """In-memory store: keeps everything in lists; gone when the process ends.
 
     >>> store = MemoryStore()
-    >>> store.submit(lambda log: log.append(Decision(at=0.0, ranker="shop", kind="mode"))).result()
+    >>> decision = Decision(at=0.0, ranker="shop", kind="mode")
+    >>> store.submit(lambda transaction: transaction.append(decision)).result()
     1
     >>> [decision.kind for decision in store.decisions("shop")]
     ['mode']
     """
 
     def __init__(self) -> None:
-        self._pen = threading.RLock()
+        self._lock = threading.RLock()
         self._closed = False
         self.records: list[Record] = []  # by seq
         self.kept: list[Snapshot] = []  # by seq
         self.lists: dict[str, Impression] = {}
-        self.known: set[str] = set()
-        self.last_seq, self.last_at = 0, float("-inf")
+        self.known: dict[str, set[int]] = {}
+        self.head = Head()
 
     def submit(self, job: Job[T], *, urgent: bool = True) -> Future[T]:
         """Have a job done, at once."""
         del urgent
         future: Future[T] = Future()
-        with self._pen:
+        with self._lock:
             if self._closed:
                 raise StoreError("the store is closed")
-            log = _MemoryLog(self)
+            transaction = _MemoryTransaction(self)
             try:
-                result = job(log)
+                result = job(transaction)
+                transaction.commit()
             except Exception as error:
                 future.set_exception(error)
             else:
-                log.commit()
                 future.set_result(result)
         return future
+
+    def time(self, now: float) -> float:
+        """The log's time for this reading of the clock; changes nothing."""
+        return self.head.time(now)
+
+    def lag(self, now: float) -> float:
+        """How many seconds the clock is behind the log."""
+        return self.head.lag(now)
 
     def rankers(self) -> Sequence[str]:
         """The names of the rankers about which anything was decided."""
@@ -87,9 +98,9 @@ class MemoryStore:
         """The events that named a list, in order."""
         return [each for each in self.events(None) if each.query_id == query_id]
 
-    def decisions(self, ranker: str, *, kind: str | None = None) -> Sequence[Decision]:
-        """What was decided, in order."""
-        found = [each for each in self._all(ranker) if isinstance(each, Decision)]
+    def decisions(self, ranker: str, *, kind: str | None = None, after: int = 0) -> Sequence[Decision]:
+        """What was decided after an entry, in order."""
+        found = [each for each in self._all(ranker, after) if isinstance(each, Decision)]
         return [each for each in found if kind in (None, each.kind)]
 
     def entries(self, ranker: str, *, after: int = 0, until: int | None = None) -> Iterator[Entry]:
@@ -104,7 +115,7 @@ class MemoryStore:
         self, ranker: str, *, until: int | None = None, before: float | None = None
     ) -> Snapshot | None:
         """The latest snapshot with `seq <= until` and `at <= before`."""
-        with self._pen:
+        with self._lock:
             found = [each for each in self.kept if each.ranker == ranker]
         fits = (
             each
@@ -115,7 +126,7 @@ class MemoryStore:
 
     def snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
         """Number and time of every snapshot, in order."""
-        with self._pen:
+        with self._lock:
             return [(each.seq, each.at) for each in self.kept if each.ranker == ranker]
 
     def traffic(self, ranker: str, *, since: float, until: float, step: float) -> Sequence[Traffic]:
@@ -148,38 +159,42 @@ class MemoryStore:
     def tally(self, ranker: str | None, *, since: float, until: float) -> EventTally:
         """How the events that arrived in a stretch of time were understood."""
         events = [each for each in self.events(ranker) if since <= each.at < until]
-        said = [(e.ordinal, e.place) for e in events if e.ordinal is not None and e.place is not None]
+        said = [(e.ordinal, e.position) for e in events if e.ordinal is not None and e.position is not None]
         ages = [each.at - each.occurred_at for each in events if each.occurred_at is not None]
         clients = Counter(each.client_id for each in events if each.client_id)
         return EventTally(
             verdicts=dict(Counter(each.verdict for each in events)),
-            one_based=sum(ordinal == place + 1 for ordinal, place in said),
-            zero_based=sum(ordinal == place for ordinal, place in said),
-            misplaced=sum(ordinal not in (place, place + 1) for ordinal, place in said),
+            one_based=sum(ordinal == position for ordinal, position in said),
+            zero_based=sum(ordinal == position - 1 for ordinal, position in said),
+            misplaced=sum(ordinal not in (position - 1, position) for ordinal, position in said),
             ahead=sum(age < -60 for age in ages),
             behind=sum(age > 3600 for age in ages),
             busiest=sorted(clients.items(), key=lambda pair: (-pair[1], pair[0]))[:5],
         )
+
+    def compact(self) -> int:
+        """Nothing to give back: what was deleted is gone."""
+        return 0
 
     def close(self) -> None:
         """Accept no more jobs; what was kept can still be read."""
         self._closed = True
 
     def _all(self, ranker: str | None = None, after: int = 0) -> list[Record]:
-        with self._pen:
+        with self._lock:
             start = bisect_right(self.records, after, key=lambda each: each.seq)
             return [each for each in self.records[start:] if ranker in (None, each.ranker)]
 
     def _sum(self, ranker: str, lists: Sequence[Impression]) -> Traffic:
         first: dict[int, int] = {}
         for event in self.events(ranker):
-            if event.verdict in COUNTED and event.list_seq is not None and event.place is not None:
-                first[event.list_seq] = min(event.place, first.get(event.list_seq, event.place))
-        places = [first[each.seq] for each in lists if each.seq in first]
+            if event.verdict in COUNTED and event.list_seq is not None and event.position is not None:
+                first[event.list_seq] = min(event.position, first.get(event.list_seq, event.position))
+        positions = [first[each.seq] for each in lists if each.seq in first]
         return Traffic(
             lists=len(lists),
-            clicked=len(places),
-            reciprocal=sum(1 / (place + 1) for place in places),
+            clicked=len(positions),
+            reciprocal=sum(1 / position for position in positions),
             fallbacks=sum(bool(each.fallback) for each in lists),
             explored=sum(each.explored for each in lists),
             cost=sum(each.cost for each in lists),
@@ -188,27 +203,29 @@ class MemoryStore:
         )
 
 
-class _MemoryLog:
-    """What one job wrote: it joins the store when the job is done."""
+class _MemoryTransaction:
+    """Transaction of one job: what it wrote joins the store when the job is done."""
 
     def __init__(self, store: MemoryStore) -> None:
         self._store = store
         self._written: list[Record] = []
-        self._later: list[Callable[[], object]] = []
-        self._seq, self._at = store.last_seq, store.last_at
+        self._kept = list(store.kept)
+        self._gone: set[int] = set()
+        self._head = store.head
 
     def time(self, now: float) -> float:
-        return max(now, self._at)
+        self._head = self._head.observe(now)
+        return self._head.time(now)
 
     def append(self, record: Record) -> int:
-        seq = record.seq or self._seq + 1
-        if seq <= self._seq:
-            raise StoreError(f"entry {seq} comes after entry {self._seq}: the log only grows")
+        seq = record.seq or self._head.seq + 1
+        if seq <= self._head.seq:
+            raise StoreError(f"entry {seq} comes after entry {self._head.seq}: the log only grows")
         if isinstance(record, Impression) and self.shown(record.query_id):
             raise StoreError(f"a list was shown under the id {record.query_id!r} before: ids must be unique")
-        at = self.time(record.at)
+        at = max(record.at, self._head.at)
         self._written.append(replace(record, seq=seq, at=at))
-        self._seq, self._at = seq, at
+        self._head = self._head.after(seq, at)
         return seq
 
     def append_all(self, lists: Sequence[Impression]) -> int:
@@ -221,54 +238,67 @@ class _MemoryLog:
         return refused
 
     def keep(self, snapshot: Snapshot) -> None:
-        self._later.append(lambda: self._replace(snapshot))
+        others = [e for e in self._kept if (e.ranker, e.seq) != (snapshot.ranker, snapshot.seq)]
+        self._kept = sorted([*others, snapshot], key=lambda each: each.seq)
+        seqs = [seq for seq, _ in self.snapshots(snapshot.ranker)]
+        retained = (each for each in self.decisions(snapshot.ranker) if each.kind == "retain")
+        gone = set(superfluous(seqs, protected=protected_by(retained, seqs)))
+        self._kept = [each for each in self._kept if each.ranker != snapshot.ranker or each.seq not in gone]
+
+    def snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
+        return [(each.seq, each.at) for each in self._kept if each.ranker == ranker]
 
     def shown(self, query_id: str) -> Shown | None:
         fresh = (each for each in self._written if isinstance(each, Impression) and each.query_id == query_id)
         found = next(fresh, None) or self._store.lists.get(query_id)
-        if found is None:
+        if found is None or found.seq in self._gone:
             return None
         return Shown(
             seq=found.seq, at=found.at, ranker=found.ranker, query_id=query_id, shown=tuple(found.shown)
         )
 
     def knows(self, event_id: str) -> bool:
-        fresh = (
-            each.event_id for each in self._written if isinstance(each, Event) and each.verdict in JOINED
-        )
-        return event_id in self._store.known or event_id in fresh
+        fresh = (each for each in self._written if isinstance(each, Event) and each.verdict in JOINED)
+        seqs = {each.seq for each in fresh if each.event_id == event_id}
+        return bool(seqs.union(self._store.known.get(event_id, ())) - self._gone)
 
-    def discard(self, ranker: str, *, until: int, shown_before: float) -> int:
+    def rankers(self) -> Sequence[str]:
+        fresh = {each.ranker for each in self._written if isinstance(each, Decision)}
+        return sorted(fresh.union(self._store.rankers()))
+
+    def decisions(self, ranker: str, *, after: int = 0) -> Sequence[Decision]:
+        fresh = (each for each in self._written if isinstance(each, Decision) and each.ranker == ranker)
+        return [*self._store.decisions(ranker, after=after), *(each for each in fresh if each.seq > after)]
+
+    def discard(self, ranker: str, *, until: int, shown_before: float, keep: Collection[str] = ()) -> int:
+        here = [each for each in (*self._store.records, *self._written) if each.seq not in self._gone]
+        later = (each for each in here if isinstance(each, Event) and each.seq > until)
+        needed = {each.list_seq for each in later if each.verdict in COUNTED}
+
         def old(each: Record) -> bool:
-            if each.ranker != ranker or each.seq > until or isinstance(each, Decision):
+            if isinstance(each, Event) and not each.ranker:
+                return each.at < shown_before
+            if isinstance(each, Decision) or each.ranker != ranker or each.seq > until:
                 return False
-            return isinstance(each, Event) or each.at < shown_before
+            if isinstance(each, Event):
+                return True
+            return each.at < shown_before and each.query_id not in keep and each.seq not in needed
 
-        gone = [each for each in self._store.records if old(each)]
-        self._later.append(lambda: self._forget(ranker, until, gone))
+        gone = {each.seq for each in here if old(each)}
+        self._gone |= gone
+        self._kept = [each for each in self._kept if each.ranker != ranker or each.seq >= until]
         return len(gone)
 
     def commit(self) -> None:
         """Let everyone see it."""
         store = self._store
-        store.records.extend(self._written)
-        store.lists.update({each.query_id: each for each in self._written if isinstance(each, Impression)})
-        fresh = (each for each in self._written if isinstance(each, Event))
-        store.known.update(each.event_id for each in fresh if each.verdict in JOINED)
-        store.last_seq, store.last_at = self._seq, self._at
-        for act in self._later:
-            act()
-
-    def _replace(self, snapshot: Snapshot) -> None:
-        kept = [e for e in self._store.kept if (e.ranker, e.seq) != (snapshot.ranker, snapshot.seq)]
-        self._store.kept = sorted([*kept, snapshot], key=lambda each: each.seq)
-
-    def _forget(self, ranker: str, until: int, gone: Sequence[Record]) -> None:
-        store, numbers = self._store, {each.seq for each in gone}
-        store.records = [each for each in store.records if each.seq not in numbers]
-        store.kept = [each for each in store.kept if each.ranker != ranker or each.seq >= until]
-        for each in gone:
-            if isinstance(each, Impression):
-                del store.lists[each.query_id]
-            elif isinstance(each, Event):
-                store.known.discard(each.event_id)
+        fresh = self._written
+        if self._gone:
+            fresh = [each for each in (*store.records, *fresh) if each.seq not in self._gone]
+            store.records, store.lists, store.known = [], {}, {}
+        store.records.extend(fresh)
+        store.lists.update({each.query_id: each for each in fresh if isinstance(each, Impression)})
+        for each in fresh:
+            if isinstance(each, Event) and each.verdict in JOINED:
+                store.known.setdefault(each.event_id, set()).add(each.seq)
+        store.kept, store.head = self._kept, self._head

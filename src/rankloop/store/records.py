@@ -36,7 +36,7 @@ class Impression:
     k: int  # how many results were asked for
     object_ids: Sequence[str]  # [n] as the caller sent them
     groups: Sequence[str] = ()  # [n] or empty
-    pinned_at: IntArray  # [n] places from 1, 0 = free
+    pinned_at: IntArray  # [n] positions from 1, 0 = free
     features: FloatArray  # [n, width] by column of the ranker's schema, NaN = missing
     order: IntArray  # [k] rows of features, as shown
     evidence: Mapping[str, Array] = field(default_factory=dict)  # of the free results
@@ -83,7 +83,7 @@ class Event:
     action: str
     verdict: Verdict
     detail: str = ""  # the reason, in words, unless it was accepted
-    place: int | None = None  # where the object stood, from 0
+    position: int | None = None  # where the object stood, from 1
     list_seq: int | None = None  # the impression's number
     closes_at: float | None = None  # when its list stops taking clicks
     ordinal: int | None = None  # where the client says it stood

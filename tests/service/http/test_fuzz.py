@@ -119,7 +119,7 @@ events = st.fixed_dictionaries(
 def size(live: Live) -> int:
     """How much is in the log, once everything under way is written."""
     store = live.face.service.store
-    write(store, lambda log: log.time(0))
+    write(store, lambda transaction: transaction.time(0))
     assert not live.face.service.health().rankers["default"].unlogged
     return sum(1 for _ in store.events(None)) + sum(
         len(store.decisions(name)) + sum(1 for _ in store.impressions(name)) for name in store.rankers()

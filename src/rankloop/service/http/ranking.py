@@ -122,7 +122,7 @@ def _note(face: Face, made: Draft) -> None:
 
     def job() -> None:
         try:
-            write(face.service.store, lambda log: log.append(made.impression))
+            write(face.service.store, lambda transaction: transaction.append(made.impression))
         except StoreError:
             face.metrics.unlogged.inc()
 

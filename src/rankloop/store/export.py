@@ -1,9 +1,10 @@
-"""A log as files: JSON lines to read and to move, Parquet to analyse; both come back to the bit."""
+"""Export and import of a log: JSON lines to read, Parquet to analyse; both come back to the bit."""
 
 from __future__ import annotations
 
 import heapq
 import json
+import logging
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from itertools import islice
@@ -13,8 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import polars as pl
 
-from rankloop.store.arrays import pack, unpack
-from rankloop.store.base import Log, Store, write
+from rankloop.store.base import SnapshotDamaged, Store, Transaction, write
+from rankloop.store.codec import pack, unpack
 from rankloop.store.records import Decision, Event, Impression, Snapshot
 from rankloop.types import Array, DataError
 
@@ -28,6 +29,7 @@ KINDS: Mapping[str, type[Record]] = {
     "snapshot": Snapshot,
 }
 OWN_ARRAYS = ("features", "pinned_at", "order")
+LOGGER = logging.getLogger("rankloop.store")
 PART = 2000  # rows in a Parquet file: lists are large
 BATCH = 200  # records in a transaction
 
@@ -46,8 +48,7 @@ def export_jsonl(store: Store, path: Path) -> int:
 
 def import_jsonl(path: Path, store: Store) -> int:
     """Read a log into an empty store; how many entries."""
-    with path.open(encoding="utf-8") as file:
-        return _import((_line(number, line) for number, line in enumerate(file, start=1)), store)
+    return _import(_lines(path, snapshots=False), store) + _import(_lines(path, snapshots=True), store)
 
 
 def export_parquet(store: Store, folder: Path) -> int:
@@ -70,7 +71,9 @@ def import_parquet(folder: Path, store: Store) -> int:
     """Read tables into an empty store; how many entries."""
     if not list(folder.glob("decision-*.parquet")):
         raise DataError(f"{folder} holds no log: expected tables such as decision-00000.parquet")
-    return _import(heapq.merge(*(_tables(folder, kind) for kind in KINDS), key=_place), store)
+    entries = (_tables(folder, kind) for kind in KINDS if kind != "snapshot")
+    count = _import(heapq.merge(*entries, key=lambda row: row["seq"]), store)
+    return count + _import(_tables(folder, "snapshot"), store)
 
 
 def _records(store: Store, kind: str = "") -> Iterator[Record]:
@@ -88,7 +91,11 @@ def _records(store: Store, kind: str = "") -> Iterator[Record]:
 
 def _snapshots(store: Store, ranker: str) -> Iterator[Snapshot]:
     for seq, _ in store.snapshots(ranker):
-        found = store.snapshot(ranker, until=seq)
+        try:
+            found = store.snapshot(ranker, until=seq)
+        except SnapshotDamaged as error:  # a short cut, never the truth
+            LOGGER.warning("%s; it is left out", error)
+            continue
         if found is not None:
             yield found
 
@@ -107,31 +114,38 @@ def _row(record: Record) -> Row:
 
 
 def _record(row: Row) -> Record:
-    kind, arrays = row.pop("entry"), row.pop("arrays")
-    if kind == "snapshot":
+    try:
+        return _made(**row)
+    except (TypeError, KeyError, ValueError) as error:
+        raise DataError(f"entry {row.get('seq')} is not of this release, or damaged: {error}") from error
+
+
+def _made(*, entry: str, arrays: dict[str, Array], **row: Any) -> Record:
+    if entry == "snapshot":
         return Snapshot(arrays=arrays, **row)
-    if kind != "impression":
-        return KINDS[kind](**row)
+    if entry != "impression":
+        return KINDS[entry](**row)
     row["digest"] = bytes.fromhex(row["digest"])
-    own = {name: arrays.pop(name) for name in OWN_ARRAYS}
+    own: Row = {name: arrays.pop(name) for name in OWN_ARRAYS}
     evidence = {name.removeprefix("evidence."): value for name, value in arrays.items()}
     return Impression(evidence=evidence, **own, **row)
 
 
 def _import(rows: Iterable[Row], store: Store) -> int:
+    """Read entries, or snapshots: these last, when it is known which of them must not be thinned."""
     rest, count = iter(rows), 0
     while batch := [_record(row) for row in islice(rest, BATCH)]:
-        write(store, lambda log, records=batch: _enter(log, records))  # type: ignore[misc]
+        write(store, lambda transaction, records=batch: _enter(transaction, records))  # type: ignore[misc]
         count += len(batch)
     return count
 
 
-def _enter(log: Log, records: Iterable[Record]) -> None:
+def _enter(transaction: Transaction, records: Iterable[Record]) -> None:
     for record in records:
         if isinstance(record, Snapshot):
-            log.keep(record)
+            transaction.keep(record)
         else:
-            log.append(record)
+            transaction.append(record)
 
 
 def _plain(value: Any) -> Any:
@@ -146,6 +160,15 @@ def _listed(value: Array) -> Row:
     flat = value.ravel().tolist()
     values = [None if isinstance(each, float) and each != each else each for each in flat]  # noqa: PLR0124
     return {"dtype": value.dtype.str, "shape": list(value.shape), "values": values}
+
+
+def _lines(path: Path, *, snapshots: bool) -> Iterator[Row]:
+    """The snapshots, or everything else."""
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, start=1):
+            row = _line(number, line)
+            if (row["entry"] == "snapshot") is snapshots:
+                yield row
 
 
 def _line(number: int, line: str) -> Row:
@@ -175,7 +198,3 @@ def _tables(folder: Path, kind: str) -> Iterator[Row]:
         for row in pl.read_parquet(path).iter_rows(named=True):
             body = {"body": json.loads(row["body"])} if "body" in row else {}
             yield row | body | {"arrays": unpack(row["arrays"])}
-
-
-def _place(row: Row) -> tuple[int, bool]:
-    return row["seq"], row["entry"] == "snapshot"

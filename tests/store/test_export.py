@@ -1,21 +1,22 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from rankloop.store import MemoryStore, Store
-from rankloop.store.exchange import export_jsonl, export_parquet, import_jsonl, import_parquet
+from rankloop.store import MemoryStore, SqliteStore, Store
+from rankloop.store.checks.samples import DECISION, EVENT, IMPRESSION, event, impression, keep, put, same
+from rankloop.store.export import export_jsonl, export_parquet, import_jsonl, import_parquet
 from rankloop.types import DataError
-from tests.store.samples import DECISION, EVENT, IMPRESSION, event, impression, keep, put, same
 
 
 @pytest.fixture
 def filled(store: Store) -> Store:
     put(store, DECISION, IMPRESSION, EVENT, impression(query_id="q2", evidence={}, groups=["x", "", "y"]))
-    put(store, event(event_id="e2", verdict="orphan", ranker="", place=None, list_seq=None, ordinal=None))
+    put(store, event(event_id="e2", verdict="orphan", ranker="", position=None, list_seq=None, ordinal=None))
     keep(store, seq=3)
     return store
 
@@ -65,6 +66,39 @@ def test_the_files_can_be_read_by_others(filled: Store, tmp_path: Path) -> None:
     export_parquet(filled, tmp_path)
     events = pl.read_parquet(tmp_path / "event-00000.parquet")
     assert events["verdict"].to_list() == ["accepted", "orphan"]
+
+
+def test_where_a_log_begins_comes_back(store: Store, tmp_path: Path) -> None:
+    """Also if later snapshots were many: the decision that names the base comes after them in the log."""
+    keep(store, seq=100, at=1.0)
+    put(store, replace(DECISION, seq=9000, kind="retain", body={"base": 100}))
+    for seq in range(1000, 9000, 100):
+        keep(store, seq=seq, at=2.0, arrays={})
+    kept = [seq for seq, _ in store.snapshots("shop")]
+    copies = MemoryStore(), MemoryStore()
+    export_jsonl(store, tmp_path / "log.jsonl")
+    import_jsonl(tmp_path / "log.jsonl", copies[0])
+    export_parquet(store, tmp_path / "tables")
+    import_parquet(tmp_path / "tables", copies[1])
+    assert kept[0] == 100
+    assert [[seq for seq, _ in copy.snapshots("shop")] for copy in copies] == [kept, kept]
+
+
+def test_a_damaged_snapshot_is_left_out(tmp_path: Path) -> None:
+    with SqliteStore(tmp_path / "log.db") as store:
+        put(store, DECISION)
+        keep(store, seq=1)
+        keep(store, seq=2)
+        store._writer.execute("UPDATE snapshots SET body = '' WHERE seq = 1")
+        assert export_jsonl(store, tmp_path / "log.jsonl") == 2
+
+
+def test_entries_of_another_release_are_refused(filled: Store, tmp_path: Path) -> None:
+    export_jsonl(filled, tmp_path / "log.jsonl")
+    text = (tmp_path / "log.jsonl").read_text("utf-8").replace('"position"', '"place"')
+    (tmp_path / "log.jsonl").write_text(text, "utf-8")
+    with pytest.raises(DataError, match="entry 3 is not of this release, or damaged"):
+        import_jsonl(tmp_path / "log.jsonl", MemoryStore())
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:

@@ -1,20 +1,23 @@
-"""The pen of a SQLite store: what a job can do inside the writer's transaction."""
+"""SQLite transaction: what a job can read and write between BEGIN and COMMIT."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from operator import attrgetter
 from typing import Any
 
 import msgspec
 
-from rankloop.store.arrays import pack
 from rankloop.store.base import Job, StoreError
-from rankloop.store.commit import Outcome
+from rankloop.store.clock import Anchor, Head
+from rankloop.store.codec import pack
+from rankloop.store.group_commit import Outcome
 from rankloop.store.records import Decision, Event, Impression, Shown, Snapshot
+from rankloop.store.sqlite import snapshots
+from rankloop.store.thinning import protected_by, superfluous
 
 IMPRESSION_COLUMNS = (
     *("seq", "at", "ranker", "query_id", "user_query", "client_id", "session_id"),
@@ -27,6 +30,7 @@ IMPRESSION_VALUES = attrgetter(*IMPRESSION_COLUMNS[2:])  # without seq and at, w
 EVENT_VALUES = attrgetter(*EVENT_COLUMNS[2:])
 
 
+LAST_SEQ = 2**62  # beyond every entry
 TOGETHER = (128, 64, 32, 16, 8, 4, 2, 1)  # lists in one statement
 
 
@@ -37,11 +41,17 @@ def _insert(table: str, columns: tuple[str, ...], rows: int = 1) -> str:
 
 
 INSERT_EVENT = _insert("events", EVENT_COLUMNS)
-LAST = """SELECT max(seq), max(at) FROM (
+OLD_LISTS = """FROM impressions WHERE ranker = :ranker AND seq <= :until AND at < :before
+    AND query_id NOT IN (SELECT value FROM json_each(:keep))
+    AND NOT EXISTS (SELECT 1 FROM events WHERE list_seq = impressions.seq
+        AND verdict IN ('accepted', 'late') AND events.seq > :until)"""
+OLD_EVENTS = "FROM events WHERE ranker = :ranker AND seq <= :until"
+OLD_ORPHANS = "FROM events WHERE ranker = '' AND at < :before"
+HEAD = """SELECT max(seq), max(at), (SELECT at FROM clock), (SELECT clock FROM clock) FROM (
     SELECT * FROM (SELECT seq, at FROM impressions ORDER BY seq DESC LIMIT 1)
     UNION ALL SELECT * FROM (SELECT seq, at FROM events ORDER BY seq DESC LIMIT 1)
     UNION ALL SELECT * FROM (SELECT seq, at FROM decisions ORDER BY seq DESC LIMIT 1)
-    UNION ALL SELECT max(seq), max(at) FROM snapshots)"""
+    UNION ALL SELECT seq, at FROM discarded)"""
 
 
 def texts(values: Sequence[str]) -> str:
@@ -58,28 +68,50 @@ def texts_from(stored: str) -> list[str]:
     return msgspec.json.decode(stored, type=list[str])
 
 
-def last_entry(connection: sqlite3.Connection) -> tuple[int, float]:
-    """Number and time of the last entry in the file."""
-    seq, at = connection.execute(LAST).fetchone()
-    return int(seq or 0), float("-inf") if at is None else float(at)
+def read_head(connection: sqlite3.Connection) -> Head:
+    """The end of the log, as this connection sees the file."""
+    seq, at, anchored_at, reading = connection.execute(HEAD).fetchone()
+    anchor = None if reading is None else Anchor(anchored_at, reading)
+    return Head() if seq is None else Head(seq, at, anchor)
 
 
-class SqliteLog:
-    """Writes through the one connection that does, between BEGIN and COMMIT."""
+def read_rankers(connection: sqlite3.Connection) -> list[str]:
+    """The names of the rankers about which anything was decided, as this connection sees the file."""
+    return [name for (name,) in connection.execute("SELECT DISTINCT ranker FROM decisions ORDER BY 1")]
 
-    def __init__(self, connection: sqlite3.Connection, last: tuple[int, float]) -> None:
-        self._connection = connection
-        self._seq, self._at = last
 
-    @property
-    def last(self) -> tuple[int, float]:
-        """Number and time of the last entry."""
-        return self._seq, self._at
+def read_decisions(
+    connection: sqlite3.Connection,
+    ranker: str,
+    *,
+    kind: str | None = None,
+    after: int = 0,
+    until: int = LAST_SEQ,
+) -> list[Decision]:
+    """What was decided about a ranker, in order, as this connection sees the file."""
+    query = (
+        "SELECT seq, at, kind, body FROM decisions WHERE ranker = :ranker AND seq > :after AND seq <= :until"
+    )
+    rows = connection.execute(
+        f"{query} {'AND kind = :kind' if kind else ''} ORDER BY seq",
+        {"ranker": ranker, "after": after, "until": until, "kind": kind},
+    )
+    return [
+        Decision(seq=seq, at=at, ranker=ranker, kind=kind, body=json.loads(body))
+        for seq, at, kind, body in rows
+    ]
+
+
+class SqliteTransaction:
+    """Transaction on the one connection that writes; jobs share it, each within a savepoint."""
+
+    def __init__(self, connection: sqlite3.Connection, head: Head) -> None:
+        self._connection, self.head = connection, head
 
     def attempt(self, job: Job[Any]) -> Outcome:
         """Run a job; if it fails, undo what it did and nothing else."""
         self._connection.execute("SAVEPOINT job")
-        before = self._seq, self._at
+        before = self.head
         outcome: Outcome
         try:
             outcome = job(self), None
@@ -87,20 +119,24 @@ class SqliteLog:
             raise
         except Exception as error:
             self._connection.execute("ROLLBACK TO job")
-            self._seq, self._at = before
+            self.head = before
             outcome = None, error
         self._connection.execute("RELEASE job")
         return outcome
 
     def time(self, now: float) -> float:
-        """The log's time: `now`, unless the log is already ahead of it."""
-        return max(now, self._at)
+        """The log's time for this reading of the clock."""
+        found = self.head.observe(now)
+        if found is not self.head:
+            self._anchor(found.anchor)
+        self.head = found
+        return found.time(now)
 
     def append(self, record: Impression | Event | Decision) -> int:
         """Add an entry and return its number."""
-        seq = record.seq or self._seq + 1
-        if seq <= self._seq:
-            raise StoreError(f"entry {seq} comes after entry {self._seq}: the log only grows")
+        seq = record.seq or self.head.seq + 1
+        if seq <= self.head.seq:
+            raise StoreError(f"entry {seq} comes after entry {self.head.seq}: the log only grows")
         if isinstance(record, Impression):
             try:
                 self._insert_lists([record], seq)
@@ -109,7 +145,7 @@ class SqliteLog:
                     f"a list was shown under the id {record.query_id!r} before: ids must be unique"
                 ) from error
             return seq
-        at = self.time(record.at)
+        at = max(record.at, self.head.at)
         if isinstance(record, Event):
             self._connection.execute(INSERT_EVENT, (seq, at, *EVENT_VALUES(record)))
         else:
@@ -117,7 +153,7 @@ class SqliteLog:
                 "INSERT INTO decisions (seq, at, ranker, kind, body) VALUES (?, ?, ?, ?, ?)",
                 (seq, at, record.ranker, record.kind, json.dumps(record.body)),
             )
-        self._seq, self._at = seq, at
+        self.head = self.head.after(seq, at)
         return seq
 
     def append_all(self, lists: Sequence[Impression]) -> int:
@@ -130,7 +166,7 @@ class SqliteLog:
             size = next(size for size in TOGETHER if start + size <= len(lists))
             part = lists[start : start + size]
             try:
-                self._insert_lists(part, self._seq + 1)
+                self._insert_lists(part, self.head.seq + 1)
             except sqlite3.OperationalError:  # the file is in trouble, not the lists
                 raise
             except Exception:  # none of them is in: find out which is to blame
@@ -139,17 +175,16 @@ class SqliteLog:
         return refused
 
     def keep(self, snapshot: Snapshot) -> None:
-        """Keep a snapshot, in place of an earlier one of the same entry."""
-        self._connection.execute(
-            "INSERT OR REPLACE INTO snapshots (ranker, seq, at, body, arrays) VALUES (?, ?, ?, ?, ?)",
-            (
-                snapshot.ranker,
-                snapshot.seq,
-                snapshot.at,
-                json.dumps(snapshot.body),
-                pack(snapshot.arrays),
-            ),
-        )
+        """Keep a snapshot, in place of an earlier one of the same entry, and thin those there are."""
+        ranker = snapshot.ranker
+        snapshots.keep(self._connection, snapshot)
+        kept = [seq for seq, _ in self.snapshots(ranker)]
+        protected = protected_by(read_decisions(self._connection, ranker, kind="retain"), kept)
+        snapshots.drop(self._connection, ranker, superfluous(kept, protected=protected))
+
+    def snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
+        """Number and time of every snapshot, in order."""
+        return snapshots.kept(self._connection, ranker)
 
     def shown(self, query_id: str) -> Shown | None:
         """The list that was shown under this id."""
@@ -170,19 +205,28 @@ class SqliteLog:
         )
         return found.fetchone() is not None
 
-    def discard(self, ranker: str, *, until: int, shown_before: float) -> int:
-        """Delete events and snapshots before entry `until`, and lists shown before a time."""
+    def rankers(self) -> Sequence[str]:
+        """The names of the rankers about which anything was decided."""
+        return read_rankers(self._connection)
+
+    def decisions(self, ranker: str, *, after: int = 0) -> Sequence[Decision]:
+        """What was decided after an entry, in order, with what this transaction has written so far."""
+        return read_decisions(self._connection, ranker, after=after)
+
+    def discard(self, ranker: str, *, until: int, shown_before: float, keep: Collection[str] = ()) -> int:
+        """Delete what a model that begins at entry `until` does not need."""
+        values = {"ranker": ranker, "until": until, "before": shown_before, "keep": texts(list(keep))}
         run = self._connection.execute
-        old = "FROM impressions WHERE ranker = ? AND seq <= ? AND at < ?"
-        run(f"DELETE FROM payloads WHERE seq IN (SELECT seq {old})", (ranker, until, shown_before))
-        lists = run(f"DELETE {old}", (ranker, until, shown_before)).rowcount
-        events = run("DELETE FROM events WHERE ranker = ? AND seq <= ?", (ranker, until)).rowcount
-        run("DELETE FROM snapshots WHERE ranker = ? AND seq < ?", (ranker, until))
-        return lists + events
+        run("INSERT OR REPLACE INTO discarded VALUES (1, ?, ?)", (self.head.seq, self.head.at))
+        run(f"DELETE FROM payloads WHERE seq IN (SELECT seq {OLD_LISTS})", values)
+        deleted = [run(f"DELETE {each}", values).rowcount for each in (OLD_LISTS, OLD_EVENTS, OLD_ORPHANS)]
+        old = [seq for seq, _ in self.snapshots(ranker) if seq < until]
+        snapshots.drop(self._connection, ranker, old)
+        return sum(deleted)
 
     def _insert_lists(self, lists: Sequence[Impression], seq: int) -> None:
         """Add lists with the numbers from `seq` on: all or none, for only the first statement can fail."""
-        rows, payloads, at = list[object](), list[object](), self._at
+        rows, payloads, at = list[object](), list[object](), self.head.at
         for number, each in enumerate(lists, start=seq):
             at = max(at, each.at)
             rows += (number, at, *IMPRESSION_VALUES(each), texts(each.shown))
@@ -191,4 +235,12 @@ class SqliteLog:
             payloads += (number, texts(each.object_ids), texts(each.groups), pack(arrays))
         self._connection.execute(_insert("impressions", (*IMPRESSION_COLUMNS, "shown"), len(lists)), rows)
         self._connection.execute(_insert("payloads", PAYLOAD_COLUMNS, len(lists)), payloads)
-        self._seq, self._at = seq + len(lists) - 1, at
+        self.head = self.head.after(seq + len(lists) - 1, at)
+
+    def _anchor(self, anchor: Anchor | None) -> None:
+        if anchor is None:
+            self._connection.execute("DELETE FROM clock")
+        else:
+            self._connection.execute(
+                "INSERT OR REPLACE INTO clock VALUES (1, ?, ?)", (anchor.at, anchor.clock)
+            )

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from rankloop.store import Job, StoreBusy, StoreError, commit
-from rankloop.store.commit import GroupCommitter, Outcome
+from rankloop.store import Job, StoreBusy, StoreError, group_commit
+from rankloop.store.group_commit import GroupCommitter, Outcome
 
 
 class Disk:
@@ -36,32 +36,32 @@ def disk() -> Iterator[Disk]:
 def test_a_full_queue_refuses_at_once_and_holds_nobody_up(
     disk: Disk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commit, "LONGEST_QUEUE", 3)
+    monkeypatch.setattr(group_commit, "LONGEST_QUEUE", 3)
     committer = GroupCommitter(disk.transact, name="writer")
-    first = committer.submit(lambda log: None)
+    first = committer.submit(lambda _: None)
     assert disk.busy.wait(60)  # and stuck
-    futures = [committer.submit(lambda log: None) for _ in range(3)]
+    futures = [committer.submit(lambda _: None) for _ in range(3)]
     for _ in range(2):  # not a deadlock, the second time either
         with pytest.raises(StoreBusy, match="3 jobs wait to be written"):
-            committer.submit(lambda log: None)
+            committer.submit(lambda _: None)
     assert committer.waiting() == 3
     disk.go.set()
     assert [future.result(60) for future in (first, *futures)] == [0, 0, 1, 2]
-    assert committer.submit(lambda log: None).result(60) == 0
+    assert committer.submit(lambda _: None).result(60) == 0
     committer.close()
     with pytest.raises(StoreError, match="closed"):
-        committer.submit(lambda log: None)
+        committer.submit(lambda _: None)
 
 
 def test_what_nobody_waits_for_shares_a_transaction_with_what_somebody_does(
     disk: Disk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commit, "LEISURE", 60.0)
+    monkeypatch.setattr(group_commit, "LINGER", 60.0)
     disk.go.set()
     committer = GroupCommitter(disk.transact, name="writer")
-    leisurely = [committer.submit(lambda log: None, urgent=False) for _ in range(5)]
+    leisurely = [committer.submit(lambda _: None, urgent=False) for _ in range(5)]
     assert not any(future.done() for future in leisurely)
-    assert committer.submit(lambda log: None).result(30) == 5  # it has overtaken nothing
+    assert committer.submit(lambda _: None).result(30) == 5  # it has overtaken nothing
     assert all(future.done() for future in leisurely)
     assert disk.groups == [6]
     committer.close()
@@ -70,7 +70,7 @@ def test_what_nobody_waits_for_shares_a_transaction_with_what_somebody_does(
 def test_what_nobody_waits_for_is_written_all_the_same(disk: Disk) -> None:
     disk.go.set()
     committer = GroupCommitter(disk.transact, name="writer")
-    assert committer.submit(lambda log: None, urgent=False).result(60) == 0
-    later = committer.submit(lambda log: None, urgent=False)
+    assert committer.submit(lambda _: None, urgent=False).result(60) == 0
+    later = committer.submit(lambda _: None, urgent=False)
     committer.close()
     assert later.done()

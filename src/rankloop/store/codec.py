@@ -1,4 +1,4 @@
-"""Named arrays as bytes: nothing is pickled, nothing is guessed."""
+"""Codec for named arrays: a JSON header and raw bytes; nothing is pickled, nothing is guessed."""
 
 from __future__ import annotations
 

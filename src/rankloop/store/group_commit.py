@@ -16,7 +16,7 @@ Ticket: TypeAlias = tuple[Job[Any], "Future[Any]"]
 
 LARGEST_GROUP = 1024  # jobs in one transaction
 LONGEST_QUEUE = 20_000  # jobs waiting: one more is refused, so that memory stays bounded and nobody hangs
-LEISURE = 0.2  # seconds that jobs nobody waits for may wait for company
+LINGER = 0.2  # seconds that jobs nobody waits for may wait for others
 
 
 class GroupCommitter:
@@ -38,8 +38,7 @@ class GroupCommitter:
 
     def submit(self, job: Job[T], *, urgent: bool = True) -> Future[T]:
         """Put a job in the queue; returns at once, also when the queue is full: then with an error."""
-        if threading.current_thread() is self._thread:
-            raise StoreError("a job must not submit another one: it would wait for itself")
+        self.refuse_inside_a_job("submit another one")
         future: Future[T] = Future()
         future.set_running_or_notify_cancel()  # it will be done, whoever loses interest
         with self._changed:
@@ -52,6 +51,11 @@ class GroupCommitter:
                 self._changed.notify()
             self._urgent |= urgent
         return future
+
+    def refuse_inside_a_job(self, what: str) -> None:
+        """Say no to what a job must not do."""
+        if threading.current_thread() is self._thread:
+            raise StoreError(f"a job must not {what}: it would wait for itself")
 
     def waiting(self) -> int:
         """How many jobs are in the queue."""
@@ -74,7 +78,7 @@ class GroupCommitter:
             while not self._queue and not self._closed:
                 self._changed.wait()
             if not self._urgent and not self._closed:
-                self._changed.wait(LEISURE)
+                self._changed.wait(LINGER)
             group = [self._queue.popleft() for _ in range(min(len(self._queue), LARGEST_GROUP))]
             self._urgent &= bool(self._queue)
         return group

@@ -1,4 +1,4 @@
-"""Lists on their way into the log: those that come while the pen is busy are written in one go."""
+"""Write-behind buffer for impressions, drained by one group-commit job."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 
-from rankloop.store.base import Log, Store, StoreError
+from rankloop.store.base import Store, StoreError, Transaction
 from rankloop.store.records import Impression
 
 MOST = 5000  # lists waiting: one more is lost, so that memory stays bounded
 
 
-class Outbox:
-    """Hands lists to a store without waiting; `lost` is told how many could not be written.
+class ImpressionBuffer:
+    """Write-behind buffer: hands lists to a store without waiting; `lost` is told how many were not written.
 
     One job takes all that is there when its turn comes. It is in the queue from the moment the first of them
     is put, so whatever is submitted after a list is done after it.
@@ -25,11 +25,11 @@ class Outbox:
     ...     k=1, object_ids=["a"], pinned_at=np.zeros(1, int), features=np.ones((1, 1)), order=np.arange(1),
     ... )
     >>> store = MemoryStore()
-    >>> Outbox(store, lost=print).put(shown)
+    >>> ImpressionBuffer(store, lost=print).put(shown)
     >>> store.impression("q").shown
     ['a']
     >>> store.close()
-    >>> Outbox(store, lost=print).put(shown)
+    >>> ImpressionBuffer(store, lost=print).put(shown)
     1
     """
 
@@ -58,10 +58,10 @@ class Outbox:
     def _submit(self, urgent: bool) -> None:
         taken: list[Impression] | None = None
 
-        def job(log: Log) -> int:
+        def job(transaction: Transaction) -> int:
             nonlocal taken
             taken = self._take()
-            return log.append_all(taken)
+            return transaction.append_all(taken)
 
         def done(future: Future[int]) -> None:
             if future.exception():  # nothing was written, and perhaps the job not even begun

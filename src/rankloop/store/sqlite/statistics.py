@@ -1,4 +1,4 @@
-"""Sums over a SQLite store, for the pages: what happened, and how events were understood."""
+"""Statistics by SQL, for the pages: what happened, and how events were understood."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import sqlite3
 
 from rankloop.store.records import EventTally, Traffic
 
-SUMS = """count(*), count(place), ifnull(sum(1.0 / (place + 1)), 0), ifnull(sum(fallback != ''), 0),
+SUMS = """count(*), count(position), ifnull(sum(1.0 / position), 0), ifnull(sum(fallback != ''), 0),
     ifnull(sum(explored), 0), ifnull(sum(cost), 0),
     ifnull(sum(CASE WHEN settled IS NOT NULL THEN pairs END), 0), ifnull(sum(settled), 0)"""
-FIRST_CLICK = """(SELECT min(place) FROM events WHERE list_seq = impressions.seq
-    AND verdict IN ('accepted', 'late')) AS place"""
+FIRST_CLICK = """(SELECT min(position) FROM events WHERE list_seq = impressions.seq
+    AND verdict IN ('accepted', 'late')) AS position"""
 NAMES = ("lists", "clicked", "reciprocal", "fallbacks", "explored", "cost", "pairs", "settled")
 
 
@@ -64,8 +64,8 @@ def tally(connection: sqlite3.Connection, ranker: str | None, *, since: float, u
     where = "FROM events WHERE at >= :since AND at < :until AND (:ranker IS NULL OR ranker = :ranker)"
     verdicts = connection.execute(f"SELECT verdict, count(*) {where} GROUP BY verdict", values).fetchall()
     numbers = connection.execute(
-        f"""SELECT ifnull(sum(ordinal = place + 1), 0), ifnull(sum(ordinal = place), 0),
-            ifnull(sum(ordinal NOT IN (place, place + 1)), 0), ifnull(sum(occurred_at - at > 60), 0),
+        f"""SELECT ifnull(sum(ordinal = position), 0), ifnull(sum(ordinal = position - 1), 0),
+            ifnull(sum(ordinal NOT IN (position - 1, position)), 0), ifnull(sum(occurred_at - at > 60), 0),
             ifnull(sum(at - occurred_at > 3600), 0) {where}""",
         values,
     ).fetchone()

@@ -1,4 +1,4 @@
-"""The tables of a SQLite store, and how an older file becomes a newer one.
+"""Schema of the SQLite store, and the migrations that bring an older file up to date.
 
 Each step is applied once, in order, in a transaction; `PRAGMA user_version` says how many were. A step that
 was released is never changed: a new one follows it.
@@ -52,6 +52,40 @@ STEPS: tuple[tuple[str, ...], ...] = (
             WHERE verdict IN ('accepted', 'late')""",
         "CREATE INDEX events_by_time ON events (at)",
         "CREATE INDEX events_by_query ON events (query_id)",
+    ),
+    (  # positions count from 1, other words for other things, and answers of a form no digest knew
+        "ALTER TABLE events RENAME COLUMN place TO position",
+        "UPDATE events SET position = position + 1 WHERE position IS NOT NULL",
+        """UPDATE decisions SET body = replace(body, '"learn_again":', '"relearn":')
+            WHERE kind = 'settings' AND instr(body, '"learn_again":')""",
+        *(
+            f"""UPDATE {table} SET body = replace(body, '"part": "replay",', '"part": "replay-memory",')
+                WHERE instr(body, '"part": "replay",')"""
+            for table in ("decisions", "snapshots")
+        ),
+        "UPDATE impressions SET digest = x''",
+    ),
+    (  # a clock that is behind the log: at most one row
+        """CREATE TABLE clock (
+            id INTEGER PRIMARY KEY CHECK (id = 1), at REAL NOT NULL, clock REAL NOT NULL
+        ) STRICT""",
+        # where the log ended when entries were last discarded: its numbers and its time never go back
+        """CREATE TABLE discarded (
+            id INTEGER PRIMARY KEY CHECK (id = 1), seq INTEGER NOT NULL, at REAL NOT NULL
+        ) STRICT""",
+        "CREATE INDEX decisions_by_kind ON decisions (ranker, kind, seq)",
+    ),
+    (  # what snapshots have in common is stored once
+        "ALTER TABLE snapshots ADD COLUMN layout TEXT",
+        "ALTER TABLE snapshots ADD COLUMN digest BLOB",
+        """CREATE TABLE blocks (
+            id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, data BLOB NOT NULL
+        ) STRICT""",
+        """CREATE TABLE snapshot_blocks (
+            ranker TEXT NOT NULL, seq INTEGER NOT NULL, block INTEGER NOT NULL,
+            PRIMARY KEY (ranker, seq, block)
+        ) STRICT, WITHOUT ROWID""",
+        "CREATE INDEX snapshots_by_block ON snapshot_blocks (block)",
     ),
 )
 

@@ -1,10 +1,9 @@
-"""A store in one SQLite file."""
+"""SQLite store: one file, one writer with group commit, any number of readers."""
 
 from __future__ import annotations
 
 import contextlib
 import heapq
-import json
 import sqlite3
 import threading
 from collections import deque
@@ -13,22 +12,35 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from rankloop.store.arrays import unpack
 from rankloop.store.base import Job, StoreError
-from rankloop.store.commit import GroupCommitter, Outcome
-from rankloop.store.pen import EVENT_COLUMNS, IMPRESSION_COLUMNS, SqliteLog, last_entry, texts_from
+from rankloop.store.clock import Head
+from rankloop.store.codec import unpack
+from rankloop.store.group_commit import GroupCommitter, Outcome
 from rankloop.store.records import Decision, Entry, Event, EventTally, Impression, Snapshot, Traffic
-from rankloop.store.sums import in_parts, recent, tally, traffic
-from rankloop.store.tables import migrate
+from rankloop.store.sqlite import snapshots
+from rankloop.store.sqlite.schema import migrate
+from rankloop.store.sqlite.statistics import in_parts, recent, tally, traffic
+from rankloop.store.sqlite.transaction import (
+    EVENT_COLUMNS,
+    IMPRESSION_COLUMNS,
+    LAST_SEQ,
+    SqliteTransaction,
+    read_decisions,
+    read_head,
+    read_rankers,
+    texts_from,
+)
 
 T = TypeVar("T")
 PAGE = 500  # rows read at a time
 PAGE_BYTES = 16384  # a list is some ten thousand bytes: in SQLite's own 4096 it takes three times the calls
+PAGES_AT_ONCE = 512  # given back to the disk between two transactions
+INCREMENTAL = 2  # as SQLite numbers the ways to shrink a file
 FOLDED = "verdict IN ('accepted', 'late')"
 
 
 class SqliteStore:
-    """Keeps everything in one file; any number of threads, one process.
+    """Store in one SQLite file; any number of threads, one process.
 
     Write-ahead log with `synchronous=FULL`: what was acknowledged survives the loss of power. One thread
     writes, with group commit; readers have connections of their own and never wait for it.
@@ -39,15 +51,19 @@ class SqliteStore:
         self._idle: deque[sqlite3.Connection] = deque()
         self._opened: list[sqlite3.Connection] = []
         self._opening = threading.Lock()
+        self._writing = threading.Lock()  # for a transaction, or for what must not be in one
         self._closed = False
-        self._last: tuple[int, float] | None = None
+        self._head: Head | None = None
         self._seen = 0  # the state of the file, as SQLite counts what other connections wrote
         try:
-            self._pen = self._open()
-            self._pen.execute(f"PRAGMA page_size = {PAGE_BYTES}")  # of a new file; an old one keeps its own
-            self._pen.execute("PRAGMA journal_mode = WAL")
-            self._pen.execute("PRAGMA synchronous = FULL")
-            migrate(self._pen)
+            self._writer = self._open()
+            self._writer.execute(
+                f"PRAGMA page_size = {PAGE_BYTES}"
+            )  # of a new file; an old one keeps its own
+            self._writer.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")  # of a new file
+            self._writer.execute("PRAGMA journal_mode = WAL")
+            self._writer.execute("PRAGMA synchronous = FULL")
+            migrate(self._writer)
         except (sqlite3.Error, StoreError) as error:
             self._close_all()
             raise StoreError(f"{self._path} cannot be opened as a store: {error}") from error
@@ -63,9 +79,20 @@ class SqliteStore:
         """Have a job done; its result is there when it is durable."""
         return self.committer.submit(job, urgent=urgent)
 
+    def time(self, now: float) -> float:
+        """The log's time for this reading of the clock; changes nothing."""
+        with self._reader() as connection:
+            return read_head(connection).time(now)
+
+    def lag(self, now: float) -> float:
+        """How many seconds the clock is behind the log."""
+        with self._reader() as connection:
+            return read_head(connection).lag(now)
+
     def rankers(self) -> Sequence[str]:
         """The names of the rankers about which anything was decided."""
-        return [name for (name,) in self._rows("SELECT DISTINCT ranker FROM decisions ORDER BY 1")]
+        with self._reader() as connection:
+            return read_rankers(connection)
 
     def impression(self, query_id: str) -> Impression | None:
         """A list that was shown, with everything."""
@@ -99,34 +126,32 @@ class SqliteStore:
         """The events that named a list, in order."""
         return self._events(None, "query_id = ? ORDER BY seq", (query_id,))
 
-    def decisions(self, ranker: str, *, kind: str | None = None) -> Sequence[Decision]:
-        """What was decided, in order."""
-        return self._decisions("ranker = ? AND kind = ifnull(?, kind)", (ranker, kind))
+    def decisions(self, ranker: str, *, kind: str | None = None, after: int = 0) -> Sequence[Decision]:
+        """What was decided after an entry, in order."""
+        with self._reader() as connection:
+            return read_decisions(connection, ranker, kind=kind, after=after)
 
     def entries(self, ranker: str, *, after: int = 0, until: int | None = None) -> Iterator[Entry]:
         """The counted events and the decisions, in order."""
         last = self._last_seq() if until is None else until  # both halves end at the same entry
         events = self._counted(ranker, after, last)
-        decisions = self._decisions("ranker = ? AND seq > ? AND seq <= ?", (ranker, after, last))
+        with self._reader() as connection:
+            decisions = read_decisions(connection, ranker, after=after, until=last)
         return heapq.merge(events, decisions, key=lambda each: each.seq)
 
     def snapshot(
         self, ranker: str, *, until: int | None = None, before: float | None = None
     ) -> Snapshot | None:
         """The latest snapshot with `seq <= until` and `at <= before`."""
-        rows = self._rows(
-            "SELECT seq, at, body, arrays FROM snapshots WHERE ranker = ? AND seq <= ? AND at <= ?"
-            " ORDER BY seq DESC LIMIT 1",
-            (ranker, 2**62 if until is None else until, float("inf") if before is None else before),
-        )
-        if not rows:
-            return None
-        seq, at, body, arrays = rows[0]
-        return Snapshot(seq=seq, at=at, ranker=ranker, body=json.loads(body), arrays=unpack(arrays))
+        last = LAST_SEQ if until is None else until
+        with self._reader() as connection, _one_state(connection):
+            moment = float("inf") if before is None else before
+            return snapshots.read(connection, ranker, until=last, before=moment)
 
     def snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
-        """Number and time of every snapshot, in order."""
-        return self._rows("SELECT seq, at FROM snapshots WHERE ranker = ? ORDER BY seq", (ranker,))
+        """Number and time of every snapshot, in order; also of those that are damaged."""
+        with self._reader() as connection:
+            return snapshots.kept(connection, ranker)
 
     def traffic(self, ranker: str, *, since: float, until: float, step: float) -> Sequence[Traffic]:
         """Lists and clicks in steps of time."""
@@ -150,34 +175,71 @@ class SqliteStore:
         with self._reader() as connection:
             return tally(connection, ranker, since=since, until=until)
 
+    def compact(self) -> int:
+        """Give the space of what was deleted back to the disk; how many bytes.
+
+        In small steps between the transactions. A file of before this was possible is written anew instead,
+        once, which takes as much space again while it lasts. Nothing is lost if the process is killed.
+        """
+        self.committer.refuse_inside_a_job("compact the store")
+        size = self._bytes()
+        try:
+            self._shrink()
+        except sqlite3.Error as error:
+            raise StoreError(f"{self._path} cannot be made smaller: {error}") from error
+        return max(size - self._bytes(), 0)
+
     def close(self) -> None:
         """Finish what was submitted and close the file."""
         if not self._closed:
             self._closed = True
             self.committer.close()
-            self._close_all()
+            with self._writing:
+                self._close_all()
+
+    def _shrink(self) -> None:
+        run = self._writer.execute
+        with self._writing:
+            if run("PRAGMA auto_vacuum").fetchone() != (INCREMENTAL,):
+                run(f"PRAGMA auto_vacuum = {INCREMENTAL}")
+                run("VACUUM")
+        left, before = self._step(), None
+        while left and (before is None or left < before):  # jobs in between may free more
+            left, before = self._step(), left
+        with self._writing:
+            run("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def _step(self) -> int:
+        """Cut some free pages off the end of the file; how many are left."""
+        with self._writing:
+            self._writer.execute(f"PRAGMA incremental_vacuum({PAGES_AT_ONCE})").fetchall()
+            return int(self._writer.execute("PRAGMA freelist_count").fetchone()[0])
+
+    def _bytes(self) -> int:
+        files = (self._path, self._path.with_name(f"{self._path.name}-wal"))
+        return sum(each.stat().st_size for each in files if each.exists())
 
     def _transact(self, jobs: Sequence[Job[Any]]) -> Sequence[Outcome]:
         """Run jobs in one transaction; it is durable when this returns."""
-        pen = self._pen
-        pen.execute("BEGIN IMMEDIATE")
-        try:
-            log = SqliteLog(pen, self._last_entry())
-            outcomes = [log.attempt(job) for job in jobs]
-            pen.execute("COMMIT")
-            self._last = log.last
-        except BaseException:
-            with contextlib.suppress(sqlite3.Error):
-                pen.execute("ROLLBACK")
-            raise
+        with self._writing:
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                transaction = SqliteTransaction(self._writer, self._known_head())
+                outcomes = [transaction.attempt(job) for job in jobs]
+                self._writer.execute("COMMIT")
+                self._head = transaction.head
+            except BaseException:
+                with contextlib.suppress(sqlite3.Error):
+                    self._writer.execute("ROLLBACK")
+                raise
         return outcomes
 
-    def _last_entry(self) -> tuple[int, float]:
-        """Number and time of the last entry; looked up only if another process has written meanwhile."""
-        (version,) = self._pen.execute("PRAGMA data_version").fetchone()
-        if self._last is None or version != self._seen:
-            self._last, self._seen = last_entry(self._pen), version
-        return self._last
+    def _known_head(self) -> Head:
+        """The end of the log; looked up only if another process has written meanwhile."""
+        (version,) = self._writer.execute("PRAGMA data_version").fetchone()
+        if self._head is None or version != self._seen:
+            self._head, self._seen = read_head(self._writer), version
+        return self._head
 
     def _open(self) -> sqlite3.Connection:
         with self._opening:
@@ -199,6 +261,8 @@ class SqliteStore:
             connection.execute("PRAGMA query_only = ON")
         try:
             yield connection
+        except sqlite3.Error as error:
+            raise StoreError(f"{self._path} cannot be read: {error}") from error
         finally:
             self._idle.append(connection)
 
@@ -223,12 +287,6 @@ class SqliteStore:
             yield from page
             after = page[-1].seq
 
-    def _decisions(self, condition: str, values: Sequence[object]) -> list[Decision]:
-        rows = self._rows(
-            f"SELECT seq, at, ranker, kind, body FROM decisions WHERE {condition} ORDER BY seq", values
-        )
-        return [_decision(row) for row in rows]
-
     def _events(self, ranker: str | None, condition: str, values: Sequence[object]) -> list[Event]:
         whose = "ranker = ?" if ranker is not None else "? IS NULL"
         columns = ", ".join(EVENT_COLUMNS)
@@ -245,6 +303,16 @@ class SqliteStore:
         return [_impression(row) for row in rows]
 
 
+@contextlib.contextmanager
+def _one_state(connection: sqlite3.Connection) -> Iterator[None]:
+    """Several statements that see the same state of the file."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.execute("ROLLBACK")
+
+
 def _impression(row: Sequence[Any]) -> Impression:
     *plain, object_ids, groups, arrays = row
     values = unpack(arrays)
@@ -258,8 +326,3 @@ def _impression(row: Sequence[Any]) -> Impression:
         order=values.pop("order"),
         evidence={name.removeprefix("evidence."): value for name, value in values.items()},
     )
-
-
-def _decision(row: Sequence[Any]) -> Decision:
-    seq, at, ranker, kind, body = row
-    return Decision(seq=seq, at=at, ranker=ranker, kind=kind, body=json.loads(body))

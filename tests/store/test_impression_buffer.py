@@ -9,8 +9,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankloop.store import Log, MemoryStore, Outbox, SqliteStore, Store, StoreError, outbox, write
-from tests.store.samples import impression
+from rankloop.store import (
+    ImpressionBuffer,
+    MemoryStore,
+    SqliteStore,
+    Store,
+    StoreError,
+    Transaction,
+    impression_buffer,
+    write,
+)
+from rankloop.store.checks.samples import impression
 
 
 class Lost:
@@ -35,14 +44,14 @@ def sqlite(tmp_path: Path) -> Iterator[SqliteStore]:
 
 
 class Held:
-    """A job that holds the pen until it is let go."""
+    """A job that holds the transaction open until it is let go."""
 
     def __init__(self, store: Store) -> None:
         self._begun, self._go = threading.Event(), threading.Event()
         self.future = store.submit(self._job)
         assert self._begun.wait(60)
 
-    def _job(self, log: Log) -> None:
+    def _job(self, transaction: Transaction) -> None:
         self._begun.set()
         assert self._go.wait(60)
 
@@ -52,40 +61,42 @@ class Held:
 
 
 def test_whatever_is_submitted_after_a_list_is_done_after_it(store: Store, lost: Lost) -> None:
-    box = Outbox(store, lost=lost)
+    buffer = ImpressionBuffer(store, lost=lost)
     for number in range(50):
-        box.put(impression(query_id=f"q{number}"))
-        assert write(store, lambda log, name=f"q{number}": log.shown(name)) is not None  # type: ignore[misc]
+        buffer.put(impression(query_id=f"q{number}"))
+        assert write(store, lambda transaction, name=f"q{number}": transaction.shown(name)) is not None  # type: ignore[misc]
     assert lost.lists == 0
 
 
-def test_lists_that_come_while_the_pen_is_busy_are_one_job(sqlite: SqliteStore, lost: Lost) -> None:
-    box, held = Outbox(sqlite, lost=lost), Held(sqlite)
+def test_lists_that_come_while_another_transaction_is_open_are_one_job(
+    sqlite: SqliteStore, lost: Lost
+) -> None:
+    buffer, held = ImpressionBuffer(sqlite, lost=lost), Held(sqlite)
     for number in range(50):
-        box.put(impression(query_id=f"q{number}"))
+        buffer.put(impression(query_id=f"q{number}"))
     assert sqlite.committer.waiting() == 1
     held.release()
-    write(sqlite, lambda log: None)
+    write(sqlite, lambda _: None)
     assert [each.query_id for each in sqlite.impressions("shop")] == [f"q{number}" for number in range(50)]
     assert lost.lists == 0
 
 
 def test_an_urgent_list_takes_the_others_along(sqlite: SqliteStore, lost: Lost) -> None:
-    box = Outbox(sqlite, lost=lost)
-    box.put(impression(query_id="q1"))
-    box.put(impression(query_id="q2"), urgent=True)
-    box.put(impression(query_id="q3"))
-    write(sqlite, lambda log: None)
+    buffer = ImpressionBuffer(sqlite, lost=lost)
+    buffer.put(impression(query_id="q1"))
+    buffer.put(impression(query_id="q2"), urgent=True)
+    buffer.put(impression(query_id="q3"))
+    write(sqlite, lambda _: None)
     assert [each.query_id for each in sqlite.impressions("shop")] == ["q1", "q2", "q3"]
 
 
 def test_one_bad_list_does_not_harm_the_others(sqlite: SqliteStore, lost: Lost) -> None:
-    box, held = Outbox(sqlite, lost=lost), Held(sqlite)
+    buffer, held = ImpressionBuffer(sqlite, lost=lost), Held(sqlite)
     words = {"words": np.array(["cannot be stored"])}
     for changes in ({}, {"query_id": "q2", "evidence": words}, {}, {"query_id": "q4"}, {"seed": 2**70}):
-        box.put(impression(**changes))
+        buffer.put(impression(**changes))
     held.release()
-    write(sqlite, lambda log: None)
+    write(sqlite, lambda _: None)
     assert [each.query_id for each in sqlite.impressions("shop")] == ["q1", "q4"]
     assert lost.lists == 3
 
@@ -93,12 +104,12 @@ def test_one_bad_list_does_not_harm_the_others(sqlite: SqliteStore, lost: Lost) 
 def test_more_than_may_wait_is_lost_and_counted(
     sqlite: SqliteStore, lost: Lost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outbox, "MOST", 3)
-    box, held = Outbox(sqlite, lost=lost), Held(sqlite)
+    monkeypatch.setattr(impression_buffer, "MOST", 3)
+    buffer, held = ImpressionBuffer(sqlite, lost=lost), Held(sqlite)
     for number in range(5):
-        box.put(impression(query_id=f"q{number}"))
+        buffer.put(impression(query_id=f"q{number}"))
     held.release()
-    write(sqlite, lambda log: None)
+    write(sqlite, lambda _: None)
     assert [each.query_id for each in sqlite.impressions("shop")] == ["q0", "q1", "q2"]
     assert lost.lists == 2
 
@@ -106,29 +117,29 @@ def test_more_than_may_wait_is_lost_and_counted(
 def test_a_closed_store_loses_lists_and_says_so(lost: Lost) -> None:
     store = MemoryStore()
     store.close()
-    box = Outbox(store, lost=lost)
-    box.put(impression(query_id="q1"))
-    box.put(impression(query_id="q2"), urgent=True)
+    buffer = ImpressionBuffer(store, lost=lost)
+    buffer.put(impression(query_id="q1"))
+    buffer.put(impression(query_id="q2"), urgent=True)
     assert lost.lists == 2
 
 
 def test_a_disk_in_trouble_loses_lists_and_those_after_it_are_written(
     sqlite: SqliteStore, lost: Lost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    box, held = Outbox(sqlite, lost=lost), Held(sqlite)
+    buffer, held = ImpressionBuffer(sqlite, lost=lost), Held(sqlite)
 
     def out_of_order(jobs: object) -> None:
         raise StoreError("no space left")
 
     works = sqlite.committer._transact
     monkeypatch.setattr(sqlite.committer, "_transact", out_of_order)
-    box.put(impression(query_id="q1"))
-    box.put(impression(query_id="q2"))
+    buffer.put(impression(query_id="q1"))
+    buffer.put(impression(query_id="q2"))
     held.release()
     with pytest.raises(StoreError, match="no space left"):
-        write(sqlite, lambda log: None)
+        write(sqlite, lambda _: None)
     assert lost.lists == 2
     monkeypatch.setattr(sqlite.committer, "_transact", works)
-    box.put(impression(query_id="q3"))
-    write(sqlite, lambda log: None)
+    buffer.put(impression(query_id="q3"))
+    write(sqlite, lambda _: None)
     assert [each.query_id for each in sqlite.impressions("shop")] == ["q3"]

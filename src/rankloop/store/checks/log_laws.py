@@ -1,0 +1,170 @@
+"""Laws of the event log: what goes in comes out, in order, once, and is still there later."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import accumulate
+
+import numpy as np
+
+from rankloop.store.base import Store, StoreError, write
+from rankloop.store.checks.broken import equal, must, refused
+from rankloop.store.checks.samples import (
+    DECISION,
+    EVENT,
+    IMPRESSION,
+    SNAPSHOT,
+    event,
+    impression,
+    keep,
+    put,
+    same,
+    same_arrays,
+)
+from rankloop.store.records import COUNTED, Decision, Verdict
+
+VERDICTS: tuple[Verdict, ...] = (
+    *("accepted", "duplicate", "late", "orphan"),
+    *("not_shown", "ignored", "invalid"),
+)
+
+
+def entries_are_numbered_in_order(store: Store) -> None:
+    """Lists, events and decisions share one row of numbers, from 1."""
+    equal(put(store, IMPRESSION, EVENT, DECISION), [1, 2, 3], "entries are numbered in order")
+    equal([each.seq for each in store.entries("shop")], [2, 3], "a model folds events and decisions")
+
+
+def a_list_comes_back_to_the_bit(store: Store) -> None:
+    """With NaN, -0.0, 63-bit seeds, booleans; and its arrays can be written to."""
+    put(store, IMPRESSION)
+    found = store.impression("q1")
+    must(found is not None and same(found, IMPRESSION), "a list comes back to the bit")
+    must(
+        found is not None and np.asarray(found.evidence["owners"]).flags.writeable, "arrays own their memory"
+    )
+    equal(store.impression("q2"), None, "a list that was never shown is None")
+
+
+def events_and_decisions_come_back(store: Store) -> None:
+    """As they were written, by ranker, kind and number."""
+    other = Decision(at=13.0, ranker="news", kind="mode")
+    put(store, EVENT, DECISION, other, event(event_id="e2", ranker="news"))
+    equal(list(store.events("shop")), [event(seq=1)], "an event comes back")
+    equal(store.decisions("shop")[0].body, DECISION.body, "a decision comes back")
+    equal(list(store.decisions("shop", kind="rollback")), [], "decisions of another kind are left out")
+    equal(list(store.decisions("shop", after=2)), [], "decisions up to an entry are left out")
+    equal(list(store.rankers()), ["news", "shop"], "rankers are those with decisions, by name")
+    equal([each.seq for each in store.events(None)], [1, 4], "without a ranker, events of all")
+    equal([each.seq for each in store.events_of("q1")], [1, 4], "events are found by their list")
+
+
+def a_model_folds_what_counts(store: Store) -> None:
+    """Of events, only those that were accepted or late."""
+    put(store, *(event(event_id=f"e{number}", verdict=each) for number, each in enumerate(VERDICTS)))
+    found = [each.verdict for each in store.entries("shop") if not isinstance(each, Decision)]
+    equal(found, [each for each in VERDICTS if each in COUNTED], "a model folds what counts")
+    equal(len(list(store.events("shop"))), len(VERDICTS), "every event is kept")
+
+
+def entries_can_be_read_in_parts(store: Store) -> None:
+    """Between two numbers, and from the end."""
+    many = [event(event_id=f"e{number}") for number in range(1100)]
+    write(store, lambda transaction: [transaction.append(each) for each in many])
+    put(store, DECISION)
+    equal([each.seq for each in store.entries("shop", after=3, until=6)], [4, 5, 6], "entries between two")
+    equal([each.seq for each in store.entries("shop")], list(range(1, 1102)), "entries come in order")
+    equal([each.seq for each in store.events("shop", after=1098)], [1099, 1100], "events after an entry")
+    equal([each.seq for each in store.events("shop", last=2)], [1100, 1099], "the last events, newest first")
+
+
+def many_lists_at_once_are_as_good_as_one_by_one(store: Store) -> None:
+    """In their order, with times that never go back; the last ones, the newest first."""
+    shown = [impression(query_id=f"q{number}", at=float(10 + number % 3)) for number in range(75)]
+    equal(write(store, lambda transaction: transaction.append_all(shown)), 0, "no list is refused")
+    found = list(store.impressions("shop"))
+    equal([each.query_id for each in found], [each.query_id for each in shown], "lists stay in order")
+    equal([each.at for each in found], list(accumulate((each.at for each in shown), max)), "time only grows")
+    must(all(same(each, impression(query_id=each.query_id, at=each.at)) for each in found), "to the bit")
+    equal([each.seq for each in store.impressions("shop", after=70, last=2)], [75, 74], "the last lists")
+    equal(put(store, DECISION), [76], "numbers go on")
+
+
+def a_query_id_is_used_once(store: Store) -> None:
+    """One list of two is refused; among many, only those."""
+    put(store, impression(query_id="q3"))
+    with refused(StoreError, "a query_id is used once"):
+        put(store, impression(query_id="q3"))
+    shown = [impression(query_id=name) for name in ("q0", "q1", "q1", "q2", "q3", "q4")]
+    equal(write(store, lambda transaction: transaction.append_all(shown)), 2, "lists that were refused")
+    found = [each.query_id for each in store.impressions("shop")]
+    equal(found, ["q3", "q0", "q1", "q2", "q4"], "other lists are not harmed")
+
+
+def numbers_of_imports_are_kept_and_only_grow(store: Store) -> None:
+    """An entry may bring its number, if it is above all others."""
+    equal(put(store, event(seq=7)), [7], "an entry keeps its number")
+    with refused(StoreError, "numbers only grow"):
+        put(store, event(seq=7, event_id="e2"))
+    equal(put(store, event(event_id="e3")), [8], "numbers go on from there")
+
+
+def many_threads_write_and_each_entry_is_there_once(store: Store) -> None:
+    """Nobody's entry is lost or doubled, and nobody gets another's number."""
+    with ThreadPoolExecutor(8) as pool:
+        parts = ([event(event_id=f"{thread}-{number}") for number in range(25)] for thread in range(8))
+        numbers = [seq for found in pool.map(lambda events: put(store, *events), parts) for seq in found]
+    equal(sorted(numbers), list(range(1, 201)), "each entry has a number of its own")
+    equal([each.seq for each in store.events("shop")], sorted(numbers), "each entry is there once")
+
+
+def time_follows_the_clock_and_never_runs_backwards(store: Store) -> None:
+    """Behind a clock that was an hour ahead it goes on at half speed, and whoever only reads agrees."""
+    put(store, event(at=4600.0))
+    equal(store.time(5000.0), 5000.0, "the log's time is the clock's")
+    equal(store.lag(5000.0), 0.0, "a clock that is right has no lag")
+    equal(write(store, lambda job: job.time(1000.0)), 4600.0, "time is never before the last entry")
+    equal(write(store, lambda job: job.time(1100.0)), 4650.0, "a clock that is behind is followed slowly")
+    equal((store.time(1100.0), store.lag(1100.0)), (4650.0, 3550.0), "readers are told the same time")
+    equal(write(store, lambda job: job.time(8300.0)), 8300.0, "a clock that caught up is followed again")
+
+
+def a_closed_store_says_so(store: Store) -> None:
+    """Closing twice does no harm; writing then is refused."""
+    store.close()
+    store.close()
+    with refused(StoreError, "a closed store takes nothing"):
+        put(store, DECISION)
+
+
+def fill(store: Store) -> None:
+    """Put in what must be there later."""
+    put(store, IMPRESSION, EVENT, DECISION, event(at=4600.0, event_id="e2"))
+    keep(store)
+    write(store, lambda transaction: transaction.time(1000.0))
+
+
+def everything_is_there_after_a_restart(store: Store) -> None:
+    """In a store that was filled, closed and opened again."""
+    found, snapshot = store.impression("q1"), store.snapshot("shop")
+    must(found is not None and same(found, IMPRESSION), "a list is there after a restart")
+    must(snapshot and same_arrays(snapshot.arrays, SNAPSHOT.arrays), "a snapshot is there after a restart")
+    equal([each.seq for each in store.entries("shop")], [2, 3, 4], "entries are there after a restart")
+    must(write(store, lambda job: job.knows("e1")), "an event is known after a restart")
+    equal(store.time(1100.0), 4650.0, "a clock that is behind is known after a restart")
+    equal(put(store, DECISION), [5], "numbers go on after a restart")
+
+
+LAWS = (
+    entries_are_numbered_in_order,
+    a_list_comes_back_to_the_bit,
+    events_and_decisions_come_back,
+    a_model_folds_what_counts,
+    entries_can_be_read_in_parts,
+    many_lists_at_once_are_as_good_as_one_by_one,
+    a_query_id_is_used_once,
+    numbers_of_imports_are_kept_and_only_grow,
+    many_threads_write_and_each_entry_is_there_once,
+    time_follows_the_clock_and_never_runs_backwards,
+    a_closed_store_says_so,
+)

@@ -1,0 +1,57 @@
+"""Laws of snapshots: the right one is found, to the bit, and old ones are thinned."""
+
+from __future__ import annotations
+
+from rankloop.store.base import Store, write
+from rankloop.store.checks.broken import equal, must
+from rankloop.store.checks.samples import SNAPSHOT, keep, put, same_arrays
+from rankloop.store.records import Decision
+from rankloop.store.thinning import protected_by, superfluous
+
+
+def a_snapshot_comes_back_to_the_bit(store: Store) -> None:
+    """Its body and its arrays, small and large."""
+    keep(store)
+    found = store.snapshot("shop")
+    must(found is not None and found.body == SNAPSHOT.body, "a snapshot's body comes back")
+    must(found and same_arrays(found.arrays, SNAPSHOT.arrays), "a snapshot's arrays come back to the bit")
+
+
+def the_latest_snapshot_that_fits_is_found(store: Store) -> None:
+    """By entry or by time; of the same entry, the one that was kept last."""
+    for seq, at in ((3, 12.0), (5, 20.0), (9, 30.0), (5, 20.0)):
+        keep(store, seq=seq, at=at, body={"version": seq})
+    keep(store, seq=5, at=20.0, body={"version": "second"})
+    expected = [(3, 12.0), (5, 20.0), (9, 30.0)]
+    equal([tuple(each) for each in store.snapshots("shop")], expected, "snapshots are listed in order")
+    inside = write(store, lambda transaction: transaction.snapshots("shop"))
+    equal([tuple(each) for each in inside], expected, "a job sees the same snapshots")
+    found = (
+        store.snapshot("shop"),
+        store.snapshot("shop", until=8),
+        store.snapshot("shop", before=20.0),
+        store.snapshot("shop", until=2),
+        store.snapshot("other"),
+    )
+    bodies = [each and each.body["version"] for each in found]
+    equal(bodies, [9, "second", "second", None, None], "the latest snapshot that fits is found")
+
+
+def old_snapshots_are_thinned(store: Store) -> None:
+    """By the rule of `superfluous`, but for those where the log begins."""
+    put(store, Decision(at=1.0, ranker="shop", kind="retain", body={"base": 20}))
+    left: list[int] = []
+    for seq in range(10, 400, 10):
+        keep(store, seq=seq, at=float(seq), arrays={})
+        left.append(seq)
+        gone = superfluous(left, protected=protected_by(store.decisions("shop", kind="retain"), left))
+        left = [each for each in left if each not in gone]
+    must({20, 30} <= set(left), "the base and the next snapshot are protected")
+    equal([seq for seq, _ in store.snapshots("shop")], left, "old snapshots are thinned")
+
+
+LAWS = (
+    a_snapshot_comes_back_to_the_bit,
+    the_latest_snapshot_that_fits_is_found,
+    old_snapshots_are_thinned,
+)

@@ -1,0 +1,65 @@
+"""Laws of statistics: sums over the log that add up."""
+
+from __future__ import annotations
+
+from rankloop.store.base import Store
+from rankloop.store.checks.broken import equal
+from rankloop.store.checks.samples import event, impression, put
+from rankloop.store.records import Traffic
+
+
+def traffic_adds_up(store: Store) -> None:
+    """Lists by the time they were shown, each with its first counted click."""
+    put(
+        store,
+        impression(query_id="q1", at=0.0, settled=None, fallback="slow"),
+        impression(query_id="q2", at=5.0, explored=1),
+        impression(query_id="q3", at=25.0),
+        event(event_id="e1", list_seq=2, position=2),
+        event(event_id="e2", list_seq=2, position=4, verdict="late"),
+        event(event_id="e3", list_seq=3, position=1, verdict="ignored"),
+    )
+    steps = store.traffic("shop", since=0.0, until=30.0, step=10.0)
+    sums = {"lists": 2, "clicked": 1, "reciprocal": 1 / 2, "fallbacks": 1, "explored": 1, "cost": 0.5}
+    first = Traffic(start=0.0, pairs=1, settled=1, **sums)  # type: ignore[arg-type]
+    third = Traffic(start=20.0, lists=1, cost=0.25, pairs=1, settled=1)
+    equal(list(steps), [first, third], "steps of time with a list are summed")
+    equal(list(store.traffic("other", since=0.0, until=30.0, step=10.0)), [], "rankers are apart")
+    parts = store.in_parts("shop", since=0.0, until=30.0, parts=2)
+    equal([each.lists for each in parts], [2, 1], "parts have equally many lists")
+    parts = store.in_parts("shop", since=0.0, until=30.0, parts=3, least=2)
+    equal([(each.start, each.lists) for each in parts], [(0.0, 3)], "parts have enough lists")
+
+
+def recent_lists_are_the_last_that_were_shown(store: Store) -> None:
+    """After an entry and before a time."""
+    put(store, *(impression(query_id=f"q{n}", at=float(n)) for n in range(10)))
+    put(store, *(event(event_id=f"e{n}", list_seq=n, position=1) for n in (1, 8, 9)))
+    found = store.recent("shop", lists=3, after=0, before=8.5)  # entries 7, 8, 9
+    equal((found.lists, found.clicked), (3, 2), "recent lists")
+    equal(store.recent("shop", lists=100, after=0, before=99.0).lists, 10, "all lists, if there are no more")
+    equal(store.recent("shop", lists=3, after=9, before=99.0).lists, 1, "lists after an entry")
+    equal(store.recent("other", lists=3, after=0, before=99.0), Traffic(), "rankers are apart")
+
+
+def events_are_tallied(store: Store) -> None:
+    """By verdict, by how clients count, by their clocks, by client."""
+    put(
+        store,
+        event(event_id="e1", ordinal=2, position=2, at=100.0, occurred_at=161.0),
+        event(event_id="e2", ordinal=1, position=2, at=100.0, client_id="c2", verdict="late"),
+        event(event_id="e3", ordinal=9, position=2, at=4000.0, occurred_at=1.0),
+        event(event_id="e4", ordinal=None, position=2, at=4000.0, occurred_at=None, client_id=""),
+        event(event_id="e5", at=9000.0, ranker="news"),
+    )
+    found = store.tally("shop", since=0.0, until=5000.0)
+    equal(dict(found.verdicts), {"accepted": 3, "late": 1}, "verdicts are counted")
+    equal((found.one_based, found.zero_based, found.misplaced), (1, 1, 1), "positions are compared")
+    equal((found.ahead, found.behind), (1, 1), "clocks are compared")
+    equal([tuple(each) for each in found.busiest], [("c1", 2), ("c2", 1)], "clients are counted")
+    everything = store.tally(None, since=0.0, until=1e9).verdicts
+    equal(dict(everything), {"accepted": 4, "late": 1}, "without a ranker, events of all")
+    equal(dict(store.tally("shop", since=5000.0, until=6000.0).verdicts), {}, "events are found by time")
+
+
+LAWS = (traffic_adds_up, recent_lists_are_the_last_that_were_shown, events_are_tallied)

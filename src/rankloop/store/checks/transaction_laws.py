@@ -1,0 +1,134 @@
+"""Laws of transactions: a job sees what came before it, and leaves all of its work or none."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+
+from rankloop.store.base import Store, StoreError, Transaction, write
+from rankloop.store.checks.broken import equal, must, refused
+from rankloop.store.checks.samples import DECISION, EVENT, IMPRESSION, SNAPSHOT, event, impression, keep, put
+from rankloop.store.records import Decision
+
+
+def a_job_sees_what_was_written_before_it(store: Store) -> None:
+    """By earlier jobs, and by itself."""
+
+    def job(transaction: Transaction) -> tuple[object, ...]:
+        transaction.append(DECISION)
+        transaction.append(Decision(at=13.0, ranker="news", kind="mode"))
+        transaction.append(EVENT)
+        decided = [each.seq for each in transaction.decisions("shop", after=1)]
+        return list(transaction.rankers()), decided, transaction.knows("e1"), transaction.shown("q1")
+
+    put(store, DECISION)
+    before = store.submit(lambda transaction: transaction.append(IMPRESSION))
+    rankers, decided, knows, shown = write(store, job)
+    equal(before.result(), 2, "jobs run in the order they were submitted")
+    equal(rankers, ["news", "shop"], "a job sees the rankers")
+    equal(decided, [3], "a job sees what it decided")
+    must(knows, "a job knows the events it wrote")
+    equal(shown, write(store, lambda transaction: transaction.shown("q1")), "a job sees lists of jobs before")
+    equal(write(store, lambda transaction: transaction.shown("q2")), None, "no other list is seen")
+
+
+def an_event_is_known_once_it_found_its_list(store: Store) -> None:
+    """An orphan may come again."""
+    put(store, event(verdict="orphan"))
+    must(not write(store, lambda transaction: transaction.knows("e1")), "an orphan is not known")
+    put(store, EVENT)
+    must(write(store, lambda transaction: transaction.knows("e1")), "an event that found its list is known")
+
+
+def a_job_that_fails_leaves_no_trace(store: Store) -> None:
+    """And harms no other."""
+
+    def fails(transaction: Transaction) -> None:
+        _everything(transaction)
+        raise ZeroDivisionError
+
+    put(store, event(event_id="e0", at=4600.0))
+    before = store.submit(lambda transaction: transaction.append(DECISION))
+    failed = store.submit(fails)
+    after = store.submit(lambda transaction: transaction.append(DECISION))
+    equal((before.result(), after.result()), (2, 3), "jobs before and after a failure are done")
+    with refused(ZeroDivisionError, "a job's error is its future's"):
+        failed.result()
+    _untouched(store, decisions=2)
+
+
+def what_cannot_be_committed_has_not_been(store: Store, failing: AbstractContextManager[object]) -> None:
+    """If the transaction fails as a whole, so does every future, and nothing of it is seen, then or later."""
+    put(store, event(event_id="e0", at=4600.0))
+    with failing:
+        first = store.submit(_everything)
+        second = store.submit(lambda transaction: transaction.append(DECISION))
+        for future in (first, second):
+            with refused(StoreError, "who waits for a transaction that fails is told"):
+                future.result()
+        _untouched(store, decisions=0, write_too=False)
+    equal(put(store, DECISION), [2], "numbers of a transaction that failed are free")
+    _untouched(store, decisions=1)
+
+
+def old_entries_can_be_discarded(store: Store) -> None:
+    """All that a model does not need that begins at an entry, and nothing else."""
+    put(store, *(impression(query_id=f"q{number}", at=10.0) for number in range(1, 5)), DECISION)
+    put(store, event(event_id="e1", query_id="q1", list_seq=1, at=20.0))  # 6
+    put(store, event(event_id="e2", query_id="q2", list_seq=2, at=20.0))
+    put(store, event(event_id="e3", ranker="", verdict="orphan", list_seq=None, at=20.0))
+    put(store, event(event_id="e4", ranker="news", list_seq=None, at=20.0))
+    put(store, impression(query_id="q5", at=30.0))  # 10: not older than lists may be
+    put(store, event(event_id="e5", query_id="q3", list_seq=3, at=30.0))  # 11: its list is needed
+    put(store, event(event_id="e6", ranker="", verdict="invalid", list_seq=None, at=30.0))
+    for seq in (5, 9, 10, 11):
+        keep(store, seq=seq, at=float(seq))
+    gone = write(store, lambda job: job.discard("shop", until=10, shown_before=30.0, keep=["q4"]))
+    equal(gone, 5, "entries that were discarded")
+    equal([each.query_id for each in store.impressions("shop")], ["q3", "q4", "q5"], "lists that are left")
+    equal(store.impression("q1"), None, "a list that was discarded is gone")
+    equal([each.event_id for each in store.events(None)], ["e4", "e5", "e6"], "events that are left")
+    equal(write(store, lambda job: [job.knows(each) for each in ("e1", "e5")]), [False, True], "events known")
+    equal([each.seq for each in store.decisions("shop")], [5], "decisions stay")
+    equal([seq for seq, _ in store.snapshots("shop")], [10, 11], "snapshots that are left")
+    must(store.compact() >= 0, "space is given back")
+    equal(put(store, impression(query_id="q1", at=40.0)), [13], "an id that was discarded is free")
+
+
+def numbers_and_time_do_not_go_back_when_entries_go(store: Store) -> None:
+    """Even if the last entry of all is discarded."""
+    put(store, event(at=50.0))
+    write(store, lambda job: job.discard("shop", until=1, shown_before=0.0))
+    equal(list(store.events(None)), [], "an event is discarded")
+    equal(store.time(0.0), 50.0, "time does not go back")
+    equal(put(store, event(at=0.0)), [2], "a number is never used again")
+
+
+def _everything(transaction: Transaction) -> None:
+    """All that a job can do."""
+    transaction.time(1000.0)
+    transaction.discard("shop", until=1, shown_before=5000.0)
+    transaction.append(IMPRESSION)
+    transaction.append(EVENT)
+    transaction.append(DECISION)
+    transaction.keep(SNAPSHOT)
+
+
+def _untouched(store: Store, *, decisions: int, write_too: bool = True) -> None:
+    """Nothing of `_everything` is there."""
+    equal(store.impression("q1"), None, "a list of a failed job is not there")
+    equal([each.event_id for each in store.events("shop")], ["e0"], "events are as they were")
+    equal(len(store.decisions("shop")), decisions, "decisions are as they were")
+    equal(store.snapshot("shop"), None, "a snapshot of a failed job is not there")
+    equal(store.time(1100.0), 4600.0, "a failed job has not seen the clock")
+    if write_too:
+        must(not write(store, lambda job: job.knows("e1")), "an event of a failed job is not known")
+        equal(write(store, lambda job: job.shown("q1")), None, "a list of a failed job is not known")
+
+
+LAWS = (
+    a_job_sees_what_was_written_before_it,
+    an_event_is_known_once_it_found_its_list,
+    a_job_that_fails_leaves_no_trace,
+    old_entries_can_be_discarded,
+    numbers_and_time_do_not_go_back_when_entries_go,
+)

@@ -1,0 +1,61 @@
+"""Discarding: what a model does not need goes, what it needs stays, and the disk gets its space back."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rankloop.store import SqliteStore, StoreError, write
+from rankloop.store.checks.samples import DECISION, event, impression, put
+from tests.store.test_migration import file_of_version
+
+
+def fill(store: SqliteStore) -> None:
+    features = np.random.default_rng(0).random((300, 100))
+    rows = {"features": features, "pinned_at": np.zeros(300, int), "object_ids": ["a"] * 300}
+    put(store, *(impression(query_id=f"large{number}", at=10.0, **rows) for number in range(20)))
+    write(store, lambda job: job.discard("shop", until=25, shown_before=11.0))
+    put(store, DECISION)
+
+
+def size(path: Path) -> int:
+    return sum(each.stat().st_size for each in path.parent.iterdir() if each.name.startswith("log.db"))
+
+
+@pytest.mark.parametrize("version", [None, 2])
+def test_a_compacted_file_gives_its_space_back(tmp_path: Path, version: int | None) -> None:
+    path = tmp_path / "log.db"
+    if version is not None:
+        file_of_version(path, version)
+    with SqliteStore(path) as store:
+        fill(store)
+        before = size(path)
+        given_back = store.compact()
+        assert given_back == before - size(path) > 4_000_000
+        assert [each.kind for each in store.decisions("shop")][-1] == "mode"
+        put(store, DECISION)
+    with sqlite3.connect(path) as file:
+        assert file.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert file.execute("PRAGMA auto_vacuum").fetchone() == (2,)
+    file.close()
+
+
+def test_jobs_are_done_while_a_file_is_compacted(tmp_path: Path) -> None:
+    with SqliteStore(tmp_path / "log.db") as store:
+        fill(store)
+        worker = threading.Thread(target=store.compact)
+        worker.start()
+        assert put(store, *(event(event_id=f"e{number}") for number in range(50))) == list(range(22, 72))
+        worker.join()
+        assert len(list(store.events("shop"))) == 50
+
+
+def test_a_job_cannot_compact(tmp_path: Path) -> None:
+    with SqliteStore(tmp_path / "log.db") as store:
+        with pytest.raises(StoreError, match="must not compact"):
+            write(store, lambda _: store.compact())
+        assert put(store, DECISION) == [1]
