@@ -49,7 +49,7 @@ class Visitors(threading.Thread):
         answer = wire.send(self._requests[number % len(LISTS)])
         if number % 5 == 0:
             shown = json.loads(answer)
-            assert shown["decision"]["fallback"] is None, shown["decision"]
+            assert shown["provenance"]["fallback"] is None, shown["provenance"]
             self._shown.append(click(shown["query_id"], shown["ranking"][0]["object_id"]))
 
     def run(self) -> None:
@@ -165,7 +165,7 @@ def ask_bare(wire: Wire, number: int) -> None:
 def clicking(server: Server, batch: int) -> Send:
     """Clicks on one list, all with ids of their own, acknowledged when they are durable."""
     with Client(server.url, server.keys["rank"], timeout=60) as client:
-        query = client._wire.send("POST", "/v1/rank", json.loads(LISTS[0]))["query_id"]
+        query = client._transport.send("POST", "/v1/rank", json.loads(LISTS[0]))["query_id"]
 
     def send(wire: Wire, _: int) -> None:
         body = json.dumps({"events": [click(query, "d0") for _ in range(batch)]}).encode()

@@ -51,7 +51,7 @@ class Site:
 
     def _send(self, query_id: str, object_ids: Any, response: Feedback) -> None:
         now = self.clock()
-        events = [self._event(query_id, object_ids[place]) for place in np.flatnonzero(response.clicks)]
+        events = [self._event(query_id, object_ids[index]) for index in np.flatnonzero(response.clicks)]
         if events and self.rng.random() < LATE:
             self.held += [(now + 1.5 * self.window, event) for event in events]
             events = []

@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from rankloop.service import RankingService
-from rankloop.service.http import Face, Keys
+from rankloop.service.http import AppContext, Keys
 from rankloop.service.http.app import described
 from rankloop.store import MemoryStore
 from tests.test_docs import ROOT, prose, title
@@ -157,7 +157,7 @@ def test_every_public_name_is_in_the_reference(site: Path) -> None:
 
 
 def test_every_route_and_type_of_the_service_is_in_the_reference(site: Path) -> None:
-    api = described(Face(service=RankingService(MemoryStore()), keys=Keys.fresh()[0]))
+    api = described(AppContext(service=RankingService(MemoryStore()), keys=Keys.fresh()[0]))
     text = (site / "reference" / "http.html").read_text("utf-8")
     for path, methods in api["paths"].items():
         for method in methods:

@@ -10,7 +10,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from rankloop.service import RankingService
-from rankloop.service.http import Face, Keys
+from rankloop.service.http import AppContext, Keys
 from rankloop.service.http.app import described
 from rankloop.store import MemoryStore
 
@@ -20,7 +20,7 @@ LIMITS = {"minimum": "from", "maximum": "to", "maxLength": "characters, at most"
 
 def description() -> dict[str, Any]:
     """What a service says about itself."""
-    return described(Face(service=RankingService(MemoryStore()), keys=Keys.fresh()[0]))
+    return described(AppContext(service=RankingService(MemoryStore()), keys=Keys.fresh()[0]))
 
 
 def markdown(api: Mapping[str, Any]) -> str:

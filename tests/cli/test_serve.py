@@ -42,7 +42,7 @@ def test_the_printed_commands_work_as_they_are(served: tuple[Process, str, int, 
     assert len(commands(printed)) == 3
     ranked, receipts, why = (json.loads(line) for line in answers.splitlines())
     assert len(ranked["ranking"]) == 3
-    assert ranked["decision"]["fallback"] is None
+    assert ranked["provenance"]["fallback"] is None
     assert receipts["receipts"][0]["verdict"] == "accepted"
     assert "above" in why["sentence"]
 
@@ -135,7 +135,7 @@ def test_options_that_would_change_a_ranker_are_refused(served: tuple[Process, s
     assert "did you mean 'pairrank'" in rankloop("serve", "--port", "0", "--policy", "parank", expect=2)
 
 
-def test_a_log_can_be_exported_imported_and_replayed(
+def test_a_log_can_be_exported_imported_and_relearned(
     served: tuple[Process, str, int, str], tmp_path: Path
 ) -> None:
     process, _, _, _ = served
@@ -147,9 +147,9 @@ def test_a_log_can_be_exported_imported_and_replayed(
         assert "holds a log already" in rankloop(
             "import", str(tmp_path / target), "--data-dir", copy, expect=2
         )
-        table = rankloop("replay", "--data-dir", copy, "--policies", "pairrank,pdgd:learning_rate=0.01")
+        table = rankloop("relearn", "--data-dir", copy, "--policies", "pairrank,pdgd:learning_rate=0.01")
         assert re.search(r"pdgd:learning_rate=0.01 +\d+ lists", table)
-    adopted = rankloop("replay", "--data-dir", copy, "--policies", "pdgd", "--adopt")
+    adopted = rankloop("relearn", "--data-dir", copy, "--policies", "pdgd", "--adopt")
     assert "default now is pdgd" in adopted
-    assert "holds no log" in rankloop("replay", "--data-dir", str(tmp_path / "none"), expect=2)
-    assert "needs one policy" in rankloop("replay", "--data-dir", copy, "--adopt", expect=2)
+    assert "holds no log" in rankloop("relearn", "--data-dir", str(tmp_path / "none"), expect=2)
+    assert "needs one policy" in rankloop("relearn", "--data-dir", copy, "--adopt", expect=2)

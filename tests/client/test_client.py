@@ -49,14 +49,14 @@ def test_rank_click_explain(client: Client, live: Live) -> None:
 def test_every_other_question(client: Client, live: Live) -> None:
     shown = client.rank(ITEMS)
     client.click(shown, "b")
-    live.face.service.flush("default")
+    live.context.service.flush("default")
     versions = client.models()
     assert versions["lists"] == 1
     event = client.audit(shown.query_id)["events"][0]["event_id"]
     assert client.forget([event]) > versions["version"]
     assert client.rollback(to=versions["version"]) > versions["version"]
     assert client.set_mode("frozen", reason="sale") == client.mode() == "frozen"
-    assert client.configure(client.settings() | {"window": 5}, learn_again=True) > 0
+    assert client.configure(client.settings() | {"window": 5}, relearn=True) > 0
     assert client.settings()["window"] == 5
     client.create("shop", {"window": 7})
     assert set(client.rankers()) == {"default", "shop"}
@@ -136,7 +136,7 @@ def test_a_connection_that_the_server_has_ended_is_made_anew() -> None:
     with alive(service) as first:
         client = Client(first.url, first.keys["rank"], timeout=30)
         assert client.rank(ITEMS).fallback is None
-        client._wire._local.connection.sock.shutdown(socket.SHUT_RDWR)
+        client._transport._local.connection.sock.shutdown(socket.SHUT_RDWR)
         time.sleep(0.05)
         assert client.rank(ITEMS).fallback is None
         client.close()

@@ -68,19 +68,19 @@ def traffic(store: Store, ranker: str, *, lists: int, events: int, now: float) -
             )
             transaction.append(shown)
         for number in range(events):
-            place, known = number % 3, number % 50
+            index, known = number % 3, number % 50
             event = Event(
                 at=now - 500,
                 ranker=ranker,
                 event_id=f"e{number}",
                 query_id=f"q{number % lists}",
-                object_id="abc"[place],
+                object_id="abc"[index],
                 action="click",
                 verdict="accepted" if known else "orphan",
-                position=place + 1 if known else None,
+                position=index + 1 if known else None,
                 list_seq=first + number % lists if known else None,
                 closes_at=now if known else None,
-                ordinal=place + 1,
+                ordinal=index + 1,
                 client_id=f"client{number % 7}",
             )
             transaction.append(event)

@@ -125,7 +125,7 @@ def test_a_list_page_says_what_the_api_says() -> None:
         service.flush(RANKER)
     shown = service.rank(several("abcd"))
     with watched(service) as live:
-        api = live["admin"].get(f"/v1/certainty/{shown.query_id}").json()
+        api = live["admin"].get(f"/v1/settled/{shown.query_id}").json()
         why = live["admin"].get(f"/v1/explain/{shown.query_id}", params={"a": "c", "b": "a"}).json()
         page = signed_in(live).get(f"/query/{shown.query_id}", params={"a": "c", "b": "a"}).text
     open_pairs = sum(not settled for row in api["settled"] for settled in row) // 2 - 2  # and the diagonal
@@ -148,7 +148,7 @@ def test_blocks_are_what_certain_orders_leave() -> None:
         service.record([UserEvent(shown.query_id, "b")])
         service.flush(RANKER)
     shown = service.rank(several("abc"))
-    picture = service.certainty(shown.query_id)
+    picture = service.settled(shown.query_id)
     assert picture.blocks[0] == ("b",)
     assert set(picture.blocks[1]) == {"a", "c"}
     assert (picture.pairs, picture.open_pairs) == (3, 1)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rankloop.service.insight import by_steps, overview
+from rankloop.service.operations.traffic import by_steps, overview
 from rankloop.store import MemoryStore, SqliteStore, Store
 from tests.dashboard.looking import traffic
 

@@ -12,7 +12,7 @@ from rankloop.demo.crowd import GRADE, Crowd
 from rankloop.demo.demo import RANKER, SETTINGS, Demo
 from rankloop.demo.taste import TASTES
 from rankloop.service import RankingService, RequestError
-from rankloop.service.insight import overview
+from rankloop.service.operations.traffic import overview
 from rankloop.store import MemoryStore
 from rankloop.types import SettingError
 
@@ -64,15 +64,15 @@ def test_five_clicks_of_yours_move_a_result_up(corpus: Corpus) -> None:
     demo.service.set_mode(RANKER, "exploit")  # what was learned, without luck
     found = demo.search("read csv file", visitor="me")
     assert found is not None
-    wanted = found.ranked.object_ids[7]
+    wanted = found.response.object_ids[7]
     for _ in range(5):
-        learned = demo.click(found.ranked.query_id, wanted, visitor="me")
+        learned = demo.click(found.response.query_id, wanted, visitor="me")
         found = demo.search("read csv file", visitor="me")
         assert found is not None
-    assert found.ranked.object_ids.index(wanted) < 3
+    assert found.response.object_ids.index(wanted) < 3
     assert demo.model.lists == 5
-    above, below = wanted, found.ranked.object_ids[-1]
-    why = demo.service.explain(found.ranked.query_id, above, below)
+    above, below = wanted, found.response.object_ids[-1]
+    why = demo.service.explain(found.response.query_id, above, below)
     assert why.above == wanted
     assert sum(why.contributions.values()) == pytest.approx(why.gap)
     assert why.gap > 0
@@ -83,7 +83,7 @@ def test_a_click_is_told_as_a_lesson(corpus: Corpus) -> None:
     demo = Demo(service(), corpus)
     found = demo.search("thread pool", visitor="me")
     assert found is not None
-    learned = demo.click(found.ranked.query_id, found.ranked.object_ids[7], visitor="me")
+    learned = demo.click(found.response.query_id, found.response.object_ids[7], visitor="me")
     assert learned.moves  # the sixth result is like the one it is compared with: that would be too small
     assert {move.feature for move in learned.moves} <= set(demo.service.schema(RANKER))
     sizes = [abs(move.change) for move in learned.moves]
@@ -95,7 +95,7 @@ def test_a_click_on_what_was_not_shown_is_refused(corpus: Corpus) -> None:
     found = demo.search("thread pool", visitor="me")
     assert found is not None
     with pytest.raises(RequestError, match="was not in that list"):
-        demo.click(found.ranked.query_id, "json.loads", visitor="me")
+        demo.click(found.response.query_id, "json.loads", visitor="me")
     assert demo.model.lists == 0
 
 
@@ -126,5 +126,5 @@ def test_a_demo_goes_on_where_it_ended(corpus: Corpus) -> None:
     first = Demo(RankingService(store), corpus)
     found = first.search("json parser", visitor="me")
     assert found is not None
-    first.click(found.ranked.query_id, found.ranked.object_ids[0], visitor="me")
+    first.click(found.response.query_id, found.response.object_ids[0], visitor="me")
     assert Demo(RankingService(store), corpus).model.lists == 1

@@ -26,11 +26,11 @@ def live(demo: Demo) -> Iterator[Live]:
         yield found
 
 
-def click(demo: Demo, client: httpx.Client, text: str, place: int) -> str:
-    """Search, and click the result at a place; its name."""
+def click(demo: Demo, client: httpx.Client, text: str, position: int) -> str:
+    """Search, and click the result at a position; its name."""
     assert client.get("/", params={"q": text}).status_code == 200
     (shown,) = demo.service.lists("default", last=1)
-    name = shown.shown[place - 1]
+    name = shown.shown[position - 1]
     answer = client.post("/click", data={"query_id": shown.query_id, "object_id": name, "q": text})
     assert answer.status_code == 303
     assert dict(httpx.URL(answer.headers["location"]).params) == {"q": text, "opened": name}

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rankloop.service import Candidate, RankedList, RankerSettings, RankingService, UserEvent
+from rankloop.service import Candidate, RankerSettings, RankingService, RankResponse, UserEvent
 from rankloop.store import Store
 from rankloop.types import State
 
@@ -48,7 +48,7 @@ def some_candidates(rng: np.random.Generator, n: int = 8, names: Sequence[str] =
     ]
 
 
-def best_of(ranked: RankedList, candidates: Sequence[Candidate]) -> str:
+def best_of(ranked: RankResponse, candidates: Sequence[Candidate]) -> str:
     """What a user of a certain taste would click."""
     by_id = {each.object_id: each for each in candidates}
 
@@ -68,7 +68,7 @@ def live(
     ranker: str = "shop",
     k: int = 5,
     step: float = 30.0,
-) -> list[RankedList]:
+) -> list[RankResponse]:
     """Rank and click for a while; the lists that were shown."""
     rng, lists = np.random.default_rng(seed), []
     for _ in range(rounds):

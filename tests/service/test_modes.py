@@ -52,7 +52,7 @@ def test_exploit_and_frozen_show_the_best_first(store: Store) -> None:
             shown = service.rank(some_candidates(np.random.default_rng(seed)), ranker="shop")
             scores = [each.score for each in shown.ranking]
             assert scores == sorted(scores, reverse=True)
-            assert shown.decision.explored_pairs == 0
+            assert shown.provenance.explored_pairs == 0
 
 
 def test_passthrough_and_shadow_show_the_callers_order(store: Store) -> None:

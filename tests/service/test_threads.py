@@ -25,7 +25,7 @@ def test_many_callers_rank_and_click_while_it_learns(store: Store) -> None:
         rng, verdicts = np.random.default_rng(number), list[str]()
         for _ in range(15):
             shown = service.rank(some_candidates(rng), ranker="shop", session_id=f"s{number}")
-            assert shown.decision.fallback is None
+            assert shown.provenance.fallback is None
             verdicts += [each.verdict for each in service.record([UserEvent(shown.query_id, "d3")])]
         return verdicts
 

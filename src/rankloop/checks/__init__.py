@@ -1,4 +1,4 @@
-"""The laws every policy obeys, to run on yours too.
+"""Checks: the laws every policy obeys, to run on yours too.
 
 >>> from rankloop.checks import check_policy
 >>> from rankloop.policies import PDGD

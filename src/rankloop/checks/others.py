@@ -39,7 +39,7 @@ def _expect_same_evidence(policy: Policy, query: Query, *, seed: int) -> None:
 def _expect_taught_by_strangers(make: Make, world: QuerySet) -> None:
     """Lists in a random order, with the evidence of a list that the policy would have drawn."""
     policy, rng = make(), np.random.default_rng(13)
-    before = policy.state()
+    start, before = make(), policy.state()
     for number in range(LISTS):
         judged = world[number % len(world)]
         drawn = policy.rank(judged.query, k=5, rng=np.random.default_rng(number))
@@ -52,11 +52,11 @@ def _expect_taught_by_strangers(make: Make, world: QuerySet) -> None:
     after = policy.state()
     if all(np.array_equal(before[name], after[name]) for name in before):
         return  # it does not learn from anybody
-    right = share_of_right_pairs(policy, world)
+    right = share_of_right_pairs(policy, world, since=start)  # one that learns slowly is on its way, too
     if right < 0.6:
         raise LawBroken(
-            f"after {LISTS} lists in the order of others {right:.0%} of the pairs are in the right order, "
-            "expected over 60 %: evidence that holds only for the list drawn is about the list"
+            f"{LISTS} lists in the order of others moved {right:.0%} of the pairs the right way, expected "
+            "over 60 %: evidence that holds only for the list drawn is about the list"
         )
 
 

@@ -93,12 +93,15 @@ def learning_beats_random(
         )
 
 
-def share_of_right_pairs(policy: Policy, world: QuerySet) -> float:
-    """Share of the pairs of different grade that the scores put in the right order; ties count half."""
+def share_of_right_pairs(policy: Policy, world: QuerySet, *, since: Policy | None = None) -> float:
+    """Share of the pairs of different grade that the scores put in the right order; ties count half.
+
+    With `since`, what counts is how scores have changed since that policy: which way learning went.
+    """
     right = total = 0.0
     for judged in world:
         better = np.greater.outer(judged.relevance, judged.relevance)
-        scores = policy.score(judged.query)
+        scores = policy.score(judged.query) - (since.score(judged.query) if since else 0.0)
         ahead = np.greater.outer(scores, scores) + 0.5 * np.equal.outer(scores, scores)
         right, total = right + float(ahead[better].sum()), total + float(better.sum())
     return right / total

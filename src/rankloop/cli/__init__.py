@@ -1,4 +1,4 @@
-"""The command line."""
+"""Command line: composes the parts, and prints."""
 
 from rankloop.cli.app import app
 

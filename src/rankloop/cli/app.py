@@ -14,7 +14,8 @@ from rankloop.cli.data import data_app
 from rankloop.cli.demo import demo
 from rankloop.cli.listing import list_everything
 from rankloop.cli.log import export_, import_
-from rankloop.cli.replay import replay
+from rankloop.cli.relearn import relearn
+from rankloop.cli.retain import retain
 from rankloop.cli.serve import serve
 from rankloop.cli.spec import from_spec
 from rankloop.cli.stopping import Stopping
@@ -35,7 +36,8 @@ app = typer.Typer(
 app.add_typer(data_app, name="data")
 app.command()(demo)
 app.command()(serve)
-app.command()(replay)
+app.command()(relearn)
+app.command()(retain)
 app.command(name="export")(export_)
 app.command(name="import")(import_)
 

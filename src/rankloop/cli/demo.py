@@ -44,25 +44,26 @@ def demo(
     from rankloop.demo.demo import Demo  # noqa: PLC0415
     from rankloop.demo.routes import demo_routes  # noqa: PLC0415
     from rankloop.service import RankerSettings, RankingService  # noqa: PLC0415
-    from rankloop.service.http import DataFolder, Face, bind, serve  # noqa: PLC0415
-    from rankloop.service.http.logs import log_to_stderr  # noqa: PLC0415
+    from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
+    from rankloop.service.http import AppContext, Keys, bind, serve  # noqa: PLC0415
+    from rankloop.service.http.access_log import log_to_stderr  # noqa: PLC0415
 
-    folder = DataFolder(data_dir)
+    directory = DataDirectory(data_dir)
     with (
         bind(host, port) as listening,
-        folder.open() as store,
+        directory.open() as store,
         RankingService(store, background=True) as service,
     ):
         if not (data_dir / "corpus.db").exists():
             typer.echo(f"reading the documentation of Python {platform.python_version()} (once) ...")
         corpus = Corpus.open(data_dir / "corpus.db")
-        keys, shown = folder.keys(fresh=True)
+        keys, shown = Keys.of(directory.key_file, fresh=True)
         log_to_stderr(quiet=True)
         threading.Thread(target=bundle, name="bundle", daemon=True).start()  # for the first chart
         if YOURS not in service.rankers():  # whoever changed its settings finds them as they were left
             service.create(YOURS, RankerSettings(window=30.0))
-        face = Face(service=service, keys=keys, routes=demo_routes(Demo(service, corpus)))
-        serve(face, listening, ready=lambda: _announce(address(listening), shown))
+        context = AppContext(service=service, keys=keys, routes=demo_routes(Demo(service, corpus)))
+        serve(context, listening, ready=lambda: _announce(address(listening), shown))
         corpus.close()
     typer.echo("stopped: everything is kept")
 

@@ -25,12 +25,12 @@ def export_(
 
     `rankloop export tables/ --data-dir /var/lib/rankloop`
     """
-    from rankloop.service.http import DataFolder  # noqa: PLC0415
+    from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
     from rankloop.store.export import export_jsonl, export_parquet  # noqa: PLC0415
 
     if not (data_dir / "log.db").exists():
         raise DataError(f"{data_dir} holds no log: name the folder of a service with --data-dir")
-    with DataFolder(data_dir).open() as store:
+    with DataDirectory(data_dir).open() as store:
         count = (export_jsonl if to.suffix == ".jsonl" else export_parquet)(store, to)
     CONSOLE.print(f"{count:,} entries written to {to}", soft_wrap=True)
 
@@ -43,12 +43,12 @@ def import_(
 
     For example: `rankloop import log.jsonl --data-dir copy`
     """
-    from rankloop.service.http import DataFolder  # noqa: PLC0415
+    from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
     from rankloop.store.export import import_jsonl, import_parquet  # noqa: PLC0415
 
     if not source.exists():
         raise DataError(f"{source} does not exist: name a file or a folder that `rankloop export` wrote")
-    with DataFolder(data_dir).open() as store:
+    with DataDirectory(data_dir).open() as store:
         if store.rankers():
             raise DataError(f"{data_dir} holds a log already: an import needs a new folder")
         count = (import_parquet if source.is_dir() else import_jsonl)(source, store)

@@ -72,24 +72,25 @@ def serve(
     """
     from rankloop.dashboard import page_routes  # noqa: PLC0415
     from rankloop.service import RankingService  # noqa: PLC0415
-    from rankloop.service.http import DataFolder, Face, HttpSettings, bind  # noqa: PLC0415
+    from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
+    from rankloop.service.http import AppContext, HttpSettings, Keys, bind  # noqa: PLC0415
     from rankloop.service.http import serve as answer  # noqa: PLC0415
-    from rankloop.service.http.logs import log_to_stderr  # noqa: PLC0415
+    from rankloop.service.http.access_log import log_to_stderr  # noqa: PLC0415
 
     allowed = tuple(part.strip() for part in origins.split(",") if part.strip())
     settings = HttpSettings(deadline=deadline, max_body=max_body, origins=allowed)
-    folder = DataFolder(data_dir)
+    directory = DataDirectory(data_dir)
     with (
         bind(host, port) as listening,
-        folder.open() as store,
+        directory.open() as store,
         RankingService(store, background=True) as service,
     ):
         begin(service, ranker, policy, window)
-        keys, shown = folder.keys(fresh=new_keys)
+        keys, shown = Keys.of(directory.key_file, fresh=new_keys)
         log_to_stderr(quiet=quiet)
-        face = Face(service=service, keys=keys, settings=settings, routes=page_routes())
+        context = AppContext(service=service, keys=keys, settings=settings, routes=page_routes())
         url = address(listening)
-        answer(face, listening, ready=lambda: announce(url, data_dir, ranker, shown, taken=port is None))
+        answer(context, listening, ready=lambda: announce(url, data_dir, ranker, shown, taken=port is None))
     typer.echo("stopped: everything is kept")
 
 

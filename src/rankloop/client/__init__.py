@@ -1,4 +1,4 @@
-"""A client for the service: the standard library, and nothing else."""
+"""Client for the service: the standard library, and nothing else."""
 
 from rankloop.client.client import Client
 from rankloop.client.lists import ClientError, Item, RankedList

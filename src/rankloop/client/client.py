@@ -1,4 +1,4 @@
-"""The service as an object."""
+"""Client of the HTTP API: the service as an object."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Self
 from urllib.parse import quote, urlencode
 
 from rankloop.client.lists import ClientError, Item, RankedList, own_order
-from rankloop.client.wire import Wire
+from rankloop.client.transport import Transport
 
 
 class Client:
@@ -24,7 +24,7 @@ class Client:
     """
 
     def __init__(self, url: str, key: str, *, timeout: float = 1.0, retries: int = 3) -> None:
-        self._wire = Wire(url, key, timeout=timeout, retries=retries)
+        self._transport = Transport(url, key, timeout=timeout, retries=retries)
 
     def __enter__(self) -> Self:
         return self
@@ -54,20 +54,20 @@ class Client:
             "candidates": [item.to_json() for item in items],
         }
         try:
-            answer = self._wire.send("POST", "/v1/rank", body, patient=False)
+            answer = self._transport.send("POST", "/v1/rank", body, patient=False)
         except ClientError as error:
             if 400 <= error.status < 500 and error.status != 429:
                 raise
             return own_order(items, k, str(error))
         shown = [result["object_id"] for result in answer["ranking"]]
-        return RankedList(answer["query_id"], shown, answer["decision"]["fallback"], answer)
+        return RankedList(answer["query_id"], shown, answer["provenance"]["fallback"], answer)
 
     def click(self, shown: RankedList, object_id: str, *, action: str = "click", **more: Any) -> str:
         """Report what a user did with a result; the service's verdict, and with it the event is durable."""
         if not shown.query_id:
             return "unsent"  # the service knows nothing of this list
-        places = list(shown.object_ids)
-        ordinal = places.index(object_id) + 1 if object_id in places else None
+        names = list(shown.object_ids)
+        ordinal = names.index(object_id) + 1 if object_id in names else None
         event = {
             "event_id": uuid.uuid4().hex,
             "action_name": action,
@@ -79,7 +79,7 @@ class Client:
 
     def events(self, events: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Report many at once, in the shape of UBI; give each an `event_id`, so that none counts twice."""
-        answer = self._wire.send("POST", "/v1/events", {"events": [dict(event) for event in events]})
+        answer = self._transport.send("POST", "/v1/events", {"events": [dict(event) for event in events]})
         return list(answer["receipts"])
 
     # the past
@@ -108,6 +108,10 @@ class Client:
         """Learn as if these events had never been; the new version's number."""
         return int(self._post("/v1/forget", {"ranker": ranker, "event_ids": list(event_ids)})["version"])
 
+    def retain(self, days: float, ranker: str = "default") -> dict[str, Any]:
+        """Delete what is older than so many days, as far as the model can do without; what is gone."""
+        return self._post("/v1/retain", {"ranker": ranker, "days": days})
+
     # steering and watching
 
     def mode(self, ranker: str = "default") -> str:
@@ -117,7 +121,7 @@ class Client:
     def set_mode(self, mode: str, ranker: str = "default", *, reason: str = "") -> str:
         """Step up or down."""
         body = {"ranker": ranker, "mode": mode, "reason": reason}
-        return str(self._wire.send("PUT", "/v1/mode", body)["mode"])
+        return str(self._transport.send("PUT", "/v1/mode", body)["mode"])
 
     def create(self, name: str, settings: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Begin a ranker."""
@@ -129,11 +133,11 @@ class Client:
         return dict(found)
 
     def configure(
-        self, settings: Mapping[str, Any], ranker: str = "default", *, learn_again: bool = False
+        self, settings: Mapping[str, Any], ranker: str = "default", *, relearn: bool = False
     ) -> int:
         """Put settings into force, all of them; their version."""
-        path = f"/v1/rankers/{quote(ranker, safe='')}/settings?learn_again={str(learn_again).lower()}"
-        return int(self._wire.send("PUT", path, settings)["version"])
+        path = f"/v1/rankers/{quote(ranker, safe='')}/settings?relearn={str(relearn).lower()}"
+        return int(self._transport.send("PUT", path, settings)["version"])
 
     def rankers(self) -> dict[str, Any]:
         """All rankers, in numbers."""
@@ -153,12 +157,12 @@ class Client:
 
     def close(self) -> None:
         """Let go of this thread's connection."""
-        self._wire.close()
+        self._transport.close()
 
     def _get(self, path: str, **query: object) -> dict[str, Any]:
-        found = self._wire.send("GET", f"{path}?{urlencode(query)}" if query else path)
+        found = self._transport.send("GET", f"{path}?{urlencode(query)}" if query else path)
         return dict(found)
 
     def _post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        found = self._wire.send("POST", path, body)
+        found = self._transport.send("POST", path, body)
         return dict(found)

@@ -1,4 +1,4 @@
-"""What a client sends and gets."""
+"""Client values: what is sent, what comes back, and the caller's own order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ClientError(RankloopError):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A candidate: its id, its features by name, and perhaps a place where it must stand."""
+    """A candidate: its id, its features by name, and perhaps a position where it must stand."""
 
     object_id: str
     features: Mapping[str, float | None] = field(default_factory=dict)
@@ -54,5 +54,5 @@ def own_order(items: Sequence[Item], k: int, reason: str) -> RankedList:
     """
     pinned = {item.pinned_at: item.object_id for item in items if item.pinned_at}
     free = iter([item.object_id for item in items if not item.pinned_at])
-    places = (pinned.get(place) or next(free, None) for place in range(1, len(items) + 1))
-    return RankedList("", [each for each in places if each is not None][:k], reason)
+    names = (pinned.get(position) or next(free, None) for position in range(1, len(items) + 1))
+    return RankedList("", [each for each in names if each is not None][:k], reason)

@@ -1,4 +1,4 @@
-"""Pages over the service: what happens, why a list looks as it does, and whether clicks arrive."""
+"""Dashboard of the service: what happens, why a list looks as it does, and whether clicks arrive."""
 
 from rankloop.dashboard.pages import Pages
 from rankloop.dashboard.routes import page_routes

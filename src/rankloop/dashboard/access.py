@@ -1,4 +1,4 @@
-"""Who may look, and who may change something."""
+"""Page authorization: sessions to look, tokens and same-origin forms to change something."""
 
 from __future__ import annotations
 

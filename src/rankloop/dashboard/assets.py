@@ -1,4 +1,4 @@
-"""Style and scripts of the pages, all from here: nothing is fetched from elsewhere."""
+"""Static assets: style and scripts of the pages; nothing is fetched from elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The charts of the overview: one line each, in the look of the reports."""
+"""Overview charts: one line each, in the look of the reports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import altair as alt
 
 from rankloop.charts import PALETTE
-from rankloop.service.insight import By, Overview
+from rankloop.service.operations.traffic import By, Overview
 
 FEWEST = 2  # steps of which a line can be drawn
 
@@ -32,7 +32,7 @@ LINES = (
     Line(
         "mrr",
         "First clicks near the top",
-        "Mean of 1 / place of the first click.",
+        "Mean of 1 / position of the first click.",
         PALETTE[2],
     ),
     Line("settled", "Settled pairs", "How much of what is shown is in an order it is sure of?", PALETTE[1]),
@@ -56,9 +56,9 @@ class Chart:
 
 def charts(steps: Sequence[Overview], by: By) -> Iterator[Chart]:
     """A chart for every line that has points enough."""
-    places = list(zip(_places(steps, by), steps, strict=True))
+    drawn = list(zip(_abscissae(steps, by), steps, strict=True))
     for line in LINES:
-        values = [(place, getattr(step, line.name), step.lists) for place, step in places]
+        values = [(x, getattr(step, line.name), step.lists) for x, step in drawn]
         points = [{"x": x, "y": y, "lists": lists} for x, y, lists in values if y is not None]
         if len(points) >= FEWEST:
             yield Chart(line, line_chart(points, line, by))
@@ -99,7 +99,7 @@ def _by_lists() -> tuple[alt.X, alt.Tooltip]:
     return x, alt.Tooltip("x:Q", title="lists so far")
 
 
-def _places(steps: Sequence[Overview], by: By) -> list[Any]:
+def _abscissae(steps: Sequence[Overview], by: By) -> list[Any]:
     """Where a step stands on the horizontal axis."""
     if by == "lists":
         return list(accumulate(step.lists for step in steps))

@@ -1,4 +1,4 @@
-"""The event doctor: do the clicks arrive, and if not, what is wrong."""
+"""Event doctor page: do the clicks arrive, and if not, what is wrong."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from litestar import Response, get
 
 from rankloop.dashboard.access import AnyRequest
 from rankloop.dashboard.overview import STRETCHES
-from rankloop.dashboard.pages import GivenPages, ask
-from rankloop.service.http.face import GivenFace
-from rankloop.service.http.watching import Minutes, diagnose
+from rankloop.dashboard.pages import InjectedPages
+from rankloop.service.http.context import InjectedContext
+from rankloop.service.http.routes.monitoring import Minutes, diagnose
 
 VERDICTS = {
     "accepted": "a click, or a part of one: it teaches",
@@ -25,10 +25,10 @@ VERDICTS = {
 
 @get("/doctor")
 async def doctor(
-    request: AnyRequest, pages: GivenPages, face: GivenFace, minutes: Minutes = 1440
+    request: AnyRequest, pages: InjectedPages, context: InjectedContext, minutes: Minutes = 1440
 ) -> Response[str]:
     """What was made of recent events."""
-    found = await ask(face, partial(diagnose, face.service, minutes))
+    found = await context.ask(partial(diagnose, context.service, minutes))
     return pages.show(
         request,
         "doctor.html",

@@ -1,4 +1,4 @@
-"""Signing in with the admin key, and out."""
+"""Sign-in and sign-out with the admin key."""
 
 from __future__ import annotations
 
@@ -8,23 +8,29 @@ from litestar.params import FromQuery
 from litestar.response import Redirect
 
 from rankloop.dashboard.access import AnyRequest, local_path, own_site
-from rankloop.dashboard.pages import GivenPages
+from rankloop.dashboard.pages import InjectedPages
 from rankloop.dashboard.sessions import COOKIE, LASTS
-from rankloop.service.http.face import GivenFace
+from rankloop.service.http.context import InjectedContext
 
 
 @get("/login")
-async def login(request: AnyRequest, pages: GivenPages, next: FromQuery[str] = "/overview") -> Response[str]:  # noqa: A002
+async def login(
+    request: AnyRequest,
+    pages: InjectedPages,
+    next: FromQuery[str] = "/overview",  # noqa: A002
+) -> Response[str]:
     """The form."""
     return pages.show(request, "login.html", goal=local_path(next), wrong=False)
 
 
 @post("/login", guards=[own_site])
-async def sign_in(request: AnyRequest, pages: GivenPages, face: GivenFace) -> Response[str] | Redirect:
+async def sign_in(
+    request: AnyRequest, pages: InjectedPages, context: InjectedContext
+) -> Response[str] | Redirect:
     """A session for whoever has the key."""
     form = await request.form()
     goal = local_path(str(form.get("next", "")))
-    if not face.keys.opens("admin", str(form.get("key", ""))):
+    if not context.keys.opens("admin", str(form.get("key", ""))):
         return pages.show(request, "login.html", status=403, goal=goal, wrong=True)
     cookie = Cookie(
         key=COOKIE,
@@ -39,7 +45,7 @@ async def sign_in(request: AnyRequest, pages: GivenPages, face: GivenFace) -> Re
 
 
 @post("/logout", guards=[own_site])
-async def sign_out(request: AnyRequest, pages: GivenPages) -> Redirect:
+async def sign_out(request: AnyRequest, pages: InjectedPages) -> Redirect:
     """End the session."""
     pages.sessions.end(request.cookies.get(COOKIE))
     gone = Cookie(key=COOKIE, value="", path="/", httponly=True, samesite="strict", max_age=0)

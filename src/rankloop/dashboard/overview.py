@@ -1,4 +1,4 @@
-"""The overview: is it learning, what does that cost, and the two levers."""
+"""Overview page: is it learning, what does that cost, and the two levers."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from litestar.response import Redirect
 
 from rankloop.dashboard.access import AnyRequest, own_site, signed_form
 from rankloop.dashboard.charts import charts
-from rankloop.dashboard.pages import GivenPages, ask
+from rankloop.dashboard.pages import InjectedPages
 from rankloop.service import RankingService, RequestError
-from rankloop.service.http.face import Face, GivenFace
-from rankloop.service.http.watching import Minutes, look
-from rankloop.service.insight import By
+from rankloop.service.http.context import AppContext, InjectedContext
+from rankloop.service.http.routes.monitoring import Minutes, look
+from rankloop.service.operations.traffic import By
 from rankloop.service.settings import MODES
 
 STRETCHES = {60: "hour", 1440: "day", 10_080: "week", 525_600: "year"}  # minutes
@@ -37,20 +37,20 @@ DONE = {
 @get("/overview")
 async def overview(
     request: AnyRequest,
-    pages: GivenPages,
-    face: GivenFace,
+    pages: InjectedPages,
+    context: InjectedContext,
     ranker: FromQuery[str] = "",
     minutes: Minutes = 1440,
     by: FromQuery[By] = "lists",
     done: Annotated[str, QueryParameter(max_length=20)] = "",
 ) -> Response[str]:
     """Numbers, charts, mode, versions."""
-    service = face.service
+    service = context.service
     name = ranker or first_ranker(service)
     if not name:
         return pages.show(request, "overview.html", section="/overview", ranker="", done="")
-    seen = await ask(face, partial(look, service, name, minutes=minutes, steps=STEPS, by=by))
-    versions = await ask(face, partial(service.versions, name))
+    seen = await context.ask(partial(look, service, name, minutes=minutes, steps=STEPS, by=by))
+    versions = await context.ask(partial(service.versions, name))
     drawn = list(charts(seen.steps, by))
     return pages.show(
         request,
@@ -73,26 +73,27 @@ async def overview(
 
 
 @post("/overview/mode", guards=[own_site])
-async def set_mode(request: AnyRequest, pages: GivenPages, face: GivenFace) -> Redirect:
+async def set_mode(request: AnyRequest, pages: InjectedPages, context: InjectedContext) -> Redirect:
     """Step up or down."""
     form = await signed_form(request, pages.sessions)
     mode = str(form.get("mode", ""))
     if mode not in MODES:
         raise RequestError(f"no mode is called {mode!r}")
-    ranker = _named(face, form.get("ranker"))
-    await ask(face, partial(face.service.set_mode, ranker, mode, reason="by hand, on the overview page"))
+    ranker = _named(context, form.get("ranker"))
+    job = partial(context.service.set_mode, ranker, mode, reason="by hand, on the overview page")
+    await context.ask(job)
     return _back(ranker, "mode")
 
 
 @post("/overview/rollback", guards=[own_site])
-async def rollback(request: AnyRequest, pages: GivenPages, face: GivenFace) -> Redirect:
+async def rollback(request: AnyRequest, pages: InjectedPages, context: InjectedContext) -> Redirect:
     """Go back to an earlier version."""
     form = await signed_form(request, pages.sessions)
     version = str(form.get("to", ""))
     if not (version.isascii() and version.isdigit()) or len(version) > 18:
         raise RequestError(f"a version is a number, found {version[:20]!r}")
-    ranker = _named(face, form.get("ranker"))
-    await ask(face, partial(face.service.rollback, ranker, to=int(version)))
+    ranker = _named(context, form.get("ranker"))
+    await context.ask(partial(context.service.rollback, ranker, to=int(version)))
     return _back(ranker, "rollback")
 
 
@@ -102,8 +103,8 @@ def first_ranker(service: RankingService) -> str:
     return "default" if "default" in names else names[0] if names else ""
 
 
-def _named(face: Face, name: object) -> str:
-    return face.service.ranker(str(name)).name
+def _named(context: AppContext, name: object) -> str:
+    return context.service.ranker(str(name)).name
 
 
 def _back(ranker: str, done: str) -> Redirect:

@@ -1,10 +1,10 @@
-"""What all pages share: templates, who is signed in, and how a page is shown."""
+"""Page context: templates, who is signed in, and how a page is shown."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from jinja2 import Environment
 from litestar import Response
@@ -15,9 +15,7 @@ from rankloop.charts import SCHEMES
 from rankloop.dashboard.access import AnyRequest, session_of
 from rankloop.dashboard.render import environment, page
 from rankloop.dashboard.sessions import Sessions
-from rankloop.service.http import Face
 
-T = TypeVar("T")
 SECTIONS = (("/overview", "Overview"), ("/query", "Query"), ("/doctor", "Event doctor"))
 
 
@@ -49,9 +47,4 @@ class Pages:
         )
 
 
-GivenPages: TypeAlias = NamedDependency[SkipValidation[Pages]]
-
-
-async def ask(face: Face, job: Callable[[], T]) -> T:
-    """Have something done by the threads that answer questions."""
-    return await face.asking.run(job, seconds=face.settings.patience)
+InjectedPages: TypeAlias = NamedDependency[SkipValidation[Pages]]

@@ -1,4 +1,4 @@
-"""One past list: what was settled, what was open, and why one result stands above another."""
+"""Query page: one past list, what was settled, what was open, and why one result stands above another."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from litestar.params import FromPath, FromQuery, QueryParameter
 
 from rankloop.dashboard.access import AnyRequest
 from rankloop.dashboard.overview import first_ranker
-from rankloop.dashboard.pages import GivenPages, ask
+from rankloop.dashboard.pages import InjectedPages
 from rankloop.service import Audit, Explanation, RankingService
-from rankloop.service.certainty import CertaintyPicture
-from rankloop.service.http.face import GivenFace
-from rankloop.service.http.past import line_of
+from rankloop.service.http.context import InjectedContext
+from rankloop.service.http.routes.audit import line_of
+from rankloop.service.operations.settled import SettledPairs
 
 LISTS = 30
 DRAWN = 20  # results in the picture
@@ -39,33 +39,38 @@ class Looked:
     """All that the page says."""
 
     audit: Audit
-    picture: CertaintyPicture
+    picture: SettledPairs
     why: Explanation | None
 
 
 @get("/query")
 async def lists(
-    request: AnyRequest, pages: GivenPages, face: GivenFace, ranker: FromQuery[str] = ""
+    request: AnyRequest, pages: InjectedPages, context: InjectedContext, ranker: FromQuery[str] = ""
 ) -> Response[str]:
     """The lists shown last."""
-    name = ranker or first_ranker(face.service)
-    found = await ask(face, partial(face.service.lists, name, last=LISTS)) if name else []
+    name = ranker or first_ranker(context.service)
+    found = await context.ask(partial(context.service.lists, name, last=LISTS)) if name else []
     return pages.show(
         request,
         "lists.html",
         section="/query",
         ranker=name,
-        rankers=face.service.rankers(),
+        rankers=context.service.rankers(),
         lines=[line_of(each) for each in found],
     )
 
 
 @get("/query/{query_id:str}")
 async def query(
-    request: AnyRequest, pages: GivenPages, face: GivenFace, query_id: FromPath[str], a: Id = "", b: Id = ""
+    request: AnyRequest,
+    pages: InjectedPages,
+    context: InjectedContext,
+    query_id: FromPath[str],
+    a: Id = "",
+    b: Id = "",
 ) -> Response[str]:
     """The picture of one list."""
-    looked = await ask(face, partial(_look, face.service, query_id, a, b))
+    looked = await context.ask(partial(_look, context.service, query_id, a, b))
     picture, why = looked.picture, looked.why
     return pages.show(
         request,
@@ -98,12 +103,12 @@ def bars(why: Explanation) -> list[Bar]:
 
 
 def _look(service: RankingService, query_id: str, a: str, b: str) -> Looked:
-    audit, picture = service.audit(query_id), service.certainty(query_id)
+    audit, picture = service.audit(query_id), service.settled(query_id)
     if not (a and b):
         a, b = _first_pair(picture)
     why = service.explain(query_id, a, b) if a and b else None
     return Looked(audit, picture, why)
 
 
-def _first_pair(picture: CertaintyPicture) -> tuple[str, str]:
+def _first_pair(picture: SettledPairs) -> tuple[str, str]:
     return (picture.shown[0], picture.shown[1]) if len(picture.shown) > 1 else ("", "")

@@ -1,4 +1,4 @@
-"""From values to a page: Jinja2 with everything escaped, and headers that let nothing in from elsewhere."""
+"""HTML rendering: Jinja2 with everything escaped, and headers that let nothing in from elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages put together: routes, who may see them, and errors that are pages, too."""
+"""Page routes put together: who may see them, and errors that are pages, too."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rankloop.types import RankloopError
 
 
 def page_routes(pages: Pages | None = None, *, start: bool = True) -> list[Router]:
-    """Routes for `Face(routes=...)`: the pages, and a start page unless there is another one."""
+    """Routes for `AppContext(routes=...)`: the pages, and a start page unless there is another one."""
     pages = pages or Pages()
     open_to_all = [login.login, login.sign_in, login.sign_out, assets.style, assets.draw, assets.vega]
     open_to_all += [start_page.start] if start else []

@@ -1,4 +1,4 @@
-"""Who is signed in: the admin key is shown once, then a cookie stands for it."""
+"""Browser sessions: the admin key is shown once, then a cookie stands for it."""
 
 from __future__ import annotations
 

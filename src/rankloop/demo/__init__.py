@@ -1,1 +1,1 @@
-"""The built-in corpus and simulated users behind `rankloop demo`."""
+"""Demo: a search page over Python's own documentation that learns live, with a simulated crowd."""

@@ -1,4 +1,4 @@
-"""A search engine for the demo: SQLite's full-text index, BM25, and what it knows about each hit."""
+"""Search engine of the demo: SQLite's full-text index, BM25, and what it knows about each hit."""
 
 from __future__ import annotations
 

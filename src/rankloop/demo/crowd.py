@@ -93,17 +93,17 @@ class Crowd:
         order = np.array([rows[name] for name in shown.object_ids])
         clicks = self._clicks(topic, order, rng)
         events = [
-            UserEvent(shown.query_id, shown.object_ids[place], ordinal=place + 1, client_id=visitor)
-            for place in clicks
+            UserEvent(shown.query_id, shown.object_ids[index], ordinal=index + 1, client_id=visitor)
+            for index in clicks
         ]
         return Visit(GRADE(order, topic.grades), len(clicks)), events
 
     def _clicks(self, topic: Topic, order: IntArray, rng: np.random.Generator) -> list[int]:
-        """The places that a visitor clicks."""
+        """The indices of the results that a visitor clicks."""
         query = Query(topic.text, np.zeros((len(topic.hits), 1)))  # visitors look at results, not at numbers
         user = self.users.for_grades(5)
         feedback = user.respond(Ranking(query, order), topic.grades, rng)
-        return [int(place) for place in np.flatnonzero(feedback.clicks)]
+        return [int(index) for index in np.flatnonzero(feedback.clicks)]
 
 
 def candidates_of(hits: Sequence[Hit]) -> list[Candidate]:

@@ -1,4 +1,4 @@
-"""The demo: a search engine, the real service behind it, and visitors on demand."""
+"""Demo application: a search engine, the real service behind it, and visitors on demand."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rankloop.demo.lesson import Lesson, lesson
 from rankloop.demo.taste import TASTES
 from rankloop.service import (
     Model,
-    RankedList,
     RankerSettings,
     RankingService,
+    RankResponse,
     RequestError,
     Result,
     UserEvent,
@@ -33,11 +33,11 @@ MOST_VISITORS = 5000  # at once
 class Found:
     """A ranked list with what it shows."""
 
-    ranked: RankedList
+    response: RankResponse
     hits: Mapping[str, Hit]
 
     def __iter__(self) -> Iterator[tuple[Result, Hit]]:
-        return ((result, self.hits[result.object_id]) for result in self.ranked.ranking)
+        return ((result, self.hits[result.object_id]) for result in self.response.ranking)
 
 
 @dataclass(slots=True)
@@ -82,18 +82,18 @@ class Demo:
         hits = self.corpus.search(text)
         if not hits:
             return None
-        ranked = self.service.rank(
+        response = self.service.rank(
             candidates_of(hits), ranker=RANKER, k=SHOWN, user_query=text, session_id=visitor
         )
-        return Found(ranked, {hit.entry.name: hit for hit in hits})
+        return Found(response, {hit.entry.name: hit for hit in hits})
 
     def click(self, query_id: str, object_id: str, *, visitor: str) -> Lesson:
         """Report a click on a result, learn from it at once, and say what was learned."""
         shown = self.service.audit(query_id).impression
         if object_id not in shown.shown:
             raise RequestError(f"{object_id!r} was not in that list")
-        place, before = shown.shown.index(object_id), self.model
-        self.service.record([UserEvent(query_id, object_id, ordinal=place + 1, client_id=visitor)])
+        position, before = shown.shown.index(object_id) + 1, self.model
+        self.service.record([UserEvent(query_id, object_id, ordinal=position, client_id=visitor)])
         self.service.flush(RANKER)
         return lesson(before, self.model, self.service.schema(RANKER), shown.features)
 

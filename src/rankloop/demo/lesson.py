@@ -1,4 +1,4 @@
-"""What a ranker has just learned: which weights moved, and which orders are settled now."""
+"""Difference between two models: which weights moved, and which orders are settled now."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.service import Model
-from rankloop.service.show import TellsCertainty
+from rankloop.service.serving.serve import TellsCertainty
 from rankloop.types import FloatArray, Query
 
 MOST = 4  # weights worth telling

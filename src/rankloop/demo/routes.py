@@ -1,4 +1,4 @@
-"""The search page of the demo, and what its buttons do."""
+"""Search page of the demo, and what its buttons do."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from rankloop.charts import PALETTE
 from rankloop.dashboard import Pages, page_routes
 from rankloop.dashboard.access import AnyRequest, own_site
 from rankloop.dashboard.charts import Chart, Line, line_chart
-from rankloop.dashboard.pages import GivenPages, ask
+from rankloop.dashboard.pages import InjectedPages
 from rankloop.dashboard.routes import routed
 from rankloop.demo.crowd import Visit
 from rankloop.demo.demo import Demo, Found
 from rankloop.demo.taste import TASTES
 from rankloop.demo.visitor import COOKIE, Clicked, Visitor, Visitors
 from rankloop.service import Result
-from rankloop.service.http.face import GivenFace
+from rankloop.service.http.context import InjectedContext
 
 SCRIPT = files("rankloop.demo").joinpath("demo.js").read_bytes()
 EXAMPLES = ("json parser", "read csv file", "thread pool", "sort a list", "http request", "parse date")
@@ -53,38 +53,38 @@ class Row:
 
 
 @dataclass(frozen=True, eq=False)
-class Counter:
+class DemoSite:
     """The demo and those who look at it."""
 
     demo: Demo
     visitors: Visitors
 
 
-GivenCounter = NamedDependency[SkipValidation[Counter]]
+InjectedSite = NamedDependency[SkipValidation[DemoSite]]
 
 
 def demo_routes(demo: Demo) -> list[Router]:
     """The search page, and the service's pages, which everyone may look at."""
     pages = Pages(public=True, home="Search", packages=("rankloop.demo",))
-    counter = Counter(demo, Visitors())
+    site = DemoSite(demo, Visitors())
     mine = routed(pages, [search, click, invite, progress, start_over, script])
-    mine.dependencies["counter"] = Provide(lambda: counter, sync_to_thread=False)
+    mine.dependencies["site"] = Provide(lambda: site, sync_to_thread=False)
     return [*page_routes(pages, start=False), mine]
 
 
 @get("/")
 async def search(
     request: AnyRequest,
-    pages: GivenPages,
-    face: GivenFace,
-    counter: GivenCounter,
+    pages: InjectedPages,
+    context: InjectedContext,
+    site: InjectedSite,
     q: Annotated[str, QueryParameter(max_length=200)] = "",
     opened: Annotated[str, QueryParameter(max_length=200)] = "",
 ) -> Response[str]:
     """The box, the list, and what was learned."""
-    demo, visitor = counter.demo, _visitor(request, counter)
+    demo, visitor = site.demo, _visitor(request, site)
     text = q.strip()
-    found = await ask(face, partial(demo.search, text, visitor=visitor.name)) if text else None
+    found = await context.ask(partial(demo.search, text, visitor=visitor.name)) if text else None
     clicked = visitor.clicked if visitor.clicked and visitor.clicked.object_id == opened else None
     curve = fit_curve(list(demo.visits))
     shown = pages.show(
@@ -93,7 +93,7 @@ async def search(
         section="/",
         q=text,
         found=found,
-        rows=rows(found, visitor.moves(text, found.ranked)) if found else [],
+        rows=rows(found, visitor.moves(text, found.response)) if found else [],
         opened=opened,
         clicked=clicked,
         progress=demo.progress,
@@ -112,36 +112,36 @@ async def search(
 
 
 @post("/click", guards=[own_site])
-async def click(request: AnyRequest, face: GivenFace, counter: GivenCounter) -> Redirect:
+async def click(request: AnyRequest, context: InjectedContext, site: InjectedSite) -> Redirect:
     """A click on a result: it is learned from before the list comes back."""
-    form, visitor = await request.form(), _visitor(request, counter)
+    form, visitor = await request.form(), _visitor(request, site)
     query_id, name = str(form.get("query_id", "")), str(form.get("object_id", ""))
-    lesson = await ask(face, partial(counter.demo.click, query_id, name, visitor=visitor.name))
-    place = counter.demo.service.audit(query_id).impression.shown.index(name) + 1
-    visitor.clicked = Clicked(name, place, lesson)
+    lesson = await context.ask(partial(site.demo.click, query_id, name, visitor=visitor.name))
+    position = site.demo.service.audit(query_id).impression.shown.index(name) + 1
+    visitor.clicked = Clicked(name, position, lesson)
     return Redirect("/", status_code=303, query_params={"q": str(form.get("q", "")), "opened": name})
 
 
 @post("/crowd", guards=[own_site])
-async def invite(request: AnyRequest, counter: GivenCounter) -> Redirect:
+async def invite(request: AnyRequest, site: InjectedSite) -> Redirect:
     """Send for visitors."""
     form = await request.form()
-    counter.demo.invite(VISITORS, str(form.get("taste", "")))
+    site.demo.invite(VISITORS, str(form.get("taste", "")))
     return _to_search(form.get("q"))
 
 
 @get("/crowd")
-async def progress(counter: GivenCounter) -> dict[str, Any]:
+async def progress(site: InjectedSite) -> dict[str, Any]:
     """How far they are."""
-    now = counter.demo.progress
+    now = site.demo.progress
     return {"wanted": now.wanted, "done": now.done, "running": now.running}
 
 
 @post("/start-over", guards=[own_site])
-async def start_over(request: AnyRequest, face: GivenFace, counter: GivenCounter) -> Redirect:
+async def start_over(request: AnyRequest, context: InjectedContext, site: InjectedSite) -> Redirect:
     """Know nothing again."""
     form = await request.form()
-    await ask(face, counter.demo.start_over)
+    await context.ask(site.demo.start_over)
     return _to_search(form.get("q"))
 
 
@@ -153,7 +153,7 @@ async def script() -> Response[bytes]:
 
 def rows(found: Found, went: dict[str, int | None]) -> list[Row]:
     """The results as they are shown."""
-    names = found.ranked.object_ids
+    names = found.response.object_ids
     return [
         Row(
             result=result,
@@ -187,8 +187,8 @@ def _rival(names: Sequence[str], number: int) -> str:
     return names[other] if len(names) > 1 else ""
 
 
-def _visitor(request: AnyRequest, counter: Counter) -> Visitor:
-    return counter.visitors.of(request.cookies.get(COOKIE))
+def _visitor(request: AnyRequest, site: DemoSite) -> Visitor:
+    return site.visitors.of(request.cookies.get(COOKIE))
 
 
 def _cookie(visitor: Visitor) -> Cookie:

@@ -1,4 +1,4 @@
-"""Hidden tastes: what the demo's simulated users are after, and neither BM25 nor the ranker is told."""
+"""Hidden tastes: relevance grades of the simulated visitors, which neither BM25 nor the ranker is told."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Taste:
         scaled = _scaled(hits)
         matches = np.mean([scaled[name] for name in MATCHES], axis=0)
         liked = self.liking(scaled) + self.fit * matches
-        place = np.argsort(np.argsort(-liked, kind="stable"), kind="stable")
+        index = np.argsort(np.argsort(-liked, kind="stable"), kind="stable")
         steps = np.ceil(np.array(SHARES) * len(hits))
-        grades: IntArray = (place[:, None] < steps).sum(axis=1)
+        grades: IntArray = (index[:, None] < steps).sum(axis=1)
         return grades
 
 

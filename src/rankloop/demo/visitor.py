@@ -1,4 +1,4 @@
-"""What the demo remembers of someone at the search page: the last order of a search, and the last lesson."""
+"""Visitor state of the demo: the last order of a search, and what the last click taught."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from rankloop.demo.lesson import Lesson
-from rankloop.service import RankedList
+from rankloop.service import RankResponse
 
 COOKIE = "rankloop_demo"
 MOST = 1000  # visitors remembered
@@ -21,7 +21,7 @@ class Clicked:
     """A click, and what was learned from it."""
 
     object_id: str
-    place: int
+    position: int
     lesson: Lesson
 
 
@@ -31,16 +31,16 @@ class Visitor:
 
     name: str
     clicked: Clicked | None = None
-    places: OrderedDict[str, Mapping[str, int]] = field(default_factory=OrderedDict)  # by search
+    positions: OrderedDict[str, Mapping[str, int]] = field(default_factory=OrderedDict)  # by search
 
-    def moves(self, text: str, ranked: RankedList) -> dict[str, int | None]:
-        """How many places each result went up since the last look; None: it was not there."""
-        now = {result.object_id: result.position for result in ranked.ranking}
-        before = self.places.get(text, now)
-        self.places[text] = now
-        while len(self.places) > SEARCHES:
-            self.places.popitem(last=False)
-        return {name: before[name] - place if name in before else None for name, place in now.items()}
+    def moves(self, text: str, response: RankResponse) -> dict[str, int | None]:
+        """How many positions each result went up since the last look; None: it was not there."""
+        now = {result.object_id: result.position for result in response.ranking}
+        before = self.positions.get(text, now)
+        self.positions[text] = now
+        while len(self.positions) > SEARCHES:
+            self.positions.popitem(last=False)
+        return {name: before[name] - position if name in before else None for name, position in now.items()}
 
 
 class Visitors:

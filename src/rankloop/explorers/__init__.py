@@ -1,4 +1,4 @@
-"""From scores to a list, with more or less curiosity."""
+"""Explorers: from scores to a list, by score alone or with chance."""
 
 from rankloop.explorers.certain import certain_orders, ordered_blocks, random_topological, shuffle_blocks
 from rankloop.explorers.epsilon import epsilon_greedy

@@ -1,4 +1,4 @@
-"""Several rankers' lists shown as one, and who gets the credit for the clicks."""
+"""Interleaving: several rankers' lists shown as one, and who gets the credit for the clicks."""
 
 from rankloop.interleaving.base import Interleaved, Interleaving, credit, expected_sign
 from rankloop.interleaving.probabilistic import Probabilistic

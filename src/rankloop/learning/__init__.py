@@ -1,1 +1,1 @@
-"""Parts that learning algorithms are made of: pairs, losses, steps, memories, criteria."""
+"""Learning: the parts that algorithms are made of, such as pairs, losses, steps, memories, criteria."""

@@ -1,4 +1,4 @@
-"""How good a ranking is: named values that grade one list or a whole set of queries."""
+"""Metrics: how good a ranking is, one list or a whole set of queries."""
 
 from rankloop.metrics.average_precision import AP
 from rankloop.metrics.base import BinaryMetric, CutMetric, Metric

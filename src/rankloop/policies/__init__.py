@@ -1,4 +1,4 @@
-"""Online-learning-to-rank policies, one file per algorithm."""
+"""Policies: algorithms of online learning to rank, one file each."""
 
 from rankloop.learning.certainty import Belief, Certainty, DiagonalWidth, Sure, Theory, Width
 from rankloop.learning.covariance import Covariance, Diagonal, Full, Projected

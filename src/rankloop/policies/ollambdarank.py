@@ -54,19 +54,19 @@ class OlLambdaRank(OlRankNet):
 
     def _weigh(self, scores: FloatArray, wins: BoolArray, seeds: IntArray) -> FloatArray:
         gains = np.where(wins.any(axis=-1), 1.0, 0.0)
-        drawn = delta_of_wins(scores + self._luck(wins, seeds), wins, gains).mean(axis=0)
+        drawn = delta_of_wins(scores + self._gumbel_noise(wins, seeds), wins, gains).mean(axis=0)
         return residuals(scores, wins) * as_much_together(drawn, fair_share(wins) * wins)
 
-    def _luck(self, wins: BoolArray, seeds: IntArray) -> FloatArray:
+    def _gumbel_noise(self, wins: BoolArray, seeds: IntArray) -> FloatArray:
         """What is added to the scores before each draw's list is sorted, [draws, n_lists, n].
 
-        Noise by Gumbel's law makes it a list by Plackett and Luce's. A list meets the same luck whenever it
+        Noise by Gumbel's law makes it a list by Plackett and Luce's. A list meets the same noise whenever it
         is learned from.
         """
-        luck = np.zeros((max(self.draws, 1), *wins.shape[:-1]))
+        noise = np.zeros((max(self.draws, 1), *wins.shape[:-1]))
         if self.draws:
             for number, (won, seed) in enumerate(zip(wins, seeds.tolist(), strict=True)):
                 listed = won.any(axis=-1) | won.any(axis=-2)
                 rng = np.random.default_rng((seed, 3))
-                luck[:, number, listed] = rng.gumbel(size=(self.draws, np.count_nonzero(listed)))
-        return luck
+                noise[:, number, listed] = rng.gumbel(size=(self.draws, np.count_nonzero(listed)))
+        return noise

@@ -59,6 +59,6 @@ class RankNet(ScoredPolicy):
             return
         parameters = self.parameters_for(features)
         scores = self.scorer.score(parameters, features)
-        surprise = expit(scores[worse] - scores[better])
-        votes = net_votes(better, worse, surprise, len(features))
+        residual = expit(scores[worse] - scores[better])
+        votes = net_votes(better, worse, residual, len(features))
         self.move(parameters, self.learning_rate, self.scorer.vjp(parameters, features, votes))

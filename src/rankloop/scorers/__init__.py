@@ -1,4 +1,4 @@
-"""Scoring functions: pure, differentiable, higher is better."""
+"""Scorers: from features to scores, pure and differentiable; higher is better."""
 
 from rankloop.scorers.base import Scorer
 from rankloop.scorers.gradients import Gradients

@@ -1,30 +1,33 @@
-"""Ranking as a service, without HTTP: rank, record, explain, audit, replay, roll back."""
+"""Ranking service: rank, record, learn, explain, audit, replay, roll back; in your process or over HTTP."""
 
-from rankloop.service.answer import Made, RankedList, Result
-from rankloop.service.audit import Audit, Replay
-from rankloop.service.events import Receipt, UserEvent
-from rankloop.service.explain import Explanation
-from rankloop.service.features import Candidate, RequestError
-from rankloop.service.health import Health, RankerHealth
-from rankloop.service.history import HistoryError
-from rankloop.service.info import RankerInfo
-from rankloop.service.model import Model
-from rankloop.service.request import Draft
+from rankloop.service.errors import HistoryError, RequestError
+from rankloop.service.events.event import Receipt, UserEvent
+from rankloop.service.learning.model import Model
+from rankloop.service.operations.audit import Audit, Replay
+from rankloop.service.operations.explain import Explanation
+from rankloop.service.operations.retention import Retained
+from rankloop.service.operations.settled import SettledPairs
+from rankloop.service.operations.status import Health, RankerHealth, RankerInfo
 from rankloop.service.service import RankingService
+from rankloop.service.serving.candidates import Candidate, Candidates, columns
+from rankloop.service.serving.request import RankRequest
+from rankloop.service.serving.response import Provenance, RankResponse, Result
+from rankloop.service.serving.serve import Draft
 from rankloop.service.settings import Mode, RankerSettings, Scaling
-from rankloop.service.table import Table
 
 __all__ = [
     "Audit",
     "Candidate",
+    "Candidates",
     "Draft",
     "Explanation",
     "Health",
     "HistoryError",
-    "Made",
     "Mode",
     "Model",
-    "RankedList",
+    "Provenance",
+    "RankRequest",
+    "RankResponse",
     "RankerHealth",
     "RankerInfo",
     "RankerSettings",
@@ -33,7 +36,9 @@ __all__ = [
     "Replay",
     "RequestError",
     "Result",
+    "Retained",
     "Scaling",
-    "Table",
+    "SettledPairs",
     "UserEvent",
+    "columns",
 ]

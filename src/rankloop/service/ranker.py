@@ -1,217 +1,258 @@
-"""One ranker: readers see a value that is swapped as a whole, one learner folds the log."""
+"""Ranker: a deployment. Readers see a view that is swapped as a whole, one learner folds the log."""
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from rankloop.service.answer import Made, RankedList, answer
-from rankloop.service.features import RequestError
-from rankloop.service.fold import Fold
-from rankloop.service.history import History
-from rankloop.service.model import Model
-from rankloop.service.request import Draft, check_request, draft
-from rankloop.service.seeds import sticky_seed
-from rankloop.service.settings import Mode, RankerSettings, step_down
-from rankloop.service.show import Request, Showing, fall_back, show
-from rankloop.service.table import Table
-from rankloop.service.turns import LESSON, LIST, Turns
+from rankloop.service.errors import HistoryError, RequestError
+from rankloop.service.gil import LESSON, LIST, Turns
+from rankloop.service.learning.fold import Fold
+from rankloop.service.learning.history import History
+from rankloop.service.learning.in_force import InForce, in_force
+from rankloop.service.learning.model import Model
+from rankloop.service.learning.scaling import scale_of
+from rankloop.service.learning.view import View
+from rankloop.service.serving.candidates import Candidates
+from rankloop.service.serving.request import RankRequest
+from rankloop.service.serving.seeds import sticky_seed
+from rankloop.service.serving.serve import Draft, serve
+from rankloop.service.settings import RankerSettings, step_down
 from rankloop.spelling import Catalogue
 from rankloop.store import Decision, ImpressionBuffer, Store, Transaction, write
 from rankloop.types import FloatArray
 
 LEAPS = ("settings", "rollback", "forget")  # after which the state is worth keeping
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class View:
-    """All that ranking needs, as of one moment."""
-
-    model: Model
-    rules: RankerSettings
-    settings: int  # their version
-    mode: Mode
-    since: int = 0  # the entry that set the mode
-    schema: Mapping[str, int] = field(default_factory=dict)  # features by name: their column
+LOGGER = logging.getLogger("rankloop.service")
 
 
 class Ranker:
-    """A name, its log in the store, and what follows from it."""
+    """A name, its log in the store, and what follows from it.
+
+    If its log cannot be folded, because its policy is not there or the store cannot be read, it is *broken*:
+    lists are in the caller's order, events are taken in, and every `catch_up` tries again.
+    """
 
     def __init__(self, name: str, store: Store, known: Catalogue, clock: Callable[[], float]) -> None:
         self.name, self.history = name, History(name, store, known)
         self.unlogged = 0  # lists that could not be written down
-        self._store, self._clock = store, clock
-        self._impressions = ImpressionBuffer(store, lost=self._lost)
+        self.trouble = ""  # why it cannot learn just now
+        self._store, self._known, self._clock = store, known, clock
+        self._buffer = ImpressionBuffer(store, lost=self._lost)
         self._learning, self._viewing = threading.RLock(), threading.RLock()
         self._turns = Turns()
-        self._fold: Fold = self.history.head()
+        self._fold: Fold | None = None
         self._unwatched = 0  # lists since the guards last looked
         self._usual: tuple[Sequence[str], Mapping[str, int]] = (), {}  # names that are a schema's columns
-        decisions = store.decisions(name)
-        self.flushed = max((each.seq for each in decisions if each.kind == "flush"), default=0)
-        self._view = _view(self._fold, decisions, known)
-        self._keep_if_due()  # whoever crashes often must get on all the same
+        terms = in_force(store, name, known)
+        self._view = View(in_force=terms, model=_unlearned(terms))
+        self.try_to_catch_up()
 
     @property
     def view(self) -> View:
-        """What is in force now."""
+        """What is in force, and what was learned."""
         return self._view
 
     @property
     def rules(self) -> RankerSettings:
         """The rules in force."""
-        return self._view.rules
+        return self._view.in_force.rules
+
+    @property
+    def broken(self) -> bool:
+        """Whether its log could not be folded so far, or its settings cannot be read."""
+        return self._fold is None or bool(self._view.in_force.trouble)
 
     @property
     def fold(self) -> Fold:
         """The state of learning; only to look at."""
+        if self._fold is None:
+            raise HistoryError(f"ranker {self.name!r} is broken: {self.trouble}")
         return self._fold
 
+    def now(self) -> float:
+        """What the clock says."""
+        return self._clock()
+
+    # decisions
+
     def decide(self, kind: str, **body: Any) -> int:
-        """Write a decision down; when it is durable, act by it. Returns its number."""
+        """Write a decision down; it is in force when this returns. Its number."""
+        at = self._clock()
 
-        def job(transaction: Transaction) -> Decision:
+        def job(transaction: Transaction) -> int:
             decision = Decision(at=transaction.time(at), ranker=self.name, kind=kind, body=body)
-            seq = transaction.append(decision)
-            if kind == "flush":
-                self.flushed = seq  # before the next event is judged
-            return replace(decision, seq=seq)
+            return transaction.append(decision)
 
+        seq = write(self._store, job)
+        self.refresh()
+        return seq
+
+    def refresh(self) -> View:
+        """Take in what was decided since, by whatever process."""
         with self._viewing:
-            at = self._clock()
-            decision = write(self._store, job)
-            self._view = _after(self._view, decision, self.history.known)
-        return decision.seq
+            before = self._view.in_force
+            after = before.after_all(self._store.decisions(self.name, after=before.position), self._known)
+            if after is not before:
+                self._view = replace(self._view, in_force=after)
+            return self._view
 
     def extend(self, names: list[str]) -> View:
         """A view whose schema has these features."""
-        with self._viewing:
-            fresh = [name for name in names if name not in self._view.schema]
-            total, limit = len(self._view.schema) + len(fresh), self.rules.max_features
-            if total > limit:
-                raise RequestError(
-                    f"{fresh[0]!r} would be feature number {total} of {self.name!r}, which may have {limit}: "
-                    "check the names you send, or raise max_features"
-                )
-            if fresh:
-                self.decide("schema", names=fresh)
-            return self._view
+        at, start = self._clock(), self._view.in_force
 
-    def prepare(self, table: Table, *, k: int, query_id: str, user_query: str = "", **who: str) -> Draft:
+        def job(transaction: Transaction) -> None:
+            terms = start.within(transaction, self.name, self._known)
+            fresh = [name for name in names if name not in terms.schema]
+            self._check_room(fresh, terms)
+            if fresh:
+                body = {"names": fresh}
+                transaction.append(
+                    Decision(at=transaction.time(at), ranker=self.name, kind="schema", body=body)
+                )
+
+        write(self._store, job)
+        return self.refresh()
+
+    def _check_room(self, fresh: Sequence[str], terms: InForce) -> None:
+        total, limit = len(terms.schema) + len(fresh), terms.rules.max_features
+        if fresh and total > limit:
+            raise RequestError(
+                f"{fresh[0]!r} would be feature number {total} of {self.name!r}, which may have {limit}: "
+                "check the names you send, or raise max_features"
+            )
+
+    # ranking
+
+    def prepare(self, request: RankRequest, query_id: str) -> Draft:
         """Make a list; nothing is written down but new features."""
-        check_request(table, k, self.rules, query_id=query_id, user_query=user_query, **who)
-        view, raw = self._features(table)
-        person = who.get("session_id") or who.get("client_id")
-        seed = sticky_seed(self.name, person, user_query) if person else sticky_seed(self.name, query_id)
-        n = len(table.object_ids)
-        request = Request(
-            query_id=query_id,
-            raw=raw,
-            pinned_at=np.array(table.pinned_at, np.int64) if table.pinned_at else np.zeros(n, np.int64),
-            k=min(k, n),
-            seed=seed,
-            mode=view.mode,
-        )
+        self._check_size(request)
+        view, raw = self._features(request.candidates)
+        person = request.session_id or request.client_id
+        words = (person, request.user_query) if person else (query_id,)
+        seed, at = sticky_seed(self.name, *words), self._clock()
+        reason = f"broken: {self.trouble or view.in_force.trouble}"[:200] if self.broken else ""
         with self._turns.take(LIST):
-            ranked, showing = self._make(view, request, table.object_ids)
-        return draft(self._clock(), table, request, showing, ranked, user_query=user_query, **who)
+            try:
+                return serve(view, request, raw, query_id=query_id, seed=seed, at=at, fallback=reason)
+            except Exception as error:  # whatever it is, the caller gets a list
+                reason = f"{type(error).__name__}: {error}"[:200]
+                return serve(view, request, raw, query_id=query_id, seed=seed, at=at, fallback=reason)
+
+    def fall_back(self, request: RankRequest, query_id: str, reason: str) -> Draft:
+        """The caller's own order, when there is no time or no way to make a list; features have no part."""
+        self._check_size(request)
+        nothing, seed = np.empty((request.n, 0)), sticky_seed(self.name, query_id)
+        at = self._clock()
+        return serve(self._view, request, nothing, query_id=query_id, seed=seed, at=at, fallback=reason)
 
     def publish(self, made: Draft, *, urgent: bool = False) -> None:
         """Have a list written down, without waiting: it is no promise that anything is learned from it."""
-        self._impressions.put(made.impression, urgent=urgent)
+        self._buffer.put(made.impression, urgent=urgent)
         self._unwatched += 1
+
+    def _check_size(self, request: RankRequest) -> None:
+        if request.n > self.rules.max_candidates:
+            raise RequestError(f"expected 1 to {self.rules.max_candidates} candidates, found {request.n}")
 
     def _lost(self, lists: int) -> None:
         """Some could not be written down, but were shown: a list is better than none."""
         self.unlogged += lists
 
-    def _features(self, table: Table) -> tuple[View, FloatArray]:
+    def _features(self, candidates: Candidates) -> tuple[View, FloatArray]:
         """The candidates' features, and the view whose columns they have."""
         view = self._view
         names, schema = self._usual
-        if table.names is names and view.schema is schema:  # nothing to look up
-            return view, table.values
-        unknown = table.new_names(view.schema)
+        if candidates.names is names and view.in_force.schema is schema:  # nothing to look up
+            return view, candidates.values
+        unknown = candidates.new_names(view.in_force.schema)
         if unknown:
             view = self.extend(unknown)
-        raw = table.by_column(view.schema)
-        if raw is table.values and isinstance(table.names, tuple):
-            self._usual = table.names, view.schema
+        raw = candidates.by_column(view.in_force.schema)
+        if raw is candidates.values and isinstance(candidates.names, tuple):
+            self._usual = candidates.names, view.in_force.schema
         return view, raw
 
-    def _make(self, view: View, request: Request, object_ids: Sequence[str]) -> tuple[RankedList, Showing]:
-        """A list under a view; the caller's own order if anything is broken."""
-        fallback = None
-        try:
-            showing = show(view.model, request, view.rules)
-        except Exception as error:  # whatever it is, the caller gets a list
-            showing, fallback = fall_back(request), f"{type(error).__name__}: {error}"[:200]
-        made = Made(
-            ranker=self.name,
-            model=view.model.version,
-            settings=view.settings,
-            policy=view.model.policy.name,
-            mode=request.mode,
-            seed=request.seed,
-            explored_pairs=showing.explored,
-            fallback=fallback,
-        )
-        return answer(request, showing, object_ids, made), showing
+    # learning
 
     def catch_up(self) -> None:
-        """Fold what was written since, and let readers see it."""
+        """Fold what was written since, and let readers see it. What cannot be read now is tried again."""
         with self._learning:
+            self.refresh()
+            if self._fold is None:
+                self._fold = self.history.head()
+                self._keep_if_due()  # whoever crashes often must get on all the same
+                self._show(self._fold)
             fold = self._fold
             before = fold.position
-            for entry in self._store.entries(self.name, after=fold.position):
-                with self._turns.take(LESSON):
-                    fold.apply(entry)
-                self._keep_if_due(leap=isinstance(entry, Decision) and entry.kind in LEAPS)
-            if fold.position != before:
-                with self._viewing:
-                    self._view = replace(self._view, model=fold.model)
+            try:
+                for entry in self._store.entries(self.name, after=fold.position):
+                    with self._turns.take(LESSON):
+                        fold.apply(entry)
+                    self._keep_if_due(leap=isinstance(entry, Decision) and entry.kind in LEAPS)
+            finally:
+                if fold.position != before:
+                    self._show(fold)
+            self.trouble = ""
+
+    def try_to_catch_up(self) -> None:
+        """`catch_up` for whoever can do nothing about an error: it is kept to be seen, and logged once."""
+        try:
+            self.catch_up()
+        except Exception as error:  # whatever it is, other rankers go on
+            trouble = f"{type(error).__name__}: {error}"
+            if trouble != self.trouble:
+                LOGGER.warning("ranker %r cannot learn just now: %s", self.name, trouble)
+            self.trouble = trouble
 
     def keep(self) -> None:
         """Keep a snapshot of the state of learning."""
         with self._learning:
-            snapshot = self._fold.snapshot()
+            snapshot = self.fold.snapshot()
             self._store.submit(lambda transaction: transaction.keep(snapshot))
-            self._fold.unkept = 0
-
-    def _keep_if_due(self, *, leap: bool = False) -> None:
-        if leap or self._fold.unkept >= self._fold.rules.snapshot_every:
-            self.keep()
+            self.fold.unkept = 0
 
     def tick(self, patience: float = 0.0) -> None:
         """Learn, and let the log know the time if a list is to be closed and nothing else happens."""
-        self.catch_up()
-        if self._fold.closes_next + patience <= self._clock():
+        self.try_to_catch_up()
+        if self._fold is None or self.trouble:
+            return
+        closes = self._fold.closes_next
+        if closes < float("inf") and closes + patience <= self._store.time(self._clock()):
             self.decide("tick")
-            self.catch_up()
+            self.try_to_catch_up()
         self.watch()
 
     def watch(self) -> None:
         """Step down the ladder of modes if a guard is breached."""
-        view, rules = self._view, self.rules
-        if self._unwatched * 10 < rules.guard_lists or view.mode in ("passthrough", "shadow"):
+        terms = self._view.in_force
+        if self._unwatched * 10 < terms.rules.guard_lists or terms.mode in ("passthrough", "shadow"):
             return
         self._unwatched = 0
-        reason = self._breach(view, rules)
+        reason = self._breach(terms)
         if reason:
-            self.decide("mode", mode=step_down(view.mode), reason=reason)
+            self.decide("mode", mode=step_down(terms.mode), reason=reason)
 
-    def _breach(self, view: View, rules: RankerSettings) -> str:
-        n = rules.guard_lists
-        closed = self._clock() - rules.window
-        lists = self._store.recent(self.name, lists=n, after=view.since, before=closed)
+    def _show(self, fold: Fold) -> None:
+        with self._viewing:
+            self._view = replace(self._view, model=fold.model)
+
+    def _keep_if_due(self, *, leap: bool = False) -> None:
+        if leap or self.fold.unkept >= self.fold.rules.snapshot_every:
+            self.keep()
+
+    def _breach(self, terms: InForce) -> str:
+        n, rules = terms.rules.guard_lists, terms.rules
+        closed = self._store.time(self._clock()) - rules.window
+        lists = self._store.recent(self.name, lists=n, after=terms.mode_since, before=closed)
         if lists.lists >= n and lists.clicked < rules.ctr_floor * n:
             return f"{lists.clicked} of the last {n} lists got a click, the floor is {rules.ctr_floor:g}"
-        lists = self._store.recent(self.name, lists=n, after=view.since, before=float("inf"))
+        lists = self._store.recent(self.name, lists=n, after=terms.mode_since, before=float("inf"))
         if lists.lists >= n and lists.fallbacks > rules.fallback_ceiling * n:
             return (
                 f"{lists.fallbacks} of the last {n} lists failed, the ceiling is {rules.fallback_ceiling:g}"
@@ -219,26 +260,6 @@ class Ranker:
         return ""
 
 
-def _view(fold: Fold, decisions: Sequence[Decision], known: Catalogue) -> View:
-    """What is in force after all that was decided."""
-    view = View(model=fold.model, rules=fold.rules, settings=0, mode="explore")
-    for decision in decisions:
-        view = _after(view, decision, known)
-    return view
-
-
-def _after(view: View, decision: Decision, known: Catalogue) -> View:
-    """What is in force after a decision."""
-    body, seq = decision.body, decision.seq
-    if decision.kind == "settings":
-        return replace(view, rules=RankerSettings.from_json(body["settings"], known), settings=seq)
-    if decision.kind == "mode":
-        return replace(view, mode=body["mode"], since=seq)
-    if decision.kind == "schema":
-        return replace(view, schema={**view.schema, **_columns(view, body["names"])})
-    return view
-
-
-def _columns(view: View, names: Sequence[str]) -> dict[str, int]:
-    """New features get the next columns."""
-    return {name: number for number, name in enumerate(names, start=len(view.schema))}
+def _unlearned(terms: InForce) -> Model:
+    """What is there before anything was folded."""
+    return Model(version=0, policy=terms.rules.policy, scale=scale_of(terms.rules.scaling))

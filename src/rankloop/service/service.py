@@ -1,4 +1,4 @@
-"""The ranking service without HTTP: named rankers over one store."""
+"""Ranking service without HTTP: named rankers over one store."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ from functools import partial
 from typing import Any, Self
 
 from rankloop.policies import Policy
-from rankloop.service.answer import RankedList
-from rankloop.service.audit import Audit, Replay, audit, replay
-from rankloop.service.certainty import CertaintyPicture, certainty
-from rankloop.service.events import Receipt, UserEvent, understood
-from rankloop.service.explain import Explanation, explain
-from rankloop.service.features import Candidate, RequestError, check_text
-from rankloop.service.health import Health, RankerHealth
+from rankloop.service.errors import RequestError
+from rankloop.service.events.event import Receipt, UserEvent, understood
+from rankloop.service.events.verdicts import Judge, unreadable
 from rankloop.service.ids import random_id
-from rankloop.service.info import RankerInfo
-from rankloop.service.judge import judge, unreadable
-from rankloop.service.learner import Learner
-from rankloop.service.model import Model
+from rankloop.service.learning.model import Model
+from rankloop.service.learning.thread import LearningThread
+from rankloop.service.operations.audit import Audit, Replay, audit, replay
+from rankloop.service.operations.explain import Explanation, explain
+from rankloop.service.operations.retention import Retained, retain
+from rankloop.service.operations.rollback import forget_events, roll_back
+from rankloop.service.operations.settled import SettledPairs, settled_pairs
+from rankloop.service.operations.status import Health, RankerInfo, health
 from rankloop.service.ranker import Ranker
-from rankloop.service.request import Draft
-from rankloop.service.retention import retain
-from rankloop.service.rewind import go_back, learn_without
-from rankloop.service.settings import MODES, Mode, RankerSettings
-from rankloop.service.table import Table, tabulated
+from rankloop.service.serving.candidates import Candidate, Candidates, columns
+from rankloop.service.serving.request import RankRequest
+from rankloop.service.serving.response import RankResponse
+from rankloop.service.serving.serve import Draft
+from rankloop.service.settings import MODES, Mode, RankerSettings, check_served, settings_from_json
+from rankloop.service.texts import check_text
 from rankloop.spelling import catalogue
 from rankloop.store import Decision, Impression, Store, Transaction, write
 from rankloop.types import SettingError, suggestion
@@ -63,12 +64,12 @@ class RankingService:
         background: bool = False,
         policies: Iterable[type[Policy]] = (),
     ) -> None:
-        self.store = store
-        self._clock, self._ids = clock, ids
-        self._known = catalogue(policies, learns_from="clicks")  # which is what users of a service give
+        self.store, self.clock, self.ids = store, clock, ids
+        self._known = catalogue(policies)
         self._naming = threading.Lock()
-        self._rankers = {name: self._open(name) for name in store.rankers()}
-        self._learner = Learner(partial(self.tick, patience=PATIENCE)) if background else None
+        self._rankers: Mapping[str, Ranker] = {}
+        self._discover()
+        self._thread = LearningThread(partial(self.tick, patience=PATIENCE)) if background else None
 
     def __enter__(self) -> Self:
         return self
@@ -83,32 +84,39 @@ class RankingService:
         check_text("a ranker's name", ranker)
         _check_mode(mode)
         rules = settings or RankerSettings()
+        check_served(rules.policy)
+        at = self.clock()
 
-        def job(transaction: Transaction) -> None:
-            at = transaction.time(self._clock())
-            transaction.append(
-                Decision(at=at, ranker=ranker, kind="settings", body={"settings": rules.to_json()})
-            )
-            transaction.append(Decision(at=at, ranker=ranker, kind="mode", body={"mode": mode}))
+        def job(transaction: Transaction) -> bool:
+            if transaction.decisions(ranker):
+                return False
+            now, body = transaction.time(at), {"settings": rules.to_json()}
+            transaction.append(Decision(at=now, ranker=ranker, kind="settings", body=body))
+            transaction.append(Decision(at=now, ranker=ranker, kind="mode", body={"mode": mode}))
+            return True
 
-        with self._naming:
-            if ranker not in self._rankers:
-                write(self.store, job)
-                self._rankers = {**self._rankers, ranker: self._open(ranker)}
-            elif settings is not None and self.settings(ranker).to_json() != rules.to_json():
-                raise SettingError(f"there is a ranker {ranker!r} with other settings: use configure")
+        created = write(self.store, job)
+        self._discover()
+        if not created and settings is not None and self.settings(ranker).to_json() != rules.to_json():
+            raise SettingError(f"there is a ranker {ranker!r} with other settings: use configure")
 
-    def configure(self, ranker: str, settings: RankerSettings, *, learn_again: bool = False) -> int:
+    def configure(self, ranker: str, settings: RankerSettings, *, relearn: bool = False) -> int:
         """Change the rules; returns the version of the settings.
 
         What was learned stays if the new policy `understands` it: if it is of the same kind and has the same
-        scorer, covariance, memory and number of networks. With `learn_again` the log is folded anew as if
-        these rules had always held: a warm start for another policy.
+        scorer, covariance, memory and number of networks. With `relearn` the log is learned again as if
+        these rules had always held: a warm start for another policy, and the way for one that cannot take
+        more features to begin with all there are.
         """
+        check_served(settings.policy)
         found = self.ranker(ranker)
-        seq = found.decide("settings", settings=settings.to_json(), relearn=learn_again)
+        seq = found.decide("settings", settings=settings.to_json(), relearn=relearn)
         found.catch_up()
         return seq
+
+    def settings_from(self, data: Mapping[str, Any]) -> RankerSettings:
+        """Settings from JSON under which a policy can rank and learn: it is tried out first."""
+        return settings_from_json(data, self._known)
 
     def rankers(self) -> list[str]:
         """The rankers there are."""
@@ -120,6 +128,8 @@ class RankingService:
 
     def ranker(self, name: str) -> Ranker:
         """A ranker by name."""
+        if name not in self._rankers and not self.learns_by_itself:
+            self._discover()  # perhaps another process has just created it; otherwise a thread looks
         if name not in self._rankers:
             choices = suggestion(name, self._rankers) if self._rankers else "none was created yet"
             raise RequestError(f"no ranker is called {name!r}: {choices}")
@@ -131,7 +141,7 @@ class RankingService:
 
     def mode(self, ranker: str) -> Mode:
         """The rung of the ladder it stands on."""
-        return self.ranker(ranker).view.mode
+        return self.ranker(ranker).view.in_force.mode
 
     def set_mode(self, ranker: str, mode: Mode, *, reason: str = "") -> int:
         """Step up or down; in force when this returns."""
@@ -140,13 +150,13 @@ class RankingService:
 
     def schema(self, ranker: str) -> list[str]:
         """The names of the features it has seen, by column."""
-        return list(self.ranker(ranker).view.schema)
+        return list(self.ranker(ranker).view.in_force.schema)
 
     # ranking and learning
 
     def rank(
         self,
-        candidates: Sequence[Candidate] | Table,
+        candidates: Sequence[Candidate] | Candidates,
         *,
         ranker: str = "default",
         k: int = 10,
@@ -154,47 +164,35 @@ class RankingService:
         client_id: str = "",
         session_id: str = "",
         query_id: str | None = None,
-    ) -> RankedList:
+    ) -> RankResponse:
         """A list of `k` of the candidates, which come in the caller's own order.
 
         The list is written down without waiting for the disk; only events are acknowledged as durable.
         """
-        made = self.prepare(
-            candidates,
+        request = RankRequest(
             ranker=ranker,
+            candidates=candidates if isinstance(candidates, Candidates) else columns(candidates),
             k=k,
             user_query=user_query,
             client_id=client_id,
             session_id=session_id,
             query_id=query_id,
         )
+        made = self.prepare(request)
         self.publish(made, urgent=query_id is not None)  # so that the id is soon known to be taken
-        return made.ranked
+        return made.response
 
-    def prepare(
-        self,
-        candidates: Sequence[Candidate] | Table,
-        *,
-        ranker: str = "default",
-        k: int = 10,
-        user_query: str = "",
-        client_id: str = "",
-        session_id: str = "",
-        query_id: str | None = None,
-    ) -> Draft:
+    def prepare(self, request: RankRequest) -> Draft:
         """A list that is not shown yet: `publish` it, or let it go and it has never been."""
-        if query_id is None:
-            query_id = self._ids()
-        elif self.store.impression(query_id):
-            raise RequestError(f"a list was shown under the query_id {query_id!r} before: ids must be unique")
-        return self.ranker(ranker).prepare(
-            candidates if isinstance(candidates, Table) else tabulated(candidates),
-            k=k,
-            query_id=query_id,
-            user_query=user_query,
-            client_id=client_id,
-            session_id=session_id,
-        )
+        if request.query_id is not None and self.store.impression(request.query_id):
+            raise RequestError(
+                f"a list was shown under the query_id {request.query_id!r} before: ids must be unique"
+            )
+        return self.ranker(request.ranker).prepare(request, request.query_id or self.ids())
+
+    def fall_back(self, request: RankRequest, reason: str) -> Draft:
+        """The caller's own order as a list, when there is no time or no way to make another."""
+        return self.ranker(request.ranker).fall_back(request, request.query_id or self.ids(), reason)
 
     def publish(self, made: Draft, *, urgent: bool = False) -> None:
         """A list that was prepared is shown now: have it written down, as a rule together with others."""
@@ -217,16 +215,14 @@ class RankingService:
         said = [understood(event) for event in events]
         if len(said) > MOST_EVENTS:
             raise RequestError(f"at most {MOST_EVENTS} events in one call, found {len(said)}: send fewer")
-        rankers, at = self._rankers, self._clock()
+        at, known = self.clock(), self._known
+        in_force = {name: ranker.view.in_force for name, ranker in self._rankers.items()}
 
         def job(transaction: Transaction) -> list[tuple[str, Receipt]]:
             now, receipts = transaction.time(at), []
+            judge = Judge(transaction, in_force, known, now)
             for event in said:
-                entry = (
-                    unreadable(now, event)
-                    if isinstance(event, str)
-                    else judge(transaction, event, rankers, now)
-                )
+                entry = unreadable(now, event) if isinstance(event, str) else judge.judge(event)
                 transaction.append(entry)
                 receipts.append((entry.ranker, Receipt(entry.event_id, entry.verdict, entry.detail)))
             return receipts
@@ -236,16 +232,17 @@ class RankingService:
     @property
     def learns_by_itself(self) -> bool:
         """Whether a thread in the background does it."""
-        return self._learner is not None
+        return self._thread is not None
 
     def learn(self, rankers: Iterable[str]) -> None:
         """Learn what came in for these rankers, or wake the thread that does."""
-        if self._learner:
-            self._learner.wake()
+        if self._thread:
+            self._thread.wake()
             return
         for name in filter(None, rankers):
-            self._rankers[name].catch_up()
-            self._rankers[name].watch()
+            found = self.ranker(name)
+            found.try_to_catch_up()
+            found.watch()
 
     def flush(self, ranker: str) -> None:
         """Close all open lists now, and learn from them; clicks on them that come later are late."""
@@ -255,8 +252,15 @@ class RankingService:
 
     def tick(self, *, patience: float = 0.0) -> None:
         """Let time pass: close what has been due for so many seconds, learn, look after the guards."""
+        self._discover()
+        troubles = []
         for found in self._rankers.values():
-            found.tick(patience)
+            try:
+                found.tick(patience)
+            except Exception as error:  # one that is in trouble must not keep the others waiting
+                troubles.append(error)
+        if troubles:
+            raise troubles[0]
 
     def model(self, ranker: str) -> Model:
         """What readers see now."""
@@ -273,11 +277,11 @@ class RankingService:
 
         Nothing is deleted: going back is a decision in the log, and can be taken back by another.
         """
-        return go_back(self.ranker(ranker), to=to, moment=moment)
+        return roll_back(self.ranker(ranker), to=to, moment=moment)
 
     def forget(self, ranker: str, event_ids: Iterable[str]) -> int:
         """Learn the whole log again as if these events had never been; the new version's number."""
-        return learn_without(self.ranker(ranker), self.store, event_ids)
+        return forget_events(self.ranker(ranker), self.store, event_ids)
 
     def relearn(self, ranker: str, settings: RankerSettings) -> Model:
         """What other rules, or another policy, would have learned from the log; changes nothing."""
@@ -301,39 +305,44 @@ class RankingService:
         """Why one result stood above another."""
         shown = self.audit(query_id).impression
         found = self.ranker(shown.ranker)
-        return explain(shown, found.history.model(shown.model), list(found.view.schema), a, b)
+        return explain(shown, found.history.model(shown.model), list(found.view.in_force.schema), a, b)
 
-    def certainty(self, query_id: str) -> CertaintyPicture:
+    def settled(self, query_id: str) -> SettledPairs:
         """What was settled in a past list, and what was still open."""
         shown = self.audit(query_id).impression
-        return certainty(shown, self.ranker(shown.ranker).history.model(shown.model))
+        return settled_pairs(shown, self.ranker(shown.ranker).history.model(shown.model))
 
     def lists(self, ranker: str, *, last: int = 20) -> list[Impression]:
         """The lists shown last, the newest first."""
         return list(self.store.impressions(self.ranker(ranker).name, last=last))
 
-    def retain(self, ranker: str, *, since: float) -> int:
-        """Discard what is older than a moment, as far as the model can do without; how many entries."""
+    def retain(self, ranker: str, *, since: float) -> Retained:
+        """Discard what is older than a moment and not needed any more, and give the space back."""
         return retain(self.ranker(ranker), self.store, since)
 
     # life
 
     def health(self) -> Health:
         """Whether everything keeps up."""
-        error = self._learner.error if self._learner else ""
-        rankers = {name: RankerHealth.of(each) for name, each in self._rankers.items()}
-        return Health(rankers=rankers, error=error)
+        error = self._thread.error if self._thread else ""
+        return health(self._rankers, error=error, lag=self.store.lag(self.clock()))
 
     def close(self) -> None:
         """Stop learning and keep what was learned; the store stays open."""
-        if self._learner:
-            self._learner.stop()
+        if self._thread:
+            self._thread.stop()
         for found in self._rankers.values():
-            found.catch_up()
-            found.keep()
+            found.try_to_catch_up()
+            if not found.broken:
+                found.keep()
 
-    def _open(self, name: str) -> Ranker:
-        return Ranker(name, self.store, self._known, self._clock)
+    def _discover(self) -> None:
+        """Open the rankers that are in the store and not yet here."""
+        with self._naming:
+            fresh = [name for name in self.store.rankers() if name not in self._rankers]
+            if fresh:
+                opened = {name: Ranker(name, self.store, self._known, self.clock) for name in fresh}
+                self._rankers = {**self._rankers, **opened}
 
 
 def _check_mode(mode: str) -> None:

@@ -1,15 +1,19 @@
-"""What can be decided about a ranker."""
+"""Settings of a ranker: what can be decided about it, checked and tried out before it is in force."""
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Self, TypeAlias, get_args
 
+import numpy as np
+
 from rankloop.policies import PairRank, Policy
+from rankloop.service.texts import check_text
 from rankloop.spelling import Catalogue, build, describe
-from rankloop.types import SettingError, suggestion
+from rankloop.types import Feedback, Query, RankloopError, SettingError, suggestion
 
 Mode: TypeAlias = Literal["explore", "exploit", "frozen", "passthrough", "shadow"]
 Scaling: TypeAlias = Literal["query", "running"]
@@ -43,9 +47,9 @@ class RankerSettings:
         default_factory=lambda: {"click": 1.0}
     )  # how much of a click each is
     learn_late: bool = False  # whether clicks after the window teach, too
-    max_displacement: int | None = None  # places from where the caller put a result
+    max_displacement: int | None = None  # positions from where the caller put a result
     max_explored_pairs: int | None = None  # in one list
-    freeze_top: bool = False  # the first place is never explored
+    freeze_top: bool = False  # the first position is never explored
     ctr_floor: float = 0.0  # share of lists with a click, below which the ranker steps down
     fallback_ceiling: float = 1.0  # share of lists that failed, above which it steps down
     guard_lists: int = 1000  # how many lists the two guards look at
@@ -104,6 +108,64 @@ class RankerSettings:
         (False, True)
         """
         return sum(self.actions.get(action, 0.0) for action in sorted(actions)) >= 1 - 1e-9
+
+
+def settings_from_json(data: Mapping[str, Any], known: Catalogue) -> RankerSettings:
+    """Settings under which a policy can rank and learn; tried on a small list before anything is changed.
+
+    >>> from rankloop.spelling import catalogue
+    >>> settings_from_json({"window": 60}, catalogue()).window
+    60
+    >>> settings_from_json({"policy": {"name": "mgd", "settings": {"interleaving": 5}}}, catalogue())
+    Traceback (most recent call last):
+    ...
+    rankloop.types.SettingError: policy 'mgd' does not work with these settings: AttributeError: ...
+    """
+    policy = data.get("policy", {"name": "pairrank"})
+    if not isinstance(policy, Mapping):
+        raise SettingError(f'a policy is {{"name": ..., "settings": {{...}}}}, found {repr(policy)[:50]}')
+    for action in data.get("actions") or ():
+        check_text("an action", action)
+    try:
+        rules = RankerSettings.from_json(data, known)
+        check_served(rules.policy)
+        _try_out(rules.policy)
+    except RankloopError:
+        raise
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"[:200]
+        raise SettingError(
+            f"policy {policy.get('name')!r} does not work with these settings: {reason}"
+        ) from error
+    return rules
+
+
+def check_served(policy: Policy) -> None:
+    """Refuse policies that a service cannot teach: it gives clicks, and does not count exposure.
+
+    >>> from rankloop.policies import PDGD
+    >>> check_served(PDGD())
+    """
+    kind = type(policy)
+    if policy.learns_from != "clicks":
+        raise SettingError(
+            f"{kind.__name__} learns from {policy.learns_from}, and a service gives clicks: "
+            "choose a policy that learns from clicks"
+        )
+    if kind.shown is not Policy.shown:
+        raise SettingError(
+            f"{kind.__name__} learns from lists that are shown, clicked or not, which the log of a service "
+            "does not hold yet: choose a policy that learns from clicks alone"
+        )
+
+
+def _try_out(policy: Policy) -> None:
+    """Rank and learn once, on a copy."""
+    pupil = copy.deepcopy(policy)
+    query = Query("trial", np.array([[0.0, 1.0], [1.0, 0.0], [0.5, 0.5]]))
+    ranking = pupil.rank(query, k=2, rng=np.random.default_rng(0))
+    pupil.learn(Feedback(ranking, np.array([False, True])))
+    pupil.score(query)
 
 
 def _number(name: str, value: object, *, low: float, high: float = math.inf) -> None:

@@ -39,7 +39,7 @@ def lookup(noun: str, name: str, table: Mapping[str, T]) -> T:
 
 
 def split_own(text: str) -> tuple[str, str] | None:
-    """The place of a class and its settings in `package.module:Class:setting=value`; None for other texts.
+    """The address of a class and its settings in `package.module:Class:setting=value`; None for other texts.
 
     >>> split_own("shop.ranking:Mine:rate=0.1"), split_own("pdgd:decay=0.9")
     (('shop.ranking:Mine', 'rate=0.1'), None)
@@ -48,28 +48,28 @@ def split_own(text: str) -> tuple[str, str] | None:
     return (f"{found['module']}:{found['kind']}", found["settings"] or "") if found else None
 
 
-def own_class(place: str) -> type[Policy]:
+def own_class(address: str) -> type[Policy]:
     """The policy class at `package.module:Class`.
 
     >>> own_class("rankloop.policies.pdgd:PDGD")
     <class 'rankloop.policies.pdgd.PDGD'>
     """
-    name, _, kind = place.partition(":")
+    name, _, kind = address.partition(":")
     module = _module(name)
     found = getattr(module, kind, None)
     if found is None:
         raise SettingError(f"{name} has no class {kind!r}: {suggestion(kind, _policies_in(module))}")
     if not (isinstance(found, type) and issubclass(found, Policy)):
-        raise SettingError(f"{place} is no policy: expected a class that extends rankloop.policies.Policy")
+        raise SettingError(f"{address} is no policy: expected a class that extends rankloop.policies.Policy")
     if missing := sorted(found.__abstractmethods__):
-        raise SettingError(f"{place} is no whole policy: it does not define {', '.join(missing)}")
+        raise SettingError(f"{address} is no whole policy: it does not define {', '.join(missing)}")
     return found
 
 
-def place_of(kind: type[Policy]) -> str:
+def address_of(kind: type[Policy]) -> str:
     """Where a class is found again: `package.module:Class`.
 
-    >>> place_of(policies.PDGD)
+    >>> address_of(policies.PDGD)
     'rankloop.policies.pdgd:PDGD'
     """
     if not kind.__qualname__.isidentifier():

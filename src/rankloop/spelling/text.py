@@ -9,7 +9,7 @@ from dataclasses import MISSING, Field, fields
 from typing import Any, TypeVar
 
 from rankloop.policies import Policy
-from rankloop.spelling.catalogue import Catalogue, catalogue, lookup, own_class, place_of, split_own
+from rankloop.spelling.catalogue import Catalogue, address_of, catalogue, lookup, own_class, split_own
 from rankloop.spelling.parts import find_part, name_of_part, takes_parts
 from rankloop.types import SettingError, suggestion
 
@@ -30,8 +30,8 @@ def parse(text: str, known: Catalogue | None = None) -> Policy:
     """
     known = catalogue() if known is None else known
     if text.partition(":")[0] not in known and (own := split_own(text)):
-        place, settings = own
-        return _build(place, own_class(place), settings)
+        address, settings = own
+        return _build(address, own_class(address), settings)
     return make("policy", text, known)
 
 
@@ -44,7 +44,7 @@ def spell(policy: Policy, known: Catalogue | None = None) -> str:
     ('pdgd', 'pdgd:scorer=mlp((64,32),scale=1),decay=0.9')
     """
     known = catalogue() if known is None else known
-    name = policy.name if known.get(policy.name) is type(policy) else place_of(type(policy))
+    name = policy.name if known.get(policy.name) is type(policy) else address_of(type(policy))
     changed = [f"{each.name}={write(each.name, value)}" for each, value in _changed(policy)]
     return f"{name}:{','.join(changed)}" if changed else name
 

@@ -46,6 +46,7 @@ class Transaction(Protocol):
     def append(self, record: Impression | Event | Decision) -> int:
         """Add an entry and return its number; its time is its own, or the last entry's if that is later.
 
+        A list's own time is a reading of the clock, for which it gets the log's time.
         An entry with a number of its own keeps it, which must be above all others: for imports.
         """
         ...

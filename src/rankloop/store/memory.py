@@ -223,7 +223,8 @@ class _MemoryTransaction:
             raise StoreError(f"entry {seq} comes after entry {self._head.seq}: the log only grows")
         if isinstance(record, Impression) and self.shown(record.query_id):
             raise StoreError(f"a list was shown under the id {record.query_id!r} before: ids must be unique")
-        at = max(record.at, self._head.at)
+        shown = isinstance(record, Impression)  # at a reading of the clock; the others have the log's time
+        at = self.time(record.at) if shown else max(record.at, self._head.at)
         self._written.append(replace(record, seq=seq, at=at))
         self._head = self._head.after(seq, at)
         return seq

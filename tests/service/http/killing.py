@@ -7,7 +7,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from rankloop.service import RankerSettings, RankingService
-from rankloop.service.http import DataFolder, Face, Keys, bind, serve
+from rankloop.service.data_dir import DataDirectory
+from rankloop.service.http import AppContext, Keys, bind, serve
 from tests.service.http.serving import PATIENT
 
 SPAWN = multiprocessing.get_context("forkserver")
@@ -18,12 +19,12 @@ def life(folder: Path, keys: Keys, settings: RankerSettings, port: Connection) -
     """Serve until the end, which may come at any moment."""
     with (
         bind("127.0.0.1", 0) as listening,
-        DataFolder(folder).open() as store,
+        DataDirectory(folder).open() as store,
         RankingService(store, background=True) as service,
     ):
         service.create("default", settings)
-        face = Face(service=service, keys=keys, settings=PATIENT)
-        serve(face, listening, ready=lambda: port.send(listening.getsockname()[1]))
+        context = AppContext(service=service, keys=keys, settings=PATIENT)
+        serve(context, listening, ready=lambda: port.send(listening.getsockname()[1]))
 
 
 class Mortal:

@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 
 from rankloop.service import RankingService
-from rankloop.service.http import Face, HttpSettings, Keys, running
+from rankloop.service.http import AppContext, HttpSettings, Keys, running
 
 PATIENT = HttpSettings(deadline=30.0, patience=60.0)  # a busy machine is no fallback
 
@@ -27,7 +27,7 @@ class Live:
     """A service in this process, behind a real socket."""
 
     url: str
-    face: Face
+    context: AppContext
     keys: dict[str, str]
     clients: dict[str, httpx.Client] = field(default_factory=dict)
 
@@ -51,9 +51,9 @@ class Live:
 def alive(service: RankingService, settings: HttpSettings = PATIENT, **options: Any) -> Iterator[Live]:
     """Serve a service until the test ends."""
     keys, shown = Keys.fresh()
-    face = Face(service=service, keys=keys, settings=settings, **options)
-    with running(face) as url:
-        live = Live(url, face, {str(scope): key for scope, key in shown.items()})
+    context = AppContext(service=service, keys=keys, settings=settings, **options)
+    with running(context) as url:
+        live = Live(url, context, {str(scope): key for scope, key in shown.items()})
         try:
             yield live
         finally:

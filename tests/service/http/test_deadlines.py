@@ -18,6 +18,7 @@ from rankloop.service.http import HttpSettings
 from rankloop.store import Job, MemoryStore, StoreBusy, StoreError
 from rankloop.types import Query, Ranking
 from tests.service.http.serving import Live, alive, click, request
+from tests.service.life import Clock, Ids
 
 T = TypeVar("T")
 GO = threading.Event()  # what is stuck goes on when it is set
@@ -81,7 +82,7 @@ def test_a_policy_that_is_stuck_gives_the_callers_own_order() -> None:
     with alive(service, HASTY) as live:
         answer = live["rank"].post("/v1/rank", json=request()).json()
         assert own_order(answer)
-        assert answer["decision"]["fallback"] == "deadline: no list within 50 ms"
+        assert answer["provenance"]["fallback"] == "deadline: no list within 50 ms"
         assert live.metric("rankloop_fallbacks_total", ranker="default", reason="deadline") == 1
         GO.set()
 
@@ -103,21 +104,36 @@ def test_a_fallback_is_written_down_and_its_clicks_find_it() -> None:
         GO.set()
 
 
+def test_a_fallback_has_the_time_and_the_id_that_the_service_gives() -> None:
+    """So that a life can be lived again exactly, also where it went wrong."""
+    service = RankingService(MemoryStore(), clock=Clock(1234.5), ids=Ids("given"), policies=[Stuck])
+    service.create("default", RankerSettings(policy=Stuck()))
+    with alive(service, HASTY) as live:
+        answer = live["rank"].post("/v1/rank", json=request()).json()
+        assert answer["provenance"]["fallback"].startswith("deadline")
+        eventually(lambda: service.store.impression(answer["query_id"]))
+        logged = service.store.impression(answer["query_id"])
+        assert logged is not None
+        assert logged.at == 1234.5
+        assert logged.query_id.startswith("given")
+        GO.set()
+
+
 def test_few_threads_can_be_stuck_and_then_nobody_waits() -> None:
     service = RankingService(MemoryStore(), policies=[Stuck])
     service.create("default", RankerSettings(policy=Stuck()))
     with alive(service, HASTY) as live:
         reasons = [
-            live["rank"].post("/v1/rank", json=request()).json()["decision"]["fallback"].partition(":")[0]
+            live["rank"].post("/v1/rank", json=request()).json()["provenance"]["fallback"].partition(":")[0]
             for _ in range(5)
         ]
         assert reasons == ["deadline", "deadline", "deadline", "busy", "busy"]
         assert threading.active_count() < 30
         assert live["none"].get("/v1/health").status_code == 200  # all else goes on
         GO.set()
-        eventually(lambda: live.face.ranking.pending == 0)
+        eventually(lambda: live.context.rank_workers.pending == 0)
         again = live["rank"].post("/v1/rank", json=request()).json()
-        assert again["decision"]["fallback"] is None
+        assert again["provenance"]["fallback"] is None
 
 
 def test_a_fallback_keeps_to_pins_and_to_k_and_refuses_what_is_wrong() -> None:
@@ -146,7 +162,7 @@ def test_a_store_that_is_stuck_gives_the_callers_own_order_and_acknowledges_noth
         body["candidates"][0]["features"]["new"] = 1  # a feature that must be written down first
         answer = live["rank"].post("/v1/rank", json=body).json()
         assert own_order(answer)
-        assert answer["decision"]["fallback"].startswith("deadline")
+        assert answer["provenance"]["fallback"].startswith("deadline")
         events = {"events": [click(query, "d1", event_id="e1")]}
         late = live["rank"].post("/v1/events", json=events)
         assert late.status_code == 503
@@ -166,14 +182,14 @@ def test_a_store_that_is_broken_gives_the_callers_own_order_and_acknowledges_not
         live["rank"].post("/v1/rank", json=request())
         store.broken = True
         known = live["rank"].post("/v1/rank", json=request()).json()
-        assert known["decision"]["fallback"] is None  # a list is better than none
+        assert known["provenance"]["fallback"] is None  # a list is better than none
         body = request()
         body["candidates"][0]["features"]["new"] = 1
         answer = live["rank"].post("/v1/rank", json=body).json()
         assert own_order(answer)
-        assert answer["decision"]["fallback"].startswith("store")
+        assert answer["provenance"]["fallback"].startswith("store")
         assert live.metric("rankloop_fallbacks_total", ranker="default", reason="store") == 1
-        eventually(lambda: live.metric("rankloop_fallbacks_unlogged_total") == 1)
+        assert live.metric("rankloop_ranker_unlogged", ranker="default") == 2  # shown, and not written down
         refused = live["rank"].post("/v1/events", json={"events": [click("q", "d1")]})
         assert refused.status_code == 503
         assert live["none"].get("/v1/health").json()["ok"] is False
@@ -210,7 +226,7 @@ def live_busy() -> Iterator[Live]:
     service = RankingService(MemoryStore())
     service.create("default")
     with alive(service) as live:
-        live.face.asking._most = 0
+        live.context.admin_workers._most = 0
         yield live
 
 
@@ -220,7 +236,7 @@ def test_a_list_that_comes_too_late_has_never_been() -> None:
     with alive(service, HASTY) as live:
         answer = live["rank"].post("/v1/rank", json=request()).json()
         GO.set()
-        eventually(lambda: live.face.ranking.pending == 0 and live.face.noting.pending == 0)
+        eventually(lambda: live.context.rank_workers.pending == 0)
         (logged,) = service.store.impressions("default")  # what was given back, and nothing else
         assert logged.query_id == answer["query_id"]
         assert logged.fallback.startswith("deadline")
@@ -246,7 +262,7 @@ def test_a_store_with_too_much_to_write_costs_nobody_a_list() -> None:
         query = live["rank"].post("/v1/rank", json=request()).json()["query_id"]
         store.full = True
         answer = live["rank"].post("/v1/rank", json=request())
-        assert answer.json()["decision"]["fallback"] is None
+        assert answer.json()["provenance"]["fallback"] is None
         refused = live["rank"].post("/v1/events", json={"events": [click(query, "d1")]})
         assert refused.status_code == 503
         assert refused.headers["retry-after"] == "1"
@@ -276,13 +292,13 @@ def test_only_our_own_policies_rank_where_nobody_could_leave_them_behind(
     service.create("other", RankerSettings(policy=Foreign()))
     jobs = list[str]()
     with alive(service) as live:
-        start = live.face.ranking.start
+        start = live.context.rank_workers.start
 
         def counted(job: Callable[[], Any]) -> Any:
             jobs.append("job")
             return start(job)
 
-        monkeypatch.setattr(live.face.ranking, "start", counted)
+        monkeypatch.setattr(live.context.rank_workers, "start", counted)
         for _ in range(5):
             live["rank"].post("/v1/rank", json=request(ranker="other"))
         assert len(jobs) == 5

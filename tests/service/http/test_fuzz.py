@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rankloop.service import RankerSettings, RankingService
-from rankloop.service.http import Face, Keys, create_app
+from rankloop.service.http import AppContext, Keys, create_app
 from rankloop.store import MemoryStore, SqliteStore, Store, write
 from tests.service.http.serving import PATIENT, Live, alive, click, request
 
@@ -36,8 +36,8 @@ def some_service(store: Store | None = None) -> RankingService:
 
 # by the description
 
-FACE = Face(service=some_service(), keys=KEYS, settings=PATIENT)
-schema = schemathesis.openapi.from_asgi("/v1/openapi.json", create_app(FACE))
+CONTEXT = AppContext(service=some_service(), keys=KEYS, settings=PATIENT)
+schema = schemathesis.openapi.from_asgi("/v1/openapi.json", create_app(CONTEXT))
 described = schema.exclude(path="/v1/stream")  # which has no end
 
 
@@ -118,9 +118,9 @@ events = st.fixed_dictionaries(
 
 def size(live: Live) -> int:
     """How much is in the log, once everything under way is written."""
-    store = live.face.service.store
+    store = live.context.service.store
     write(store, lambda transaction: transaction.time(0))
-    assert not live.face.service.health().rankers["default"].unlogged
+    assert not live.context.service.health().rankers["default"].unlogged
     return sum(1 for _ in store.events(None)) + sum(
         len(store.decisions(name)) + sum(1 for _ in store.impressions(name)) for name in store.rankers()
     )

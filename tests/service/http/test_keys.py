@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from rankloop.service import RankingService
-from rankloop.service.http import DataFolder, Keys
-from rankloop.service.http.logs import JsonLines
+from rankloop.service.data_dir import DataDirectory
+from rankloop.service.http import Keys
+from rankloop.service.http.access_log import JsonLines
 from rankloop.store import MemoryStore
 from rankloop.types import DataError
 from tests.service.http.serving import alive, request
@@ -24,6 +25,7 @@ ADMIN = [
     ("GET", "/v1/models"),
     ("POST", "/v1/rollback"),
     ("POST", "/v1/forget"),
+    ("POST", "/v1/retain"),
     ("GET", "/v1/mode"),
     ("PUT", "/v1/mode"),
     ("GET", "/v1/rankers"),
@@ -33,7 +35,7 @@ ADMIN = [
     ("GET", "/v1/doctor"),
     ("GET", "/v1/overview"),
     ("GET", "/v1/stream"),
-    ("GET", "/v1/certainty/q"),
+    ("GET", "/v1/settled/q"),
     ("GET", "/v1/lists"),
 ]
 OPEN = {"/v1/health", "/v1/openapi.json", "/rankloop.js"}
@@ -121,17 +123,16 @@ def test_a_refused_admin_call_is_logged_and_no_key_ever_is(caplog: pytest.LogCap
 
 
 def test_what_is_kept_is_hashed_and_only_the_owner_reads_it(tmp_path: Path) -> None:
-    folder = DataFolder(tmp_path)
-    keys, shown = folder.keys()
-    path = tmp_path / "keys.json"
+    path = DataDirectory(tmp_path).key_file
+    keys, shown = Keys.of(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     for key in shown.values():
         assert len(key) > 43
         assert key not in path.read_text()
-    again, nothing = folder.keys()
+    again, nothing = Keys.of(path)
     assert again == keys
     assert not nothing
-    others, new = folder.keys(fresh=True)
+    others, new = Keys.of(path, fresh=True)
     assert others.scope(new["admin"]) == "admin"
     assert others.scope(shown["admin"]) is None
 
@@ -143,5 +144,9 @@ def test_a_damaged_file_of_keys_opens_nothing(tmp_path: Path) -> None:
 
 
 def test_one_process_at_a_time(tmp_path: Path) -> None:
-    with DataFolder(tmp_path).open(), pytest.raises(DataError, match="in use"), DataFolder(tmp_path).open():
+    with (
+        DataDirectory(tmp_path).open(),
+        pytest.raises(DataError, match="in use"),
+        DataDirectory(tmp_path).open(),
+    ):
         pass

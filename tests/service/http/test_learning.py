@@ -83,8 +83,8 @@ def test_a_thousand_lists_are_made_again_byte_for_byte_after_a_restart(tmp_path:
         versions = set()
         for query_id, content in sent.items():
             again = live["admin"].post(f"/v1/audit/{query_id}/replay")
-            assert again.content == b'{"identical":true,"ranked":' + content + b"}"
-            versions.add(again.json()["ranked"]["decision"]["model"])
+            assert again.content == b'{"identical":true,"response":' + content + b"}"
+            versions.add(again.json()["response"]["provenance"]["model"])
         assert len(versions) > 10
 
 

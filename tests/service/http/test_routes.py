@@ -34,13 +34,13 @@ def send(live: Live, *events: dict[str, Any]) -> list[str]:
     return [each["verdict"] for each in answer.json()["receipts"]]
 
 
-def test_a_list_has_places_scores_and_its_story(live: Live) -> None:
+def test_a_list_has_positions_scores_and_its_provenance(live: Live) -> None:
     answer = rank(live, k=3, user_query="mugs", session_id="s")
     assert [each["position"] for each in answer["ranking"]] == [1, 2, 3]
-    assert set(answer["decision"]) == {
+    assert set(answer["provenance"]) == {
         *("ranker", "model", "settings", "policy", "mode", "seed", "explored_pairs", "fallback")
     }
-    assert answer["decision"]["fallback"] is None
+    assert answer["provenance"]["fallback"] is None
 
 
 def test_a_session_that_asks_again_sees_the_same_order(live: Live) -> None:
@@ -65,7 +65,7 @@ def test_events_get_a_verdict_each(live: Live) -> None:
 def test_what_was_clicked_is_learned(live: Live) -> None:
     for _ in range(30):
         send(live, click(rank(live)["query_id"], "d1"))
-    live.face.service.flush("default")
+    live.context.service.flush("default")
     ranker = live["admin"].get("/v1/rankers").json()["default"]
     assert ranker["lists"] == 30
     scores = {each["object_id"]: each["score"] for each in rank(live)["ranking"]}
@@ -75,7 +75,7 @@ def test_what_was_clicked_is_learned(live: Live) -> None:
 def test_an_explanation_says_why_in_a_sentence_and_in_numbers(live: Live) -> None:
     for _ in range(10):
         send(live, click(rank(live)["query_id"], "d1"))
-    live.face.service.flush("default")
+    live.context.service.flush("default")
     query = rank(live)["query_id"]
     found = live["admin"].get(f"/v1/explain/{query}", params={"a": "d0", "b": "d1"}).json()
     assert "stands above" in found["sentence"] or "was tried above" in found["sentence"]
@@ -104,14 +104,14 @@ def test_an_audit_has_inputs_by_name_and_the_digest_of_what_was_sent(live: Live)
 def test_a_list_is_made_again_byte_for_byte(live: Live) -> None:
     sent = live["rank"].post("/v1/rank", json=request(20))
     again = live["admin"].post(f"/v1/audit/{sent.json()['query_id']}/replay")
-    assert again.content == b'{"identical":true,"ranked":' + sent.content + b"}"
+    assert again.content == b'{"identical":true,"response":' + sent.content + b"}"
 
 
 def test_a_rollback_and_a_forgotten_event_are_new_versions(live: Live) -> None:
     before = live["admin"].get("/v1/models").json()
     for number in range(6):
         send(live, click(rank(live)["query_id"], "d1", event_id=f"e{number}"))
-        live.face.service.flush("default")
+        live.context.service.flush("default")
     learned = live["admin"].get("/v1/models").json()
     assert learned["lists"] == 6
     assert learned["features"] == ["price", "age"]
@@ -183,12 +183,29 @@ def test_the_instruments_show_what_happened(live: Live) -> None:
     assert live.metric("rankloop_ranker_mode", ranker="default", mode="explore") == 1
 
 
+def test_the_recent_past_is_kept_and_the_rest_deleted(live: Live) -> None:
+    for _ in range(8):
+        send(live, click(rank(live)["query_id"], "d1"))
+        live.context.service.flush("default")
+    model = live["admin"].get("/v1/models").json()
+    gone = live["admin"].post("/v1/retain", json={"days": 0}).json()
+    assert gone["entries"] > 0
+    assert gone["base"] == model["snapshots"][-1]["version"]
+    assert live["admin"].get("/v1/models").json()["lists"] == 8  # what was learned stays
+    again = live["admin"].post("/v1/retain", json={"since": 0.0}).json()
+    assert (again["entries"], again["base"]) == (0, gone["base"])
+    for wrong in ({}, {"days": 1, "since": 0.0}):
+        refused = live["admin"].post("/v1/retain", json=wrong)
+        assert refused.status_code == 400
+        assert "one of them only" in refused.json()["error"]
+
+
 def test_a_stream_tells_of_every_change(live: Live) -> None:
     with live["admin"].stream("GET", "/v1/stream") as stream:
         assert stream.headers["content-type"].startswith("text/event-stream")
         said = (line for line in stream.iter_lines() if line.startswith("data: "))
         assert '"mode":"explore"' in next(said)
-        live.face.service.set_mode("default", "frozen")
+        live.context.service.set_mode("default", "frozen")
         assert '"mode":"frozen"' in next(said)
 
 
@@ -226,12 +243,12 @@ def test_streams_are_few() -> None:
     ],
 )
 def test_a_wrong_request_gets_one_sentence_and_changes_nothing(live: Live, body: bytes, word: str) -> None:
-    before = len(live.face.service.store.records)  # type: ignore[attr-defined]
+    before = len(live.context.service.store.records)  # type: ignore[attr-defined]
     answer = live["rank"].post("/v1/rank", content=body)
     assert answer.status_code == 400
     assert word in answer.json()["error"]
     assert answer.headers["content-type"] == "application/json"
-    assert len(live.face.service.store.records) == before  # type: ignore[attr-defined]
+    assert len(live.context.service.store.records) == before  # type: ignore[attr-defined]
 
 
 def test_deep_nesting_is_refused(live: Live) -> None:

@@ -222,14 +222,14 @@ def _compare_with_best(
         row.policy: p_value
         for row in rows
         if row.mean != champion.mean
-        and (p_value := _worse_by_luck(values[row.policy], values[champion.policy], row.direction))
+        and (p_value := _chance_to_look_worse(values[row.policy], values[champion.policy], row.direction))
         is not None
     }
     corrected = dict(zip(tested, holm(np.array([*tested.values()])).tolist(), strict=True))
     return [replace(row, best=row.mean == champion.mean, p_value=corrected.get(row.policy)) for row in rows]
 
 
-def _worse_by_luck(
+def _chance_to_look_worse(
     values: Mapping[RunKey, float], champion: Mapping[RunKey, float], direction: Direction | None
 ) -> float | None:
     """The paired p-value, but 1 where the runs both have do not even say worse (others are missing)."""

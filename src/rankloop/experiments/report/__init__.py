@@ -1,1 +1,1 @@
-"""The report: tables, charts and the page that holds them."""
+"""Report of an experiment: tables, charts and the page that holds them."""

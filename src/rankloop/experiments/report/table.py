@@ -77,7 +77,12 @@ class Layout:
 def summary_table(rows: Sequence[SummaryRow], *, metric: str, note: str = "") -> Table:
     """The table for the terminal: the best in bold, with marks for what is significantly worse."""
     layout = arrange(rows, metric=metric, note=note)
-    table = Table(title=Text(metric, style="bold"), caption=Text(layout.caption), caption_justify="left")
+    table = Table(
+        title=Text(metric, style="bold"),
+        caption=Text(layout.caption),
+        caption_justify="left",
+        min_width=max(len(metric), 60),  # so that a table of few columns does not break its words
+    )
     for column, heading in enumerate(layout.headings):
         side: Literal["left", "right"] = "left" if column < layout.name_columns else "right"
         table.add_column(Text(heading), justify=side, overflow="fold")

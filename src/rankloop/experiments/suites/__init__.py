@@ -1,4 +1,4 @@
-"""Experiments by name: each answers one question, on any data."""
+"""Suites: experiments by id, each of which answers one question, on any data."""
 
 from collections.abc import Mapping
 

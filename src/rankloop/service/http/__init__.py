@@ -1,10 +1,9 @@
-"""The HTTP face of the service: routes, keys, limits, deadlines."""
+"""HTTP API of the service: routes, keys, limits, deadlines."""
 
 from rankloop.service.http.app import create_app
-from rankloop.service.http.face import Face
-from rankloop.service.http.folder import DataFolder
+from rankloop.service.http.context import AppContext
 from rankloop.service.http.keys import Keys
 from rankloop.service.http.server import bind, running, serve
 from rankloop.service.http.settings import HttpSettings
 
-__all__ = ["DataFolder", "Face", "HttpSettings", "Keys", "bind", "create_app", "running", "serve"]
+__all__ = ["AppContext", "HttpSettings", "Keys", "bind", "create_app", "running", "serve"]

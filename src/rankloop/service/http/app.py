@@ -1,4 +1,4 @@
-"""The app: routes, guards, limits and errors put together."""
+"""ASGI application: routes, keys, limits and error handlers put together."""
 
 from __future__ import annotations
 
@@ -14,66 +14,67 @@ from litestar.openapi.spec import Components, SecurityScheme
 from litestar.types import ASGIApp
 
 from rankloop import __version__
-from rankloop.service.http import page, past, ranking, steering, watching
+from rankloop.service.http.access_log import AccessLog
+from rankloop.service.http.context import AppContext
+from rankloop.service.http.decoding import StrictRequest
 from rankloop.service.http.errors import HANDLERS
-from rankloop.service.http.express import Express
-from rankloop.service.http.face import Face
-from rankloop.service.http.logs import Watched
-from rankloop.service.http.reading import StrictRequest
+from rankloop.service.http.fast_path import FastPath
+from rankloop.service.http.routes import audit, beacon, events, models, monitoring, rank, rankers
 
 ROUTES: list[Any] = [
-    ranking.rank,
-    ranking.events,
-    past.explain,
-    past.certainty,
-    past.lists,
-    past.audit,
-    past.replay,
-    past.models,
-    past.rollback,
-    past.forget,
-    steering.rankers,
-    steering.create,
-    steering.settings,
-    steering.configure,
-    steering.mode,
-    steering.set_mode,
-    watching.health,
-    watching.diagnosis,
-    watching.insight,
-    watching.metrics,
-    watching.stream,
-    page.script,
+    rank.rank,
+    events.events,
+    audit.explain,
+    audit.settled,
+    audit.lists,
+    audit.audit,
+    audit.replay,
+    models.models,
+    models.rollback,
+    models.forget,
+    models.retain,
+    rankers.rankers,
+    rankers.create,
+    rankers.settings,
+    rankers.configure,
+    rankers.mode,
+    rankers.set_mode,
+    monitoring.health,
+    monitoring.diagnosis,
+    monitoring.insight,
+    monitoring.metrics,
+    monitoring.stream,
+    beacon.script,
 ]
 
 
-def create_app(face: Face) -> ASGIApp:
+def create_app(context: AppContext) -> ASGIApp:
     """An ASGI app for a service: give it to any server.
 
     >>> from rankloop.service import RankingService
     >>> from rankloop.service.http import Keys
     >>> from rankloop.store import MemoryStore
-    >>> app = create_app(Face(service=RankingService(MemoryStore()), keys=Keys.fresh()[0]))
+    >>> app = create_app(AppContext(service=RankingService(MemoryStore()), keys=Keys.fresh()[0]))
     """
-    description = cache(partial(described, face))  # made when it is first asked for
+    description = cache(partial(described, context))  # made when it is first asked for
 
     @get("/v1/openapi.json", include_in_schema=False)
     async def openapi() -> Response[dict[str, Any]]:
         return Response(description(), media_type="application/json")
 
-    app = _litestar(face, [*ROUTES, *face.routes, openapi], None)
-    return Watched(Express(app, face), face.metrics)
+    app = _litestar(context, [*ROUTES, *context.routes, openapi], None)
+    return AccessLog(FastPath(app, context), context.metrics, context.request_ids)
 
 
-def _litestar(face: Face, routes: list[Any], openapi: OpenAPIConfig | None) -> Litestar:
+def _litestar(context: AppContext, routes: list[Any], openapi: OpenAPIConfig | None) -> Litestar:
     return Litestar(
         routes,
         request_class=StrictRequest,
-        dependencies={"face": Provide(lambda: face, sync_to_thread=False)},
-        state=State({"face": face}),
+        dependencies={"context": Provide(lambda: context, sync_to_thread=False)},
+        state=State({"context": context}),
         exception_handlers=dict(HANDLERS),
-        request_max_body_size=face.settings.max_body,
-        cors_config=_cors(face.settings.origins),
+        request_max_body_size=context.settings.max_body,
+        cors_config=_cors(context.settings.origins),
         openapi_config=openapi,
         logging_config=None,
     )
@@ -90,7 +91,7 @@ def _cors(origins: tuple[str, ...]) -> CORSConfig | None:
     )
 
 
-def described(face: Face) -> dict[str, Any]:
+def described(context: AppContext) -> dict[str, Any]:
     """The OpenAPI description; Litestar's own pages are left out, because they load from elsewhere."""
     key = SecurityScheme(type="http", scheme="bearer", description="a page, rank or admin key")
     config = OpenAPIConfig(
@@ -101,4 +102,4 @@ def described(face: Face) -> dict[str, Any]:
         security=[{"key": []}],
         use_handler_docstrings=True,
     )
-    return _litestar(face, ROUTES, config).openapi_schema.to_schema()
+    return _litestar(context, ROUTES, config).openapi_schema.to_schema()

@@ -1,4 +1,4 @@
-"""Every error is JSON with one sentence: `{"error": ...}`."""
+"""Exception handlers: every error is JSON with one sentence, `{"error": ...}`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from litestar.exceptions import (
 )
 from msgspec import MsgspecError, Struct
 
-from rankloop.service.history import HistoryError
-from rankloop.service.http import reading
-from rankloop.service.http.logs import log_failure
-from rankloop.service.http.workers import Busy
+from rankloop.service.errors import HistoryError
+from rankloop.service.http.access_log import log_failure
+from rankloop.service.http.concurrency import Busy
+from rankloop.service.http.decoding import sentence_of
 from rankloop.store import StoreError
 from rankloop.types import RankloopError
 
@@ -40,7 +40,7 @@ def refused(request: AnyRequest, error: Exception) -> Response[Problem]:
     elif isinstance(error, HistoryError):
         status = 404
     elif isinstance(error, MsgspecError):
-        sentence = reading.sentence(error)
+        sentence = sentence_of(error)
     elif isinstance(error, RecursionError):
         sentence = "the body is nested too deeply"
     elif isinstance(error, UnicodeDecodeError):
@@ -81,7 +81,7 @@ def _sentence(request: AnyRequest, error: HTTPException) -> str:
     if isinstance(error, NotFoundException):
         return "nothing is here: see /v1/openapi.json"
     if error.status_code == 413:
-        limit = request.app.state.face.settings.max_body
+        limit = request.app.state.context.settings.max_body
         return f"the body is larger than {limit:,} bytes: send less at once"
     if isinstance(error, ValidationException) and isinstance(error.extra, list):
         return "; ".join(_reason(each) for each in error.extra)

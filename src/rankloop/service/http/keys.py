@@ -1,4 +1,4 @@
-"""Keys: who may do what. They are shown once; what is kept is their hash.
+"""API keys and their scopes; they are shown once, and what is kept is their hash.
 
 There are three, each of which may do what the one before it may:
 
@@ -16,7 +16,7 @@ import hmac
 import json
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Self, TypeAlias, get_args
@@ -60,6 +60,15 @@ class Keys:
         scope = self.scope(key)
         return scope is not None and covers(scope, needed)
 
+    @classmethod
+    def of(cls, path: Path, *, fresh: bool = False) -> tuple[Self, Mapping[Scope, str]]:
+        """The keys in this file, and those that are new and to be shown now: they are never seen again."""
+        if path.exists() and not fresh:
+            return cls.load(path), {}
+        keys, shown = cls.fresh()
+        keys.save(path)
+        return keys, shown
+
     def save(self, path: Path) -> None:
         """Keep the hashes in a file that only its owner reads; all of it is written, or nothing."""
         draft = path.with_suffix(".new")
@@ -85,6 +94,17 @@ class Keys:
 def covers(scope: Scope, needed: Scope) -> bool:
     """Whether one scope may do what needs another."""
     return SCOPES.index(scope) >= SCOPES.index(needed)
+
+
+def bearer(headers: Iterable[tuple[bytes, bytes]]) -> str:
+    """The key in the header of a request, or nothing.
+
+    >>> bearer([(b"authorization", b"Bearer rl_rank_1")])
+    'rl_rank_1'
+    """
+    sent = next((value for name, value in headers if name == b"authorization"), b"")
+    kind, _, key = sent.decode("latin-1").partition(" ")
+    return key.strip() if kind.lower() == "bearer" else ""
 
 
 def _hash(key: str) -> str:

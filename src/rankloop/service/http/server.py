@@ -1,4 +1,4 @@
-"""A server for the app: Uvicorn, in this process, ending when it is asked to."""
+"""Uvicorn server for the app, in this process, with graceful shutdown."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import uvicorn
 from threadpoolctl import threadpool_limits
 
 from rankloop.service.http.app import create_app
-from rankloop.service.http.face import Face
+from rankloop.service.http.context import AppContext
 from rankloop.types import SettingError
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -43,11 +43,11 @@ def bind(host: str, port: int | None) -> socket.socket:
     raise AssertionError("port 0 is always free")
 
 
-def serve(face: Face, listening: socket.socket, *, ready: Callable[[], None] = lambda: None) -> None:
+def serve(context: AppContext, listening: socket.socket, *, ready: Callable[[], None] = lambda: None) -> None:
     """Answer requests until SIGTERM or Ctrl-C; those under way are finished. `ready` is called first."""
     _settle_down()
     config = uvicorn.Config(
-        create_app(face),
+        create_app(context),
         log_config=None,
         access_log=False,
         server_header=False,
@@ -55,9 +55,9 @@ def serve(face: Face, listening: socket.socket, *, ready: Callable[[], None] = l
         timeout_graceful_shutdown=LAST_REQUESTS,
     )
     try:
-        _Server(config, face, ready).run(sockets=[listening])
+        _Server(config, context, ready).run(sockets=[listening])
     finally:
-        face.close()
+        context.close()
 
 
 def _settle_down() -> None:
@@ -74,10 +74,10 @@ def _settle_down() -> None:
 
 
 @contextlib.contextmanager
-def running(face: Face, *, host: str = "127.0.0.1", port: int = 0) -> Iterator[str]:
+def running(context: AppContext, *, host: str = "127.0.0.1", port: int = 0) -> Iterator[str]:
     """Answer requests in a thread of this process until the block ends; yields the address."""
     with bind(host, port) as listening:
-        config = uvicorn.Config(create_app(face), log_config=None, access_log=False, lifespan="off")
+        config = uvicorn.Config(create_app(context), log_config=None, access_log=False, lifespan="off")
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, name="http")
         thread.start()
@@ -86,7 +86,7 @@ def running(face: Face, *, host: str = "127.0.0.1", port: int = 0) -> Iterator[s
                 time.sleep(0.005)
             yield f"http://{host}:{listening.getsockname()[1]}"
         finally:
-            face.close()
+            context.close()
             server.should_exit = True
             thread.join()
 
@@ -94,9 +94,9 @@ def running(face: Face, *, host: str = "127.0.0.1", port: int = 0) -> Iterator[s
 class _Server(uvicorn.Server):
     """Uvicorn that ends streams when it ends, and leaves the exit code to us."""
 
-    def __init__(self, config: uvicorn.Config, face: Face, ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, context: AppContext, ready: Callable[[], None]) -> None:
         super().__init__(config)
-        self._face, self._ready = face, ready
+        self._context, self._ready = context, ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Say when it is there."""
@@ -106,7 +106,7 @@ class _Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Begin to end."""
-        self._face.stopping.set()
+        self._context.stopping.set()
         super().handle_exit(sig, frame)
 
     @contextlib.contextmanager

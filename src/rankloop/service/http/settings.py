@@ -1,4 +1,4 @@
-"""What can be decided about the HTTP face; what is decided about a ranker is in its own settings."""
+"""HTTP settings: limits and deadlines; what is decided about a ranker is in its own settings."""
 
 from __future__ import annotations
 

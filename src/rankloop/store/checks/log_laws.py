@@ -80,7 +80,7 @@ def entries_can_be_read_in_parts(store: Store) -> None:
 
 def many_lists_at_once_are_as_good_as_one_by_one(store: Store) -> None:
     """In their order, with times that never go back; the last ones, the newest first."""
-    shown = [impression(query_id=f"q{number}", at=float(10 + number % 3)) for number in range(75)]
+    shown = [impression(query_id=f"q{number}", at=10 + number % 3 / 4) for number in range(75)]
     equal(write(store, lambda transaction: transaction.append_all(shown)), 0, "no list is refused")
     found = list(store.impressions("shop"))
     equal([each.query_id for each in found], [each.query_id for each in shown], "lists stay in order")

@@ -47,6 +47,10 @@ OLD_LISTS = """FROM impressions WHERE ranker = :ranker AND seq <= :until AND at 
         AND verdict IN ('accepted', 'late') AND events.seq > :until)"""
 OLD_EVENTS = "FROM events WHERE ranker = :ranker AND seq <= :until"
 OLD_ORPHANS = "FROM events WHERE ranker = '' AND at < :before"
+RANKERS = """WITH RECURSIVE names (name) AS (
+    SELECT min(ranker) FROM decisions
+    UNION ALL SELECT (SELECT min(ranker) FROM decisions WHERE ranker > name) FROM names WHERE name IS NOT NULL
+) SELECT name FROM names WHERE name IS NOT NULL"""  # one look into the index for each, however many decisions
 HEAD = """SELECT max(seq), max(at), (SELECT at FROM clock), (SELECT clock FROM clock) FROM (
     SELECT * FROM (SELECT seq, at FROM impressions ORDER BY seq DESC LIMIT 1)
     UNION ALL SELECT * FROM (SELECT seq, at FROM events ORDER BY seq DESC LIMIT 1)
@@ -77,7 +81,7 @@ def read_head(connection: sqlite3.Connection) -> Head:
 
 def read_rankers(connection: sqlite3.Connection) -> list[str]:
     """The names of the rankers about which anything was decided, as this connection sees the file."""
-    return [name for (name,) in connection.execute("SELECT DISTINCT ranker FROM decisions ORDER BY 1")]
+    return [name for (name,) in connection.execute(RANKERS)]
 
 
 def read_decisions(
@@ -226,16 +230,19 @@ class SqliteTransaction:
 
     def _insert_lists(self, lists: Sequence[Impression], seq: int) -> None:
         """Add lists with the numbers from `seq` on: all or none, for only the first statement can fail."""
-        rows, payloads, at = list[object](), list[object](), self.head.at
+        rows, payloads, head = list[object](), list[object](), self.head
         for number, each in enumerate(lists, start=seq):
-            at = max(at, each.at)
-            rows += (number, at, *IMPRESSION_VALUES(each), texts(each.shown))
+            head = head.observe(each.at)  # it was shown at a reading of the clock
+            head = head.after(number, head.time(each.at))
+            rows += (number, head.at, *IMPRESSION_VALUES(each), texts(each.shown))
             arrays = {"features": each.features, "pinned_at": each.pinned_at, "order": each.order}
             arrays |= {f"evidence.{name}": value for name, value in each.evidence.items()}
             payloads += (number, texts(each.object_ids), texts(each.groups), pack(arrays))
         self._connection.execute(_insert("impressions", (*IMPRESSION_COLUMNS, "shown"), len(lists)), rows)
         self._connection.execute(_insert("payloads", PAYLOAD_COLUMNS, len(lists)), payloads)
-        self.head = self.head.after(seq + len(lists) - 1, at)
+        if head.anchor is not self.head.anchor:
+            self._anchor(head.anchor)
+        self.head = head
 
     def _anchor(self, anchor: Anchor | None) -> None:
         if anchor is None:

@@ -1,0 +1,68 @@
+"""rankloop retain: delete the old part of a service's log, and give the space back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.filesize import decimal
+
+from rankloop.cli.console import CONSOLE, ERRORS
+from rankloop.types import DataError
+
+if TYPE_CHECKING:
+    from rankloop.service.operations.retention import Retained
+
+DAY = 86_400.0  # seconds
+
+
+def retain(
+    days: Annotated[float, typer.Option(min=0, help="Keep the last so many days.")],
+    data_dir: Annotated[Path, typer.Option(help="The folder of a service that is not running.")] = Path(
+        "rankloop-data"
+    ),
+    ranker: Annotated[str, typer.Option(help="Whose log.")] = "default",
+) -> None:
+    """Delete the old part of a service's log, as far as its model can do without it.
+
+    What was learned from it stays. What is deleted can be neither explained, replayed nor forgotten any more.
+    A service that runs does the same with `POST /v1/retain`.
+
+    For example:
+
+    `rankloop retain --days 90`
+
+    `rankloop retain --data-dir /var/lib/rankloop --ranker shop --days 30`
+    """
+    from rankloop.service import RankingService  # noqa: PLC0415
+    from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
+
+    if not (data_dir / "log.db").exists():
+        raise DataError(f"{data_dir} holds no log: name the folder of a service with --data-dir")
+    ERRORS.print(f"reading the log in {data_dir} ...", style="dim")
+    with DataDirectory(data_dir).open() as store, RankingService(store) as service:
+        since = store.time(service.clock()) - DAY * days
+        ERRORS.print(f"deleting what is older than {days:g} days of {ranker} ...", style="dim")
+        found = service.retain(ranker, since=since)
+    CONSOLE.print(sentence(ranker, days, found), soft_wrap=True)
+
+
+def sentence(ranker: str, days: float, found: Retained) -> str:
+    """What was deleted, and what that brought.
+
+    >>> from rankloop.service.operations.retention import Retained
+    >>> sentence("shop", 30, Retained(entries=1200, freed=4_500_000, base=1900))
+    'shop: 1,200 entries deleted, 4.5 MB given back to the disk; its log now begins at entry 1,900'
+    >>> sentence("shop", 30, Retained(entries=0, freed=0, base=0))
+    'shop: nothing deleted, for no snapshot older than 30 days can stand in for what was before it'
+    """
+    if not found.entries:
+        return (
+            f"{ranker}: nothing deleted, for no snapshot older than {days:g} days can stand in for what "
+            "was before it"
+        )
+    return (
+        f"{ranker}: {found.entries:,} entries deleted, {decimal(found.freed)} given back to the disk; "
+        f"its log now begins at entry {found.base:,}"
+    )

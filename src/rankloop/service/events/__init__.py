@@ -1,0 +1,1 @@
+"""Events: what users did, and what is made of it."""

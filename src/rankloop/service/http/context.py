@@ -1,0 +1,63 @@
+"""Application context: the service, its keys and limits, and the worker threads that all routes share."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, TypeVar
+
+from litestar.di import NamedDependency
+from litestar.params import SkipValidation
+
+from rankloop.service.http.concurrency import FutureWaiter, WorkerPool
+from rankloop.service.http.keys import Keys
+from rankloop.service.http.prometheus import Metrics
+from rankloop.service.http.rank_executor import RankExecutor
+from rankloop.service.http.settings import HttpSettings
+from rankloop.service.ids import random_id
+from rankloop.service.service import RankingService
+
+T = TypeVar("T")
+
+
+@dataclass(kw_only=True, eq=False)
+class AppContext:
+    """A service, who may use it, within which limits, and the threads that do the work.
+
+    Lists, and what admins ask for, have threads of their own, so that none waits for another kind. Events
+    wait for the store, which takes no thread.
+    """
+
+    service: RankingService
+    keys: Keys
+    settings: HttpSettings = field(default_factory=HttpSettings)
+    routes: Sequence[Any] = ()  # beside the API: pages
+    request_ids: Callable[[], str] = random_id  # for the access log
+    metrics: Metrics = field(init=False)
+    stopping: threading.Event = field(default_factory=threading.Event)  # streams end when it is set
+    streams: int = 0  # open now
+
+    def __post_init__(self) -> None:
+        """Count, and make room for threads."""
+        self.metrics = Metrics(self.service)
+        threads, waiting = self.settings.threads, self.settings.waiting
+        self.rank_workers = WorkerPool("rank", threads=threads, waiting=waiting)
+        self.rank_executor = RankExecutor(
+            self.service, self.metrics, self.rank_workers, deadline=self.settings.deadline
+        )
+        self.event_waiter = FutureWaiter(most=8 * waiting)
+        self.admin_workers = WorkerPool("admin", threads=threads, waiting=waiting)
+
+    async def ask(self, job: Callable[[], T]) -> T:
+        """Have something done by the threads that work for admins."""
+        return await self.admin_workers.run(job, seconds=self.settings.patience)
+
+    def close(self) -> None:
+        """End the streams, and the threads once they have nothing more to do."""
+        self.stopping.set()
+        for workers in (self.rank_workers, self.admin_workers):
+            workers.close()
+
+
+InjectedContext: TypeAlias = NamedDependency[SkipValidation[AppContext]]  # what a route asks for

@@ -1,0 +1,82 @@
+"""Prometheus metrics: what went over HTTP, and the rankers' own numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+
+from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.exposition import generate_latest
+from prometheus_client.registry import Collector
+
+from rankloop.service.service import RankingService
+
+SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5)
+GAUGES = {
+    "model": "version of the model in use",
+    "position": "last entry of the log that was folded",
+    "lists": "lists learned from",
+    "open": "lists with clicks whose window has not closed",
+    "refused": "lists that could not be learned from",
+    "unlogged": "lists that could not be written down",
+}
+
+
+class Metrics:
+    """Counters of what went over HTTP, and the rankers' own numbers at the moment they are asked for.
+
+    A counter is called with its labels: `metrics.lists("shop", "explore").inc()`. Finding one takes longer
+    than counting, and there are few, so those found once are kept.
+    """
+
+    def __init__(self, service: RankingService) -> None:
+        self._registry = CollectorRegistry()
+        self._registry.register(_Rankers(service))
+        self.requests = self._counter("requests", "requests by route and status", "route", "status")
+        self.lists = self._counter("lists_shown", "lists", "ranker", "mode")
+        self.fallbacks = self._counter(
+            "fallbacks",
+            "lists in the caller's own order: deadline, busy, store, broken or error",
+            "ranker",
+            "reason",
+        )
+        self.events = self._counter("events", "events by what was made of them", "verdict")
+        seconds = Histogram(
+            "rankloop_request_seconds", "time to answer", ["route"], buckets=SECONDS, registry=self._registry
+        )
+        self.seconds: Callable[[str], Histogram] = cache(seconds.labels)
+
+    def _counter(self, name: str, meaning: str, *labels: str) -> Callable[..., Counter]:
+        return cache(Counter(f"rankloop_{name}", meaning, labels, registry=self._registry).labels)
+
+    def text(self) -> bytes:
+        """In Prometheus' text format."""
+        return generate_latest(self._registry)
+
+
+class _Rankers(Collector):
+    """Asks the service how its rankers are."""
+
+    def __init__(self, service: RankingService) -> None:
+        self._service = service
+
+    def collect(self) -> Iterator[Metric]:
+        """A gauge for each number of each ranker."""
+        health = self._service.health()
+        yield GaugeMetricFamily("rankloop_healthy", "1 if nothing is in trouble", value=float(health.ok))
+        for name, meaning in GAUGES.items():
+            gauge = GaugeMetricFamily(f"rankloop_ranker_{name}", meaning, labels=["ranker"])
+            for ranker, state in health.rankers.items():
+                gauge.add_metric([ranker], float(getattr(state, name)))
+            yield gauge
+        modes = GaugeMetricFamily(
+            "rankloop_ranker_mode", "1 for the mode in force", labels=["ranker", "mode"]
+        )
+        for ranker, state in health.rankers.items():
+            modes.add_metric([ranker, state.mode], 1.0)
+        yield modes
+
+    def describe(self) -> Iterator[Metric]:
+        """Nothing is known before it is asked for."""
+        return iter(())

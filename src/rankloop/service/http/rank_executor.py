@@ -1,0 +1,117 @@
+"""Rank executor: runs a request on the event loop or in a worker thread, and answers within the deadline.
+
+NumPy lets go of the GIL at every step, so a thread that ranks and the one that reads the next request take
+turns at it, dozens of times for each list: that costs as much as the list. But only a thread can be left
+behind when the deadline comes. So a list is made on the event loop if it cannot get stuck: the policy is one
+of rankloop's own, which compute and wait for nothing; nothing has to be written first; and lists of that
+size took little time so far. Everything else gets a thread.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from functools import partial
+from typing import TypeAlias
+
+from rankloop.policies import Policy
+from rankloop.service.errors import RequestError
+from rankloop.service.http.concurrency import Busy, WorkerPool
+from rankloop.service.http.prometheus import Metrics
+from rankloop.service.learning.view import View
+from rankloop.service.service import RankingService
+from rankloop.service.serving.request import RankRequest
+from rankloop.service.serving.serve import Draft
+from rankloop.store import StoreError
+
+QUICK = 0.005  # seconds
+PATIENCE = 1.25  # how much slower one list can make a kind: eight in a row make 1 ms 6 ms
+MOST = 10_000  # kinds of lists remembered
+Kind: TypeAlias = tuple[str, int, int, int]  # ranker, settings, candidates, features: costs about the same
+
+
+class RankExecutor:
+    """Answers requests in time: with the service's list, or in the caller's own order.
+
+    It remembers how long lists of each kind took.
+    """
+
+    def __init__(
+        self, service: RankingService, metrics: Metrics, workers: WorkerPool, *, deadline: float
+    ) -> None:
+        self._service, self._metrics = service, metrics
+        self._workers, self._deadline = workers, deadline
+        self._seconds: dict[Kind, float] = {}
+
+    async def run(self, request: RankRequest) -> bytes:
+        """The body of the response, as it is logged.
+
+        Only the list that is given back is written down: one that comes too late is dropped.
+        """
+        draft = await self._in_time(request)
+        self._service.publish(draft)
+        provenance = draft.response.provenance
+        self._metrics.lists(provenance.ranker, provenance.mode).inc()
+        if provenance.fallback:
+            self._metrics.fallbacks(provenance.ranker, kind_of(provenance.fallback)).inc()
+        return draft.body
+
+    async def _in_time(self, request: RankRequest) -> Draft:
+        view = self._service.ranker(request.ranker).view
+        try:
+            kind = _kind(request, view)
+            if self._seconds.get(kind, QUICK) < QUICK and _computes_only(request, view):
+                return self._timed(kind, request)
+            return await self._workers.run(partial(self._timed, kind, request), seconds=self._deadline)
+        except RequestError:
+            raise
+        except TimeoutError:
+            reason = f"deadline: no list within {self._deadline * 1000:g} ms"
+        except Busy:
+            reason = "busy: too many lists at once"
+        except StoreError:
+            reason = "store: it cannot be written"
+        except Exception as error:  # whatever it is, the caller gets a list
+            reason = f"{type(error).__name__}: the list could not be made"
+        return self._service.fall_back(request, reason)
+
+    def _timed(self, kind: Kind, request: RankRequest) -> Draft:
+        began = time.perf_counter()
+        draft = self._service.prepare(request)
+        if len(self._seconds) >= MOST:
+            self._seconds.clear()
+        took, before = time.perf_counter() - began, self._seconds.get(kind, math.inf)
+        self._seconds[kind] = min(took, PATIENCE * before)  # a list that was held up once says little
+        return draft
+
+
+def _kind(request: RankRequest, view: View) -> Kind:
+    """Lists that cost about the same: sizes up to the next power of two."""
+    terms, n = view.in_force, len(request.candidates.object_ids)
+    return request.ranker, terms.settings, n.bit_length(), len(terms.schema).bit_length()
+
+
+def _computes_only(request: RankRequest, view: View) -> bool:
+    """Whether nothing has to be waited for: a policy of ours, and no feature to be written down first."""
+    known = view.in_force.schema.__contains__
+    return is_ours(view.model.policy) and all(map(known, request.candidates.names))
+
+
+def is_ours(policy: Policy) -> bool:
+    """Whether a policy is one of ours: nobody knows what another does.
+
+    >>> from rankloop.policies import PairRank
+    >>> is_ours(PairRank())
+    True
+    """
+    return type(policy).__module__.startswith("rankloop.policies.")
+
+
+def kind_of(reason: str) -> str:
+    """The first word of a reason, of those we know: a label must not take any value.
+
+    >>> kind_of("deadline: no list within 100 ms"), kind_of("ValueError: no")
+    ('deadline', 'error')
+    """
+    word = reason.partition(":")[0]
+    return word if word in ("deadline", "busy", "store", "broken") else "error"

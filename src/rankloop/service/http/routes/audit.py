@@ -1,0 +1,165 @@
+"""Audit routes: past lists, why they looked as they did, and making them again."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, Any
+
+import msgspec
+from litestar import get, post
+from litestar.params import FromPath, FromQuery, QueryParameter
+from msgspec import Struct
+
+from rankloop.service.http.auth import needs
+from rankloop.service.http.context import InjectedContext
+from rankloop.service.operations.audit import Audit
+from rankloop.service.operations.explain import Explanation
+from rankloop.service.operations.settled import SettledPairs
+from rankloop.store import Event, Impression
+
+ADMIN = [needs("admin")]
+
+
+class Why(Struct):
+    """Why one result stood above another."""
+
+    sentence: str
+    explanation: Explanation
+
+
+class PastList(Struct):
+    """A list as it was shown, what it was made from, and what users did with it."""
+
+    query_id: str
+    at: float
+    ranker: str
+    user_query: str
+    client_id: str
+    session_id: str
+    model: int
+    settings: int
+    policy: str
+    mode: str
+    seed: int
+    k: int
+    fallback: str | None
+    teaches: bool
+    shown: list[str]
+    candidates: list[dict[str, Any]]  # as they came, with their features by name
+    evidence: dict[str, Any]  # what the policy needs to learn from it
+    digest: str  # BLAKE2b-128 of the body that was sent
+    events: list[Event]
+
+
+class ListLine(Struct):
+    """A past list in a line."""
+
+    query_id: str
+    at: float
+    user_query: str
+    model: int
+    mode: str
+    shown: int  # results
+    pairs: int
+    settled: int | None  # of the pairs; None: the policy could not tell
+    explored: int  # of the pairs, shown against the scores
+    fallback: str | None
+
+
+class Again(Struct):
+    """A list made again; `identical`: byte for byte what was sent."""
+
+    identical: bool
+    response: msgspec.Raw
+
+
+@get("/v1/explain/{query_id:str}", guards=ADMIN, summary="Why one result stood above another")
+async def explain(
+    query_id: FromPath[str],
+    context: InjectedContext,
+    a: Annotated[str, QueryParameter(description="an object_id of the list")],
+    b: Annotated[str, QueryParameter(description="another one")],
+) -> Why:
+    """What the model of that time thought of two results: gap, width, settled or explored, by feature."""
+    found = await context.ask(partial(context.service.explain, query_id, a, b))
+    return Why(found.sentence, found)
+
+
+@get("/v1/settled/{query_id:str}", guards=ADMIN, summary="What was settled in a past list")
+async def settled(query_id: FromPath[str], context: InjectedContext) -> SettledPairs:
+    """Which pairs of results were in a certain order, which were open, and the blocks they make."""
+    return await context.ask(partial(context.service.settled, query_id))
+
+
+@get("/v1/lists", guards=ADMIN, summary="The lists shown last")
+async def lists(
+    context: InjectedContext,
+    ranker: FromQuery[str] = "default",
+    last: Annotated[int, QueryParameter(ge=1, le=100)] = 20,
+) -> list[ListLine]:
+    """A line for each, the newest first."""
+    return [line_of(each) for each in await context.ask(partial(context.service.lists, ranker, last=last))]
+
+
+@get("/v1/audit/{query_id:str}", guards=ADMIN, summary="Everything about a past list")
+async def audit(query_id: FromPath[str], context: InjectedContext) -> PastList:
+    """What was shown, on what grounds, and what users did with it."""
+    found = await context.ask(partial(context.service.audit, query_id))
+    return _told(found, context.service.schema(found.impression.ranker))
+
+
+@post("/v1/audit/{query_id:str}/replay", status_code=200, guards=ADMIN, summary="Make a past list again")
+async def replay(query_id: FromPath[str], context: InjectedContext) -> Again:
+    """The list, made again from its inputs, the model and the settings of its time."""
+    again = await context.ask(partial(context.service.replay, query_id))
+    return Again(again.identical, msgspec.Raw(again.body))
+
+
+def line_of(shown: Impression) -> ListLine:
+    """A list in a line."""
+    return ListLine(
+        query_id=shown.query_id,
+        at=shown.at,
+        user_query=shown.user_query,
+        model=shown.model,
+        mode=shown.mode,
+        shown=len(shown.order),
+        pairs=shown.pairs,
+        settled=shown.settled,
+        explored=shown.explored,
+        fallback=shown.fallback or None,
+    )
+
+
+def _told(found: Audit, names: list[str]) -> PastList:
+    shown = found.impression
+    features = [
+        {name: value for name, value in zip(names, row, strict=False) if value == value}  # noqa: PLR0124  # NaN: missing
+        for row in shown.features.tolist()
+    ]
+    groups = shown.groups or [""] * len(features)
+    pins = shown.pinned_at.tolist()
+    return PastList(
+        query_id=shown.query_id,
+        at=shown.at,
+        ranker=shown.ranker,
+        user_query=shown.user_query,
+        client_id=shown.client_id,
+        session_id=shown.session_id,
+        model=shown.model,
+        settings=shown.settings,
+        policy=shown.policy,
+        mode=shown.mode,
+        seed=shown.seed,
+        k=shown.k,
+        fallback=shown.fallback or None,
+        teaches=shown.teaches,
+        shown=shown.shown,
+        candidates=[
+            {"object_id": name, "features": row, "pinned_at": pin or None, "group": group or None}
+            for name, row, pin, group in zip(shown.object_ids, features, pins, groups, strict=True)
+        ],
+        evidence={name: value.tolist() for name, value in shown.evidence.items()},
+        digest=shown.digest.hex(),
+        events=list(found.events),
+    )

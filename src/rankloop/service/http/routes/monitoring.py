@@ -1,0 +1,123 @@
+"""Monitoring routes: health, diagnosis of events, traffic over time, metrics, and a stream of them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from functools import partial
+from typing import Annotated
+
+import msgspec
+from litestar import MediaType, Response, get
+from litestar.exceptions import TooManyRequestsException
+from litestar.params import FromQuery, QueryParameter
+from litestar.response import Stream
+from msgspec import Struct
+
+from rankloop import __version__
+from rankloop.service.http.auth import needs
+from rankloop.service.http.context import AppContext, InjectedContext
+from rankloop.service.operations.doctor import Diagnosis, doctor
+from rankloop.service.operations.status import Health
+from rankloop.service.operations.traffic import By, Overview, by_steps
+from rankloop.service.service import RankingService
+
+ADMIN = [needs("admin")]
+LOOK_EVERY = 0.25  # seconds between two looks of a stream
+SPEAK_EVERY = 10.0  # seconds after which a stream says that nothing has changed
+Minutes = Annotated[int, QueryParameter(ge=1, le=525_600, description="how far to look back")]
+
+
+class Alive(Struct):
+    """Whether the service is well."""
+
+    ok: bool
+    version: str
+
+
+class Insight(Struct):
+    """A stretch of time as a whole, and in steps; steps without a list are left out."""
+
+    ranker: str
+    total: Overview
+    steps: list[Overview]
+
+
+@get("/v1/health", summary="Is it well?")
+async def health(context: InjectedContext) -> Alive:
+    """Whether everything keeps up; needs no key and says nothing else."""
+    return Alive(context.service.health().ok, __version__)
+
+
+@get("/v1/doctor", guards=ADMIN, summary="Do the clicks arrive?")
+async def diagnosis(context: InjectedContext, minutes: Minutes = 1440) -> Diagnosis:
+    """What was made of recent events, and what is wrong with them or with the service if anything is."""
+    job = partial(diagnose, context.service, minutes)
+    return await context.ask(job)
+
+
+@get("/v1/overview", guards=ADMIN, summary="Does it learn, and what does it cost?")
+async def insight(
+    context: InjectedContext,
+    ranker: FromQuery[str] = "default",
+    minutes: Minutes = 1440,
+    steps: Annotated[int, QueryParameter(ge=1, le=1000)] = 50,
+    by: Annotated[By, QueryParameter(description="steps of equal time, or of equally many lists")] = "time",
+) -> Insight:
+    """Clicks, certainty, exploration and fallbacks of a stretch of time."""
+    job = partial(look, context.service, ranker, minutes=minutes, steps=steps, by=by)
+    return await context.ask(job)
+
+
+def diagnose(service: RankingService, minutes: int) -> Diagnosis:
+    """Whether the clicks of the last minutes arrived; what is wrong with the service itself comes first."""
+    since, until = _stretch(service, minutes)
+    found = doctor(service.store, since=since, until=until)
+    return replace(found, findings=(*service.health().findings, *found.findings))
+
+
+def look(service: RankingService, ranker: str, *, minutes: int, steps: int, by: By) -> Insight:
+    """What happened in the last minutes."""
+    store, name = service.store, service.ranker(ranker).name
+    since, until = _stretch(service, minutes)
+    return Insight(name, *by_steps(store, name, since=since, until=until, steps=steps, by=by))
+
+
+@get("/metrics", guards=[needs("rank")], media_type=MediaType.TEXT, summary="Numbers for Prometheus")
+async def metrics(context: InjectedContext) -> Response[bytes]:
+    """In Prometheus' text format."""
+    return Response(context.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+@get("/v1/stream", guards=ADMIN, media_type="text/event-stream", summary="The counters, as they change")
+async def stream(context: InjectedContext) -> Stream:
+    """Server-sent events: findings in words and the rankers' numbers, when one changes, and now and then."""
+    if context.streams >= context.settings.streams:
+        raise TooManyRequestsException(f"at most {context.settings.streams} streams can be open: close one")
+    return Stream(_changes(context), media_type="text/event-stream")
+
+
+async def _changes(context: AppContext) -> AsyncIterator[bytes]:
+    context.streams += 1
+    said, at = b"", 0.0
+    try:
+        while not context.stopping.is_set():
+            now = _spoken(context.service.health())
+            if now != said or time.monotonic() - at > SPEAK_EVERY:
+                said, at = now, time.monotonic()
+                yield b"event: state\ndata: " + said + b"\n\n"
+            await asyncio.sleep(LOOK_EVERY)
+    finally:
+        context.streams -= 1
+
+
+def _spoken(state: Health) -> bytes:
+    return msgspec.json.encode({"ok": state.ok, "findings": state.findings, "rankers": state.rankers})
+
+
+def _stretch(service: RankingService, minutes: int) -> tuple[float, float]:
+    """The last minutes by the log's time, to the end of this second."""
+    now = service.store.time(service.clock())
+    return now - 60 * minutes, now + 1

@@ -1,0 +1,317 @@
+"""Fold of a ranker's log: what was learned, and what is in force, after each entry.
+
+Entries are applied in order, and nothing else matters: not when, not by whom, not from which snapshot. A list
+that got clicks is *open* until its window closes, by the log's time; then all its clicks are learned at once,
+as one feedback. The version of a model is the number of the entry that last changed it.
+
+Applying an entry either succeeds or raises before the entry is passed: a store that cannot be read just now
+is asked again later, and nothing is skipped. A list that nobody can learn from, today or ever, is refused:
+counted, with the reason.
+"""
+
+from __future__ import annotations
+
+import copy
+import heapq
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, Self
+
+from rankloop.policies import Policy
+from rankloop.service.errors import HistoryError
+from rankloop.service.learning.feedback import lesson
+from rankloop.service.learning.in_force import InForce
+from rankloop.service.learning.model import Model
+from rankloop.service.learning.scaling import Scale, scale_of
+from rankloop.service.settings import LEARNS, RankerSettings
+from rankloop.spelling import Catalogue, describe
+from rankloop.store import Decision, Entry, Event, Impression, Snapshot
+from rankloop.types import DataError
+
+LOGGER = logging.getLogger("rankloop.service")
+
+
+class Past(Protocol):
+    """What a fold may ask about the log before it."""
+
+    def impression(self, query_id: str) -> Impression | None:
+        """A list that was shown."""
+        ...
+
+    def model(self, seq: int, *, without: frozenset[str]) -> Model:
+        """The model after an entry, as if some events had never been."""
+        ...
+
+    def again(self, until: int, *, without: frozenset[str], rules: RankerSettings | None) -> Fold:
+        """The fold of everything before an entry, without some events or under other rules."""
+        ...
+
+
+@dataclass(slots=True)
+class OpenList:
+    """A list that got clicks and still takes more."""
+
+    closes_at: float
+    done: dict[int, set[str]] = field(default_factory=dict)  # by position: what was done there
+
+
+class Fold:
+    """The state of a ranker after some entry of its log.
+
+    `without` are events to pass over as if they had never been; `rules` are given when the log is folded as
+    if they had held all along; `targets` are the entries to which the log later rolls back: the models there
+    are kept on the way.
+    """
+
+    def __init__(
+        self,
+        ranker: str,
+        past: Past,
+        known: Catalogue,
+        *,
+        without: frozenset[str] = frozenset(),
+        rules: RankerSettings | None = None,
+        targets: Iterable[int] = (),
+    ) -> None:
+        self.ranker, self.past, self.known = ranker, past, known
+        self.without = without
+        self.position, self.at, self.version = 0, float("-inf"), 0
+        self.in_force = InForce(rules=rules or RankerSettings())
+        self.policy: Policy = self.rules.policy
+        self.scale: Scale = scale_of(self.rules.scaling)
+        self.lists = self.width = 0
+        self.refused = 0  # lists nobody could learn from
+        self.trouble = ""  # why the last of them was refused
+        self.unkept = 0  # versions since the snapshot it came from, or since the last one it gave
+        self.open: dict[str, OpenList] = {}
+        self._closing: list[tuple[float, int, str]] = []  # a heap: closes_at, number of the list, its id
+        self._changed = False  # by the entry that is being applied
+        self._given = rules
+        self._targets = sorted(set(targets))
+        self._marks: dict[int, Model] = {}
+
+    @property
+    def rules(self) -> RankerSettings:
+        """The rules after the last entry."""
+        return self.in_force.rules
+
+    @property
+    def model(self) -> Model:
+        """What readers may see."""
+        return Model(
+            version=self.version, policy=self.policy, scale=self.scale, lists=self.lists, width=self.width
+        )
+
+    @property
+    def closes_next(self) -> float:
+        """When the next open list closes; infinite if none is open."""
+        return self._closing[0][0] if self._closing else float("inf")
+
+    def apply(self, entry: Entry) -> None:
+        """Take in the next entry. If it raises, the entry is not passed, and can be applied again."""
+        self._mark(entry.seq)
+        if isinstance(entry, Event) and entry.event_id in self.without:
+            return
+        self._close(until=entry.at)
+        if isinstance(entry, Event):
+            self._note(entry)
+        else:
+            self._decide(entry)
+        self.position, self.at = entry.seq, entry.at
+        if self._changed:
+            self.version, self._changed = entry.seq, False
+            self.unkept += 1
+
+    def run(self, entries: Iterable[Entry]) -> Self:
+        """Take in many entries."""
+        for entry in entries:
+            self.apply(entry)
+        return self
+
+    # clicks
+
+    def _note(self, event: Event) -> None:
+        """A click opens its list or joins those there are."""
+        if event.position is None or event.list_seq is None or event.closes_at is None:
+            return
+        if event.verdict == "late" and not self.rules.learn_late:
+            return
+        if event.query_id not in self.open:
+            self.open[event.query_id] = OpenList(event.closes_at)
+            heapq.heappush(self._closing, (event.closes_at, event.list_seq, event.query_id))
+        self.open[event.query_id].done.setdefault(event.position, set()).add(event.action)
+        if len(self.open) > self.rules.max_open:
+            self._close_next()
+
+    def _close(self, *, until: float) -> None:
+        while self._closing and self._closing[0][0] <= until:
+            self._close_next()
+
+    def _close_next(self) -> None:
+        """Learn the list whose window closes first; it stays open if it cannot be read just now."""
+        _, _, query_id = self._closing[0]
+        done = self.open[query_id].done
+        clicked = [position for position, actions in done.items() if self.rules.clicked(actions)]
+        if clicked and self.in_force.mode in LEARNS:
+            try:
+                impression = self.past.impression(query_id)
+            except DataError as error:  # damaged for good; everything else may pass, and is raised
+                self._refuse(query_id, error)
+            else:
+                if impression is not None:
+                    self._learn(impression, clicked)
+        heapq.heappop(self._closing)
+        del self.open[query_id]
+
+    def _learn(self, impression: Impression, clicked: list[int]) -> None:
+        scale = self.scale.after(impression.features)
+        try:
+            found = lesson(replace(self.model, scale=scale), impression, clicked)
+            if found is None:
+                return
+            pupil = copy.copy(found.policy)  # a twin: learn replaces arrays and changes none
+            pupil.learn(found.feedback)
+        except MemoryError:  # says something about this moment, nothing about the list
+            raise
+        except Exception as error:  # whatever it is: it would be the same each time
+            self._refuse(impression.query_id, error)
+            return
+        self.policy, self.scale, self.lists = pupil, scale, self.lists + 1
+        self.width = found.feedback.ranking.query.features.shape[1]
+        self._changed = True
+
+    def _refuse(self, query_id: str, error: Exception) -> None:
+        self.refused += 1
+        self.trouble = f"list {query_id!r} could not be learned from: {type(error).__name__}: {error}"[:500]
+        LOGGER.warning("ranker %r: %s", self.ranker, self.trouble)
+
+    # decisions
+
+    def _decide(self, decision: Decision) -> None:
+        acts: Mapping[str, Callable[[Decision, InForce], None]] = {
+            "settings": self._settings,
+            "rollback": self._rollback,
+            "forget": self._forget,
+            "flush": self._flush,
+        }
+        after = self.in_force.after(decision, self.known)
+        if after.trouble and not self._given:
+            raise HistoryError(after.trouble)
+        if self._given:
+            after = replace(after, rules=self._given, trouble="")
+        act = acts.get(decision.kind)  # others change only what is in force
+        if act is not None:
+            act(decision, after)
+        self.in_force = after
+
+    def _settings(self, decision: Decision, after: InForce) -> None:
+        before, rules, first = self.rules, after.rules, self.position == 0
+        if decision.body.get("relearn") and not first and not self._given:
+            self._take_over(self.past.again(decision.seq, without=self.without, rules=rules))
+        elif first or not rules.policy.understands(before.policy) or rules.scaling != before.scaling:
+            if not (self._given and self.lists == 0):  # a relearned model starts as wide as it will be
+                self.width = 0
+            self.policy, self.scale, self.lists = rules.policy, scale_of(rules.scaling), 0
+            self._changed = True
+        else:
+            self.policy = rules.policy.from_state(self.policy.state())  # other settings, same knowledge
+            self._changed |= describe(rules.policy) != describe(before.policy)
+
+    def _rollback(self, decision: Decision, after: InForce) -> None:
+        target = int(decision.body["to"])
+        model = self._marks.get(target) or self.past.model(target, without=self.without)
+        if not after.rules.policy.understands(model.policy):  # nobody may decide that any more
+            return
+        self.policy = after.rules.policy.from_state(model.policy.state())
+        self.scale, self.lists, self.width = model.scale, model.lists, model.width
+        self._changed = True
+
+    def _forget(self, decision: Decision, _: InForce) -> None:
+        ids = frozenset(decision.body["events"])
+        if not ids <= self.without:  # otherwise this fold never knew them
+            without = self.without | ids
+            self._take_over(self.past.again(decision.seq, without=without, rules=self._given))
+            self.without = without
+            self._marks.clear()  # they still knew these events
+        self._changed = True
+
+    def _flush(self, _: Decision, __: InForce) -> None:
+        self._close(until=float("inf"))
+
+    def _take_over(self, other: Fold) -> None:
+        """Go on from another past."""
+        self.policy, self.scale = other.policy, other.scale
+        self.lists, self.width = other.lists, other.width
+        self.open, self._closing = other.open, other._closing
+        self.refused, self.trouble = other.refused, other.trouble
+        self._changed = True
+
+    def _mark(self, seq: int) -> None:
+        """Keep the model at entries that will be returned to, before going beyond them."""
+        while self._targets and self._targets[0] < seq:
+            self._marks[self._targets.pop(0)] = self.model.apart()
+
+    # snapshots
+
+    def snapshot(self) -> Snapshot:
+        """Everything that does not follow from the decisions alone, as JSON and named arrays."""
+        closing = {query_id: (closes_at, number) for closes_at, number, query_id in self._closing}
+        body: dict[str, Any] = {
+            "version": self.version,
+            "lists": self.lists,
+            "width": self.width,
+            "refused": self.refused,
+            "trouble": self.trouble,
+            "without": sorted(self.without),
+            "open": {
+                query_id: [*closing[query_id], [[at, sorted(actions)] for at, actions in each.done.items()]]
+                for query_id, each in self.open.items()
+            },
+            "form": FORM,
+        }
+        arrays = {f"policy.{name}": value for name, value in self.policy.state().items()}
+        arrays |= {f"scale.{name}": value for name, value in self.scale.state().items()}
+        return Snapshot(seq=self.position, at=self.at, ranker=self.ranker, body=body, arrays=arrays)
+
+    @classmethod
+    def resume(
+        cls,
+        snapshot: Snapshot,
+        in_force: InForce,
+        past: Past,
+        known: Catalogue,
+        *,
+        without: frozenset[str] = frozenset(),
+        rules: RankerSettings | None = None,
+        targets: Iterable[int] = (),
+    ) -> Self:
+        """Go on from a snapshot; `in_force` is what was in force there."""
+        body = snapshot.body
+        forgotten = frozenset(body["without"]) | without
+        fold = cls(snapshot.ranker, past, known, without=forgotten, rules=rules, targets=targets)
+        fold.position, fold.at, fold.version = snapshot.seq, snapshot.at, body["version"]
+        first = 0 if body.get("form") == FORM else 1  # positions were once counted from 0
+        for query_id, (closes_at, number, done) in body["open"].items():
+            fold.open[query_id] = OpenList(closes_at, {at + first: set(actions) for at, actions in done})
+            heapq.heappush(fold._closing, (closes_at, number, query_id))
+        if rules is not None:  # nothing was learned yet under these rules
+            fold.in_force = replace(in_force, rules=rules, trouble="")
+            return fold
+        if in_force.trouble:
+            raise HistoryError(in_force.trouble)
+        fold.in_force = in_force
+        fold.lists, fold.width, fold.refused = body["lists"], body["width"], body["refused"]
+        fold.trouble = body.get("trouble", "")
+        fold.policy = fold.rules.policy.from_state(_part("policy.", snapshot))
+        fold.scale = scale_of(fold.rules.scaling, _part("scale.", snapshot))
+        return fold
+
+
+FORM = 2  # of snapshots' bodies
+
+
+def _part(prefix: str, snapshot: Snapshot) -> dict[str, Any]:
+    return {
+        name.removeprefix(prefix): value for name, value in snapshot.arrays.items() if name.startswith(prefix)
+    }

@@ -1,0 +1,95 @@
+"""What is in force for a ranker: a fold of the decisions in its log, and of nothing else.
+
+Whoever folds the same decisions gets the same settings, mode, schema and closed lists: another thread,
+another process, a transaction in which one more decision was just written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from rankloop.service.settings import Mode, RankerSettings
+from rankloop.spelling import Catalogue
+from rankloop.store import Decision, Store
+from rankloop.types import RankloopError
+
+KINDS = ("settings", "mode", "schema", "flush")  # the decisions that change what is in force
+
+
+class KnowsDecisions(Protocol):
+    """A transaction, as far as a fold of decisions needs it."""
+
+    def decisions(self, ranker: str, *, after: int = 0) -> Iterable[Decision]:
+        """What was decided after an entry, in order; also what this transaction wrote."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class InForce:
+    """Settings, mode, schema and closed lists after a decision of the log.
+
+    Settings that this process cannot read, because they name a policy it does not have, leave `trouble`: the
+    ranker then shows the caller's order, and its events are taken in by what can be read of its settings.
+    """
+
+    position: int = 0  # the last decision that was folded
+    rules: RankerSettings = field(default_factory=RankerSettings)
+    settings: int = 0  # their version
+    mode: Mode = "explore"
+    mode_since: int = 0  # the entry that set it
+    schema: Mapping[str, int] = field(default_factory=dict)  # features by name: their column
+    flushed: int = 0  # the last entry that closed all lists shown before it
+    trouble: str = ""
+
+    def after(self, decision: Decision, known: Catalogue) -> InForce:
+        """What is in force after one more decision."""
+        body, seq = decision.body, decision.seq
+        if decision.kind == "settings":
+            rules, trouble = _readable(body["settings"], known)
+            return replace(self, position=seq, rules=rules, settings=seq, trouble=trouble)
+        if decision.kind == "mode":
+            return replace(self, position=seq, mode=body["mode"], mode_since=seq)
+        if decision.kind == "schema":
+            return replace(self, position=seq, schema=_longer(self.schema, body["names"]))
+        if decision.kind == "flush":
+            return replace(self, position=seq, flushed=seq)
+        return replace(self, position=seq)
+
+    def after_all(self, decisions: Iterable[Decision], known: Catalogue) -> InForce:
+        """What is in force after many more decisions."""
+        found = self
+        for decision in decisions:
+            found = found.after(decision, known)
+        return found
+
+    def within(self, transaction: KnowsDecisions, ranker: str, known: Catalogue) -> InForce:
+        """What is in force inside a transaction: it sees what is not durable yet, so nobody may keep it."""
+        return self.after_all(transaction.decisions(ranker, after=self.position), known)
+
+
+def in_force(store: Store, ranker: str, known: Catalogue, *, until: int | None = None) -> InForce:
+    """What was in force after an entry of the log; without one, what is in force now."""
+    chosen = (decision for kind in KINDS for decision in store.decisions(ranker, kind=kind))
+    ordered = sorted(chosen, key=lambda decision: decision.seq)
+    kept = [decision for decision in ordered if until is None or decision.seq <= until]
+    found = InForce().after_all(kept, known)
+    return found if until is None else replace(found, position=until)
+
+
+def _readable(data: Mapping[str, Any], known: Catalogue) -> tuple[RankerSettings, str]:
+    """The settings, or as much of them as this process can read, and in words what it cannot."""
+    try:
+        return RankerSettings.from_json(data, known), ""
+    except (RankloopError, TypeError, ValueError, KeyError) as error:
+        rest = {name: value for name, value in data.items() if name in ("window", "actions", "learn_late")}
+        return RankerSettings(**rest), f"its settings cannot be read: {error}"
+
+
+def _longer(schema: Mapping[str, int], names: Iterable[str]) -> dict[str, int]:
+    """New features get the next columns; one that is known keeps its own."""
+    longer = dict(schema)
+    for name in names:
+        longer.setdefault(name, len(longer))
+    return longer

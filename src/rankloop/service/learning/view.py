@@ -1,0 +1,24 @@
+"""View: all that ranking needs, as of one moment; a value that is swapped as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rankloop.service.learning.in_force import InForce
+from rankloop.service.learning.model import Model
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class View:
+    """What was decided, and what was learned."""
+
+    in_force: InForce
+    model: Model
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """Features that the policy cannot take in because they came after it had begun to learn."""
+        width, names = self.model.width, list(self.in_force.schema)
+        if not 0 < width < len(names) or self.model.policy.widened(len(names)) is not None:
+            return ()
+        return tuple(names[width:])

@@ -1,0 +1,1 @@
+"""Operations: audit, explain, roll back, retain, and look at how everything is."""

@@ -1,0 +1,94 @@
+"""Audit of a past list: everything that is known about it, and the list itself, made again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rankloop.policies import Random
+from rankloop.service.errors import HistoryError
+from rankloop.service.learning.history import History
+from rankloop.service.learning.in_force import InForce
+from rankloop.service.learning.model import Model
+from rankloop.service.learning.scaling import WithinQuery
+from rankloop.service.learning.view import View
+from rankloop.service.serving.candidates import Candidates
+from rankloop.service.serving.request import RankRequest
+from rankloop.service.serving.response import RankResponse
+from rankloop.service.serving.serve import serve
+from rankloop.store import Event, Impression, Store
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Audit:
+    """What was shown, on what grounds, and what users did with it."""
+
+    impression: Impression
+    events: Sequence[Event]
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A list made again, and whether it is the one that was shown, byte for byte."""
+
+    response: RankResponse
+    body: bytes  # the response as JSON
+    identical: bool
+
+
+def audit(store: Store, query_id: str) -> Audit:
+    """Everything that is known about a past list."""
+    impression = store.impression(query_id)
+    if impression is None:
+        raise HistoryError(f"no list is kept under the query_id {query_id!r}: it never was, or was discarded")
+    return Audit(impression, store.events_of(query_id))
+
+
+def replay(shown: Impression, history: History) -> Replay:
+    """Make a past list again, from its inputs, the model and the settings of its time."""
+    made = serve(
+        _view(shown, history),
+        _request(shown),
+        shown.features,
+        query_id=shown.query_id,
+        seed=shown.seed,
+        at=shown.at,
+        fallback=shown.fallback,
+    )
+    return Replay(made.response, made.body, _same(made.impression, shown))
+
+
+def _view(shown: Impression, history: History) -> View:
+    """What was in force and learned when a list was made; a fallback depended on neither."""
+    if shown.fallback:
+        terms = InForce(settings=shown.settings, mode=shown.mode)  # type: ignore[arg-type]  # typed by text
+        return View(in_force=terms, model=Model(version=shown.model, policy=Random(), scale=WithinQuery()))
+    rules = history.settings(shown.settings)
+    terms = InForce(rules=rules, settings=shown.settings, mode=shown.mode)  # type: ignore[arg-type]
+    return View(in_force=terms, model=history.model(shown.model))
+
+
+def _request(shown: Impression) -> RankRequest:
+    pinned_at = shown.pinned_at.tolist()
+    candidates = Candidates(
+        object_ids=shown.object_ids,
+        names=(),  # the features are by column already
+        values=shown.features,
+        pinned_at=pinned_at if any(pinned_at) else (),
+        groups=shown.groups,
+    )
+    return RankRequest(
+        ranker=shown.ranker,
+        candidates=candidates,
+        k=shown.k,
+        user_query=shown.user_query,
+        client_id=shown.client_id,
+        session_id=shown.session_id,
+    )
+
+
+def _same(made: Impression, shown: Impression) -> bool:
+    """Equal to the bit; a list from before responses had this form is compared without its digest."""
+    evidence = [{name: value.tobytes() for name, value in each.evidence.items()} for each in (made, shown)]
+    order = made.order.tolist() == shown.order.tolist()
+    return order and evidence[0] == evidence[1] and shown.digest in (b"", made.digest)

@@ -1,0 +1,44 @@
+"""Settled pairs of a past list, and those that were still open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rankloop.explorers import ordered_blocks
+from rankloop.service.learning.model import Model
+from rankloop.service.serving.serve import TellsCertainty
+from rankloop.store import Impression
+from rankloop.types import Query
+
+
+@dataclass(frozen=True, slots=True)
+class SettledPairs:
+    """The results of a list, by what the model of that time was sure of."""
+
+    shown: tuple[str, ...]  # best first
+    scores: tuple[float, ...]  # of each
+    settled: tuple[tuple[bool, ...], ...] | None  # [k][k], symmetric; None: the policy cannot tell
+    blocks: tuple[tuple[str, ...], ...]  # best first; within one, something is open
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of results there are."""
+        return len(self.shown) * (len(self.shown) - 1) // 2
+
+    @property
+    def open_pairs(self) -> int | None:
+        """How many of them are not settled."""
+        return None if self.settled is None else self.pairs - sum(map(sum, self.settled)) // 2
+
+
+def settled_pairs(shown: Impression, model: Model) -> SettledPairs:
+    """The picture of a list, with the model that made it."""
+    policy, features = model.ready(shown.features)
+    mine = Query(shown.query_id, features, shown.object_ids, shown.groups).take(shown.order)
+    names, scores = tuple(shown.shown), policy.score(mine)
+    if not isinstance(policy, TellsCertainty):
+        return SettledPairs(names, tuple(scores.tolist()), None, ())
+    certain = policy.certain_orders(mine)
+    blocks = tuple(tuple(names[row] for row in block) for block in ordered_blocks(scores, certain))
+    decided = tuple(map(tuple, (certain | certain.T).tolist()))
+    return SettledPairs(names, tuple(scores.tolist()), decided, blocks)

@@ -1,0 +1,131 @@
+"""Guardrails: what a list may look like, whatever the policy would like to try.
+
+All lists here are rows, best first. The *reference* is the list without exploration: by score, equal
+scores in the caller's order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from rankloop.service.settings import RankerSettings
+from rankloop.types import BoolArray, FloatArray, IntArray
+
+
+def by_score(scores: FloatArray) -> list[int]:
+    """The reference: the best first, equal scores in the caller's order.
+
+    >>> by_score(np.array([0.0, 1.0, 0.0]))
+    [1, 0, 2]
+    """
+    order: list[int] = (-scores).argsort(kind="stable").tolist()
+    return order
+
+
+def limit_exploration(wanted: Sequence[int], reference: Sequence[int], pairs: int) -> list[int]:
+    """The way from the reference to the list that is wanted, ended after this many swaps of neighbours.
+
+    Each swap puts one more pair in another order than the reference has it.
+
+    >>> limit_exploration([2, 1, 0], [0, 1, 2], 3), limit_exploration([2, 1, 0], [0, 1, 2], 1)
+    ([2, 1, 0], [0, 2, 1])
+    """
+    found = list(reference)
+    for index, row in enumerate(wanted):
+        if pairs == 0:
+            break
+        start = found.index(row, index)
+        steps = min(start - index, pairs)
+        found.insert(start - steps, found.pop(start))
+        pairs -= steps
+    return found
+
+
+def limit_displacement(wanted: Sequence[int], most: int, k: int) -> list[int]:
+    """The first `k` of a list like the one wanted in which no row is farther than this from its own number.
+
+    Rows are numbered in the caller's order. From the top: the row that must stand here because it may not
+    sink lower, otherwise the first one wanted of those that may stand so high. No two rows are due at one
+    position, so nobody is left behind.
+
+    >>> limit_displacement([3, 2, 1, 0], 1, 4), limit_displacement([3, 2, 1, 0], 3, 4)
+    ([1, 0, 3, 2], [3, 2, 1, 0])
+    """
+    waiting, found = list(wanted), []
+    for index in range(min(k, len(wanted))):
+        due = index - most
+        row = due if due in waiting else next(row for row in waiting if row <= index + most)
+        waiting.remove(row)
+        found.append(row)
+    return found
+
+
+def freeze_top(wanted: Sequence[int], reference: Sequence[int]) -> list[int]:
+    """The list that is wanted, below the best of the reference.
+
+    >>> freeze_top([2, 1, 0], [0, 1, 2])
+    [0, 2, 1]
+    """
+    best = reference[0]
+    return [best, *(row for row in wanted if row != best)]
+
+
+def place_pins(free: Sequence[int], pins: Mapping[int, int], k: int) -> list[int]:
+    """A list of `k` in which `pins` (position from 1: row) stand where they must, free rows between them.
+
+    >>> place_pins([4, 5, 6], {2: 9}, 3)
+    [4, 9, 5]
+    """
+    rest = iter(free)
+    return [pins[position] if position in pins else next(rest) for position in range(1, k + 1)]
+
+
+def explored(drawn: list[int], scores: FloatArray, rules: RankerSettings, k: int) -> list[int]:
+    """The list that was drawn, as far as the rules allow it."""
+    if rules.max_explored_pairs is None and rules.max_displacement is None and not rules.freeze_top:
+        return drawn
+    reference, shown = by_score(scores), set(drawn)
+    wanted = drawn + [row for row in reference if row not in shown]
+    if rules.max_explored_pairs is not None:
+        wanted = limit_exploration(wanted[:k], reference, rules.max_explored_pairs)
+    if rules.freeze_top:
+        wanted = freeze_top(wanted, reference)
+    return bounded(wanted, rules, k)
+
+
+def bounded(wanted: list[int], rules: RankerSettings, k: int) -> list[int]:
+    """The first `k` that are wanted, none farther from the caller's own position than the rules allow."""
+    if rules.max_displacement is None:
+        return wanted[:k]
+    return limit_displacement(wanted, rules.max_displacement, k)
+
+
+def pairs_shown(shown: IntArray) -> tuple[IntArray, IntArray]:
+    """All pairs of a list: the rows that stand above, and those below them.
+
+    >>> above, below = pairs_shown(np.array([7, 5, 6]))
+    >>> above.tolist(), below.tolist()
+    ([7, 7, 5], [5, 6, 6])
+    """
+    upper, lower = _pairs_of_indices(len(shown))
+    return shown[upper], shown[lower]
+
+
+@lru_cache(maxsize=4)  # lists of one site are equally long, as a rule; those of 1000 are 8 MB
+def _pairs_of_indices(n: int) -> tuple[IntArray, IntArray]:
+    upper, lower = np.triu_indices(n, 1)
+    return upper, lower
+
+
+def discordant(above: IntArray, below: IntArray, scores: FloatArray) -> BoolArray:
+    """Discordant pairs: which stand the other way round than in the reference.
+
+    >>> discordant(*pairs_shown(np.array([1, 0, 2])), np.array([0.9, 0.8, 0.1])).tolist()
+    [True, False, False]
+    """
+    higher, lower = scores[above], scores[below]
+    wrong: BoolArray = (higher < lower) | ((higher == lower) & (above > below))
+    return wrong

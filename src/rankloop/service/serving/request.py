@@ -1,0 +1,67 @@
+"""Rank request: what a caller wants ranked, and how; checked where it is born."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rankloop.service.errors import RequestError
+from rankloop.service.serving.candidates import Candidates
+from rankloop.service.texts import check_text
+
+LONGEST_QUERY = 2000  # characters
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class RankRequest:
+    """A query and its candidates, in the caller's own order.
+
+    The same session, or the same client, asking the same ranker the same `user_query` meets the same luck.
+    Without a `query_id` the service gives one.
+
+    >>> from rankloop.service import Candidate, columns
+    >>> RankRequest(ranker="shop", candidates=columns([Candidate("a", {"price": 3})])).k
+    10
+    """
+
+    ranker: str = "default"
+    candidates: Candidates
+    k: int = 10  # how many results to show; all, if there are fewer candidates
+    user_query: str = ""
+    client_id: str = ""
+    session_id: str = ""
+    query_id: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what nobody could rank."""
+        k: object = self.k
+        if not isinstance(k, int) or isinstance(k, bool) or k < 1:
+            raise RequestError(f"k must be a whole number of at least 1, found {k!r}")
+        check_text("user_query", self.user_query, empty=True, longest=LONGEST_QUERY)
+        check_text("client_id", self.client_id, empty=True)
+        check_text("session_id", self.session_id, empty=True)
+        if self.query_id is not None:
+            check_text("query_id", self.query_id)
+        if not self.candidates.object_ids:
+            raise RequestError("expected at least one candidate, found none")
+        _check_distinct("object_id", self.candidates.object_ids)
+        self._check_pins()
+
+    def _check_pins(self) -> None:
+        if not self.candidates.pinned_at:
+            return
+        pins, n = [position for position in self.candidates.pinned_at if position], self.n
+        _check_distinct("pinned_at", pins)
+        if pins and max(pins) > n:
+            raise RequestError(f"pinned_at must be a position of 1 to {n}, found {max(pins)}")
+
+    @property
+    def n(self) -> int:
+        """How many candidates there are."""
+        return len(self.candidates.object_ids)
+
+
+def _check_distinct(name: str, values: Sequence[object]) -> None:
+    if len(set(values)) != len(values):
+        twice = next(value for value in values if values.count(value) > 1)
+        raise RequestError(f"every {name} must be there once, found {twice!r} twice")

@@ -1,0 +1,249 @@
+"""Serving one list: from a model, candidates and a seed to a response; pure, so any list can be made again.
+
+Live ranking, replay and fallback are the same call: they differ in what is given to it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from rankloop.policies import ExploresUncertain, Policy
+from rankloop.service.learning.view import View
+from rankloop.service.serving.guardrails import (
+    bounded,
+    by_score,
+    discordant,
+    explored,
+    pairs_shown,
+    place_pins,
+)
+from rankloop.service.serving.request import RankRequest
+from rankloop.service.serving.response import ENCODER, Provenance, RankResponse, Result
+from rankloop.service.serving.seeds import generator
+from rankloop.service.settings import LEARNS
+from rankloop.store import Impression
+from rankloop.types import Array, BoolArray, FloatArray, IntArray, Query
+
+
+@runtime_checkable
+class TellsCertainty(Protocol):
+    """A policy that can say which orders are settled."""
+
+    def certain_orders(self, query: Query) -> BoolArray:
+        """`certain[i, j]`: the order of `i` above `j` is settled."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draft:
+    """A list that was made and that nobody has seen: it is written down when it is shown, or not at all."""
+
+    response: RankResponse
+    body: bytes  # the response as JSON
+    impression: Impression
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Listing:
+    """The rows of a list, what a policy needs to learn from it, and what is to be said about it."""
+
+    order: IntArray  # [k] rows, as shown
+    scores: FloatArray  # [n]
+    evidence: Mapping[str, Array] = field(default_factory=dict)
+    teaches: bool = False
+    settled: Mapping[int, bool] = field(default_factory=dict)  # by row: settled against all others shown
+    pairs: int = 0
+    settled_pairs: int | None = None
+    explored: int = 0
+    cost: float = 0.0
+
+
+def serve(
+    view: View,
+    request: RankRequest,
+    raw: FloatArray,
+    *,
+    query_id: str,
+    seed: int,
+    at: float,
+    fallback: str = "",
+) -> Draft:
+    """The list for a request under what is in force; the caller's own order if there is a `fallback`.
+
+    `raw` are the candidates' features by column of the schema, NaN where missing.
+    """
+    listing = callers_order(request, raw) if fallback else listed(view, request, raw, query_id, seed)
+    in_force, candidates = view.in_force, request.candidates
+    provenance = Provenance(
+        ranker=request.ranker,
+        model=view.model.version,
+        settings=in_force.settings,
+        policy="" if fallback else view.model.policy.name,  # none had a part in the caller's order
+        mode=in_force.mode,
+        seed=seed,
+        explored_pairs=listing.explored,
+        fallback=fallback or None,
+    )
+    response = RankResponse(query_id, _results(request, listing), provenance)
+    body = ENCODER.encode(response)
+    impression = Impression(
+        at=at,
+        ranker=request.ranker,
+        query_id=query_id,
+        user_query=request.user_query,
+        client_id=request.client_id,
+        session_id=request.session_id,
+        model=provenance.model,
+        settings=provenance.settings,
+        mode=provenance.mode,
+        policy=provenance.policy,
+        seed=seed,
+        k=request.k,
+        object_ids=candidates.object_ids,
+        groups=candidates.groups,
+        pinned_at=_pinned_at(request),
+        features=raw,
+        order=listing.order,
+        evidence=listing.evidence,
+        teaches=listing.teaches,
+        fallback=fallback,
+        digest=hashlib.blake2b(body, digest_size=16).digest(),
+        pairs=listing.pairs,
+        settled=listing.settled_pairs,
+        explored=listing.explored,
+        cost=listing.cost,
+    )
+    return Draft(response, body, impression)
+
+
+def listed(view: View, request: RankRequest, raw: FloatArray, query_id: str, seed: int) -> Listing:
+    """A list under the rules.
+
+    The policy ranks the candidates that are not pinned, and later learns from their part of the list: so its
+    evidence is right, and a position that was not its choice teaches nothing.
+    """
+    mode = view.in_force.mode
+    policy, features = view.model.ready(raw)
+    query = Query(query_id, features, request.candidates.object_ids, request.candidates.groups)
+    scores = policy.score(query)
+    certain = _certain(policy, query) if mode in LEARNS else None
+    free, pins = _free_and_pinned(request)
+    k = min(request.k, request.n)
+    room = k - sum(position <= k for position in pins)
+    if room:
+        among = certain[np.ix_(free, free)] if pins and certain is not None else certain
+        part, standing = (query.take(free), scores[free]) if pins else (query, scores)
+        chosen, evidence, teaches = _choose(policy, part, standing, among, room, view, seed)
+    else:
+        chosen, evidence, teaches = [], {}, False
+    shown = free[chosen]
+    return Listing(
+        order=np.array(place_pins(shown.tolist(), pins, k), dtype=np.int64),
+        scores=scores,
+        evidence=evidence,
+        teaches=teaches,
+        **_numbers(policy, query, scores, certain, shown, explores=mode == "explore"),
+    )
+
+
+def callers_order(request: RankRequest, raw: FloatArray) -> Listing:
+    """The caller's own order, around the pins: when anything is broken, or there is no time."""
+    free, pins = _free_and_pinned(request)
+    order = place_pins(free.tolist(), pins, min(request.k, request.n))
+    return Listing(order=np.array(order, dtype=np.int64), scores=np.zeros(len(raw)))
+
+
+def _results(request: RankRequest, listing: Listing) -> tuple[Result, ...]:
+    scores, settled, names = listing.scores[listing.order], listing.settled, request.candidates.object_ids
+    if not np.isfinite(scores).all():
+        raise ValueError(f"a score must be finite, found {scores}")
+    pins = request.candidates.pinned_at
+    rows = zip(listing.order.tolist(), scores.tolist(), strict=True)
+    return tuple(
+        Result(names[row], position, score, settled.get(row), bool(pins and pins[row]))
+        for position, (row, score) in enumerate(rows, start=1)
+    )
+
+
+def _pinned_at(request: RankRequest) -> IntArray:
+    pins = request.candidates.pinned_at
+    return np.array(pins, np.int64) if pins else np.zeros(request.n, np.int64)
+
+
+def _free_and_pinned(request: RankRequest) -> tuple[IntArray, dict[int, int]]:
+    """The rows that are free, and the others by the position at which they are pinned."""
+    if not request.candidates.pinned_at:
+        return np.arange(request.n), {}
+    pinned_at = _pinned_at(request)
+    pinned = pinned_at.nonzero()[0].tolist()
+    return (pinned_at == 0).nonzero()[0], {int(pinned_at[row]): row for row in pinned}
+
+
+def _certain(policy: Policy, query: Query) -> BoolArray | None:
+    """The certain orders, if the policy draws by them; one with a `rank` of its own may do as it likes."""
+    if not isinstance(policy, ExploresUncertain) or type(policy).rank is not ExploresUncertain.rank:
+        return None
+    return policy.certain_orders(query)
+
+
+def _choose(
+    policy: Policy,
+    query: Query,
+    scores: FloatArray,
+    certain: BoolArray | None,
+    k: int,
+    view: View,
+    seed: int,
+) -> tuple[list[int], Mapping[str, Array], bool]:
+    """Rows of the free candidates, the policy's evidence, and whether it may learn from them."""
+    mode, rules = view.in_force.mode, view.in_force.rules
+    if mode == "passthrough":
+        return list(range(k)), {}, False
+    if mode == "frozen":
+        return bounded(by_score(scores), rules, k), {}, False
+    rng = generator(seed)
+    if certain is not None and isinstance(policy, ExploresUncertain):
+        draw = policy.draw(query, certain, k=k, rng=rng)
+    else:
+        draw = policy.rank(query, k=k, rng=rng)
+    if mode == "shadow":
+        chosen = list(range(k))
+    elif mode == "exploit":
+        chosen = bounded(by_score(scores), rules, k)
+    else:
+        chosen = explored(draw.order.tolist(), scores, rules, k)
+    as_drawn = chosen == draw.order.tolist()
+    return chosen, draw.evidence, as_drawn or policy.as_shown(draw, np.array(chosen)) is not None
+
+
+def _numbers(
+    policy: Policy,
+    query: Query,
+    scores: FloatArray,
+    certain: BoolArray | None,
+    shown: IntArray,
+    *,
+    explores: bool,
+) -> dict[str, Any]:
+    """What is to be said about the free results of a list."""
+    above, below = pairs_shown(shown)
+    numbers: dict[str, Any] = {"pairs": len(above)}
+    if explores:
+        wrong = discordant(above, below, scores)
+        # a pair that the model takes for right with probability p stands wrong with p and right with 1 - p
+        numbers["explored"] = int(np.count_nonzero(wrong))
+        numbers["cost"] = float(np.tanh((scores[below[wrong]] - scores[above[wrong]]) / 2).sum())
+    if len(shown) and hasattr(policy, "certain_orders"):
+        if certain is None:
+            certain = np.zeros((query.n_docs, query.n_docs), dtype=bool)
+            certain[np.ix_(shown, shown)] = policy.certain_orders(query.take(shown))
+        unsettled = ~(certain[above, below] | certain[below, above])
+        rows = {*above[unsettled].tolist(), *below[unsettled].tolist()}
+        numbers["settled_pairs"] = len(above) - int(np.count_nonzero(unsettled))
+        numbers["settled"] = {row: row not in rows for row in shown.tolist()}
+    return numbers

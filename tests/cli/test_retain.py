@@ -1,0 +1,53 @@
+"""rankloop retain: deletes the old part of a log, and says what that brought."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
+from rankloop.service.data_dir import DataDirectory
+from tests.cli.test_cli import rankloop
+
+DAY = 86_400.0
+LONG_AGO = 1_700_000_000.0
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The folder of a service that was used for ten days, some years ago."""
+    now = LONG_AGO
+    with DataDirectory(tmp_path).open() as store:
+        service = RankingService(store, clock=lambda: now)
+        service.create("shop", RankerSettings(snapshot_every=10))
+        for _ in range(200):
+            now += DAY / 20
+            shown = service.rank([Candidate(name, {name: 1.0}) for name in "abc"], ranker="shop")
+            service.record([UserEvent(shown.query_id, "b")])
+            service.flush("shop")
+        service.close()
+    return tmp_path
+
+
+def test_what_is_old_goes_and_what_was_learned_stays(folder: Path) -> None:
+    before = (folder / "log.db").stat().st_size
+    said = rankloop("retain", "--data-dir", str(folder), "--ranker", "shop", "--days", "1")
+    assert "shop: " in said
+    assert "entries deleted" in said
+    assert "given back to the disk" in said
+    assert (folder / "log.db").stat().st_size < before
+    with DataDirectory(folder).open() as store:
+        assert RankingService(store).model("shop").lists == 200
+    again = rankloop("retain", "--data-dir", str(folder), "--ranker", "shop", "--days", "9999999")
+    assert "nothing deleted" in again
+
+
+def test_a_folder_in_use_or_without_a_log_is_refused(folder: Path, tmp_path: Path) -> None:
+    with DataDirectory(folder).open():
+        refused = rankloop("retain", "--data-dir", str(folder), "--ranker", "shop", "--days", "1", expect=2)
+        assert "in use" in refused
+    nowhere = rankloop("retain", "--data-dir", str(tmp_path / "none"), "--days", "1", expect=2)
+    assert "holds no log" in nowhere
+    unknown = rankloop("retain", "--data-dir", str(folder), "--ranker", "shp", "--days", "1", expect=2)
+    assert "did you mean 'shop'" in unknown

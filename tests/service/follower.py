@@ -1,0 +1,77 @@
+"""A service in a process of its own, on a file that another process uses, too: commands come line by line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from rankloop.service import Candidate, RankingService, UserEvent
+from rankloop.store import SqliteStore, write
+from tests.service.life import Clock, Ids
+
+
+class Follower:
+    """What can be asked of it; every answer is JSON."""
+
+    def __init__(self, path: str) -> None:
+        self.clock = Clock()
+        self.store = SqliteStore(path)
+        self.service = RankingService(self.store, clock=self.clock, ids=Ids("theirs"))
+
+    def view(self, names: list[str]) -> dict[str, Any]:
+        """What it takes to be in force, after catching up."""
+        self.service.tick()
+        return in_force(self.service, names)
+
+    def rank(self, ranker: str, features: list[dict[str, float]]) -> dict[str, Any]:
+        candidates = [Candidate(f"d{number}", each) for number, each in enumerate(features)]
+        shown = self.service.rank(candidates, ranker=ranker)
+        write(self.store, lambda log: None)
+        return {"query_id": shown.query_id, "shown": shown.object_ids, "fallback": shown.provenance.fallback}
+
+    def click(self, query_id: str, object_id: str) -> str:
+        return self.service.record([UserEvent(query_id, object_id)])[0].verdict
+
+    def flush(self, ranker: str) -> None:
+        self.service.flush(ranker)
+
+    def set_mode(self, ranker: str, mode: Any) -> None:
+        self.service.set_mode(ranker, mode)
+
+    def set_window(self, ranker: str, seconds: float) -> None:
+        self.service.configure(ranker, replace(self.service.settings(ranker), window=seconds))
+
+    def create(self, ranker: str) -> None:
+        self.service.create(ranker)
+
+
+def in_force(service: RankingService, names: list[str]) -> dict[str, Any]:
+    """Everything that two services on one log must agree on."""
+    found: dict[str, Any] = {"rankers": list(service.rankers())}
+    for name in names:
+        model = service.model(name)
+        found[name] = {
+            "mode": service.mode(name),
+            "schema": service.schema(name),
+            "settings": service.settings(name).to_json(),
+            "version": model.version,
+            "state": {key: value.tolist() for key, value in sorted(model.policy.state().items())},
+        }
+    return found
+
+
+def main() -> None:
+    follower = Follower(sys.argv[1])
+    for line in sys.stdin:
+        name, now, options = json.loads(line)
+        follower.clock.now = now
+        act: Callable[..., Any] = getattr(follower, name)
+        sys.stdout.write(json.dumps(act(**options)) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

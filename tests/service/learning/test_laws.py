@@ -1,0 +1,131 @@
+"""Whatever happens, in whatever order: the model is the fold of its log."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from rankloop.policies import PDGD, PairRank, Sure
+from rankloop.service import Candidate, RankerSettings, RankingService, RankResponse, UserEvent
+from rankloop.service.settings import MODES, Mode
+from rankloop.store import MemoryStore
+from rankloop.types import State
+from tests.service.life import Clock, Ids, same, some_candidates, state
+
+RULES = (
+    RankerSettings(window=50.0, snapshot_every=3),
+    RankerSettings(window=80.0, snapshot_every=3, policy=PairRank(certainty=Sure(0.8)), learn_late=True),
+    RankerSettings(window=20.0, snapshot_every=3, policy=PDGD(), max_open=2),
+    RankerSettings(window=50.0, snapshot_every=3, scaling="running", freeze_top=True),
+)
+
+
+class Life(RuleBasedStateMachine):
+    """A ranker to which anything may happen."""
+
+    @initialize(rules=st.sampled_from(RULES))
+    def begin(self, rules: RankerSettings) -> None:
+        self.store, self.clock, self.ids = MemoryStore(), Clock(), Ids()
+        self.rng = np.random.default_rng(0)
+        self.lists: list[RankResponse] = []
+        self.states: dict[int, State] = {}
+        self.service = self.open()
+        self.service.create("shop", rules)
+
+    def open(self) -> RankingService:
+        return RankingService(self.store, clock=self.clock, ids=self.ids)
+
+    @rule(n=st.integers(1, 6), new=st.booleans())
+    def show(self, n: int, new: bool) -> None:
+        candidates = some_candidates(self.rng, n)
+        if new:
+            name = f"f{len(self.lists) % 3}"
+            candidates = [Candidate(e.object_id, {**e.features, name: self.rng.random()}) for e in candidates]
+        self.lists.append(self.service.rank(candidates, ranker="shop", k=4))
+        assert self.lists[-1].provenance.fallback is None
+
+    @rule(back=st.integers(1, 4), index=st.integers(0, 3))
+    def click(self, back: int, index: int) -> None:
+        if len(self.lists) >= back:
+            shown = self.lists[-back]
+            name = shown.object_ids[index % len(shown.object_ids)]
+            self.service.record([UserEvent(shown.query_id, name)])
+
+    @rule(seconds=st.sampled_from([1.0, 30.0, 100.0]))
+    def wait(self, seconds: float) -> None:
+        self.clock.now += seconds
+
+    @rule()
+    def tick(self) -> None:
+        self.service.tick()
+
+    @rule()
+    def flush(self) -> None:
+        self.service.flush("shop")
+
+    @rule(mode=st.sampled_from(MODES))
+    def change_mode(self, mode: Mode) -> None:
+        self.service.set_mode("shop", mode)
+
+    @rule(rules=st.sampled_from(RULES), again=st.booleans())
+    def configure(self, rules: RankerSettings, again: bool) -> None:
+        self.service.configure("shop", rules, relearn=again)
+
+    @rule(which=st.integers(0, 20))
+    def roll_back(self, which: int) -> None:
+        head = self.service.model("shop")
+        past = [
+            model
+            for version in self.states
+            if (model := self.service.ranker("shop").history.model(version)).policy.name == head.policy.name
+            and type(model.scale) is type(head.scale)
+        ]
+        if past:
+            self.service.rollback("shop", to=past[which % len(past)].version)
+
+    @rule(which=st.integers(0, 20))
+    def forget(self, which: int) -> None:
+        events = [event.event_id for event in self.store.events("shop")]
+        if events:
+            self.service.forget("shop", [events[which % len(events)]])
+
+    @rule()
+    def restart(self) -> None:
+        self.service = self.open()
+
+    @rule(which=st.integers(0, 20))
+    def replay(self, which: int) -> None:
+        if self.lists:
+            shown = self.lists[which % len(self.lists)]
+            assert self.service.replay(shown.query_id).response.to_bytes() == shown.to_bytes()
+
+    @invariant()
+    def every_way_to_the_model_leads_to_the_same(self) -> None:
+        if not hasattr(self, "service"):
+            return
+        self.service.ranker("shop").catch_up()
+        here = state(self.service)
+        fold = self.service.ranker("shop").history.again(2**62)
+        assert same({**fold.policy.state(), **_scale(fold.scale.state())}, here), "the fold from the start"
+        assert same(state(self.open()), here), "the fold from the last snapshot"
+        assert fold.version == self.service.model("shop").version
+        assert self.service.health().rankers["shop"].refused == 0
+        self.states.setdefault(fold.version, here)
+        assert same(self.states[fold.version], here), "a version never changes"
+
+    def teardown(self) -> None:
+        if hasattr(self, "service"):
+            history = self.service.ranker("shop").history
+            for version, expected in self.states.items():
+                model = history.model(version)
+                assert same({**model.policy.state(), **_scale(model.scale.state())}, expected)
+
+
+def _scale(moments: State) -> State:
+    return {f"scale.{name}": value for name, value in moments.items()}
+
+
+TestLife = Life.TestCase
+TestLife.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)

@@ -1,0 +1,246 @@
+"""What is in force follows from the log alone: not from what a process meant to write, or has not read."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rankloop.policies import PDGD
+from rankloop.service import Candidate, RankerSettings, RankingService, RankResponse, UserEvent
+from rankloop.store import SqliteStore, StoreError
+from tests.service.faults import FaultyStore, settle
+from tests.service.follower import in_force
+from tests.service.life import Clock, make
+
+RULES = RankerSettings(policy=PDGD(learning_rate=0.1), window=60.0, snapshot_every=3)
+
+
+def shown_by(service: RankingService, *names: str) -> RankResponse:
+    """A list of three, in the log."""
+    features = [{name: float(number) for name in names or ("price",)} for number in range(3)]
+    candidates = [Candidate(f"d{number}", each) for number, each in enumerate(features)]
+    shown = service.rank(candidates, ranker="shop")
+    assert shown.provenance.fallback is None
+    settle(service.store)
+    return shown
+
+
+def verdict(service: RankingService, shown: RankResponse, number: int = 1) -> str:
+    return service.record([UserEvent(shown.query_id, shown.object_ids[number])])[0].verdict
+
+
+# what could not be written down is not in force
+
+
+@pytest.fixture
+def faulty(tmp_path: Path) -> Iterator[tuple[RankingService, FaultyStore]]:
+    with FaultyStore(tmp_path / "log.db") as store:
+        service = make(store)
+        service.create("shop", RULES)
+        yield service, store
+
+
+def test_a_flush_that_could_not_be_written_down_closes_no_list(
+    faulty: tuple[RankingService, FaultyStore],
+) -> None:
+    service, store = faulty
+    shown = shown_by(service)
+    store.faults.commits = 1
+    with pytest.raises(StoreError):
+        service.flush("shop")
+    assert store.faults.struck == 1
+    assert not store.decisions("shop", kind="flush")
+    assert verdict(service, shown) == "accepted"
+
+
+@pytest.mark.parametrize(
+    "decide",
+    [
+        lambda service: service.set_mode("shop", "frozen"),
+        lambda service: service.configure("shop", replace(RULES, window=1.0)),
+        lambda service: shown_by(service, "price", "new"),
+        lambda service: service.create("second"),
+    ],
+    ids=["mode", "settings", "schema", "create"],
+)
+def test_a_decision_that_could_not_be_written_down_is_not_in_force(
+    faulty: tuple[RankingService, FaultyStore], decide: Callable[[RankingService], object]
+) -> None:
+    service, store = faulty
+    shown_by(service)
+    before = in_force(service, ["shop"])
+    store.faults.commits = 1
+    with pytest.raises(StoreError):
+        decide(service)
+    assert in_force(service, ["shop"]) == before
+    decide(service)  # and it can be decided again
+    assert in_force(service, ["shop"]) != before
+
+
+# two services on one file
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Iterator[tuple[RankingService, RankingService, Clock]]:
+    clock = Clock()
+    with SqliteStore(tmp_path / "log.db") as one, SqliteStore(tmp_path / "log.db") as other:
+        first = make(one, clock, prefix="a")
+        first.create("shop", RULES)
+        shown_by(first)
+        yield first, make(other, clock, prefix="b"), clock
+
+
+def agree(first: RankingService, second: RankingService, *names: str) -> None:
+    """Both have caught up, and take the same for what is in force."""
+    first.tick()
+    second.tick()
+    assert in_force(second, ["shop", *names]) == in_force(first, ["shop", *names])
+
+
+def test_two_services_agree_on_the_mode(pair: tuple[RankingService, RankingService, Clock]) -> None:
+    first, second, _ = pair
+    first.set_mode("shop", "frozen")
+    agree(first, second)
+    second.set_mode("shop", "exploit")
+    agree(first, second)
+    assert shown_by(first).provenance.mode == "exploit"
+
+
+def test_two_services_agree_on_the_rules(pair: tuple[RankingService, RankingService, Clock]) -> None:
+    first, second, clock = pair
+    first.configure("shop", replace(RULES, window=10.0))
+    agree(first, second)
+    shown = shown_by(second)
+    clock.now += 20.0
+    assert [verdict(first, shown, 0), verdict(second, shown, 1)] == ["late", "late"]
+
+
+def test_two_services_agree_on_the_schema(pair: tuple[RankingService, RankingService, Clock]) -> None:
+    first, second, _ = pair
+    shown_by(first, "price", "new")
+    agree(first, second)
+    assert second.schema("shop") == ["price", "new"]
+
+
+def test_features_that_two_services_meet_at_the_same_time_get_the_same_columns(
+    pair: tuple[RankingService, RankingService, Clock],
+) -> None:
+    first, second, _ = pair
+    mine, theirs = shown_by(first, "price", "mine"), shown_by(second, "theirs", "price")
+    agree(first, second)
+    assert first.schema("shop") == ["price", "mine", "theirs"]
+    logged = first.store.impression(theirs.query_id)
+    assert logged is not None
+    assert logged.features[2, : logged.width].tolist()[::2] == [2.0, 2.0], "price and theirs, not mine"
+    verdict(first, theirs)
+    verdict(second, mine)
+    first.flush("shop")
+    agree(first, second)
+    assert first.replay(theirs.query_id).identical
+    assert second.replay(mine.query_id).identical
+
+
+def test_two_services_agree_on_the_rankers(pair: tuple[RankingService, RankingService, Clock]) -> None:
+    first, second, _ = pair
+    first.create("second", RULES)
+    agree(first, second, "second")
+    second.create("second", RULES)  # it is there already: nothing happens
+    agree(first, second, "second")
+    assert second.rank([Candidate("a"), Candidate("b")], ranker="second").provenance.ranker == "second"
+
+
+def test_two_services_agree_on_which_lists_are_closed(
+    pair: tuple[RankingService, RankingService, Clock],
+) -> None:
+    first, second, _ = pair
+    shown = shown_by(second)
+    first.flush("shop")
+    assert verdict(second, shown, 0) == "late", "a verdict is given by the log, not by who gives it"
+    assert verdict(first, shown, 1) == "late"
+    agree(first, second)
+
+
+def test_two_services_learn_the_same_from_the_clicks_of_both(
+    pair: tuple[RankingService, RankingService, Clock],
+) -> None:
+    first, second, clock = pair
+    for number in range(8):
+        here, there = (first, second) if number % 2 else (second, first)
+        assert verdict(there, shown_by(here), number % 3) == "accepted"
+        clock.now += 30.0
+    clock.now += 100.0
+    agree(first, second)
+    assert first.model("shop").lists == 8
+
+
+# two processes
+
+
+@contextmanager
+def another_process(path: Path, clock: Clock) -> Iterator[Callable[..., Any]]:
+    """Ask a service in a process of its own; it has our time."""
+    command = [sys.executable, "-W", "error", "-m", "tests.service.follower", str(path)]
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[2],
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        sending, answers = process.stdin, process.stdout
+
+        def ask(what: str, **options: Any) -> Any:
+            sending.write(json.dumps([what, clock.now, options]) + "\n")
+            sending.flush()
+            line = answers.readline()
+            assert line, f"the other process has ended at {what!r}"
+            return json.loads(line)
+
+        yield ask
+        sending.close()
+        process.wait(60)
+
+
+def test_two_processes_agree_on_everything_after_catching_up(tmp_path: Path) -> None:
+    clock, names = Clock(), ["shop", "second"]
+    with SqliteStore(tmp_path / "log.db") as store:
+        service = make(store, clock, prefix="ours")
+        service.create("shop", RULES)
+        ours = shown_by(service)
+        with another_process(tmp_path / "log.db", clock) as ask:
+            service.create("second", RULES)
+            service.set_mode("shop", "exploit")
+            theirs = ask("rank", ranker="shop", features=[{"price": 1.0, "new": 2.0}, {"price": 3.0}])
+            assert theirs["fallback"] is None
+            assert ask("click", query_id=ours.query_id, object_id="d1") == "accepted"
+            ask("set_mode", ranker="second", mode="frozen")
+            ask("create", ranker="third")
+            service.tick()
+            assert ask("view", names=names) == in_force(service, names)
+            ask("set_window", ranker="shop", seconds=10.0)
+            late = ask("rank", ranker="shop", features=[{"price": 1.0}, {"new": 3.0}])
+            clock.now += 20.0
+            service.tick()
+            click = UserEvent(late["query_id"], late["shown"][0])
+            assert service.record([click])[0].verdict == "late"
+            fresh = shown_by(service, "price", "new", "last")
+            ask("flush", ranker="shop")
+            assert verdict(service, fresh) == "late"
+            assert ask("click", query_id=fresh.query_id, object_id=fresh.object_ids[0]) == "late"
+            clock.now += 100.0
+            service.tick()
+            ask("view", names=names)  # perhaps it had something to write, too
+            service.tick()
+            assert ask("view", names=[*names, "third"]) == in_force(service, [*names, "third"])
+            assert service.schema("shop") == ["price", "new", "last"]
+            assert service.model("shop").lists == 1
