@@ -17,7 +17,7 @@ from rich.progress import track
 from rich.table import Table
 from threadpoolctl import threadpool_limits
 
-from benchmarks import loading, neural, rounds
+from benchmarks import graded, loading, neural, rounds
 
 OUT = Path("build") / "bench.jsonl"
 CONSOLE = Console()
@@ -31,6 +31,7 @@ def main(chosen: list[str]) -> None:
     }
     measures |= {f"projection, {name}": partial(rounds.projection, name) for name in rounds.DUELING}
     measures |= {f"neural, {size}": partial(neural.widths, size) for size in neural.WIDTHS}
+    measures |= {f"graded, {name}": partial(graded.result, name) for name in graded.GRADED}
     measures |= {"agreement": neural.agreement, "training": neural.training}
     measures |= {"flat": rounds.flatness, "loading": loading.result}
     known = list(measures)
@@ -45,6 +46,7 @@ def main(chosen: list[str]) -> None:
     show_rounds([row for row in rows if row["bench"] == "rounds"])
     show_projection([row for row in rows if row["bench"] == "projection"])
     show_neural([row for row in rows if row["bench"] == "neural"])
+    show_graded([row for row in rows if row["bench"] == "graded"])
     show_agreement([row for row in rows if row["bench"] == "agreement"])
     show_training([row for row in rows if row["bench"] == "training"])
     show_flat([row for row in rows if row["bench"] == "flat"])
@@ -104,6 +106,19 @@ def show_neural(rows: list[Row]) -> None:
         memory = f"{row['peak_kb']:,.0f}", f"{row['state_kb']:,.0f}"
         pace = f"{row['ms']:.1f}", f"{row['ratio']:.2f}"
         table.add_row(str(row["network"]), str(row["name"]), *pace, *memory)
+    if rows:
+        CONSOLE.print(table)
+
+
+def show_graded(rows: list[Row]) -> None:
+    """The table of policies taught by grades."""
+    title = f"grades: {graded.DOCUMENTS} documents × {graded.FEATURES} features, all shown, one core"
+    table = Table(title=title)
+    for heading in ("policy", "rank µs", "learn µs", "together", "target"):
+        table.add_column(heading, justify="left" if heading == "policy" else "right")
+    for row in rows:
+        keys = ("rank_us", "learn_us", "total_us", "target_us")
+        table.add_row(str(row["name"]), *(f"{row[key]:.0f}" for key in keys))
     if rows:
         CONSOLE.print(table)
 

@@ -163,3 +163,20 @@ def test_a_ranking_of_another_policy_teaches_nothing_and_says_why() -> None:
     with pytest.raises(RankingError, match="evidence 'seed' in its own rankings, found scores"):
         shown.evidence["seed"]
     assert shown.evidence.get("seed") is None
+
+
+def test_either_signal_reads_as_grades_with_what_is_known_of_them() -> None:
+    shown, clicks = Ranking(QUERY, np.arange(4)), np.array([False, True, False, False])
+    judged = np.array([True, False, True, False])
+
+    def read(feedback: Feedback) -> tuple[list[float], list[bool]]:
+        grades, known = feedback.graded()
+        assert grades.dtype == np.float64
+        return grades.tolist(), known.tolist()
+
+    assert read(Feedback(shown, clicks)) == ([0, 1, 0, 0], [True, True, True, False])
+    assert read(Feedback(shown, np.zeros(4, dtype=bool))) == ([0] * 4, [False] * 4)
+    assert read(Feedback(shown, clicks, judged)) == ([0] * 4, judged.tolist())
+    grades = np.array([3, 0, 1.5, 2])
+    assert read(Feedback(shown, grades, signal="grades")) == (grades.tolist(), [True] * 4)
+    assert read(Feedback(shown, grades, judged, "grades")) == ([3, 0, 1.5, 0], judged.tolist())

@@ -313,6 +313,24 @@ class Feedback:
         """
         return self.reach(1)
 
+    def graded(self) -> tuple[FloatArray, BoolArray]:
+        """The feedback as grades [k], and for which positions they are known [k], whatever the signal.
+
+        Of clicks, what was examined is known: 1 if it was clicked, 0 if not. What is not known reads 0.
+
+        >>> shown = Ranking(Query("q", np.eye(4)), np.arange(4))
+        >>> grades, known = Feedback(shown, np.array([False, True, False, False])).graded()
+        >>> grades.tolist(), known.tolist()
+        ([0.0, 1.0, 0.0, 0.0], [True, True, True, False])
+        >>> Feedback(shown, np.array([2, 0, 0, 1]), signal="grades").graded()[0].tolist()
+        [2.0, 0.0, 0.0, 1.0]
+        """
+        known = self.known
+        if known is None:
+            known = np.zeros(self.reward.size, dtype=np.bool_)
+            known[: self.examined] = True
+        return self.reward * known.astype(np.float64), known
+
     def reach(self, beyond: int) -> int:
         """How many positions there are down to the last click and so many more: the cascade rule.
 

@@ -20,6 +20,7 @@ from rankloop.policies import (
     OfflineRankNet,
     OlLambdaRankGT,
     Policy,
+    Slam,
 )
 from rankloop.scorers import MLP, Linear
 
@@ -32,6 +33,7 @@ VARIANTS: dict[str, Make] = {
     "NSGD-projection": partial(NSGD, projection=DocumentSpace(unit=True)),
     "NSGD-probabilistic": partial(NSGD, interleaving=Probabilistic()),
     "OfflineRankNet-short": partial(OfflineRankNet, scorer=MLP(8), steps=40, queries=2, learning_rate=0.01),
+    "Slam-averaged": partial(Slam, averaged=True),
     "OlLambdaRankGT-linear": partial(OlLambdaRankGT, scorer=Linear(), queries=4, learning_rate=0.01),
 }
 SHIPPED: dict[str, Make] = {

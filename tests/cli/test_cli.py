@@ -182,6 +182,17 @@ def test_policies_taught_by_labels_are_compared_like_any_other(tmp_path: Path) -
     }
 
 
+def test_policies_are_compared_under_a_user_who_grades(tmp_path: Path) -> None:
+    asked = ("compare", *SMALL, "--policies", "slam:weights=ap,listnet:step_size=inverse-root(0.1)")
+    users = "labels,labels:top_k=2,noise=0.1"
+    rankloop(*asked, "--users", users, "--out", "out", cwd=tmp_path)
+    spec = json.loads((tmp_path / "out" / "spec.json").read_text())
+    assert list(spec["users"]) == ["labels", "labels:top_k=2,noise=0.1"]
+    rankloop("run", "out/spec.json", "--out", "again", cwd=tmp_path)
+    for file in ("results.parquet", "spec.json"):
+        assert (tmp_path / "again" / file).read_bytes() == (tmp_path / "out" / file).read_bytes()
+
+
 def test_report_can_be_written_again(finished: tuple[Path, str]) -> None:
     out, _ = finished
     assert "offline nDCG@10" in rankloop("report", str(out), "--title", "Once more")

@@ -10,7 +10,7 @@ from rankloop.experiments.simulation import probes
 from rankloop.policies import Policy
 from rankloop.spelling import catalogue
 from rankloop.types import SettingError
-from rankloop.users import Preset
+from rankloop.users import Labels, Preset
 
 
 def test_every_policy_has_a_name() -> None:
@@ -25,6 +25,14 @@ def test_every_policy_has_a_name() -> None:
 def test_a_user_under_either_reading() -> None:
     assert names.user("perfect") == Preset("perfect", "click")
     assert names.user("perfect:stop=every") == Preset("perfect", "every")
+
+
+def test_a_user_who_grades_is_named_like_any_other_and_never_stops() -> None:
+    assert names.user("labels") == Labels()
+    assert names.user("labels:top_k=2,noise=0.1") == Labels(top_k=2, noise=0.1)
+    assert list(names.users("labels,perfect", "both")) == ["labels", "perfect", "perfect:stop=every"]
+    both = names.users("labels:top_k=2,whole_query=False,perfect", "click")
+    assert list(both) == ["labels:top_k=2,whole_query=False", "perfect"]
 
 
 def test_every_probe_has_a_name() -> None:
@@ -58,7 +66,9 @@ def test_lists_of_names(text: str, expected: list[str]) -> None:
     assert names.split_names(text) == expected
 
 
-@pytest.mark.parametrize("name", ["perfekt", "perfect:stop=never", "perfect:go=1"])
+@pytest.mark.parametrize(
+    "name", ["perfekt", "perfect:stop=never", "perfect:go=1", "labels:stop=every", "labels:top_k=0"]
+)
 def test_wrong_users_are_explained(name: str) -> None:
     with pytest.raises(SettingError):
         names.user(name)

@@ -11,7 +11,17 @@ from rankloop.checks import small_world
 from rankloop.data import Dataset
 from rankloop.experiments import Protocol, Run, Sweep, execute, simulate, summarise
 from rankloop.experiments.sweeps.ledger import SCHEMA
-from rankloop.policies import PDGD, OfflineRankNet, OlLambdaRank, OlLambdaRankGT, Policy, Random, RankNet
+from rankloop.policies import (
+    PDGD,
+    ListNet,
+    OfflineRankNet,
+    OlLambdaRank,
+    OlLambdaRankGT,
+    Policy,
+    Random,
+    RankNet,
+    Slam,
+)
 from rankloop.scorers import MLP, Linear
 from rankloop.types import QuerySet, Ranking, SettingError
 from rankloop.users import Labels, Preset
@@ -64,6 +74,20 @@ def test_where_users_give_grades_all_who_learn_from_them_compete() -> None:
     assert [asked.source(run) for run in asked.runs()] == asked.runs()
     dataset = asked.dataset("small")
     assert asked.teacher(asked.runs()[-1], dataset) == Labels(top_k=2)
+
+
+def test_who_accepts_both_signals_learns_from_what_its_user_gives_and_competes() -> None:
+    policies: dict[str, Policy] = {"listnet": ListNet(), "slam": Slam()}
+    asked = sweep(policies, perfect=Preset("perfect"), judge=Labels())
+    assert asked.outside == ()
+    assert [asked.source(run) for run in asked.runs()] == asked.runs()
+    dataset = asked.dataset("small")
+    gives = {run.user: asked.teacher(run, dataset).gives for run in asked.runs()}
+    assert gives == {"perfect": "clicks", "judge": "grades"}
+    last = execute(asked).filter(pl.col("round") == 150, pl.col("metric") == "offline nDCG@5")
+    means = last.group_by("user", "policy").agg(pl.col("value").mean())["value"]
+    assert len(means) == 4
+    assert means.min() > 0.8  # type: ignore[operator]
 
 
 def test_a_signal_that_a_policy_does_not_learn_from_is_refused() -> None:

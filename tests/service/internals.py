@@ -63,7 +63,7 @@ def small(kind: type[Policy]) -> Policy:
 
 def every_policy() -> list[Policy]:
     """One of every kind that can be served."""
-    return [small(kind) for _, kind in sorted(catalogue().items()) if kind.learns_from == "clicks"]
+    return [small(kind) for _, kind in sorted(catalogue().items()) if kind.accepts("clicks")]
 
 
 # files

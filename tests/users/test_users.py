@@ -156,6 +156,18 @@ def test_a_judge_gives_the_true_grades_of_what_was_shown() -> None:
     assert rng.random() == np.random.default_rng(0).random()  # no luck was needed
 
 
+def test_a_judge_may_err_by_another_grade_drawn_uniformly() -> None:
+    rng, judge = np.random.default_rng(0), Labels(noise=0.3)
+    given = np.array([judge.respond(SHOWN, GRADES, rng).reward for _ in range(6000)])
+    for position, grade in enumerate([2, 0, 1, 2]):
+        shares = np.bincount(given[:, position], minlength=3) / 6000
+        expected = np.where(np.arange(3) == grade, 0.7, 0.15)
+        np.testing.assert_allclose(shares, expected, atol=0.03)
+    flipped = Labels(noise=1.0).respond(SHOWN, np.array([0, 1, 1, 0]), rng)
+    assert flipped.reward.tolist() == [0, 1, 0, 1]
+    assert Labels(noise=1.0).respond(SHOWN, np.zeros(4, dtype=int), rng).reward.tolist() == [1] * 4
+
+
 def test_a_judge_can_grade_what_was_not_shown() -> None:
     shown = Ranking(SHOWN.query, np.array([2, 1]), {"seed": np.array(7)})
     graded = Labels(whole_query=True).respond(shown, GRADES, np.random.default_rng(0))
@@ -183,6 +195,7 @@ def test_a_grade_beyond_the_table_is_explained() -> None:
         (lambda: MaxClicks(Labels(), most=1), "only a user who clicks"),
         (lambda: RandomClicks(Labels(), probability=0.1), "found one who gives grades"),
         (lambda: Labels(top_k=0), "at least 1"),
+        (lambda: Labels(noise=1.5), "noise must be a probability"),
         (lambda: Labels(top_k=3, whole_query=True), "less than the list and whole_query more"),
     ],
 )

@@ -52,8 +52,9 @@ def show(policy: Policy, judged: JudgedQuery, *, seed: int, k: int = 5) -> Feedb
 
 
 def respond(policy: Policy, ranking: Ranking, judged: JudgedQuery, *, seed: int) -> Feedback:
-    """What a user who gives what this policy learns from says of a list."""
-    user = GIVES[policy.learns_from]
+    """What a user says of a list; a policy that accepts both signals meets both, in turns."""
+    users = [user for signal, user in GIVES.items() if policy.accepts(signal)]
+    user = users[seed % len(users)]
     return user.respond(ranking, judged.relevance, np.random.default_rng((seed, 1)))
 
 

@@ -43,6 +43,10 @@ def _users() -> Table:
     table.add_row(
         "[dim]<user>:stop=every", "[dim]the same, deciding to stop at every result instead of after a click"
     )
+    table.add_row("labels", "grades all results shown; for policies that accept grades")
+    table.add_row(
+        "[dim]labels:top_k=2", "[dim]grades the first results only; also whole_query=True, noise=0.1"
+    )
     return table
 
 

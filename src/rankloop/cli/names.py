@@ -12,13 +12,14 @@ from rankloop.experiments.simulation.probes import Probe
 from rankloop.policies import Policy
 from rankloop.spelling import lookup, make, parse, split
 from rankloop.types import SettingError
-from rankloop.users import CASCADE_TABLES, Preset
+from rankloop.users import CASCADE_TABLES, Labels, Preset
 
 PROBES: Mapping[str, type[Probe]] = {
     kind.name: kind
     for kind in vars(probes).values()
     if isinstance(kind, type) and issubclass(kind, Probe) and kind.name
 }
+GRADERS = {"labels": Labels}  # users who grade instead of clicking
 STOPS = {"click": ("click",), "every": ("every",), "both": ("click", "every")}
 
 
@@ -57,14 +58,18 @@ def probe(name: str) -> Probe:
     return make("probe", name, PROBES)
 
 
-def user(name: str) -> Preset:
+def user(name: str) -> Preset | Labels:
     """The user a name stands for.
 
     >>> user("navigational:stop=every")
     Preset(name='navigational', stop_at='every')
+    >>> user("labels:top_k=2")
+    Labels(top_k=2, whole_query=False, noise=0.0)
     """
     kind, _, setting = name.partition(":")
-    lookup("user", kind, CASCADE_TABLES)
+    if kind in GRADERS:
+        return make("user", name, GRADERS)
+    lookup("user", kind, {**CASCADE_TABLES, **GRADERS})
     if setting and not setting.startswith("stop="):
         raise SettingError(f"a user has the setting stop (click or every), found {setting}")
     return Preset(kind, setting.removeprefix("stop=") or "click")  # type: ignore[arg-type]  # it looks itself
@@ -79,8 +84,8 @@ def measures(text: str) -> tuple[LoopMeasure, ...]:
     return tuple(parse_measure(name) for name in split(text) if name.strip())
 
 
-def users(text: str, stop: str) -> dict[str, Preset]:
-    """The users in a comma-separated list under a reading of stop, or under both.
+def users(text: str, stop: str) -> dict[str, Preset | Labels]:
+    """The users in a comma-separated list under a reading of stop, or under both; who grades never stops.
 
     >>> list(users("perfect,navigational:stop=every", "both"))
     ['perfect', 'navigational:stop=every', 'perfect:stop=every']
@@ -88,6 +93,7 @@ def users(text: str, stop: str) -> dict[str, Preset]:
     chosen = {}
     for reading in lookup("reading of stop", stop, STOPS):
         for name in split_names(text):
-            full = name if ":" in name or reading == "click" else f"{name}:stop={reading}"
+            plain = ":" in name or reading == "click" or name in GRADERS
+            full = name if plain else f"{name}:stop={reading}"
             chosen[full] = user(full)
     return chosen

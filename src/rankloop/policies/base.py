@@ -49,7 +49,7 @@ class Policy(ABC):
     """
 
     name: ClassVar[str] = ""
-    learns_from: ClassVar[Signal] = "clicks"
+    learns_from: ClassVar[Signal] = "clicks"  # best; `accepts` says what else it can learn from
     evidence_about: ClassVar[EvidenceAbout] = "list"
     feature_evidence: ClassVar[tuple[str, ...]] = ()  # evidence whose last axis is features
     scores_alone: ClassVar[bool] = True  # a document's score depends on its features alone
@@ -71,6 +71,16 @@ class Policy(ABC):
     @abstractmethod
     def score(self, query: Query) -> FloatArray:
         """How good each document is thought to be, without exploration, [n_docs]; higher is better."""
+
+    @classmethod
+    def accepts(cls, signal: Signal) -> bool:
+        """Whether it can learn from this signal: the one it `learns_from`, unless it knows how to read both.
+
+        >>> from rankloop.policies import PDGD
+        >>> PDGD.accepts("clicks"), PDGD.accepts("grades")
+        (True, False)
+        """
+        return signal == cls.learns_from
 
     def as_shown(self, drawn: Ranking, order: IntArray) -> Ranking | None:
         """The ranking to learn from if this order was shown in place of what was drawn; `None`: nothing is.

@@ -147,7 +147,7 @@ def check_served(policy: Policy) -> None:
     >>> check_served(PDGD())
     """
     kind = type(policy)
-    if policy.learns_from != "clicks":
+    if not policy.accepts("clicks"):
         raise SettingError(
             f"{kind.__name__} learns from {policy.learns_from}, and a service gives clicks: "
             "choose a policy that learns from clicks"

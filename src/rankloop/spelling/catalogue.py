@@ -27,7 +27,7 @@ def catalogue(own: Iterable[type[Policy]] = (), *, learns_from: Signal | None = 
     """
     shipped = (kind for kind in vars(policies).values() if isinstance(kind, type))
     named = (kind for kind in shipped if issubclass(kind, Policy) and kind.name)
-    known = [kind for kind in named if learns_from in (None, kind.learns_from)]
+    known = [kind for kind in named if learns_from is None or kind.accepts(learns_from)]
     return {kind.name: kind for kind in [*known, *own]}
 
 

@@ -8,16 +8,28 @@ from typing import Any
 
 from rankloop.interleaving import Probabilistic, TeamDraft
 from rankloop.policies import (
+    AdaGrad,
+    APWeights,
+    Constant,
     Diagonal,
     DiagonalWidth,
+    DocumentSchedule,
     DocumentSpace,
     Exact,
     Full,
+    InverseRoot,
+    NDCGWeights,
+    NormalisedListNet,
+    ObservedSquared,
     Projected,
+    RankSVM,
     ReplayMemory,
+    SmoothDCG,
+    Squared,
     Sure,
     Theory,
     TrueDocumentSpace,
+    UnnormalisedKL,
     Width,
 )
 from rankloop.scorers import MLP, Linear
@@ -30,6 +42,17 @@ PARTS: Mapping[str, Mapping[str, type[Any]]] = {
     "training": {"replay-memory": ReplayMemory, "exact": Exact},
     "certainty": {"sure": Sure, "width": Width, "diagonal": DiagonalWidth, "theory": Theory},
     "projection": {"document-space": DocumentSpace, "true-document-space": TrueDocumentSpace},
+    "weights": {"ndcg": NDCGWeights, "ap": APWeights},
+    "step_size": {"inverse-root": InverseRoot, "constant": Constant},
+    "loss": {
+        "rank-svm": RankSVM,
+        "squared": Squared,
+        "observed-squared": ObservedSquared,
+        "unnormalised-kl": UnnormalisedKL,
+        "smooth-dcg": SmoothDCG,
+        "listnet": NormalisedListNet,  # refused, with the reason
+    },
+    "step": {"adagrad": AdaGrad, "document-schedule": DocumentSchedule},
 }
 FORMER = {"replay": "replay-memory"}  # in logs and specs of earlier days
 

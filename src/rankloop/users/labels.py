@@ -14,9 +14,11 @@ from rankloop.types import Feedback, IntArray, Ranking, SettingError, Signal
 class Labels:
     """Explicit grades of all results shown, of the first `top_k` only, or of all the query's candidates.
 
-    The grades are the true ones and cost no random draw. What lies below `top_k` stays unknown: its grade
-    reads 0 and `known` says that it means nothing. With `whole_query` the judge goes on where the list ends:
-    the feedback is on a list that shows all candidates, what was not shown in the order of the input.
+    The grades are the true ones, or with probability `noise` another one, drawn uniformly from 0 up to the
+    highest of the query (at least 1: of two grades, noise is a flip). What lies below `top_k` stays unknown:
+    its grade reads 0 and `known` says that it means nothing. With `whole_query` the judge goes on where the
+    list ends: the feedback is on a list that shows all candidates, what was not shown in the order of the
+    input.
 
     >>> from rankloop.types import Query
     >>> shown = Ranking(Query("q", np.eye(3)), np.array([2, 1, 0]))
@@ -29,9 +31,12 @@ class Labels:
 
     top_k: int | None = None
     whole_query: bool = False
+    noise: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse to grade nothing, or less and more at once."""
+        """Refuse to grade nothing, or less and more at once, and noise that is no probability."""
+        if not 0 <= self.noise <= 1:
+            raise SettingError(f"noise must be a probability, from 0 to 1, found {self.noise}")
         if self.whole_query and self.top_k is not None:
             raise SettingError(f"top_k grades less than the list and whole_query more, found {self}")
         if self.top_k is not None and (type(self.top_k) is not int or self.top_k < 1):
@@ -39,7 +44,8 @@ class Labels:
 
     def respond(self, ranking: Ranking, relevance: IntArray, rng: np.random.Generator) -> Feedback:
         """Grade the list from the top."""
-        del rng  # a judge does not depend on luck
+        if self.noise:  # without it a judge does not depend on luck
+            relevance = _misjudged(relevance, self.noise, rng)
         if self.top_k is not None:
             known = np.arange(len(ranking)) < self.top_k
             return Feedback(ranking, np.where(known, relevance[ranking.order], 0), known, "grades")
@@ -53,3 +59,10 @@ def _continued(ranking: Ranking) -> Ranking:
     unshown[ranking.order] = False
     order = np.concatenate((ranking.order, unshown.nonzero()[0]))
     return Ranking(ranking.query, order, ranking.evidence)
+
+
+def _misjudged(relevance: IntArray, noise: float, rng: np.random.Generator) -> IntArray:
+    """The grades of a query's candidates, some replaced by another one; so many draws, whatever is shown."""
+    grades = max(int(relevance.max()), 1) + 1
+    shifts = rng.integers(1, grades, size=relevance.size)
+    return np.where(rng.random(relevance.size) < noise, (relevance + shifts) % grades, relevance)

@@ -82,7 +82,7 @@ def simulate(
 
 def check_signal(policy: Policy, user: UserModel) -> None:
     """Refuse a user who gives something else than the policy learns from."""
-    if policy.learns_from != user.gives:
+    if not policy.accepts(user.gives):
         raise SettingError(
             f"{type(policy).__name__} learns from {policy.learns_from}, and this user gives {user.gives}: "
             + ("give it a user who grades, such as Labels()" if user.gives == "clicks" else "let users click")

@@ -47,4 +47,4 @@ def _grader(metric: Metric, policy: Policy, train: QuerySet) -> Grader:
     Ideals known before are summed in another order than those of a single list: the last bit may differ.
     Policies taught by labels have always been graded list by list, and published numbers stay as they are.
     """
-    return metric.grader(train) if policy.learns_from == "clicks" else Metric.grader(metric, train)
+    return metric.grader(train) if policy.accepts("clicks") else Metric.grader(metric, train)

@@ -43,8 +43,9 @@ class Sweep:
     the report shows them first, and draws only them. `against` names, for policies that vary another or
     claim to be better, which one they are held against.
 
-    Policies that learn from grades meet users who click, too: they are taught by the true labels instead, run
-    once for all these users, and shown beside the others, out of competition.
+    Policies that learn from grades alone meet users who click, too: they are taught by the true labels
+    instead, run once for all these users, and shown beside the others, out of competition. A policy that
+    accepts both signals learns from what its user gives.
 
     >>> from rankloop.policies import PDGD, Random
     >>> sweep = Sweep(
@@ -102,7 +103,7 @@ class Sweep:
 
     @property
     def outside(self) -> tuple[str, ...]:
-        """The policies that are out of competition: they learn from grades where users click."""
+        """The policies that are out of competition: they learn from grades alone, and users click."""
         return tuple(
             name for name in self.policies if any(self._is_taught(name, user) for user in self.users)
         )
@@ -146,17 +147,17 @@ class Sweep:
         return [name for name, choice in self.users.items() if _gives(choice) == "clicks"]
 
     def _is_taught(self, policy: str, user: str) -> bool:
-        """Whether a policy that learns from grades meets a user who clicks."""
-        return self.policies[policy].learns_from == "grades" and user in self._clicking
+        """Whether a policy that learns from grades alone meets a user who clicks."""
+        return not self.policies[policy].accepts("clicks") and user in self._clicking
 
     def _check_signals(self) -> None:
         for user, choice in self.users.items():
             if _gives(choice) == "grades" and (
-                deaf := [name for name, policy in self.policies.items() if policy.learns_from == "clicks"]
+                deaf := [name for name, policy in self.policies.items() if not policy.accepts("grades")]
             ):
                 raise SettingError(
                     f"{', '.join(deaf)} learn from clicks, but the user {user!r} gives grades: "
-                    "compare them under users who click"
+                    "compare them under users who click, such as perfect, or leave them out"
                 )
 
     def describe(self) -> dict[str, Any]:

@@ -1,0 +1,133 @@
+"""ListNet's gradient, its steps, and what all policies taught by grades or clicks have in common."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime
+
+from rankloop.checks import Make, check_policy, learning_beats_random, small_world
+from rankloop.checks.life import live
+from rankloop.policies import (
+    APWeights,
+    Constant,
+    GradedPolicy,
+    InverseRoot,
+    ListNet,
+    Minimax,
+    Slam,
+)
+from rankloop.scorers import MLP, Scorer
+from rankloop.types import Feedback, FloatArray, Query, Ranking, SettingError
+from rankloop.users import Labels
+
+FAMILY: dict[str, Callable[..., GradedPolicy]] = {"slam": Slam, "minimax": Minimax, "listnet": ListNet}
+family = pytest.mark.parametrize("make", FAMILY.values(), ids=FAMILY.keys())
+
+
+def cross_entropy(parameters: FloatArray, scorer: Scorer, features: FloatArray, grades: FloatArray) -> float:
+    scores = scorer.score(parameters, features)
+    target = np.exp(grades) / np.exp(grades).sum()
+    return float(np.log(np.exp(scores).sum()) - target @ scores)
+
+
+@pytest.mark.parametrize("scorer", [ListNet().scorer, MLP((4, 2))], ids=repr)
+def test_a_step_descends_the_cross_entropy(scorer: Scorer) -> None:
+    rng = np.random.default_rng(0)
+    for number in range(5):
+        features, grades = rng.normal(size=(7, 3)), rng.integers(0, 5, size=7)
+        start = scorer.start(3) + rng.normal(size=scorer.start(3).size) / 4
+        policy = ListNet(scorer=scorer, step_size=InverseRoot(0.5))
+        policy.parameters, policy.rounds = start, np.array(number)
+        order = rng.permutation(7)
+        policy.learn(Feedback(Ranking(Query("q", features), order), grades[order], signal="grades"))
+        gradient = approx_fprime(start, cross_entropy, 1e-7, scorer, features, grades)
+        found = (start - policy.parameters) * np.sqrt(number + 1) / 0.5
+        np.testing.assert_allclose(found, gradient, rtol=1e-5, atol=1e-5)
+
+
+def test_a_constant_step_stays_and_others_shrink() -> None:
+    assert [Constant(0.2).at(number) for number in (1, 100)] == [0.2, 0.2]
+    assert [InverseRoot(0.01).at(number) for number in (1, 100)] == [0.01, 0.001]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda: InverseRoot(0), lambda: Constant(-1), lambda: ListNet(step_size=0.1)],  # type: ignore[arg-type]
+)
+def test_wrong_steps_are_refused(make: Callable[[], object]) -> None:
+    with pytest.raises(SettingError):
+        make()
+
+
+@family
+def test_the_average_is_that_of_the_weights_before_each_round(make: Callable[..., GradedPolicy]) -> None:
+    world, averaged = small_world(), make(averaged=True)
+    plain = make()
+    before: list[FloatArray] = [np.zeros(6)]
+    for feedback in live(averaged, world, rounds=30):
+        plain.learn(feedback)
+        before.append(plain.parameters if plain.parameters.size else np.zeros(6))
+    np.testing.assert_array_equal(plain.parameters, averaged.parameters)
+    expected = world.features @ np.mean(before[:30], axis=0)
+    np.testing.assert_allclose(averaged.score(world.together), expected, rtol=1e-9)
+    assert averaged.parameters.any()
+
+
+@family
+def test_clicks_teach_what_the_grades_they_stand_for_teach(make: Callable[..., GradedPolicy]) -> None:
+    shown = Ranking(small_world()[0].query, np.arange(6))
+    clicked, graded = make(), make()
+    clicked.learn(Feedback(shown, np.array([False, False, True, False, False, False])))
+    known = np.arange(6) < 4
+    graded.learn(Feedback(shown, np.array([0, 0, 1, 0, 3, 3]), known, "grades"))
+    assert clicked.parameters.any()
+    np.testing.assert_array_equal(clicked.parameters, graded.parameters)
+    for silent in (np.zeros(6, dtype=bool), np.array([True, *[False] * 5])):
+        listened = copy.copy(clicked)
+        listened.learn(Feedback(shown, silent, known=np.arange(6) < 1))
+        assert listened.rounds == clicked.rounds
+
+
+@family
+def test_the_order_of_the_list_does_not_change_what_listnet_learns_and_unknown_grades_nothing(
+    make: Callable[..., GradedPolicy],
+) -> None:
+    judged = small_world()[1]
+    order = np.argsort(judged.relevance)[:8]  # the worst on top
+    top = Labels(top_k=3).respond(Ranking(judged.query, order), judged.relevance, np.random.default_rng(0))
+    cut = Labels().respond(Ranking(judged.query, order[:3]), judged.relevance, np.random.default_rng(0))
+    one, other = make(), make()
+    one.learn(top)
+    other.learn(cut)
+    np.testing.assert_array_equal(one.parameters, other.parameters)
+
+
+VARIANTS: dict[str, Make] = {
+    "slam, averaged, AP": partial(Slam, averaged=True, weights=APWeights()),
+    "minimax, averaged": partial(Minimax, averaged=True),
+    "listnet, averaged": partial(ListNet, averaged=True, step_size=InverseRoot(0.1)),
+    "listnet, network": partial(ListNet, scorer=MLP(8), step_size=Constant(0.1)),
+}
+
+
+@pytest.mark.parametrize("make", VARIANTS.values(), ids=VARIANTS.keys())
+def test_variants_obey_every_law(make: Make) -> None:
+    check_policy(make)
+
+
+class OnlyClicks:
+    """The same policies where nobody grades."""
+
+    @classmethod
+    def accepts(cls, signal: str) -> bool:
+        return signal == "clicks"
+
+
+@family
+def test_they_learn_where_nobody_grades(make: type[GradedPolicy]) -> None:
+    learning_beats_random(type(make.__name__, (OnlyClicks, make), {}), rounds=600)
