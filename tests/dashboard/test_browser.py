@@ -10,7 +10,7 @@ import pytest
 
 from rankloop.demo import visitor
 from rankloop.demo.corpus import Corpus
-from rankloop.demo.demo import RANKER, Demo
+from rankloop.demo.demo import RANKER, THUMBS, Demo
 from rankloop.demo.routes import demo_routes
 from rankloop.demo.stdlib import standard_library
 from rankloop.service import RankingService
@@ -173,6 +173,27 @@ def test_a_keyboard_is_enough(live: Live, demo: Demo) -> None:
         assert seen.trouble == []
 
 
+def test_thumbs_are_given_by_keyboard_and_learned_together(live: Live, demo: Demo) -> None:
+    with browser(live.url, **DESKTOP) as seen:
+        page = seen.go("/?q=json+decoder&by=thumbs")
+        names = order(seen)
+        for position, kind in ((8, "up"), (0, "down"), (7, "down"), (7, "up")):
+            page.locator(f".thumb.{kind}").nth(position).focus()
+            page.keyboard.press("Enter")
+            page.wait_for_selector(
+                f".results > li:nth-child({position + 1}) .thumb.{kind}[aria-pressed=true]"
+            )
+        assert page.inner_text("#rated") == "3 results are rated"
+        assert order(seen) == names  # nothing moves while one is rating
+        page.get_by_role("button", name="Learn from my thumbs").click()
+        seen.arrives("#learned")
+        assert (demo.service.model(THUMBS).lists, demo.model.lists) == (1, 0)
+        assert "2 up and 1 down" in page.inner_text("#moved")
+        seen.go("/doctor")
+        assert page.locator("[id^=grade-1-]").count() == 5
+        assert seen.trouble == []
+
+
 @SCREENS
 @pytest.mark.skipif(not AXE.exists(), reason=NO_AXE)
 def test_pages_can_be_read_by_everyone(live: Live, demo: Demo, screen: dict[str, Any]) -> None:
@@ -196,6 +217,13 @@ def test_pages_can_be_read_by_everyone(live: Live, demo: Demo, screen: dict[str,
         page.locator(".results .why").nth(3).click()
         seen.arrives("#why")
         look("query")
+        seen.go("/?q=json+decoder&by=thumbs")
+        page.locator(".thumb.up").nth(2).click()
+        page.wait_for_selector(".thumb[aria-pressed=true]")
+        look("rating")
+        page.get_by_role("button", name="Learn from my thumbs").click()
+        seen.arrives("#moved")
+        look("after thumbs")
         for path in ("/query", "/doctor", "/login", "/query/nobody-saw-this"):
             seen.go(path)
             look(path)
@@ -217,4 +245,11 @@ def test_without_scripts_it_works_as_well(live: Live, demo: Demo) -> None:
         page.click("#crowd button.main")
         seen.arrives("text=What the last 500 taught")
         assert demo.progress.done == 500
+        seen.go("/?q=json+decoder&by=thumbs")
+        page.locator(".thumb.up").nth(2).click()
+        page.locator(".thumb.down").nth(4).click()
+        assert page.inner_text("#rated") == "2 results are rated"
+        page.get_by_role("button", name="Learn from my thumbs").click()
+        seen.arrives("text=What your thumbs taught")
+        assert demo.service.model(THUMBS).lists == 1
         assert seen.trouble == []

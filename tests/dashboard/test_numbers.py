@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from rankloop.service import Candidate, RankingService, UserEvent
+from rankloop.policies import ListNet
+from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
 from rankloop.store import MemoryStore, SqliteStore, Store
 from tests.dashboard.looking import numbers, signed_in, traffic, watched
 from tests.service.http.serving import Live
@@ -87,6 +88,23 @@ def test_the_doctor_says_what_the_api_says(live: Live) -> None:
     for verdict in ("accepted", "late", "duplicate", "orphan", "not_shown", "ignored", "invalid"):
         assert said[f"verdict-{verdict}"] == plain(tally["verdicts"].get(verdict, 0))
     assert page.text.count('class="wide mono"') >= len(api["last"])
+
+
+def test_the_doctor_tells_grades_as_the_api_does() -> None:
+    service = RankingService(MemoryStore())
+    stars = RankerSettings(policy=ListNet(), grades={"star": 1.0}, highest_grade=3.0)
+    service.create(RANKER, stars)
+    for number in range(7):
+        shown = service.rank(several("abc"))
+        event = UserEvent(shown.query_id, "b", "star", str(number), value=number % 3)
+        service.record([event] if number % 2 else [])
+    with watched(service) as live:
+        (api,) = live["admin"].get("/v1/doctor").json()["ratings"]
+        said = numbers(signed_in(live).get("/doctor").text)
+    assert (api["lists"], api["rated"], api["rate"], api["results"]) == (7, 3, 3 / 7, 3)
+    assert api["histogram"] == [[0.0, 1], [1.0, 1], [2.0, 1], [3.0, 0]]
+    assert (said["rated-1"], said["rating-rate-1"], said["graded-1"]) == ("3", plain(3 / 7), "3")
+    assert [said[f"grade-1-{step}"] for step in range(4)] == ["1", "1", "1", "0"]
 
 
 def test_charts_have_the_steps_of_the_api(live: Live) -> None:

@@ -9,12 +9,12 @@ import pytest
 
 from rankloop.demo.corpus import Corpus
 from rankloop.demo.crowd import GRADE, Crowd
-from rankloop.demo.demo import RANKER, SETTINGS, Demo
+from rankloop.demo.demo import RANKER, SETTINGS, THUMBS, Demo
 from rankloop.demo.taste import TASTES
 from rankloop.service import RankingService, RequestError
 from rankloop.service.operations.traffic import overview
 from rankloop.store import MemoryStore
-from rankloop.types import SettingError
+from rankloop.types import Query, SettingError
 
 
 class Clock:
@@ -97,6 +97,34 @@ def test_a_click_on_what_was_not_shown_is_refused(corpus: Corpus) -> None:
     with pytest.raises(RequestError, match="was not in that list"):
         demo.click(found.response.query_id, "json.loads", visitor="me")
     assert demo.model.lists == 0
+
+
+def test_thumbs_are_learned_together_and_the_last_one_counts(corpus: Corpus) -> None:
+    demo = Demo(service(), corpus)
+    found = demo.search("read csv file", visitor="me", ranker=THUMBS)
+    assert found is not None
+    query, names = found.response.query_id, found.response.object_ids
+    for name, up in ((names[7], False), (names[7], True), (names[8], True), (names[0], False)):
+        demo.thumb(query, name, up=up, visitor="me")
+    assert demo.thumbs(query) == {names[7]: True, names[8]: True, names[0]: False}
+    assert demo.same_list(query).response == found.response
+    assert demo.learn_thumbs(query).moves
+    assert (demo.service.model(THUMBS).lists, demo.model.lists) == (1, 0)
+    again = demo.search("read csv file", visitor="me", ranker=THUMBS)
+    assert again is not None
+    now = again.response.object_ids
+    policy, features = demo.service.model(THUMBS).ready(demo.service.audit(query).impression.features)
+    liked, others = policy.score(Query("", features[[7, 8]])), policy.score(Query("", features[[0]]))
+    assert liked.mean() > others.mean()
+    for report, refused in (
+        (lambda: demo.thumb(query, names[1], up=True, visitor="me"), "takes no more thumbs, search again"),
+        (lambda: demo.thumb(again.response.query_id, "json.loads", up=True, visitor="me"), "was not in"),
+        (lambda: demo.click(again.response.query_id, now[0], visitor="me"), "that list is of the ranker"),
+    ):
+        with pytest.raises(RequestError, match=refused):
+            report()
+    demo.start_over()
+    assert demo.service.model(THUMBS).lists == 0
 
 
 def test_visitors_come_and_can_be_forgotten(corpus: Corpus) -> None:

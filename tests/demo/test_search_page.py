@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from rankloop.demo.corpus import Corpus
-from rankloop.demo.demo import Demo
+from rankloop.demo.demo import THUMBS, Demo
 from rankloop.demo.routes import demo_routes
 from rankloop.service import RankingService
 from rankloop.store import MemoryStore
@@ -62,6 +62,10 @@ def test_only_the_result_that_was_clicked_is_told_about(demo: Demo, live: Live) 
         ("/click", {}),
         ("/click", {"query_id": "nobody's", "object_id": "json.loads"}),
         ("/click", {"query_id": "x" * 5000, "object_id": "\x00"}),
+        ("/thumb", {}),
+        ("/thumb", {"query_id": "nobody's", "object_id": "json.loads", "value": "1"}),
+        ("/thumb", {"query_id": "nobody's", "object_id": "json.loads", "value": "up"}),
+        ("/learn", {"query_id": "nobody's"}),
         ("/crowd", {}),
         ("/crowd", {"taste": "bitter"}),
     ],
@@ -69,7 +73,7 @@ def test_only_the_result_that_was_clicked_is_told_about(demo: Demo, live: Live) 
 def test_nonsense_is_refused(demo: Demo, live: Live, path: str, form: dict[str, str]) -> None:
     answer = live["nobody"].post(path, data=form)
     assert 400 <= answer.status_code < 500
-    assert demo.model.lists == 0
+    assert demo.model.lists == demo.service.model(THUMBS).lists == 0
     assert demo.progress.wanted == 0
 
 

@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankloop.explorers import greedy
-from rankloop.policies import Policy
-from rankloop.types import Array, Feedback, FloatArray, Query, Ranking
+from rankloop.policies import Policy, state
+from rankloop.policies.base import EvidenceAbout
+from rankloop.types import Array, Feedback, FloatArray, Query, Ranking, Signal
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -69,6 +70,41 @@ class Positional(Policy):
             self.right = self.right + 1
         else:
             self.wrong = self.wrong + 1
+
+
+@dataclass(kw_only=True, eq=False)
+class Noting(Policy):
+    """Regresses on grades, one step on each that is known, and keeps those of its last list to look at."""
+
+    name: ClassVar[str] = "noting"
+    learns_from: ClassVar[Signal] = "grades"
+    evidence_about: ClassVar[EvidenceAbout] = "documents"
+
+    parameters: FloatArray = state((0,), feature_axes=(0,))
+    grades: FloatArray = state((0,), feature_axes=())
+    known: Array = state((0,), np.bool_, feature_axes=())
+
+    @classmethod
+    def accepts(cls, signal: Signal) -> bool:
+        """Both."""
+        return True
+
+    def score(self, query: Query) -> FloatArray:
+        """Weighted sums of the features."""
+        width = query.features.shape[1]
+        return query.features @ (self.parameters if self.parameters.size else np.zeros(width))
+
+    def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
+        """The best first; equals in random order."""
+        return Ranking(query, greedy(self.score(query), k, rng))
+
+    def learn(self, feedback: Feedback) -> None:
+        """A step towards the grades."""
+        shown = feedback.ranking
+        self.grades, self.known = feedback.graded()
+        apart = (self.grades - self.score(shown.query)[shown.order]) * self.known
+        step = 0.1 * apart @ shown.query.features[shown.order]
+        self.parameters = self.parameters + step if self.parameters.size else step
 
 
 @dataclass(kw_only=True, eq=False)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankloop.service import RankingService, UserEvent
+from rankloop.service import RankerSettings, RankingService, UserEvent
 from rankloop.store import SqliteStore
 from tests.service.life import Clock, make, some_candidates, state
 
@@ -60,6 +60,30 @@ def test_its_log_alone_gives_the_same(path: Path) -> None:
         assert connection.execute(f"DELETE FROM snapshots WHERE seq NOT IN ({bases})").rowcount > 0
     with SqliteStore(path) as store:
         expect_what_it_held(make(store, Clock()))
+
+
+def test_an_open_list_of_a_release_without_values_is_still_open(tmp_path: Path) -> None:
+    """Snapshots of form 2 knew only which actions were done at a position."""
+    path = tmp_path / "log.db"
+    with SqliteStore(path) as store:
+        service = make(store, Clock())
+        service.create("shop", RankerSettings(actions={"zoom": 0.5, "save": 0.5}))
+        shown = service.rank(some_candidates(np.random.default_rng(1)), ranker="shop")
+        for action in ("zoom", "save"):
+            service.record([UserEvent(shown.query_id, shown.object_ids[2], action)])
+        service.close()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        seq, body = connection.execute("SELECT seq, json(body) FROM snapshots ORDER BY seq DESC").fetchone()
+        told = json.loads(body)
+        ((_, did),) = told["open"][shown.query_id][2]
+        assert did == {"save": None, "zoom": None}
+        told["form"], told["open"][shown.query_id][2] = 2, [[3, ["save", "zoom"]]]
+        connection.execute("UPDATE snapshots SET body = ? WHERE seq = ?", (json.dumps(told), seq))
+    with SqliteStore(path) as store:
+        service = make(store, Clock())
+        assert service.health().rankers["shop"].open == 1
+        service.flush("shop")
+        assert service.model("shop").lists == 1
 
 
 def test_life_goes_on(path: Path) -> None:

@@ -66,7 +66,11 @@ some_rules = st.builds(
     learn_late=st.booleans(),
     freeze_top=st.booleans(),
     max_open=st.sampled_from([2, 100]),
+    grades=st.sampled_from([None, {"star": 1.0, "click": 0.5, "flag": -3.0}]),
+    highest_grade=st.sampled_from([1.0, 5.0]),
+    reading=st.sampled_from(["implicit", "explicit"]),
 )
+ratings = st.sampled_from([("star", 0.0), ("star", 2.5), ("star", 5.0), ("star", None), ("flag", None)])
 
 
 class ServiceLife(RuleBasedStateMachine):
@@ -78,7 +82,7 @@ class ServiceLife(RuleBasedStateMachine):
         super().__init__()
         where = MEMORY if MEMORY.is_dir() else None
         self.folder = Path(tempfile.mkdtemp(prefix="rankloop-life-", dir=where))
-        self.clock, self.ids, self.files = Clock(), Ids(), Ids("log")
+        self.clock, self.ids, self.files, self.ratings = Clock(), Ids(), Ids("log"), Ids("rating")
         self.rng = np.random.default_rng(0)
         self.lists: list[RankResponse] = []  # that were written down
         self.unsure: list[RankResponse] = []  # that perhaps were not
@@ -127,6 +131,7 @@ class ServiceLife(RuleBasedStateMachine):
         for position in positions:
             self.show(ranker, 5, names, 0)
             self.click(1, position, False)
+            self.grade(1, position + 1, ("star", float(position)), False)
             self.wait(pause, True)
 
     @rule(back=st.integers(1, 5), position=st.integers(1, 4), twice=st.booleans())
@@ -134,6 +139,15 @@ class ServiceLife(RuleBasedStateMachine):
         if len(self.lists) >= back:
             shown = self.lists[-back]
             event = UserEvent(shown.query_id, shown.object_ids[(position - 1) % len(shown.object_ids)])
+            self.service.record([event, event] if twice else [event])
+
+    @rule(back=st.integers(1, 5), position=st.integers(1, 4), said=ratings, twice=st.booleans())
+    def grade(self, back: int, position: int, said: tuple[str, float | None], twice: bool) -> None:
+        """Also a second time, and after the list is closed; ignored where grades say nothing."""
+        if len(self.lists) >= back:
+            shown, (action, value) = self.lists[-back], said
+            result = shown.object_ids[(position - 1) % len(shown.object_ids)]
+            event = UserEvent(shown.query_id, result, action, self.ratings(), value=value)
             self.service.record([event, event] if twice else [event])
 
     @rule(back=st.integers(1, 3))

@@ -62,8 +62,16 @@ class Client:
         shown = [result["object_id"] for result in answer["ranking"]]
         return RankedList(answer["query_id"], shown, answer["provenance"]["fallback"], answer)
 
-    def click(self, shown: RankedList, object_id: str, *, action: str = "click", **more: Any) -> str:
-        """Report what a user did with a result; the service's verdict, and with it the event is durable."""
+    def click(
+        self,
+        shown: RankedList,
+        object_id: str,
+        *,
+        action: str = "click",
+        value: float | None = None,
+        **more: Any,
+    ) -> str:
+        """Report what a user did with a result, and how much of it; the service's verdict: it is durable."""
         if not shown.query_id:
             return "unsent"  # the service knows nothing of this list
         names = list(shown.object_ids)
@@ -72,7 +80,11 @@ class Client:
             "event_id": uuid.uuid4().hex,
             "action_name": action,
             "query_id": shown.query_id,
-            "event_attributes": {"object": {"object_id": object_id}, "position": {"ordinal": ordinal}},
+            "event_attributes": {
+                "object": {"object_id": object_id},
+                "position": {"ordinal": ordinal},
+                **({} if value is None else {"value": value}),
+            },
             **more,
         }
         return str(self.events([event])[0]["verdict"])

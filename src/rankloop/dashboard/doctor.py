@@ -13,7 +13,7 @@ from rankloop.service.http.context import InjectedContext
 from rankloop.service.http.routes.monitoring import Minutes, diagnose
 
 VERDICTS = {
-    "accepted": "a click, or a part of one: it teaches",
+    "accepted": "a click, a part of one, or a grade: it teaches",
     "late": "its list was closed: counted",
     "duplicate": "it was here before: harmless",
     "orphan": "nobody knows its query_id",

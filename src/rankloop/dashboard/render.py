@@ -33,7 +33,7 @@ def environment(*packages: str) -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {"share": share, "number": number, "signed": signed, "moment": moment, "clock": clock}
-    made.filters["dotted"] = dotted
+    made.filters |= {"dotted": dotted, "plain": plain}
     made.globals |= {"version": __version__, "json_element": _element}
     return made
 
@@ -70,6 +70,15 @@ def number(value: float | None, digits: int = 0) -> str:
     ('1,234,567', '0.123', '–')
     """
     return NOTHING if value is None else f"{value:,.{digits}f}"
+
+
+def plain(value: float) -> str:
+    """A number as short as it can be said.
+
+    >>> plain(4.0), plain(0.25)
+    ('4', '0.25')
+    """
+    return f"{value:g}"
 
 
 def signed(value: float, digits: int = 2) -> str:

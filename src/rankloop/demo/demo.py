@@ -11,6 +11,7 @@ from rankloop.demo.corpus import Corpus, Hit
 from rankloop.demo.crowd import SHOWN, Crowd, Visit, candidates_of
 from rankloop.demo.lesson import Lesson, lesson
 from rankloop.demo.taste import TASTES
+from rankloop.policies import ListNet
 from rankloop.service import (
     Model,
     RankerSettings,
@@ -20,11 +21,17 @@ from rankloop.service import (
     Result,
     UserEvent,
 )
+from rankloop.service.ids import random_id
+from rankloop.store import Impression
 from rankloop.types import SettingError, suggestion
 
-RANKER = "default"
+RANKER, THUMBS = "default", "thumbs"  # one learns from clicks, the other from thumbs
 # The list begins as the search engine's own and departs from it by what is learned, hardly by luck alone.
 SETTINGS = RankerSettings(max_explored_pairs=10, learn_late=True, snapshot_every=5)
+# What nobody rated is unknown. A thumb has the value 1 or 0: a change of mind takes the other's place.
+RATED = RankerSettings(
+    policy=ListNet(), grades={"thumb": 4.0}, highest_grade=4.0, reading="explicit", snapshot_every=5
+)
 KEPT = 20_000  # visits whose grades are remembered
 MOST_VISITORS = 5000  # at once
 
@@ -67,35 +74,77 @@ class Demo:
     crowds: int = 0  # that came so far: each has a seed of its own
 
     def __post_init__(self) -> None:
-        """Begin a ranker if there is none."""
-        self.service.create(RANKER, None if RANKER in self.service.rankers() else SETTINGS)
-        self._first = self.service.store.decisions(RANKER)[0].seq
+        """Begin the rankers that are not there."""
+        for ranker, settings, mode in ((RANKER, SETTINGS, "explore"), (THUMBS, RATED, "exploit")):
+            if ranker not in self.service.rankers():
+                self.service.create(ranker, settings, mode=mode)  # type: ignore[arg-type]  # typed by text
+        self._first = {each: self.service.store.decisions(each)[0].seq for each in (RANKER, THUMBS)}
         self._one_crowd = threading.Lock()
 
     @property
     def model(self) -> Model:
-        """What is known now."""
+        """What is known now from clicks."""
         return self.service.model(RANKER)
 
-    def search(self, text: str, *, visitor: str) -> Found | None:
+    def search(self, text: str, *, visitor: str, ranker: str = RANKER) -> Found | None:
         """A list for a visitor; None if nothing is found."""
         hits = self.corpus.search(text)
         if not hits:
             return None
         response = self.service.rank(
-            candidates_of(hits), ranker=RANKER, k=SHOWN, user_query=text, session_id=visitor
+            candidates_of(hits), ranker=ranker, k=SHOWN, user_query=text, session_id=visitor
         )
         return Found(response, {hit.entry.name: hit for hit in hits})
 
     def click(self, query_id: str, object_id: str, *, visitor: str) -> Lesson:
         """Report a click on a result, learn from it at once, and say what was learned."""
-        shown = self.service.audit(query_id).impression
-        if object_id not in shown.shown:
-            raise RequestError(f"{object_id!r} was not in that list")
+        shown = self._list(query_id, RANKER, object_id)
         position, before = shown.shown.index(object_id) + 1, self.model
         self.service.record([UserEvent(query_id, object_id, ordinal=position, client_id=visitor)])
         self.service.flush(RANKER)
         return lesson(before, self.model, self.service.schema(RANKER), shown.features)
+
+    # thumbs: several in one list, and then they are learned together
+
+    def thumb(self, query_id: str, object_id: str, *, up: bool, visitor: str) -> None:
+        """Report a thumb up or down; another one on the same result takes its place."""
+        position = self._list(query_id, THUMBS, object_id).shown.index(object_id) + 1
+        event = UserEvent(
+            query_id, object_id, "thumb", random_id(), position, client_id=visitor, value=float(up)
+        )
+        (receipt,) = self.service.record([event])
+        if receipt.verdict != "accepted":
+            raise RequestError(f"this list takes no more thumbs, search again: {receipt.detail}")
+
+    def thumbs(self, query_id: str) -> dict[str, bool]:
+        """The thumbs that a list has, by result: whether they are up."""
+        events = self.service.audit(query_id).events
+        return {each.object_id: bool(each.value) for each in events if each.verdict == "accepted"}
+
+    def same_list(self, query_id: str) -> Found:
+        """A list that a visitor is rating, as it was shown."""
+        shown = self._list(query_id, THUMBS)
+        hits = {hit.entry.name: hit for hit in self.corpus.search(shown.user_query)}
+        if not hits.keys() >= set(shown.shown):
+            raise RequestError("what that list showed is not there any more: search again")
+        return Found(self.service.replay(query_id).response, hits)
+
+    def learn_thumbs(self, query_id: str) -> Lesson:
+        """Learn from the thumbs of a list, and say what was learned."""
+        shown, before = self._list(query_id, THUMBS), self.service.model(THUMBS)
+        self.service.flush(THUMBS)
+        return lesson(before, self.service.model(THUMBS), self.service.schema(THUMBS), shown.features)
+
+    def _list(self, query_id: str, ranker: str, object_id: str | None = None) -> Impression:
+        """A list of a ranker in which a result was shown."""
+        shown = self.service.audit(query_id).impression
+        if shown.ranker != ranker:
+            raise RequestError(f"that list is of the ranker {shown.ranker!r}, expected {ranker!r}")
+        if object_id is not None and object_id not in shown.shown:
+            raise RequestError(f"{object_id!r} was not in that list")
+        return shown
+
+    # visitors
 
     def invite(self, number: int, taste: str) -> None:
         """Send for visitors; they come in a thread of their own, and `progress` says how far they are."""
@@ -110,8 +159,9 @@ class Demo:
         threading.Thread(target=self._welcome, args=(self.progress,), name="crowd", daemon=True).start()
 
     def start_over(self) -> None:
-        """Go back to the model that knows nothing; the log keeps everything."""
-        self.service.rollback(RANKER, to=self._first)
+        """Go back to the models that know nothing; the log keeps everything."""
+        for ranker, first in self._first.items():
+            self.service.rollback(ranker, to=first)
         self.visits.clear()
 
     def _welcome(self, progress: Progress) -> None:

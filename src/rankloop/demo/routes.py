@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, TypeAlias
 
 from litestar import Response, Router, get, post
 from litestar.datastructures import Cookie
@@ -22,12 +22,14 @@ from rankloop.dashboard.charts import Chart, Line, line_chart
 from rankloop.dashboard.pages import InjectedPages
 from rankloop.dashboard.routes import routed
 from rankloop.demo.crowd import Visit
-from rankloop.demo.demo import Demo, Found
+from rankloop.demo.demo import RANKER, THUMBS, Demo, Found
 from rankloop.demo.taste import TASTES
-from rankloop.demo.visitor import COOKIE, Clicked, Visitor, Visitors
-from rankloop.service import Result
+from rankloop.demo.visitor import COOKIE, Clicked, Rated, Visitor, Visitors
+from rankloop.service import RequestError, Result
 from rankloop.service.http.context import InjectedContext
 
+By: TypeAlias = Literal["clicks", "thumbs"]
+RANKERS: Mapping[By, str] = {"clicks": RANKER, "thumbs": THUMBS}
 SCRIPT = files("rankloop.demo").joinpath("demo.js").read_bytes()
 EXAMPLES = ("json parser", "read csv file", "thread pool", "sort a list", "http request", "parse date")
 VISITORS = 500
@@ -50,6 +52,7 @@ class Row:
     doc: str
     went: int | None  # up; None: it is new in the list
     rival: str  # the neighbour to compare it with
+    thumb: bool | None = None  # up or down
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +70,7 @@ def demo_routes(demo: Demo) -> list[Router]:
     """The search page, and the service's pages, which everyone may look at."""
     pages = Pages(public=True, home="Search", packages=("rankloop.demo",))
     site = DemoSite(demo, Visitors())
-    mine = routed(pages, [search, click, invite, progress, start_over, script])
+    mine = routed(pages, [search, click, thumb, learn, invite, progress, start_over, script])
     mine.dependencies["site"] = Provide(lambda: site, sync_to_thread=False)
     return [*page_routes(pages, start=False), mine]
 
@@ -80,20 +83,33 @@ async def search(
     site: InjectedSite,
     q: Annotated[str, QueryParameter(max_length=200)] = "",
     opened: Annotated[str, QueryParameter(max_length=200)] = "",
+    by: Annotated[By, QueryParameter(description="what the list is learned from")] = "clicks",
+    rated: Annotated[str, QueryParameter(max_length=200, description="the list being rated")] = "",
 ) -> Response[str]:
     """The box, the list, and what was learned."""
     demo, visitor = site.demo, _visitor(request, site)
-    text = q.strip()
-    found = await context.ask(partial(demo.search, text, visitor=visitor.name)) if text else None
+    by = "thumbs" if rated else by
+    text, ranker = q.strip(), RANKERS[by]
+    if rated:
+        found: Found | None = await context.ask(partial(demo.same_list, rated))
+    else:
+        ask = partial(demo.search, text, visitor=visitor.name, ranker=ranker)
+        found = await context.ask(ask) if text else None
     clicked = visitor.clicked if visitor.clicked and visitor.clicked.object_id == opened else None
-    curve = fit_curve(list(demo.visits))
+    if by == "thumbs":
+        clicked = None
+    thumbs = await context.ask(partial(demo.thumbs, rated)) if rated else {}
+    curve = fit_curve(list(demo.visits)) if by == "clicks" else None
     shown = pages.show(
         request,
         "search.html",
         section="/",
         q=text,
         found=found,
-        rows=rows(found, visitor.moves(text, found.response)) if found else [],
+        rows=rows(found, visitor.moves(f"{by} {text}", found.response), thumbs) if found else [],
+        by=by,
+        rated=len(thumbs),
+        taught=visitor.rated if by == "thumbs" and not rated else None,
         opened=opened,
         clicked=clicked,
         progress=demo.progress,
@@ -101,7 +117,7 @@ async def search(
         tastes={name: taste.title for name, taste in TASTES.items()},
         taste=demo.taste,
         visitors=VISITORS,
-        lists=demo.model.lists,
+        lists=demo.service.model(ranker).lists,
         size=len(demo.corpus),
         examples=EXAMPLES,
         curve=curve,
@@ -120,6 +136,28 @@ async def click(request: AnyRequest, context: InjectedContext, site: InjectedSit
     position = site.demo.service.audit(query_id).impression.shown.index(name) + 1
     visitor.clicked = Clicked(name, position, lesson)
     return Redirect("/", status_code=303, query_params={"q": str(form.get("q", "")), "opened": name})
+
+
+@post("/thumb", guards=[own_site])
+async def thumb(request: AnyRequest, context: InjectedContext, site: InjectedSite) -> Redirect:
+    """A thumb up or down: it is kept, and the same list comes back."""
+    form, visitor = await request.form(), _visitor(request, site)
+    query_id, name, value = (str(form.get(each, "")) for each in ("query_id", "object_id", "value"))
+    if value not in ("0", "1"):
+        raise RequestError(f"a thumb is 1, up, or 0, down, found {value[:50]!r}")
+    await context.ask(partial(site.demo.thumb, query_id, name, up=value == "1", visitor=visitor.name))
+    return _to_search(form.get("q"), by="thumbs", rated=query_id)
+
+
+@post("/learn", guards=[own_site])
+async def learn(request: AnyRequest, context: InjectedContext, site: InjectedSite) -> Redirect:
+    """Learn from the thumbs of a list; it comes back in its new order."""
+    form, visitor = await request.form(), _visitor(request, site)
+    query_id = str(form.get("query_id", ""))
+    lesson = await context.ask(partial(site.demo.learn_thumbs, query_id))
+    thumbs = site.demo.thumbs(query_id).values()
+    visitor.rated = Rated(sum(thumbs), len(thumbs) - sum(thumbs), lesson) if thumbs else None
+    return _to_search(form.get("q"), by="thumbs")
 
 
 @post("/crowd", guards=[own_site])
@@ -142,16 +180,17 @@ async def start_over(request: AnyRequest, context: InjectedContext, site: Inject
     """Know nothing again."""
     form = await request.form()
     await context.ask(site.demo.start_over)
-    return _to_search(form.get("q"))
+    _visitor(request, site).rated = None
+    return _to_search(form.get("q"), **({"by": "thumbs"} if form.get("by") == "thumbs" else {}))
 
 
 @get("/assets/demo.js")
 async def script() -> Response[bytes]:
-    """Shows how far the visitors are; the page works without it."""
+    """Shows how far the visitors are, and sends thumbs; the page works without it."""
     return Response(SCRIPT, media_type="text/javascript; charset=utf-8")
 
 
-def rows(found: Found, went: dict[str, int | None]) -> list[Row]:
+def rows(found: Found, went: dict[str, int | None], thumbs: Mapping[str, bool]) -> list[Row]:
     """The results as they are shown."""
     names = found.response.object_ids
     return [
@@ -162,6 +201,7 @@ def rows(found: Found, went: dict[str, int | None]) -> list[Row]:
             doc=hit.entry.doc,
             went=went[result.object_id],
             rival=_rival(names, number),
+            thumb=thumbs.get(result.object_id),
         )
         for number, (result, hit) in enumerate(found)
     ]
@@ -195,6 +235,6 @@ def _cookie(visitor: Visitor) -> Cookie:
     return Cookie(key=COOKIE, value=visitor.name, path="/", httponly=True, samesite="strict")
 
 
-def _to_search(text: object) -> Redirect:
+def _to_search(text: object, **more: str) -> Redirect:
     words = str(text or "")[:200]
-    return Redirect("/", status_code=303, query_params={"q": words} if words else {})
+    return Redirect("/", status_code=303, query_params={**({"q": words} if words else {}), **more})

@@ -1,4 +1,4 @@
-"""Visitor state of the demo: the last order of a search, and what the last click taught."""
+"""Visitor state of the demo: the last order of a search, and what the last click or thumbs taught."""
 
 from __future__ import annotations
 
@@ -25,12 +25,22 @@ class Clicked:
     lesson: Lesson
 
 
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """Thumbs in a list, and what was learned from them."""
+
+    up: int
+    down: int
+    lesson: Lesson
+
+
 @dataclass(eq=False)
 class Visitor:
     """Someone with a cookie."""
 
     name: str
     clicked: Clicked | None = None
+    rated: Rated | None = None
     positions: OrderedDict[str, Mapping[str, int]] = field(default_factory=OrderedDict)  # by search
 
     def moves(self, text: str, response: RankResponse) -> dict[str, int | None]:

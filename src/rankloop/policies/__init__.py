@@ -6,7 +6,6 @@ from rankloop.learning.list_weights import APWeights, ListWeights, NDCGWeights
 from rankloop.learning.projection import DocumentSpace, Projection, TrueDocumentSpace
 from rankloop.learning.schedules import Batch, Exact, ReplayMemory, Training
 from rankloop.learning.step_sizes import Constant, InverseRoot, StepSize
-from rankloop.learning.topk_steps import AdaGrad, DocumentSchedule, Step
 from rankloop.learning.topk_losses import (
     NormalisedListNet,
     ObservedSquared,
@@ -16,6 +15,7 @@ from rankloop.learning.topk_losses import (
     TopKLoss,
     UnnormalisedKL,
 )
+from rankloop.learning.topk_steps import AdaGrad, DocumentSchedule, Step
 from rankloop.policies.base import EvidenceAbout, Policy, score_all
 from rankloop.policies.dbgd import DBGD
 from rankloop.policies.epsilon_greedy import EpsilonGreedy

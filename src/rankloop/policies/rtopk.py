@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.explorers import greedy
-from rankloop.learning.topk_steps import AdaGrad, Step, within_ball
 from rankloop.learning.topk_losses import NO_LISTNET, RankSVM, TopKLoss
 from rankloop.learning.topk_propensities import TopKPropensities, term_weights
+from rankloop.learning.topk_steps import AdaGrad, Step, within_ball
 from rankloop.policies.base import EvidenceAbout
 from rankloop.policies.scored import ScoredPolicy, check_part, check_size
 from rankloop.policies.state_fields import state

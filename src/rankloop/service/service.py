@@ -84,7 +84,7 @@ class RankingService:
         check_text("a ranker's name", ranker)
         _check_mode(mode)
         rules = settings or RankerSettings()
-        check_served(rules.policy)
+        check_served(rules)
         at = self.clock()
 
         def job(transaction: Transaction) -> bool:
@@ -108,7 +108,7 @@ class RankingService:
         these rules had always held: a warm start for another policy, and the way for one that cannot take
         more features to begin with all there are.
         """
-        check_served(settings.policy)
+        check_served(settings)
         found = self.ranker(ranker)
         seq = found.decide("settings", settings=settings.to_json(), relearn=relearn)
         found.catch_up()

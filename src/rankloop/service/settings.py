@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Self, TypeAlias, get_args
 
@@ -13,11 +13,14 @@ import numpy as np
 from rankloop.policies import PairRank, Policy
 from rankloop.service.texts import check_text
 from rankloop.spelling import Catalogue, build, describe
-from rankloop.types import Feedback, Query, RankloopError, SettingError, suggestion
+from rankloop.store import GradeScale
+from rankloop.types import Feedback, Query, RankloopError, SettingError, Signal, suggestion
 
 Mode: TypeAlias = Literal["explore", "exploit", "frozen", "passthrough", "shadow"]
 Scaling: TypeAlias = Literal["query", "running"]
+Reading: TypeAlias = Literal["implicit", "explicit"]  # what was looked at and not rated is a 0, or unknown
 
+MOST = 1e100  # beyond, sums are no numbers any more
 MODES: tuple[Mode, ...] = get_args(Mode)
 LEARNS: tuple[Mode, ...] = ("explore", "exploit", "shadow")
 LADDER: tuple[Mode, ...] = ("explore", "exploit", "frozen", "passthrough")
@@ -46,6 +49,9 @@ class RankerSettings:
     actions: Mapping[str, float] = field(
         default_factory=lambda: {"click": 1.0}
     )  # how much of a click each is
+    grades: Mapping[str, float] | None = None  # what a value of 1 of each action adds to a result's grade
+    highest_grade: float = 1.0  # more is cut off
+    reading: Reading = "implicit"  # of results that were not rated
     learn_late: bool = False  # whether clicks after the window teach, too
     max_displacement: int | None = None  # positions from where the caller put a result
     max_explored_pairs: int | None = None  # in one list
@@ -78,11 +84,23 @@ class RankerSettings:
             raise SettingError('actions must say how much of a click each one is, as in {"click": 1}')
         for action, weight in self.actions.items():
             _number(f"the weight of action {action!r}", weight, low=0.0)
+        self._check_grades()
+
+    def _check_grades(self) -> None:
+        _number("highest_grade", self.highest_grade, low=1e-9, high=MOST)
+        if self.reading not in get_args(Reading):
+            raise SettingError(f"reading must be implicit or explicit, found {self.reading!r}")
+        grades: object = self.grades
+        if grades is not None and not (isinstance(grades, Mapping) and grades):
+            raise SettingError('grades must say what each action adds, as in {"star": 1}, or be left out')
+        for action, weight in (self.grades or {}).items():
+            _number(f"the grade of action {action!r}", weight, low=-MOST, high=MOST)
 
     def to_json(self) -> dict[str, Any]:
         """As JSON, with every default."""
         plain = {each.name: getattr(self, each.name) for each in fields(self)}
-        return plain | {"policy": describe(self.policy), "actions": dict(self.actions)}
+        grades = None if self.grades is None else dict(self.grades)
+        return plain | {"policy": describe(self.policy), "actions": dict(self.actions), "grades": grades}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], known: Catalogue) -> Self:
@@ -100,7 +118,26 @@ class RankerSettings:
         """The same rules for another policy."""
         return replace(self, policy=policy)
 
-    def clicked(self, actions: set[str]) -> bool:
+    @property
+    def signal(self) -> Signal:
+        """What the policy is taught: grades, if there are any and it accepts them, or else clicks."""
+        return "grades" if self.grades and self.policy.accepts("grades") else "clicks"
+
+    @property
+    def grade_scale(self) -> GradeScale:
+        """How what was done with a result adds up to its grade."""
+        return GradeScale(weights=self.grades or {}, highest=self.highest_grade)
+
+    def counts(self, action: str) -> bool:
+        """Whether an action says anything: of a click, or of a grade, which may be 0.
+
+        >>> rules = RankerSettings(actions={"click": 1, "hover": 0}, grades={"thumb": 1, "flag": 0})
+        >>> [rules.counts(action) for action in ("click", "hover", "thumb", "flag", "zoom")]
+        [True, False, True, True, False]
+        """
+        return bool(self.actions.get(action)) or action in (self.grades or {})
+
+    def clicked(self, actions: Iterable[str]) -> bool:
         """Whether a result on which these were done counts as clicked: the weights add up to 1.
 
         >>> rules = RankerSettings(actions={"click": 1, "hover": 0.5, "zoom": 0.5})
@@ -124,12 +161,12 @@ def settings_from_json(data: Mapping[str, Any], known: Catalogue) -> RankerSetti
     policy = data.get("policy", {"name": "pairrank"})
     if not isinstance(policy, Mapping):
         raise SettingError(f'a policy is {{"name": ..., "settings": {{...}}}}, found {repr(policy)[:50]}')
-    for action in data.get("actions") or ():
+    for action in (*(data.get("actions") or ()), *(data.get("grades") or ())):
         check_text("an action", action)
     try:
         rules = RankerSettings.from_json(data, known)
-        check_served(rules.policy)
-        _try_out(rules.policy)
+        check_served(rules)
+        _try_out(rules)
     except RankloopError:
         raise
     except Exception as error:
@@ -140,17 +177,18 @@ def settings_from_json(data: Mapping[str, Any], known: Catalogue) -> RankerSetti
     return rules
 
 
-def check_served(policy: Policy) -> None:
-    """Refuse policies that a service cannot teach: it gives clicks, and does not count exposure.
+def check_served(rules: RankerSettings) -> None:
+    """Refuse policies that a service cannot teach: without `grades` it gives clicks; it counts no exposure.
 
-    >>> from rankloop.policies import PDGD
-    >>> check_served(PDGD())
+    >>> from rankloop.policies import OfflineRankNet, PDGD
+    >>> check_served(RankerSettings(policy=PDGD()))
+    >>> check_served(RankerSettings(policy=OfflineRankNet(), grades={"star": 1}, highest_grade=5))
     """
-    kind = type(policy)
-    if not policy.accepts("clicks"):
+    policy, kind = rules.policy, type(rules.policy)
+    if not policy.accepts(rules.signal):
         raise SettingError(
-            f"{kind.__name__} learns from {policy.learns_from}, and a service gives clicks: "
-            "choose a policy that learns from clicks"
+            f"{kind.__name__} learns from grades, and this ranker has only clicks: say in grades what each "
+            'action adds to a grade, as in {"star": 1}, or choose a policy that learns from clicks'
         )
     if kind.shown is not Policy.shown:
         raise SettingError(
@@ -159,12 +197,16 @@ def check_served(policy: Policy) -> None:
         )
 
 
-def _try_out(policy: Policy) -> None:
+def _try_out(rules: RankerSettings) -> None:
     """Rank and learn once, on a copy."""
-    pupil = copy.deepcopy(policy)
+    pupil = copy.deepcopy(rules.policy)
     query = Query("trial", np.array([[0.0, 1.0], [1.0, 0.0], [0.5, 0.5]]))
     ranking = pupil.rank(query, k=2, rng=np.random.default_rng(0))
-    pupil.learn(Feedback(ranking, np.array([False, True])))
+    if rules.signal == "grades":
+        graded = np.array([0.0, rules.highest_grade])
+        pupil.learn(Feedback(ranking, graded, np.array([True, True]), signal="grades"))
+    else:
+        pupil.learn(Feedback(ranking, np.array([False, True])))
     pupil.score(query)
 
 

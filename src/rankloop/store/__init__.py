@@ -12,6 +12,7 @@ from rankloop.store.base import (
     write,
 )
 from rankloop.store.codec import pack, unpack
+from rankloop.store.grades import GradeScale
 from rankloop.store.impression_buffer import ImpressionBuffer
 from rankloop.store.memory import MemoryStore
 from rankloop.store.records import (
@@ -21,6 +22,7 @@ from rankloop.store.records import (
     Entry,
     Event,
     EventTally,
+    GradeTally,
     Impression,
     Shown,
     Snapshot,
@@ -37,6 +39,8 @@ __all__ = [
     "Event",
     "EventLog",
     "EventTally",
+    "GradeScale",
+    "GradeTally",
     "Impression",
     "ImpressionBuffer",
     "Job",

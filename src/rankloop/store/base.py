@@ -6,11 +6,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future
 from typing import Protocol, TypeAlias, TypeVar
 
+from rankloop.store.grades import GradeScale
 from rankloop.store.records import (
     Decision,
     Entry,
     Event,
     EventTally,
+    GradeTally,
     Impression,
     Shown,
     Snapshot,
@@ -188,6 +190,10 @@ class Statistics(Protocol):
 
     def tally(self, ranker: str | None, *, since: float, until: float) -> EventTally:
         """How the events that arrived in a stretch of time were understood; without a ranker, all."""
+        ...
+
+    def grades(self, ranker: str, *, since: float, until: float, scale: GradeScale) -> GradeTally:
+        """How the lists that were shown in a stretch of time were graded by counted events, on a scale."""
         ...
 
 

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from rankloop.store.base import Job, StoreError
 from rankloop.store.clock import Head
+from rankloop.store.grades import GradeScale
 from rankloop.store.records import (
     COUNTED,
     JOINED,
@@ -20,6 +21,7 @@ from rankloop.store.records import (
     Entry,
     Event,
     EventTally,
+    GradeTally,
     Impression,
     Shown,
     Snapshot,
@@ -170,6 +172,23 @@ class MemoryStore:
             ahead=sum(age < -60 for age in ages),
             behind=sum(age > 3600 for age in ages),
             busiest=sorted(clients.items(), key=lambda pair: (-pair[1], pair[0]))[:5],
+        )
+
+    def grades(self, ranker: str, *, since: float, until: float, scale: GradeScale) -> GradeTally:
+        """How the lists that were shown in a stretch of time were graded."""
+        shown = {each.seq for each in self.impressions(ranker) if since <= each.at < until}
+        done: dict[tuple[int, int], dict[str, float | None]] = {}
+        for event in self.events(ranker):
+            if event.verdict in COUNTED and event.list_seq in shown and event.position is not None:
+                done.setdefault((event.list_seq, event.position), {})[event.action] = event.value
+        totals = {key: total for key, each in done.items() if (total := scale.total(each)) is not None}
+        counts = Counter(scale.step(scale.cut(total)) for total in totals.values())
+        return GradeTally(
+            lists=len(shown),
+            rated=len({list_seq for list_seq, _ in totals}),
+            results=len(totals),
+            capped=sum(total > scale.highest for total in totals.values()),
+            histogram=[counts[step] for step in range(scale.steps + 1)],
         )
 
     def compact(self) -> int:

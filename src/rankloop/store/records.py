@@ -90,6 +90,7 @@ class Event:
     occurred_at: float | None = None  # when the client says it happened
     client_id: str = ""
     session_id: str = ""
+    value: float | None = None  # how much: stars, seconds, money; None: nothing was said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,3 +144,14 @@ class EventTally:
     ahead: int = 0  # the client's clock is more than a minute ahead of ours
     behind: int = 0  # the event was more than an hour old when it arrived
     busiest: Sequence[tuple[str, int]] = ()  # clients by their number of events
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradeTally:
+    """How the lists that were shown in a stretch of time were graded."""
+
+    lists: int = 0  # shown
+    rated: int = 0  # of them, how many have a grade
+    results: int = 0  # with a grade
+    capped: int = 0  # of them, how many were cut to the highest grade
+    histogram: Sequence[int] = ()  # [steps + 1] results by their grade, from 0 to the highest

@@ -18,6 +18,12 @@ def ubi(query_id: str, object_id: str, **fields: Any) -> dict[str, Any]:
     return {"action_name": "click", "query_id": query_id, "event_attributes": attributes} | fields
 
 
+def rating(query_id: str, object_id: str, value: Any) -> dict[str, Any]:
+    """Stars in the shape of User Behavior Insights."""
+    attributes = {"object": {"object_id": object_id}, "value": value}
+    return {"action_name": "star", "query_id": query_id, "event_attributes": attributes}
+
+
 def test_every_verdict(store: Store) -> None:
     clock = Clock()
     service = make(store, clock)
@@ -114,6 +120,10 @@ def test_ubi_is_understood(store: Store) -> None:
         (ubi("q", "a", timestamp=float("nan")), "occurred_at must be a number"),
         (ubi("q", "a") | {"event_attributes": "none"}, "event_attributes must be an object"),
         (ubi("q", "a", client_id=["c"]), "client_id must be a text"),
+        *(
+            (rating("q", "a", value), f"value must be a number, found {value!r}")
+            for value in ("5", True, [5], {"stars": 5}, float("nan"), float("inf"), 1e300)
+        ),
     ],
 )
 def test_what_cannot_be_understood_is_answered_and_harms_nobody(

@@ -62,6 +62,37 @@ def test_events_get_a_verdict_each(live: Live) -> None:
     assert verdicts == ["accepted", "duplicate", "orphan", "not_shown", "invalid"]
 
 
+def test_a_value_is_kept_told_and_refused_if_it_is_no_number(live: Live) -> None:
+    settings = {"grades": {"thumb": 1}, "reading": "explicit"}
+    assert live["admin"].put("/v1/rankers/default/settings", json=settings).status_code == 200
+    query = rank(live)["query_id"]
+
+    def thumb(object_id: str, value: Any) -> dict[str, Any]:
+        return click(query, object_id, action_name="thumb", event_id=f"{object_id} {value}") | {
+            "event_attributes": {"object": {"object_id": object_id}, "value": value}
+        }
+
+    wrong = [thumb("d1", value) for value in ("up", True, [1], {"stars": 1})]
+    answer = live["page"].post("/v1/events", json={"events": [thumb("d0", 1), *wrong, thumb("d2", 0.5)]})
+    receipts = answer.json()["receipts"]
+    assert [each["verdict"] for each in receipts] == ["accepted", *["invalid"] * 4, "accepted"]
+    assert receipts[1]["detail"] == "value must be a number, found 'up'"
+    assert live["rank"].post("/v1/events", content=b'{"events": [{"value": NaN}]}').status_code == 400
+    told = live["admin"].get(f"/v1/audit/{query}").json()["events"]
+    assert [(each["object_id"], each["value"]) for each in told] == [("d0", 1.0), ("d2", 0.5)]
+    (found,) = live["admin"].get("/v1/doctor").json()["ratings"]
+    assert (found["rate"], found["histogram"]) == (1.0, [[0.0, 0], [1.0, 2]])
+    for broken, sentence in (
+        ({"grades": {"thumb": "1"}}, "the grade of action 'thumb' must be a number between"),
+        ({"grades": {}}, "grades must say what each action adds"),
+        ({"grades": {"thumb": 1}, "highest_grade": 0}, "highest_grade must be a number between"),
+        ({"grades": {"thumb": 1}, "reading": "both"}, "reading must be implicit or explicit, found 'both'"),
+        ({"policy": {"name": "offline-ranknet"}}, "this ranker has only clicks: say in grades"),
+    ):
+        refused = live["admin"].put("/v1/rankers/default/settings", json=broken)
+        assert (refused.status_code, sentence in refused.json()["error"]) == (400, True), refused.text
+
+
 def test_what_was_clicked_is_learned(live: Live) -> None:
     for _ in range(30):
         send(live, click(rank(live)["query_id"], "d1"))

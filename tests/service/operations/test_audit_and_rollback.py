@@ -31,7 +31,7 @@ from rankloop.service import (
     RequestError,
     UserEvent,
 )
-from rankloop.service.learning.feedback import lesson
+from rankloop.service.learning.feedback import Reaction, lesson
 from rankloop.service.settings import MODES
 from rankloop.store import Decision, Event, Impression, MemoryStore, Snapshot, SqliteStore, Store, write
 from rankloop.types import State
@@ -153,7 +153,7 @@ def test_learning_goes_on_from_where_it_went_back_to(store: Store) -> None:
     service.flush("shop")
     impression = store.impression(shown.query_id)
     assert impression is not None
-    found = lesson(service.ranker("shop").history.model(good), impression, [3])
+    found = lesson(service.ranker("shop").history.model(good), impression, Reaction("clicks", {3: 1.0}))
     assert found is not None
     twin = twin.from_state(twin.state())
     twin.learn(found.feedback)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from rankloop.policies import PDGD, RankNet
 from rankloop.service import Candidate, RankerSettings, UserEvent
-from rankloop.service.operations.doctor import doctor
+from rankloop.service.operations.doctor import Diagnosis, doctor
 from rankloop.service.operations.traffic import over_time, overview
 from rankloop.store import Store
 from tests.service.life import Clock, live, make, some_candidates
+from tests.service.own_policies import Noting
 
 
 def test_an_overview_of_nothing(store: Store) -> None:
@@ -96,6 +99,40 @@ def test_no_events_are_noticed(store: Store) -> None:
         service.rank(some_candidates(np.random.default_rng(number)), ranker="shop")
     service.flush("shop")
     assert "30 lists were shown and no event arrived" in doctor(store, since=0, until=1e6).findings[0]
+
+
+def test_grades_are_told_in_words_and_numbers(store: Store) -> None:
+    service = make(store, policies=[Noting])
+    rules = RankerSettings(policy=Noting(), grades={"star": 1.0, "tip": 2.0}, highest_grade=5.0)
+    service.create("shop", rules)
+
+    def rated(number: int, value: float) -> UserEvent:
+        shown = service.rank([Candidate("a"), Candidate("b")], ranker="shop")
+        return UserEvent(shown.query_id, "b", "star", str(number), value=value)
+
+    def look() -> Diagnosis:
+        return doctor(store, since=0, until=1e6, rules={"shop": service.settings("shop")})
+
+    service.record([rated(number, 2.0) for number in range(30)])
+    assert look().findings == (
+        "all 30 graded results of ranker 'shop' have about the grade 2: do the events have their value?",
+    )
+    service.record([rated(number, 9.0) for number in range(30, 70)])
+    for _ in range(30):
+        service.rank([Candidate("a"), Candidate("b")], ranker="shop")
+    service.record([UserEvent("q1", "b", "star", "again", value=0.4), UserEvent("q1", "a", "tip")])
+    (found,) = look().ratings
+    assert (found.lists, found.rated, found.rate, found.results, found.capped) == (100, 70, 0.7, 71, 40)
+    assert found.histogram == ((0.0, 1), (1.0, 0), (2.0, 30), (3.0, 0), (4.0, 0), (5.0, 40))
+    assert look().findings == ("40 of 71 grades of ranker 'shop' were cut to the highest one: weigh less",)
+    service.configure("shop", replace(rules, policy=PDGD()))
+    assert look().findings[0] == (
+        "71 results of ranker 'shop' were graded, and its policy learns from clicks alone"
+    )
+    service.configure("shop", replace(rules, grades={"smile": 1.0}))
+    assert look().findings == (
+        "100 lists of ranker 'shop' were shown and nothing in them was graded: are its actions sent?",
+    )
 
 
 def test_what_is_wrong_is_found(store: Store) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rankloop.policies import MGD, PDGD, PairRank, Policy
 from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
-from rankloop.service.learning.feedback import lesson
+from rankloop.service.learning.feedback import Reaction, lesson
 from rankloop.service.serving.guardrails import (
     by_score,
     discordant,
@@ -104,7 +104,7 @@ def test_pins_are_respected_and_teach_nothing(store: Store) -> None:
     service.record([UserEvent(again.query_id, last)])
     service.flush("shop")
     impression = service.audit(again.query_id).impression
-    taught = lesson(service.ranker("shop").history.model(1), impression, [4])
+    taught = lesson(service.ranker("shop").history.model(1), impression, Reaction("clicks", {4: 1.0}))
     assert taught is not None
     assert len(taught.feedback.ranking) == 3
     assert taught.feedback.clicks.tolist() == [False, False, True]

@@ -20,10 +20,13 @@ class UserEvent:
     """Something a user did with a result of a list.
 
     The object's id says which result it was; `ordinal`, the position as the client knows it, is only compared
-    with the truth. An event without an id of its own is known by what it says, so the same one twice is one.
+    with the truth. `value` says how much: stars, seconds, money, 1 for a thumb up and 0 for one down.
+    An event without an id of its own is known by what it says, so the same one twice is one.
 
     >>> UserEvent("q1", "a", ordinal=3).event_id == UserEvent("q1", "a").event_id
     True
+    >>> UserEvent("q1", "a", "star", value=3).event_id == UserEvent("q1", "a", "star", value=4).event_id
+    False
     """
 
     query_id: str
@@ -34,6 +37,7 @@ class UserEvent:
     occurred_at: float | None = None  # seconds, by the client's clock
     client_id: str = ""
     session_id: str = ""
+    value: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be understood; name what has no name."""
@@ -43,18 +47,24 @@ class UserEvent:
             check_text(name, getattr(self, name), empty=True)
         _check_number("ordinal", self.ordinal, whole=True)
         _check_number("occurred_at", self.occurred_at, whole=False)
+        _check_number("value", self.value, whole=False)
+        if self.value is not None:
+            object.__setattr__(self, "value", float(self.value))
         if not self.event_id:
-            said = json.dumps([self.query_id, self.object_id, self.action, self.occurred_at]).encode()
+            words = [self.query_id, self.object_id, self.action, self.occurred_at]
+            said = json.dumps(words if self.value is None else [*words, self.value]).encode()
             object.__setattr__(self, "event_id", hashlib.blake2b(said, digest_size=12).hexdigest())
 
     @classmethod
     def from_ubi(cls, data: Mapping[str, Any]) -> Self:
         """From a UBI 1.3 event; `event_id` beside its fields, if there is one, tells repeats apart.
 
-        >>> attributes = {"object": {"object_id": "a"}, "position": {"ordinal": 2}}
-        >>> ubi = {"action_name": "click", "query_id": "q1", "event_attributes": attributes}
-        >>> UserEvent.from_ubi(ubi).ordinal
-        2
+        UBI has no field for a value, but lets `event_attributes` have more than it names: `value` is there.
+
+        >>> attributes = {"object": {"object_id": "a"}, "position": {"ordinal": 2}, "value": 4}
+        >>> ubi = {"action_name": "star", "query_id": "q1", "event_attributes": attributes}
+        >>> UserEvent.from_ubi(ubi).ordinal, UserEvent.from_ubi(ubi).value
+        (2, 4.0)
         """
         attributes = _part(data, "event_attributes")
         return cls(
@@ -66,6 +76,7 @@ class UserEvent:
             occurred_at=_seconds(data.get("timestamp")),
             client_id=data.get("client_id") or "",
             session_id=data.get("session_id") or "",
+            value=attributes.get("value"),
         )
 
 

@@ -41,7 +41,7 @@ class Judge:
         if shown is None:
             return _entered(event, now, "orphan", f"no list was shown under the query_id {event.query_id!r}")
         in_force = self._in_force(shown.ranker)
-        if not in_force.rules.actions.get(event.action):
+        if not in_force.rules.counts(event.action):
             return _entered(event, now, "ignored", f"the action {event.action!r} does not count", shown=shown)
         if event.object_id not in shown.shown:
             detail = f"{event.object_id!r} was not in the list {event.query_id!r}"
@@ -100,4 +100,5 @@ def _entered(
         occurred_at=event.occurred_at,
         client_id=event.client_id,
         session_id=event.session_id,
+        value=event.value,
     )

@@ -60,7 +60,8 @@ class EventsBody(Struct, forbid_unknown_fields=True):
         Meta(
             max_length=MOST_EVENTS,
             description="UBI 1.3: query_id, action_name, event_attributes.object.object_id; welcome besides: "
-            "event_id, client_id, session_id, timestamp, event_attributes.position.ordinal",
+            "event_id, client_id, session_id, timestamp, event_attributes.position.ordinal, and "
+            "event_attributes.value, a number: stars, seconds, money",
         ),
     ]
 

@@ -1,17 +1,47 @@
-"""Feedback from a list and its clicks, as a policy learns it: as the list was shown."""
+"""Feedback from a list and what was done with it, as a policy learns it: as the list was shown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from rankloop.policies import Policy
 from rankloop.service.learning.model import Model
 from rankloop.service.serving.seeds import generator
+from rankloop.service.settings import RankerSettings, Reading
 from rankloop.store import Impression
-from rankloop.types import Feedback, Query, Ranking
+from rankloop.types import Feedback, FloatArray, Query, Ranking, Signal
+
+Done: TypeAlias = Mapping[str, float | None]  # by action: its last value
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """What was done with a list, as the rules read it: the results that were clicked, or their grades."""
+
+    signal: Signal
+    rewards: Mapping[int, float]  # by position; of clicks, 1 for each
+    reading: Reading = "implicit"
+
+
+def reaction(rules: RankerSettings, done: Mapping[int, Done]) -> Reaction | None:
+    """What the policy is to learn of a list, from what was done at each position; `None`: nothing.
+
+    Clicks need one of them. A grade is one also if it is 0: a lone thumb down teaches.
+
+    >>> rules = RankerSettings()
+    >>> reaction(rules, {3: {"click": None}}).rewards, reaction(rules, {3: {"hover": 2.0}})
+    ({3: 1.0}, None)
+    """
+    if rules.signal == "clicks":
+        rewards = {position: 1.0 for position, each in done.items() if rules.clicked(each)}
+    else:
+        grade = rules.grade_scale.grade
+        rewards = {position: found for position, each in done.items() if (found := grade(each)) is not None}
+    return Reaction(rules.signal, rewards, rules.reading) if rewards else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,17 +52,17 @@ class Lesson:
     feedback: Feedback
 
 
-def lesson(model: Model, impression: Impression, clicked: Iterable[int]) -> Lesson | None:
+def lesson(model: Model, impression: Impression, found: Reaction) -> Lesson | None:
     """The feedback on the part of the list that the policy chose; `None` if the list teaches nothing.
 
-    `clicked` are positions. Pinned results are left out: where they stood was nobody's guess. A policy of
+    Pinned results are left out: where they stood was nobody's guess. A policy of
     another kind than the one that drew the list gets evidence of its own for it, if that holds for lists of
     others.
     """
     if not impression.teaches:
         return None
-    clicks = np.zeros(len(impression.order), dtype=bool)
-    clicks[[position - 1 for position in clicked]] = True
+    rewards = np.full(len(impression.order), np.nan)  # where nothing was done
+    rewards[[position - 1 for position in found.rewards]] = list(found.rewards.values())
     policy, features = model.ready(impression.features)
     query, order = (
         Query(impression.query_id, features, impression.object_ids, impression.groups),
@@ -40,10 +70,22 @@ def lesson(model: Model, impression: Impression, clicked: Iterable[int]) -> Less
     )
     if impression.pinned_at.any():
         free, kept = np.flatnonzero(impression.pinned_at == 0), impression.pinned_at[order] == 0
-        query, order, clicks = query.take(free), np.searchsorted(free, order[kept]), clicks[kept]
+        query, order, rewards = query.take(free), np.searchsorted(free, order[kept]), rewards[kept]
+    if found.signal == "grades" and np.isnan(rewards).all():
+        return None
     if policy.name == impression.policy:
         evidence = policy.widened_evidence(impression.evidence, features.shape[1])
-        return Lesson(policy, Feedback(Ranking(query, order, evidence), clicks))
+        return Lesson(policy, _feedback(Ranking(query, order, evidence), rewards, found))
     drawn = policy.rank(query, k=len(order), rng=generator(impression.seed))
     shown = policy.as_shown(drawn, order) if policy.evidence_about == "documents" else None
-    return None if shown is None else Lesson(policy, Feedback(shown, clicks))
+    return None if shown is None else Lesson(policy, _feedback(shown, rewards, found))
+
+
+def _feedback(shown: Ranking, rewards: FloatArray, found: Reaction) -> Feedback:
+    """Clicks, or grades: read implicitly, what was surely looked at and not rated is a 0."""
+    rated = ~np.isnan(rewards)
+    clicks = Feedback(shown, rated)
+    if found.signal == "clicks":
+        return clicks
+    known = np.arange(len(shown)) < clicks.examined if found.reading == "implicit" else rated
+    return Feedback(shown, np.where(rated, rewards, 0.0), known, "grades")

@@ -1,8 +1,8 @@
 """Fold of a ranker's log: what was learned, and what is in force, after each entry.
 
 Entries are applied in order, and nothing else matters: not when, not by whom, not from which snapshot. A list
-that got clicks is *open* until its window closes, by the log's time; then all its clicks are learned at once,
-as one feedback. The version of a model is the number of the entry that last changed it.
+that got clicks, or grades, is *open* until its window closes, by the log's time; then all of them are learned
+at once, as one feedback. The version of a model is the number of the entry that last changed it.
 
 Applying an entry either succeeds or raises before the entry is passed: a store that cannot be read just now
 is asked again later, and nothing is skipped. A list that nobody can learn from, today or ever, is refused:
@@ -20,7 +20,7 @@ from typing import Any, Protocol, Self
 
 from rankloop.policies import Policy
 from rankloop.service.errors import HistoryError
-from rankloop.service.learning.feedback import lesson
+from rankloop.service.learning.feedback import Reaction, lesson, reaction
 from rankloop.service.learning.in_force import InForce
 from rankloop.service.learning.model import Model
 from rankloop.service.learning.scaling import Scale, scale_of
@@ -50,10 +50,12 @@ class Past(Protocol):
 
 @dataclass(slots=True)
 class OpenList:
-    """A list that got clicks and still takes more."""
+    """A list that got clicks or grades and still takes more."""
 
     closes_at: float
-    done: dict[int, set[str]] = field(default_factory=dict)  # by position: what was done there
+    done: dict[int, dict[str, float | None]] = field(
+        default_factory=dict
+    )  # by position and action: its value
 
 
 class Fold:
@@ -132,7 +134,7 @@ class Fold:
     # clicks
 
     def _note(self, event: Event) -> None:
-        """A click opens its list or joins those there are."""
+        """A click or a grade opens its list or joins those there are; of an action, the last value counts."""
         if event.position is None or event.list_seq is None or event.closes_at is None:
             return
         if event.verdict == "late" and not self.rules.learn_late:
@@ -140,7 +142,7 @@ class Fold:
         if event.query_id not in self.open:
             self.open[event.query_id] = OpenList(event.closes_at)
             heapq.heappush(self._closing, (event.closes_at, event.list_seq, event.query_id))
-        self.open[event.query_id].done.setdefault(event.position, set()).add(event.action)
+        self.open[event.query_id].done.setdefault(event.position, {})[event.action] = event.value
         if len(self.open) > self.rules.max_open:
             self._close_next()
 
@@ -151,34 +153,33 @@ class Fold:
     def _close_next(self) -> None:
         """Learn the list whose window closes first; it stays open if it cannot be read just now."""
         _, _, query_id = self._closing[0]
-        done = self.open[query_id].done
-        clicked = [position for position, actions in done.items() if self.rules.clicked(actions)]
-        if clicked and self.in_force.mode in LEARNS:
+        found = reaction(self.rules, self.open[query_id].done)
+        if found and self.in_force.mode in LEARNS:
             try:
                 impression = self.past.impression(query_id)
             except DataError as error:  # damaged for good; everything else may pass, and is raised
                 self._refuse(query_id, error)
             else:
                 if impression is not None:
-                    self._learn(impression, clicked)
+                    self._learn(impression, found)
         heapq.heappop(self._closing)
         del self.open[query_id]
 
-    def _learn(self, impression: Impression, clicked: list[int]) -> None:
+    def _learn(self, impression: Impression, found: Reaction) -> None:
         scale = self.scale.after(impression.features)
         try:
-            found = lesson(replace(self.model, scale=scale), impression, clicked)
-            if found is None:
+            taught = lesson(replace(self.model, scale=scale), impression, found)
+            if taught is None:
                 return
-            pupil = copy.copy(found.policy)  # a twin: learn replaces arrays and changes none
-            pupil.learn(found.feedback)
+            pupil = copy.copy(taught.policy)  # a twin: learn replaces arrays and changes none
+            pupil.learn(taught.feedback)
         except MemoryError:  # says something about this moment, nothing about the list
             raise
         except Exception as error:  # whatever it is: it would be the same each time
             self._refuse(impression.query_id, error)
             return
         self.policy, self.scale, self.lists = pupil, scale, self.lists + 1
-        self.width = found.feedback.ranking.query.features.shape[1]
+        self.width = taught.feedback.ranking.query.features.shape[1]
         self._changed = True
 
     def _refuse(self, query_id: str, error: Exception) -> None:
@@ -265,7 +266,10 @@ class Fold:
             "trouble": self.trouble,
             "without": sorted(self.without),
             "open": {
-                query_id: [*closing[query_id], [[at, sorted(actions)] for at, actions in each.done.items()]]
+                query_id: [
+                    *closing[query_id],
+                    [[at, dict(sorted(did.items()))] for at, did in each.done.items()],
+                ]
                 for query_id, each in self.open.items()
             },
             "form": FORM,
@@ -291,9 +295,9 @@ class Fold:
         forgotten = frozenset(body["without"]) | without
         fold = cls(snapshot.ranker, past, known, without=forgotten, rules=rules, targets=targets)
         fold.position, fold.at, fold.version = snapshot.seq, snapshot.at, body["version"]
-        first = 0 if body.get("form") == FORM else 1  # positions were once counted from 0
+        first = 0 if body.get("form", 1) > 1 else 1  # positions were once counted from 0
         for query_id, (closes_at, number, done) in body["open"].items():
-            fold.open[query_id] = OpenList(closes_at, {at + first: set(actions) for at, actions in done})
+            fold.open[query_id] = OpenList(closes_at, {at + first: _values(did) for at, did in done})
             heapq.heappush(fold._closing, (closes_at, number, query_id))
         if rules is not None:  # nothing was learned yet under these rules
             fold.in_force = replace(in_force, rules=rules, trouble="")
@@ -308,7 +312,12 @@ class Fold:
         return fold
 
 
-FORM = 2  # of snapshots' bodies
+FORM = 3  # of snapshots' bodies
+
+
+def _values(did: Mapping[str, float | None] | Iterable[str]) -> dict[str, float | None]:
+    """What was done with a result: once only the actions were kept."""
+    return dict(did) if isinstance(did, Mapping) else dict.fromkeys(did)
 
 
 def _part(prefix: str, snapshot: Snapshot) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from rankloop.spelling import Catalogue
 from rankloop.store import Decision, Store
 from rankloop.types import RankloopError
 
+READABLE = ("window", "actions", "learn_late", "grades", "highest_grade", "reading")  # without the policy
 KINDS = ("settings", "mode", "schema", "flush")  # the decisions that change what is in force
 
 
@@ -83,7 +84,7 @@ def _readable(data: Mapping[str, Any], known: Catalogue) -> tuple[RankerSettings
     try:
         return RankerSettings.from_json(data, known), ""
     except (RankloopError, TypeError, ValueError, KeyError) as error:
-        rest = {name: value for name, value in data.items() if name in ("window", "actions", "learn_late")}
+        rest = {name: value for name, value in data.items() if name in READABLE}
         return RankerSettings(**rest), f"its settings cannot be read: {error}"
 
 

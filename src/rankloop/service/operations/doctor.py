@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rankloop.service.operations.traffic import overview
+from rankloop.service.settings import RankerSettings
 from rankloop.store import JOINED, Event, EventTally, Store
 
 LAST = 20  # events to look at one by one
 FEW = 20  # events from which nothing follows
+
+
+@dataclass(frozen=True, slots=True)
+class Ratings:
+    """What users thought of the lists of a ranker, by its settings."""
+
+    ranker: str
+    taught: bool  # whether its policy learns from grades; otherwise it learns from clicks alone
+    lists: int  # shown
+    rated: int  # of them, how many have a result with a grade
+    rate: float | None  # the share of these; None: no list was shown
+    results: int  # with a grade
+    capped: int  # of them, how many were cut to the highest grade
+    histogram: tuple[tuple[float, int], ...]  # grades, and how many results are nearest to each
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +35,16 @@ class Diagnosis:
     join_rate: float | None  # share of understood events whose list is known
     findings: tuple[str, ...]  # in words, the gravest first; empty: nothing to worry about
     last: tuple[Event, ...]  # the newest events as they were understood
+    ratings: tuple[Ratings, ...] = ()  # of the rankers whose settings say what a grade is
 
 
-def doctor(store: Store, *, since: float, until: float) -> Diagnosis:
-    """Whether the clicks of all rankers arrive, and what is wrong with them if not."""
+def doctor(
+    store: Store, *, since: float, until: float, rules: Mapping[str, RankerSettings] | None = None
+) -> Diagnosis:
+    """Whether the clicks of all rankers arrive, and what is wrong with them if not.
+
+    With the rankers' `rules`, also what grades users gave.
+    """
     tally = store.tally(None, since=since, until=until)
     counts = tally.verdicts
     joined = sum(counts.get(verdict, 0) for verdict in JOINED)
@@ -31,7 +52,54 @@ def doctor(store: Store, *, since: float, until: float) -> Diagnosis:
     rate = joined / understood if understood else None
     lists = [overview(store, ranker, since=since, until=until) for ranker in store.rankers()]
     findings = _findings(tally, joined, sum(each.lists for each in lists))
-    return Diagnosis(tally, rate, tuple(findings), tuple(store.events(None, last=LAST)))
+    rated = tuple(
+        ratings(store, ranker, each, since=since, until=until)
+        for ranker, each in sorted((rules or {}).items())
+        if each.grades
+    )
+    said = [sentence for each in rated for sentence in _about_grades(each)]
+    return Diagnosis(tally, rate, (*findings, *said), tuple(store.events(None, last=LAST)), rated)
+
+
+def ratings(store: Store, ranker: str, rules: RankerSettings, *, since: float, until: float) -> Ratings:
+    """How the lists that a ranker showed in a stretch of time were graded."""
+    scale = rules.grade_scale
+    found = store.grades(ranker, since=since, until=until, scale=scale)
+    grades = [scale.highest * step / scale.steps for step in range(scale.steps + 1)]
+    return Ratings(
+        ranker=ranker,
+        taught=rules.signal == "grades",
+        lists=found.lists,
+        rated=found.rated,
+        rate=found.rated / found.lists if found.lists else None,
+        results=found.results,
+        capped=found.capped,
+        histogram=tuple(zip(grades, found.histogram, strict=True)),
+    )
+
+
+def _about_grades(found: Ratings) -> Sequence[str]:
+    whose, given = f"of ranker {found.ranker!r}", [grade for grade, results in found.histogram if results]
+    checks = [
+        (
+            found.results and not found.taught,
+            f"{found.results} results {whose} were graded, and its policy learns from clicks alone",
+        ),
+        (
+            found.lists >= FEW and not found.results,
+            f"{found.lists} lists {whose} were shown and nothing in them was graded: are its actions sent?",
+        ),
+        (
+            found.results >= FEW and len(given) == 1,
+            f"all {found.results} graded results {whose} have about the grade {given[0] if given else 0:g}: "
+            "do the events have their value?",
+        ),
+        (
+            found.results >= FEW and found.capped > 0.5 * found.results,
+            f"{found.capped} of {found.results} grades {whose} were cut to the highest one: weigh less",
+        ),
+    ]
+    return [sentence for wrong, sentence in checks if wrong]
 
 
 def _findings(tally: EventTally, joined: int, lists: int) -> Sequence[str]:

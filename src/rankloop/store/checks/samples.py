@@ -50,6 +50,7 @@ EVENT = Event(
     ordinal=2,
     occurred_at=10.5,
     client_id="c1",
+    value=-0.1,
 )
 DECISION = Decision(at=12.0, ranker="shop", kind="mode", body={"mode": "frozen"})
 SNAPSHOT = Snapshot(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from rankloop.store.base import Store
 from rankloop.store.checks.broken import equal
 from rankloop.store.checks.samples import event, impression, put
-from rankloop.store.records import Traffic
+from rankloop.store.grades import GradeScale
+from rankloop.store.records import GradeTally, Traffic
 
 
 def traffic_adds_up(store: Store) -> None:
@@ -62,4 +63,38 @@ def events_are_tallied(store: Store) -> None:
     equal(dict(store.tally("shop", since=5000.0, until=6000.0).verdicts), {}, "events are found by time")
 
 
-LAWS = (traffic_adds_up, recent_lists_are_the_last_that_were_shown, events_are_tallied)
+def grades_are_tallied(store: Store) -> None:
+    """By list and result: the last value of each action, their weighted sum, cut at both ends."""
+    put(store, *(impression(query_id=f"q{n}", at=float(n)) for n in range(4)))
+    said = [
+        (1, 1, "star", 2.0),
+        (1, 1, "star", 4.0),  # in place of the 2
+        (1, 1, "buy", None),  # and half a grade more
+        (1, 2, "star", -3.0),
+        (2, 1, "star", 5.5),
+        (2, 2, "hover", 1.0),  # says nothing
+        (3, 1, "hover", None),
+        (4, 1, "star", 1.0),  # its list is of another time
+    ]
+    put(
+        store,
+        *(
+            event(event_id=f"e{n}", list_seq=shown, position=position, action=action, value=value)
+            for n, (shown, position, action, value) in enumerate(said)
+        ),
+        event(event_id="late", list_seq=2, position=3, action="buy", value=2.0, verdict="late"),
+        event(event_id="no", list_seq=2, position=4, action="star", value=1.0, verdict="ignored"),
+    )
+    scale = GradeScale(weights={"star": 1.0, "buy": 0.5}, highest=5.0)
+    found = store.grades("shop", since=0.0, until=3.0, scale=scale)
+    expected = GradeTally(lists=3, rated=2, results=4, capped=1, histogram=[1, 1, 0, 0, 0, 2])
+    equal(found, expected, "grades are counted by the step that is nearest")
+    halves = GradeScale(weights={"star": 1.0}, highest=0.5)
+    found = store.grades("shop", since=3.0, until=9.0, scale=halves)
+    expected = GradeTally(lists=1, rated=1, results=1, capped=1, histogram=[0] * 10 + [1])
+    equal(found, expected, "a scale without whole grades has ten steps")
+    nobody = store.grades("other", since=0.0, until=9.0, scale=halves)
+    equal(nobody, GradeTally(histogram=[0] * 11), "rankers are apart")
+
+
+LAWS = (traffic_adds_up, recent_lists_are_the_last_that_were_shown, events_are_tallied, grades_are_tallied)

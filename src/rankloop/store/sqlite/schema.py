@@ -87,6 +87,9 @@ STEPS: tuple[tuple[str, ...], ...] = (
         ) STRICT, WITHOUT ROWID""",
         "CREATE INDEX snapshots_by_block ON snapshot_blocks (block)",
     ),
+    (  # how much users did: stars, seconds, money
+        "ALTER TABLE events ADD COLUMN value REAL",
+    ),
 )
 
 

@@ -15,11 +15,21 @@ from typing import Any, Self, TypeVar
 from rankloop.store.base import Job, StoreError
 from rankloop.store.clock import Head
 from rankloop.store.codec import unpack
+from rankloop.store.grades import GradeScale
 from rankloop.store.group_commit import GroupCommitter, Outcome
-from rankloop.store.records import Decision, Entry, Event, EventTally, Impression, Snapshot, Traffic
+from rankloop.store.records import (
+    Decision,
+    Entry,
+    Event,
+    EventTally,
+    GradeTally,
+    Impression,
+    Snapshot,
+    Traffic,
+)
 from rankloop.store.sqlite import snapshots
 from rankloop.store.sqlite.schema import migrate
-from rankloop.store.sqlite.statistics import in_parts, recent, tally, traffic
+from rankloop.store.sqlite.statistics import grades, in_parts, recent, tally, traffic
 from rankloop.store.sqlite.transaction import (
     EVENT_COLUMNS,
     IMPRESSION_COLUMNS,
@@ -174,6 +184,11 @@ class SqliteStore:
         """How the events that arrived in a stretch of time were understood."""
         with self._reader() as connection:
             return tally(connection, ranker, since=since, until=until)
+
+    def grades(self, ranker: str, *, since: float, until: float, scale: GradeScale) -> GradeTally:
+        """How the lists that were shown in a stretch of time were graded."""
+        with self._reader() as connection:
+            return grades(connection, ranker, since=since, until=until, scale=scale)
 
     def compact(self) -> int:
         """Give the space of what was deleted back to the disk; how many bytes.

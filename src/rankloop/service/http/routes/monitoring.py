@@ -74,7 +74,8 @@ async def insight(
 def diagnose(service: RankingService, minutes: int) -> Diagnosis:
     """Whether the clicks of the last minutes arrived; what is wrong with the service itself comes first."""
     since, until = _stretch(service, minutes)
-    found = doctor(service.store, since=since, until=until)
+    rules = {name: service.settings(name) for name in service.rankers()}
+    found = doctor(service.store, since=since, until=until, rules=rules)
     return replace(found, findings=(*service.health().findings, *found.findings))
 
 

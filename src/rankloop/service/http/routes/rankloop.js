@@ -13,7 +13,7 @@
   var address = new URL("/v1/events", script.src);
   address.searchParams.set("key", script.dataset.key || "");
 
-  function report(queryId, objectId, ordinal, action) {
+  function report(queryId, objectId, ordinal, action, value) {
     var event = {
       event_id: crypto.randomUUID ? crypto.randomUUID() : String(Math.random()).slice(2) + Date.now(),
       action_name: action || "click",
@@ -21,6 +21,7 @@
       timestamp: new Date().toISOString(),
       event_attributes: { object: { object_id: objectId }, position: { ordinal: ordinal } }
     };
+    if (value !== undefined) event.event_attributes.value = value;
     // as text, so that no other origin has to be asked before (a "simple" request)
     return navigator.sendBeacon(address, JSON.stringify({ events: [event] }));
   }

@@ -1,0 +1,216 @@
+"""Grades in service: how events become them, and that only the log decides what is learned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import cycle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rankloop.policies import PDGD, Policy
+from rankloop.service import Candidate, RankerSettings, RankingService, RankResponse, UserEvent
+from rankloop.spelling import catalogue
+from rankloop.store import MemoryStore, SqliteStore, Store
+from rankloop.store.export import export_jsonl, import_jsonl
+from rankloop.types import SettingError, State
+from tests.service.internals import folded_anew, small
+from tests.service.life import Clock, make, same, some_candidates, state
+from tests.service.own_policies import Noting
+
+GRADED = [Noting(), *(small(kind) for _, kind in sorted(catalogue().items()) if kind.accepts("grades"))]
+STARS = RankerSettings(
+    policy=Noting(), grades={"star": 1.0, "buy": 2.0, "flag": -9.0}, highest_grade=5.0, window=1000.0
+)
+LISTS, SHOWN = 12, 5
+
+
+def serve(store: Store, rules: RankerSettings, clock: Clock | None = None) -> RankingService:
+    service = make(store, clock, policies=[Noting])
+    service.create("shop", rules)
+    return service
+
+
+def graded(rules: RankerSettings, *said: tuple[int, str, float | None]) -> tuple[list[float], list[bool]]:
+    """What the policy is told of a list in which this was done, by position, action and value."""
+    service = serve(MemoryStore(), rules)
+    shown = service.rank([Candidate(name, {"x": 1.0}) for name in "abcde"], ranker="shop")
+    for number, (position, action, value) in enumerate(said):
+        name = shown.object_ids[position - 1]
+        event = UserEvent(shown.query_id, name, action, f"e{number}", value=value)
+        assert service.record([event])[0].verdict == "accepted"
+    service.flush("shop")
+    told = state(service)
+    return told["grades"].tolist(), told["known"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("said", "implicit", "explicit"),
+    [
+        ([(2, "star", 4.0)], "040", " 4"),
+        ([(2, "star", 4.0), (2, "star", 1.0)], "010", " 1"),  # the last one counts
+        ([(2, "star", 1.0), (2, "buy", None)], "030", " 3"),  # others are added
+        ([(2, "star", 1.0), (2, "buy", 7.0)], "050", " 5"),  # up to the highest
+        ([(3, "star", 4.0), (1, "star", 2.0)], "2040", "2 4"),
+        ([(4, "flag", None)], "00000", "   0"),  # a lone thumb down is known
+        ([(4, "star", 0.0)], "00000", "   0"),
+        ([(1, "star", 5.0), (1, "flag", 1.0)], "00", "0"),
+        ([(5, "star", -2.0)], "00000", "    0"),
+    ],
+)
+def test_what_was_done_adds_up_to_grades(
+    said: Sequence[tuple[int, str, float | None]], implicit: str, explicit: str
+) -> None:
+    """Written by position, and a space is unknown; implicitly, one result further than the last is known."""
+
+    def read(text: str) -> tuple[list[float], list[bool]]:
+        told = text.ljust(SHOWN)
+        return [float(each.strip() or 0) for each in told], [each != " " for each in told]
+
+    assert graded(STARS, *said) == read(implicit)
+    assert graded(replace(STARS, reading="explicit"), *said) == read(explicit)
+
+
+def test_zeros_and_ones_read_implicitly_teach_what_clicks_teach() -> None:
+    def learned(rules: RankerSettings) -> State:
+        service = serve(MemoryStore(), rules)
+        rng = np.random.default_rng(0)
+        for _ in range(20):
+            shown = service.rank(some_candidates(rng), ranker="shop", k=5)
+            service.record([UserEvent(shown.query_id, shown.object_ids[int(rng.integers(5))])])
+            service.flush("shop")
+        return state(service)
+
+    clicks = RankerSettings(policy=Noting())
+    assert same(learned(clicks), learned(replace(clicks, grades={"click": 1.0})))
+
+
+def test_who_learns_from_clicks_goes_on_to_do_so() -> None:
+    service = serve(MemoryStore(), replace(STARS, policy=PDGD()))
+    shown = service.rank(some_candidates(np.random.default_rng(0)), ranker="shop")
+    service.record([UserEvent(shown.query_id, shown.object_ids[3], "star", value=5.0)])
+    service.flush("shop")
+    assert service.model("shop").lists == 0
+    shown = service.rank(some_candidates(np.random.default_rng(1)), ranker="shop")
+    service.record([UserEvent(shown.query_id, shown.object_ids[3])])
+    service.flush("shop")
+    assert service.model("shop").lists == 1
+
+
+def test_a_policy_that_needs_grades_is_refused_without_them() -> None:
+    offline = small(catalogue()["offline-ranknet"])
+    with pytest.raises(SettingError, match=r"OfflineRankNet learns from grades.*only clicks: say in grades"):
+        make(MemoryStore()).create("shop", RankerSettings(policy=offline))
+
+
+def ratings(rng: np.random.Generator) -> list[tuple[int, UserEvent]]:
+    """Many, some of the same result, each with the list it is about in place of an id; as they were sent."""
+    said = []
+    for number in range(6 * LISTS):
+        action = ("star", "buy", "flag")[int(rng.choice(3, p=[0.8, 0.1, 0.1]))]
+        result, value = int(rng.integers(SHOWN)), float(rng.integers(6))
+        event = UserEvent("q", str(result), action, f"e{number}", value=value)
+        said.append((int(rng.integers(LISTS)), event))
+    return said
+
+
+def shuffled(said: Sequence[tuple[int, UserEvent]], rng: np.random.Generator) -> list[tuple[int, UserEvent]]:
+    """In another order, except that of one action on one result the last one stays the last; some twice."""
+    last = {(at, each.object_id, each.action): number for number, (at, each) in enumerate(said)}
+    kept = set(last.values())
+    early = [each for number, each in enumerate(said) if number not in kept]
+    late = [said[number] for number in sorted(kept)]
+    first, then = (rng.permutation(len(each)).tolist() for each in (early, late))
+    return [*(early[n] for n in first), *(late[n] for n in then), *(late[n] for n in then[::3])]
+
+
+def about(shown: RankResponse, event: UserEvent) -> UserEvent:
+    """A rating of a result of this list."""
+    return replace(event, query_id=shown.query_id, object_id=shown.object_ids[int(event.object_id)])
+
+
+@pytest.mark.parametrize(
+    ("policy", "reading"),
+    list(zip(GRADED, cycle(["explicit", "implicit"]))),
+    ids=lambda each: getattr(each, "name", each),
+)
+def test_late_repeated_and_shuffled_grades_and_a_restart_leave_the_same_weights(
+    tmp_path: Path, policy: Policy, reading: str
+) -> None:
+    rules = replace(STARS, policy=policy, reading=reading, snapshot_every=3)  # type: ignore[arg-type]
+    said = ratings(np.random.default_rng(1))
+
+    def live(path: Path, events: Sequence[tuple[int, UserEvent]], *, restart: bool) -> State:
+        clock = Clock()
+        store = SqliteStore(path)
+        service = serve(store, rules, clock)
+        rng = np.random.default_rng(2)
+        lists = []
+        for number in range(LISTS):  # the same lists in every life: nothing is learned in between
+            shown = service.rank(some_candidates(rng, 7), ranker="shop", k=SHOWN, session_id=str(number))
+            lists.append(shown)
+            clock.now += 1.0
+        for number in range(0, len(events), 9):
+            service.record([about(lists[at], event) for at, event in events[number : number + 9]])
+            if restart and number % 27 == 0:
+                service.close()
+                store.close()
+                store = SqliteStore(path)
+                service = make(store, clock, f"after {number} ", policies=[Noting])
+        clock.now += rules.window
+        name = lists[0].object_ids[0]
+        (late,) = service.record([UserEvent(lists[0].query_id, name, "star", "late", value=5.0)])
+        assert late.verdict == "late"
+        service.flush("shop")
+        found = state(service)
+        assert service.health().ok
+        assert service.model("shop").lists >= LISTS - 1
+        assert same(folded_anew(service)[2], found), "the fold without a snapshot"
+        assert service.replay(lists[-1].query_id).identical
+        after = service.rank(some_candidates(rng, 7), ranker="shop", k=SHOWN)
+        assert after.provenance.fallback is None
+        assert service.replay(after.query_id).identical
+        assert service.explain(after.query_id, *after.object_ids[:2]).above == after.object_ids[0]
+        export_jsonl(store, path.with_suffix(".jsonl"))
+        copy = MemoryStore()
+        import_jsonl(path.with_suffix(".jsonl"), copy)
+        assert same(state(make(copy, policies=[Noting])), found), "the log as a file"
+        store.close()
+        return found
+
+    plain = live(tmp_path / "plain.db", said, restart=False)
+    other = live(tmp_path / "other.db", shuffled(said, np.random.default_rng(3)), restart=True)
+    assert same(plain, other)
+
+
+def test_a_lone_thumb_down_teaches() -> None:
+    service = serve(MemoryStore(), replace(STARS, reading="explicit"))
+    scores = []
+    for value in (5.0, 0.0):
+        shown = service.rank([Candidate("a", {"x": 1.0}), Candidate("b", {"x": 0.0})], ranker="shop")
+        assert service.record([UserEvent(shown.query_id, "a", "star", value=value)])[0].verdict == "accepted"
+        service.flush("shop")
+        scores.append(float(state(service)["parameters"][0]))
+    assert service.model("shop").lists == 2
+    assert scores[0] > scores[1] > 0
+
+
+def test_late_grades_teach_on_request() -> None:
+    service = serve(MemoryStore(), replace(STARS, learn_late=True, reading="explicit"))
+    shown = service.rank([Candidate(name, {"x": 1.0}) for name in "ab"], ranker="shop")
+    service.flush("shop")
+    for value in (4.0, 2.0):
+        assert service.record([UserEvent(shown.query_id, "b", "star", value=value)])[0].verdict == "late"
+        service.flush("shop")
+        assert state(service)["grades"].max() == value
+    assert service.model("shop").lists == 2
+
+
+def test_a_grade_of_a_pinned_result_alone_teaches_nothing() -> None:
+    service = serve(MemoryStore(), STARS)
+    shown = service.rank([Candidate("a", {"x": 1.0}, 1), Candidate("b", {"x": 0.0})], ranker="shop")
+    service.record([UserEvent(shown.query_id, "a", "star", value=5.0)])
+    service.flush("shop")
+    assert service.model("shop").lists == 0
