@@ -17,7 +17,7 @@ from rich.progress import track
 from rich.table import Table
 from threadpoolctl import threadpool_limits
 
-from benchmarks import graded, loading, neural, rounds
+from benchmarks import graded, items, loading, neural, rounds
 
 OUT = Path("build") / "bench.jsonl"
 CONSOLE = Console()
@@ -31,6 +31,7 @@ def main(chosen: list[str]) -> None:
     }
     measures |= {f"projection, {name}": partial(rounds.projection, name) for name in rounds.DUELING}
     measures |= {f"neural, {size}": partial(neural.widths, size) for size in neural.WIDTHS}
+    measures |= {f"items, {name}": partial(items.pace, name) for name in items.POLICIES}
     measures |= {f"graded, {name}": partial(graded.result, name) for name in graded.GRADED}
     measures |= {"agreement": neural.agreement, "training": neural.training}
     measures |= {"flat": rounds.flatness, "loading": loading.result}
@@ -46,6 +47,7 @@ def main(chosen: list[str]) -> None:
     show_rounds([row for row in rows if row["bench"] == "rounds"])
     show_projection([row for row in rows if row["bench"] == "projection"])
     show_neural([row for row in rows if row["bench"] == "neural"])
+    show_items([row for row in rows if row["bench"] == "items"])
     show_graded([row for row in rows if row["bench"] == "graded"])
     show_agreement([row for row in rows if row["bench"] == "agreement"])
     show_training([row for row in rows if row["bench"] == "training"])
@@ -106,6 +108,18 @@ def show_neural(rows: list[Row]) -> None:
         memory = f"{row['peak_kb']:,.0f}", f"{row['state_kb']:,.0f}"
         pace = f"{row['ms']:.1f}", f"{row['ratio']:.2f}"
         table.add_row(str(row["network"]), str(row["name"]), *pace, *memory)
+    if rows:
+        CONSOLE.print(table)
+
+
+def show_items(rows: list[Row]) -> None:
+    """The table of policies for fixed items."""
+    table = Table(title=f"fixed items: {items.ITEMS} known by id, {items.SHOWN} shown, the first 5 graded")
+    for heading in ("policy", "rank µs", "learn µs", "both µs"):
+        table.add_column(heading, justify="left" if heading == "policy" else "right")
+    for row in rows:
+        cells = [f"{row[key]:.1f}" for key in ("rank_us", "learn_us", "both_us")]
+        table.add_row(str(row["name"]), *cells)
     if rows:
         CONSOLE.print(table)
 

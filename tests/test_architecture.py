@@ -28,6 +28,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cli": {
         *(
             "types",
+            "learning",
             "policies",
             "spelling",
             "checks",

@@ -155,6 +155,7 @@ class QuerySet:
     offsets: IntArray  # [n_queries + 1]
     relevance: IntArray  # [n_rows]
     ids: Sequence[str]  # [n_queries]
+    doc_ids: Sequence[str] = ()  # [n_rows] empty: documents are known by their features alone
 
     def __post_init__(self) -> None:
         """Refuse parts that do not fit together."""
@@ -169,6 +170,8 @@ class QuerySet:
             raise DataError(f"offsets must run from 0 to {rows} in {len(self.ids) + 1} steps")
         if (np.diff(self.offsets) < 1).any():
             raise DataError("every query needs at least one document")
+        if self.doc_ids and len(self.doc_ids) != rows:
+            raise DataError(f"doc_ids must name all {rows} documents or none, found {len(self.doc_ids)}")
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -178,7 +181,8 @@ class QuerySet:
             raise IndexError(f"query {index} of {len(self)}")
         index %= len(self)
         start, end = self.offsets[index], self.offsets[index + 1]
-        return JudgedQuery(_view(self.ids[index], self.features[start:end]), self.relevance[start:end])
+        query = _view(self.ids[index], self.features[start:end], self.doc_ids[start:end])
+        return JudgedQuery(query, self.relevance[start:end])
 
     def __iter__(self) -> Iterator[JudgedQuery]:
         return (self[index] for index in range(len(self)))
@@ -186,7 +190,7 @@ class QuerySet:
     @property
     def together(self) -> Query:
         """All documents as the candidates of one query, to be scored in one call."""
-        return _view("", self.features)
+        return _view("", self.features, self.doc_ids)
 
     @property
     def n_features(self) -> int:

@@ -239,6 +239,12 @@ def test_data_commands(tmp_path: Path) -> None:
         (["compare", "--probes", "blocks:every=0"], "every must be at least 1"),
         (["compare", "--probes", "blocks,blocks:every=2"], "two probes of a kind"),
         (["compare", "--users", ""], "users must name at least one"),
+        (["compare", "--policies", "rtopk-items:objective=ndcg"], "NDCG cannot be learned item by item"),
+        (["compare", "--measures", "regret ERR"], "best fixed order in hindsight is known for DCG"),
+        (["observable", "--measure", "NDGC"], "did you mean 'NDCG'?"),
+        (["observable", "--measure", "Precision@4", "--items", "4"], "the same for every order"),
+        (["observable", "--items", "6"], "items must be 2 to 5, found 6"),
+        (["observable", "--k", "5", "--items", "4"], "k must be from 1 to the number of items, 4"),
         (["run", "classic/base"], "did you mean 'classic/baselines'?"),
         (["run", "missing.json"], "missing.json"),
         (["run", "missing.json", "--quick"], "says everything"),
@@ -285,6 +291,16 @@ def test_help_explains(command: list[str]) -> None:
 
 def test_help_has_examples() -> None:
     assert "rankloop compare --data mq2008:fold1" in rankloop("compare", "--help")
+    assert "rankloop observable --measure AP --k 1 --items 4" in rankloop("observable", "--help")
+
+
+def test_observable_says_what_cannot_be_learned_why_and_what_would_do() -> None:
+    verdict, reason, least = rankloop("observable", "--measure", "ap", "--k", "1").splitlines()
+    assert verdict.startswith("AP cannot be learned from the first grade of 4 items: regret grows like T,")
+    assert "not globally observable" in reason
+    assert least.startswith("The smallest k that would do is 3")
+    assert "T^(2/3)" in rankloop("observable", "--measure", "DCG", "--k", "2", "--items", "4")
+    assert "locally observable" in rankloop("observable", "--measure", "precision@2", "--items", "3")
 
 
 def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:

@@ -54,7 +54,10 @@ def test_a_name_and_its_measure_find_each_other(measure: LoopMeasure) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("ERR@10", "no measure is called 'ERR@10': expected one of offline, online, cumulative, total and a"),
+        (
+            "ERR@10",
+            "no measure is called 'ERR@10': expected one of offline, online, cumulative, total, re",
+        ),
         ("ofline ERR@10", "no measure is called 'ofline ERR@10'"),
         ("offline", "as in 'offline ERR@10'"),
         ("offline nDGC@10", "no metric is called 'nDGC@10': did you mean 'nDCG'"),

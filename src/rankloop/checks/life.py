@@ -34,6 +34,8 @@ class LawBroken(AssertionError):
 def small_world(*, queries: int = 20, documents: int = 12, features: int = 6, seed: int = 7) -> QuerySet:
     """A world a linear ranker can learn: the grade follows a hidden weighting of the features.
 
+    Every document has an id of its own, for policies that know documents by nothing else.
+
     >>> small_world().grades
     3
     """
@@ -42,7 +44,8 @@ def small_world(*, queries: int = 20, documents: int = 12, features: int = 6, se
     quality = rows @ np.linspace(1, -1, features)
     grades = np.digitize(quality, np.quantile(quality, [0.6, 0.85]))
     ids = tuple(f"q{number}" for number in range(queries))
-    return QuerySet(rows, np.arange(queries + 1) * documents, grades, ids)
+    doc_ids = tuple(f"d{number}" for number in range(queries * documents))
+    return QuerySet(rows, np.arange(queries + 1) * documents, grades, ids, doc_ids)
 
 
 def show(policy: Policy, judged: JudgedQuery, *, seed: int, k: int = 5) -> Feedback:

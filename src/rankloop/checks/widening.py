@@ -94,4 +94,4 @@ def _has_learned(make: Make, policy: Policy) -> bool:
 
 
 def _padded(query: Query) -> Query:
-    return Query(query.id, np.hstack((query.features, np.zeros((query.n_docs, NEW)))))
+    return Query(query.id, np.hstack((query.features, np.zeros((query.n_docs, NEW)))), query.doc_ids)

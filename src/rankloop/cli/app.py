@@ -14,6 +14,7 @@ from rankloop.cli.data import data_app
 from rankloop.cli.demo import demo
 from rankloop.cli.listing import list_everything
 from rankloop.cli.log import export_, import_
+from rankloop.cli.observable import observable
 from rankloop.cli.relearn import relearn
 from rankloop.cli.retain import retain
 from rankloop.cli.serve import serve
@@ -38,6 +39,7 @@ app.command()(demo)
 app.command()(serve)
 app.command()(relearn)
 app.command()(retain)
+app.command()(observable)
 app.command(name="export")(export_)
 app.command(name="import")(import_)
 

@@ -89,7 +89,8 @@ def best_positions(model: Model, lists: list[tuple[Impression, list[int]]]) -> l
     found = []
     for shown, clicked in lists:
         policy, features = model.ready(shown.features)
-        order = np.argsort(-policy.score(Query(shown.query_id, features))[shown.order], kind="stable")
+        query = Query(shown.query_id, features, shown.object_ids)
+        order = np.argsort(-policy.score(query)[shown.order], kind="stable")
         found.append(1 + min(int(np.flatnonzero(order == position - 1)[0]) for position in clicked))
     return found
 

@@ -4,6 +4,7 @@ from rankloop.data.cache import cache_folder, file_digest, read_cached
 from rankloop.data.catalogue import Entry, available, expand, load
 from rankloop.data.dataset import Dataset, prepare
 from rankloop.data.describe import Description, describe, effective_rank
+from rankloop.data.items import Items
 from rankloop.data.linear import Linear
 from rankloop.data.nonlinear import Independent, Nonlinear
 from rankloop.data.prepare import concatenate, drop_constant_features, normalise_per_query, pad_features
@@ -18,6 +19,7 @@ __all__ = [
     "Description",
     "Entry",
     "Independent",
+    "Items",
     "Linear",
     "Nonlinear",
     "Separable",

@@ -6,6 +6,7 @@ import re
 from dataclasses import fields
 from typing import Any
 
+from rankloop.data.items import Items
 from rankloop.data.linear import Linear
 from rankloop.data.nonlinear import Independent, Nonlinear
 from rankloop.data.separable import Separable
@@ -17,6 +18,7 @@ WORLDS: dict[str, type[World]] = {
     "nonlinear": Nonlinear,
     "independent": Independent,
     "separable": Separable,
+    "items": Items,
 }
 MANY = 1000  # more worlds than anybody has the time for
 

@@ -61,11 +61,14 @@ def split(queries: QuerySet, *, at: int) -> tuple[QuerySet, QuerySet]:
     [('a',), ('b',)]
     """
     row = int(queries.offsets[at])
+    features, relevance, offsets = queries.features, queries.relevance, queries.offsets
     first = QuerySet(
-        queries.features[:row], queries.offsets[: at + 1], queries.relevance[:row], queries.ids[:at]
+        features[:row], offsets[: at + 1], relevance[:row], queries.ids[:at], queries.doc_ids[:row]
     )
-    rest = queries.offsets[at:] - row
-    return first, QuerySet(queries.features[row:], rest, queries.relevance[row:], queries.ids[at:])
+    last = QuerySet(
+        features[row:], offsets[at:] - row, relevance[row:], queries.ids[at:], queries.doc_ids[row:]
+    )
+    return first, last
 
 
 def grade_by_shares(latent: FloatArray, shares: tuple[float, ...]) -> IntArray:

@@ -1,8 +1,20 @@
 """Policies: algorithms of online learning to rank, one file each."""
 
+from rankloop.learning.blocks import Live, Planned, Schedule
 from rankloop.learning.certainty import Belief, Certainty, DiagonalWidth, Sure, Theory, Width
 from rankloop.learning.covariance import Covariance, Diagonal, Full, Projected
 from rankloop.learning.list_weights import APWeights, ListWeights, NDCGWeights
+from rankloop.learning.objectives import (
+    AdditiveObjective,
+    APGain,
+    AUCLoss,
+    DCGGain,
+    NDCGGain,
+    Objective,
+    PairwiseLoss,
+    PrecisionGain,
+    SumLoss,
+)
 from rankloop.learning.projection import DocumentSpace, Projection, TrueDocumentSpace
 from rankloop.learning.schedules import Batch, Exact, ReplayMemory, Training
 from rankloop.learning.step_sizes import Constant, InverseRoot, StepSize
@@ -16,10 +28,12 @@ from rankloop.learning.topk_losses import (
     UnnormalisedKL,
 )
 from rankloop.learning.topk_steps import AdaGrad, DocumentSchedule, Step
-from rankloop.policies.base import EvidenceAbout, Policy, score_all
+from rankloop.policies.base import EvidenceAbout, KnowsBy, Policy, score_all
 from rankloop.policies.dbgd import DBGD
 from rankloop.policies.epsilon_greedy import EpsilonGreedy
+from rankloop.policies.fixed_items import FixedItems
 from rankloop.policies.graded import GradedPolicy
+from rankloop.policies.item_means import ItemMeans
 from rankloop.policies.labelled import LearnsFromGrades
 from rankloop.policies.listnet import ListNet
 from rankloop.policies.mgd import MGD
@@ -39,9 +53,12 @@ from rankloop.policies.pepairrank import PePairRank
 from rankloop.policies.random import Random
 from rankloop.policies.ranknet import RankNet
 from rankloop.policies.rtopk import RTopK
+from rankloop.policies.rtopk_items import RTopKItems
 from rankloop.policies.scored import ScoredPolicy
 from rankloop.policies.slam import Slam
 from rankloop.policies.state_fields import state
+from rankloop.policies.thompson_items import ThompsonItems
+from rankloop.policies.ucb_items import UCBItems
 from rankloop.policies.uncertain import ExploresUncertain
 
 __all__ = [
@@ -49,13 +66,17 @@ __all__ = [
     "MGD",
     "NSGD",
     "PDGD",
+    "APGain",
     "APWeights",
+    "AUCLoss",
     "AdaGrad",
+    "AdditiveObjective",
     "Batch",
     "Belief",
     "Certainty",
     "Constant",
     "Covariance",
+    "DCGGain",
     "Diagonal",
     "DiagonalWidth",
     "DocumentSchedule",
@@ -64,16 +85,22 @@ __all__ = [
     "EvidenceAbout",
     "Exact",
     "ExploresUncertain",
+    "FixedItems",
     "Full",
     "GradedPolicy",
     "InverseRoot",
+    "ItemMeans",
+    "KnowsBy",
     "LearnsFromGrades",
     "ListNet",
     "ListWeights",
+    "Live",
     "Minimax",
+    "NDCGGain",
     "NDCGWeights",
     "NeuralPairwise",
     "NormalisedListNet",
+    "Objective",
     "ObservedSquared",
     "OfflineLambdaRank",
     "OfflineRankNet",
@@ -83,26 +110,34 @@ __all__ = [
     "P2NeurRank",
     "PairRank",
     "PairwiseLogistic",
+    "PairwiseLoss",
     "PePairRank",
+    "Planned",
     "Policy",
+    "PrecisionGain",
     "Projected",
     "Projection",
     "RTopK",
+    "RTopKItems",
     "Random",
     "RankNet",
     "RankSVM",
     "ReplayMemory",
+    "Schedule",
     "ScoredPolicy",
     "Slam",
     "SmoothDCG",
     "Squared",
     "Step",
     "StepSize",
+    "SumLoss",
     "Sure",
     "Theory",
+    "ThompsonItems",
     "TopKLoss",
     "Training",
     "TrueDocumentSpace",
+    "UCBItems",
     "UnnormalisedKL",
     "Width",
     "score_all",

@@ -26,6 +26,7 @@ from rankloop.types import (
 EvidenceAbout: TypeAlias = Literal[
     "list", "documents"
 ]  # holds for the very list drawn, or for any of the query
+KnowsBy: TypeAlias = Literal["features", "ids"]  # what tells a policy which document is which
 
 
 @dataclass(kw_only=True, eq=False)
@@ -52,7 +53,8 @@ class Policy(ABC):
     learns_from: ClassVar[Signal] = "clicks"  # best; `accepts` says what else it can learn from
     evidence_about: ClassVar[EvidenceAbout] = "list"
     feature_evidence: ClassVar[tuple[str, ...]] = ()  # evidence whose last axis is features
-    scores_alone: ClassVar[bool] = True  # a document's score depends on its features alone
+    scores_alone: ClassVar[bool] = True  # a document's score depends on nothing but the document
+    knows_by: ClassVar[KnowsBy] = "features"  # by ids: nothing is known of a document never shown
 
     def __post_init__(self) -> None:  # noqa: B027  # every policy calls that of its parents: it ends here
         """Refuse settings without a meaning; here there are none."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from rankloop.experiments.simulation.hindsight import check_order_is_known
 from rankloop.metrics import (
     NDCG,
     Metric,
@@ -183,11 +184,40 @@ class Total(ShownMeasure):
         return float(values.sum())
 
 
-KINDS: Mapping[str, type[Offline | Online | Cumulative | Total]] = {
+class Regret(LoopMeasure):
+    """How much the lists shown were behind the best fixed order in hindsight, a list on average.
+
+    For queries that have the same items: the order is the one that would have been best for all lists so far,
+    had it been shown every time. Policies that follow a change can do better, and are below 0 then.
+
+    >>> from rankloop.metrics import DCG
+    >>> Regret(DCG()).name, Regret(DCG()).direction
+    ('regret DCG', 'lower')
+    """
+
+    def __init__(self, metric: Metric) -> None:
+        check_order_is_known(metric)
+        super().__init__(
+            metric,
+            kind="regret",
+            name=f"regret {metric}",
+            title=f"average regret, {metric}",
+            meaning="How much was lost, a list on average, because the best fixed order was not known?",
+        )
+        object.__setattr__(self, "direction", "lower")
+
+    def value(self, got: FloatArray, best: float) -> float:
+        """From the metric of every list so far, and the total of the best order."""
+        behind = best - float(got.sum())
+        return (behind if self.metric.higher_is_better else -behind) / got.size
+
+
+KINDS: Mapping[str, type[Offline | Online | Cumulative | Total | Regret]] = {
     "offline": Offline,
     "online": Online,
     "cumulative": Cumulative,
     "total": Total,
+    "regret": Regret,
 }
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rankloop.experiments.simulation.measures import LoopMeasure, Offline, ShownMeasure
+from rankloop.experiments.simulation.hindsight import BestFixedOrder
+from rankloop.experiments.simulation.measures import LoopMeasure, Offline, Regret, ShownMeasure
 from rankloop.experiments.simulation.protocol import Protocol
 from rankloop.metrics import Metric
 from rankloop.metrics.base import Grader
@@ -21,12 +22,19 @@ class Meter:
         self._policy = policy
         self._measures = protocol.measured()
         self._test, self._without_relevant = test, protocol.without_relevant
-        shown = dict.fromkeys(each.metric for each in self._measures if isinstance(each, ShownMeasure))
+        shown = dict.fromkeys(
+            each.metric for each in self._measures if isinstance(each, ShownMeasure | Regret)
+        )
         self._values: dict[Metric, FloatArray] = {metric: np.zeros(protocol.rounds) for metric in shown}
+        self._times = np.zeros(len(train), dtype=np.int64)  # how often each training query was asked
+        self._best = {
+            each: BestFixedOrder(each.metric, train) for each in self._measures if isinstance(each, Regret)
+        }
         self._graders = [(_grader(metric, policy, train), values) for metric, values in self._values.items()]
 
     def look(self, past: int, index: int, order: IntArray, relevance: IntArray) -> None:
         """Grade the list shown after so many others, for the training query of that index."""
+        self._times[index] += 1
         for grade, values in self._graders:
             values[past] = grade(index, order, relevance)
 
@@ -39,6 +47,9 @@ class Meter:
                 yield measure, measure.value(scores, self._test, self._without_relevant)
             elif isinstance(measure, ShownMeasure) and end:
                 yield measure, measure.value(self._values[measure.metric][:end], since)
+            elif isinstance(measure, Regret) and end:
+                best = self._best[measure].total(self._times)
+                yield measure, measure.value(self._values[measure.metric][:end], best)
 
 
 def _grader(metric: Metric, policy: Policy, train: QuerySet) -> Grader:

@@ -55,19 +55,16 @@ class Lesson:
 def lesson(model: Model, impression: Impression, found: Reaction) -> Lesson | None:
     """The feedback on the part of the list that the policy chose; `None` if the list teaches nothing.
 
-    Pinned results are left out: where they stood was nobody's guess. A policy of
-    another kind than the one that drew the list gets evidence of its own for it, if that holds for lists of
-    others.
+    Pinned results are left out: where they stood was nobody's guess. A policy of another kind than the one
+    that drew the list gets evidence of its own for it, if that holds for lists of others.
     """
     if not impression.teaches:
         return None
     rewards = np.full(len(impression.order), np.nan)  # where nothing was done
     rewards[[position - 1 for position in found.rewards]] = list(found.rewards.values())
     policy, features = model.ready(impression.features)
-    query, order = (
-        Query(impression.query_id, features, impression.object_ids, impression.groups),
-        impression.order,
-    )
+    query = Query(impression.query_id, features, impression.object_ids, impression.groups)
+    order = impression.order
     if impression.pinned_at.any():
         free, kept = np.flatnonzero(impression.pinned_at == 0), impression.pinned_at[order] == 0
         query, order, rewards = query.take(free), np.searchsorted(free, order[kept]), rewards[kept]

@@ -97,7 +97,7 @@ def _rows(shown: Impression, a: str, b: str) -> tuple[int, int]:
 def _contributions(policy: Policy, pair: Query) -> FloatArray:
     r"""$\theta_f (x_{a,f} - x_{b,f})$ for each feature: the score of that difference alone."""
     apart = np.diag(_gap(pair))
-    if not len(apart):
+    if not len(apart) or policy.knows_by == "ids":
         return np.zeros(0)
     return policy.score(Query(pair.id, apart)) - policy.score(Query(pair.id, np.zeros_like(apart)))
 

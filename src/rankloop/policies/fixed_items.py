@@ -1,0 +1,111 @@
+"""What policies for fixed items share: they know items by id, and add up what each is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import ClassVar, Self
+
+import numpy as np
+
+from rankloop.learning.item_keys import KeyArray, keys_of
+from rankloop.learning.objectives import AdditiveObjective, DCGGain, Objective
+from rankloop.learning.observability import smallest_k
+from rankloop.policies.base import KnowsBy, Policy
+from rankloop.policies.state_fields import state
+from rankloop.types import Array, FloatArray, IntArray, Query, SettingError, Signal
+
+
+@dataclass(kw_only=True, eq=False)
+class FixedItems(Policy):
+    """Knows items by their ids and nothing else; of each it keeps a few numbers.
+
+    Features are passed over. Items may appear at any time, and a query may have any of them as candidates.
+    Without ids, candidates are known by their row number.
+    """
+
+    learns_from: ClassVar[Signal] = "grades"
+    knows_by: ClassVar[KnowsBy] = "ids"
+    item_arrays: ClassVar[tuple[str, ...]] = ()  # state with an entry for every item, as in `keys`
+
+    objective: Objective = field(default_factory=DCGGain)
+    top_grade: float = 1.0
+    keys: KeyArray = state((0,), np.uint64, feature_axes=())  # of all items met, ascending
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be learned item by item."""
+        super().__post_init__()
+        if not 0 < self.top_grade < np.inf:
+            raise SettingError(f"top_grade must be positive, found {self.top_grade}")
+        if not isinstance(self.objective, AdditiveObjective):
+            raise SettingError(_why_not(self.objective))
+
+    @classmethod
+    def accepts(cls, signal: Signal) -> bool:
+        """Grades, and clicks as grades of what was examined."""
+        return signal in ("grades", "clicks")
+
+    def widened(self, n_features: int) -> Self | None:
+        """None: features are not looked at, new ones neither."""
+        del n_features
+        return None
+
+    @property
+    def top_worth(self) -> float:
+        """What an item of the highest grade is worth."""
+        return float(self._worth(np.array(self.top_grade)))
+
+    def _worth(self, grades: FloatArray) -> FloatArray:
+        assert isinstance(self.objective, AdditiveObjective)
+        return self.objective.worth(grades)
+
+    def _find(self, query: Query) -> IntArray:
+        """Where the candidates are among the items met, [n_docs]; -1: never met."""
+        asked = keys_of(query)
+        if np.array_equal(asked.ascending, self.keys):
+            return asked.ranks
+        if not self.keys.size:
+            return np.full(query.n_docs, -1)
+        index = np.minimum(np.searchsorted(self.keys, asked.keys), self.keys.size - 1)
+        return np.where(self.keys[index] == asked.keys, index, -1)
+
+    def _known(self, values: Array, index: IntArray) -> Array:
+        """What is known of the candidates; 0 of those never met."""
+        if not values.size:
+            return np.zeros(index.size, dtype=values.dtype)
+        return np.where(index < 0, 0, values[index]) if index.min() < 0 else values[index]
+
+    def _meet(self, query: Query) -> IntArray:
+        """Where the candidates are among the items met, after all of them were."""
+        index = self._find(query)
+        if index.min() >= 0:
+            return index
+        fresh = np.unique(keys_of(query).keys[index < 0])
+        at = np.searchsorted(self.keys, fresh)
+        for name in ("keys", *self.item_arrays):
+            values = getattr(self, name)
+            setattr(self, name, np.insert(values, at, fresh if name == "keys" else 0))
+        return self._find(query)
+
+
+def mean_worth(totals: FloatArray, counts: IntArray) -> FloatArray:
+    """Totals over counts; 0 where nothing was counted.
+
+    >>> mean_worth(np.array([3.0, 0.0]), np.array([2, 0])).tolist()
+    [1.5, 0.0]
+    """
+    return totals / np.maximum(counts, 1)
+
+
+def _why_not(objective: Objective) -> str:
+    needed = ", ".join(_needed(objective, (3, 4, 5)))
+    return (
+        f"{objective.name} cannot be learned item by item: what a grade counts depends on all grades of the "
+        "list together, so that worlds in which every item has the same mean grade want different orders. It "
+        f"would take the grades of the first {needed} (`rankloop observable --measure {objective.name}`): "
+        "choose dcg, sum-loss, pairwise-loss or precision, which add up over the items"
+    )
+
+
+def _needed(objective: Objective, sizes: Iterable[int]) -> list[str]:
+    return [f"{smallest_k(objective, items)} of {items} items" for items in sizes]

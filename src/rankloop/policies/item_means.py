@@ -1,0 +1,48 @@
+"""What bandits over fixed items share: how often each was graded, and how good it was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rankloop.policies.base import EvidenceAbout
+from rankloop.policies.fixed_items import FixedItems, mean_worth
+from rankloop.policies.state_fields import state
+from rankloop.types import Array, Feedback, FloatArray, IntArray, Query
+
+
+@dataclass(kw_only=True, eq=False)
+class ItemMeans(FixedItems):
+    """Keeps, of every item, how many grades were seen and the sum of what they are worth.
+
+    Each is a share of what the highest grade is worth; a grade above that counts as the highest, one below 0
+    as 0.
+    """
+
+    evidence_about: ClassVar[EvidenceAbout] = (
+        "documents"  # there is none: grades hold wherever an item stands
+    )
+    item_arrays: ClassVar[tuple[str, ...]] = ("totals", "counts")
+
+    totals: FloatArray = state((0,), feature_axes=())
+    counts: IntArray = state((0,), np.int64, feature_axes=())
+    lists: Array = state(dtype=np.int64)
+
+    def learn(self, feedback: Feedback) -> None:
+        """Count every grade that is known."""
+        index = self._meet(feedback.ranking.query)
+        grades, known = feedback.graded()
+        seen = known.nonzero()[0]
+        items = index[feedback.ranking.order[seen]]
+        shares = np.minimum(np.maximum(self._worth(grades[seen]) / self.top_worth, 0.0), 1.0)
+        self.totals, self.counts = self.totals.copy(), self.counts.copy()
+        np.add.at(self.totals, items, shares)
+        np.add.at(self.counts, items, 1)
+        self.lists = self.lists + 1
+
+    def score(self, query: Query) -> FloatArray:
+        """The mean share of the highest worth; 0 for items never graded."""
+        index = self._find(query)
+        return mean_worth(self._known(self.totals, index), self._known(self.counts, index))

@@ -1,0 +1,41 @@
+"""Thompson sampling for fixed items: each is as good as a draw from what is believed of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rankloop.policies.item_means import ItemMeans
+from rankloop.types import Query, Ranking
+
+
+@dataclass(kw_only=True, eq=False)
+class ThompsonItems(ItemMeans):
+    r"""Draws for each item how good it may be, and shows the best draws first.
+
+    $$\theta_i \sim \text{Beta}(1 + S_i,\ 1 + n_i - S_i),$$
+
+    where $n_i$ grades of item $i$ were seen and $S_i$ is the sum of their gains, as shares of the highest.
+    What is unsure is drawn high now and then, so it explores where there is something to learn.
+
+    >>> from rankloop.types import Feedback
+    >>> policy, rng = ThompsonItems(), np.random.default_rng(0)
+    >>> query = Query("any", np.empty((3, 0)), ("tea", "coffee", "water"))
+    >>> for _ in range(100):
+    ...     shown = policy.rank(query, k=1, rng=rng)
+    ...     policy.learn(Feedback(shown, np.array([0, 1, 0])[shown.order], signal="grades"))
+    >>> int(policy.score(query).argmax())
+    1
+
+    Thompson: On the likelihood that one unknown probability exceeds another. Biometrika, 1933.
+    """
+
+    name: ClassVar[str] = "thompson-items"
+
+    def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
+        """The best draws first."""
+        index = self._find(query)
+        good, seen = self._known(self.totals, index), self._known(self.counts, index)
+        return Ranking(query, (-rng.beta(1 + good, 1 + seen - good)).argsort()[:k])

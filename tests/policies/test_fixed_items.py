@@ -1,0 +1,239 @@
+"""Items that are known by id only: what is estimated is true, and learned at the rate of the theory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import permutations, product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rankloop.checks import Make, check_policy
+from rankloop.data import Items
+from rankloop.learning.objectives import APGain, AUCLoss, DCGGain, NDCGGain, Objective, PrecisionGain, SumLoss
+from rankloop.policies import Live, Planned, RTopKItems, Schedule, ThompsonItems, UCBItems
+from rankloop.spelling import build, catalogue, describe, parse, spell
+from rankloop.types import Feedback, IntArray, Query, Ranking, SettingError
+from rankloop.users import Labels
+
+VARIANTS: dict[str, Make] = {
+    "planned": partial(RTopKItems, schedule=Planned()),
+    "planned, top 2, random, theory": partial(
+        RTopKItems, top_k=2, schedule=Planned(), rest="random", epsilon=None
+    ),
+    "top 1, sum loss": partial(RTopKItems, top_k=1, objective=SumLoss()),
+    "ucb, precision": partial(UCBItems, objective=PrecisionGain(3), top_grade=2),
+    "thompson, graded": partial(ThompsonItems, top_grade=2),
+}
+
+
+def items(count: int) -> Query:
+    return Query("any", np.empty((count, 0)), tuple(f"item {number}" for number in range(count)))
+
+
+@pytest.mark.parametrize("make", VARIANTS.values(), ids=VARIANTS.keys())
+def test_every_variant_obeys_the_laws(make: Make) -> None:
+    check_policy(make)
+
+
+# The estimate of a block
+
+
+class Scripted:
+    """Stands for a generator: gives what it is told, and notes how likely that was."""
+
+    def __init__(self, explores: bool, chunk: int, shuffle: tuple[int, ...], chance: list[float]) -> None:
+        self.explores, self.chunk, self.shuffle, self.chance = explores, chunk, shuffle, chance
+
+    def random(self, size: int | None = None) -> Any:
+        return np.zeros(size) if size else 0.0 if self.explores else 1.0
+
+    def integers(self, high: int) -> int:
+        self.chance.append(float(self.chunk < high) / high)
+        return self.chunk
+
+    def permutation(self, pool: IntArray | int) -> IntArray:
+        rows = np.arange(pool) if isinstance(pool, int) else pool
+        fits = sorted(self.shuffle) == list(range(rows.size))
+        self.chance.append(1 / len(list(permutations(range(rows.size)))) if fits else 0.0)
+        return rows[list(self.shuffle)] if fits else rows
+
+
+def every_block(policy: RTopKItems, grades: IntArray) -> Iterator[tuple[float, RTopKItems]]:
+    """Every way in which the lists of one block can go, with its probability."""
+    lists, count = grades.shape
+    shuffles = [way for size in range(1, count + 1) for way in permutations(range(size))]
+    ways = [(1.0, policy)]
+    for row in grades:
+        further = []
+        for probability, past in ways:
+            size = min(past.top_k, count)
+            unseen = past._unseen(past._find(items(count))).size if past.schedule.once else count
+            chance = past.schedule.chance(
+                cells=-(-count // size), left=-(-unseen // size), passed=int(past.passed), length=lists
+            )
+            scripts: list[tuple[float, bool, int, tuple[int, ...]]] = [(1 - chance, False, 0, ())]
+            scripts += [(chance, True, *way) for way in product(range(count), shuffles)]
+            for weight, explores, chunk, shuffle in scripts:
+                notes: list[float] = []
+                rng = Scripted(explores, chunk, shuffle, notes)
+                likely = probability * weight
+                shown = past.rank(items(count), k=count, rng=rng)  # type: ignore[arg-type]
+                if likely * np.prod(notes) > 0:
+                    after = past.from_state(past.state())
+                    after.learn(Labels(top_k=size).respond(shown, row, np.random.default_rng(0)))
+                    further.append((likely * float(np.prod(notes)), after))
+        ways = merged(further)
+    return iter(ways)
+
+
+def merged(ways: list[tuple[float, RTopKItems]]) -> list[tuple[float, RTopKItems]]:
+    """The same states once, with the sum of their probabilities."""
+    found: dict[bytes, tuple[float, RTopKItems]] = {}
+    for probability, policy in ways:
+        key = b"".join(value.tobytes() for value in policy.state().values())
+        found[key] = (probability + found.get(key, (0.0, policy))[0], policy)
+    return list(found.values())
+
+
+@pytest.mark.parametrize("objective", [SumLoss(), DCGGain()], ids=lambda each: each.name)
+@pytest.mark.parametrize(("count", "top_k", "lists"), [(3, 1, 4), (3, 2, 3), (4, 3, 2), (3, 3, 2)])
+def test_the_estimate_of_a_planned_block_is_unbiased(
+    count: int, top_k: int, lists: int, objective: Objective
+) -> None:
+    """Over every way that the lists of a block can be drawn, the estimate is the mean worth on average."""
+    grades = np.random.default_rng(count + top_k).integers(0, 3, (lists, count))
+    policy = RTopKItems(top_k=top_k, schedule=Planned(lists, 1), objective=objective)
+    expected, total = np.zeros(count), 0.0
+    for probability, after in every_block(policy, grades):
+        assert int(after.block) == 1
+        assert (after.counts == 1).all()  # every item is seen, exactly once
+        expected += probability * after.score(items(count))
+        total += probability
+    assert total == pytest.approx(1)
+    assert isinstance(objective, SumLoss | DCGGain)
+    assert expected == pytest.approx(objective.worth(grades).mean(axis=0))
+
+
+def test_the_estimate_of_a_live_block_is_unbiased_where_there_is_one() -> None:
+    grades = np.random.default_rng(0).integers(0, 2, (3, 2))
+    policy = RTopKItems(top_k=1, schedule=Live(3, 1))
+    expected, seen = np.zeros(2), np.zeros(2)
+    for probability, after in every_block(policy, grades):
+        expected += probability * after.score(items(2)) * (after.counts[after._find(items(2))] > 0)
+        seen += probability * (after.counts[after._find(items(2))] > 0)
+    assert expected / seen == pytest.approx(grades.mean(axis=0))
+
+
+# Regret
+
+
+def regret(policy: RTopKItems, *, rounds: int, seed: int = 0) -> float:
+    """The DCG that the best fixed order would have had more."""
+    world = Items(queries=rounds, test_queries=1, seed=seed).dataset().train
+    rng, user = np.random.default_rng(seed), Labels(top_k=policy.top_k)
+    discount, got = DCGGain().weights(20), 0.0
+    for judged in world:
+        shown = policy.rank(judged.query, k=20, rng=rng)
+        got += float(discount @ judged.relevance[shown.order])
+        policy.learn(user.respond(shown, judged.relevance, rng))
+    total = np.sort(world.relevance.reshape(rounds, 20).sum(axis=0))[::-1]
+    return float(discount @ total) - got
+
+
+@pytest.mark.parametrize("top_k", [1, 5])
+def test_regret_grows_like_the_two_thirds_power(top_k: int) -> None:
+    horizons = np.array([500, 1000, 2000, 4000])
+    lost = [
+        regret(RTopKItems(top_k=top_k, schedule=Planned(int(T)), rest="random"), rounds=T) for T in horizons
+    ]
+    slope = np.polyfit(np.log(horizons), np.log(lost), 1)[0]
+    assert abs(slope - 2 / 3) <= 0.05
+
+
+def test_more_feedback_and_the_leaders_rest_cost_less() -> None:
+    schedule = Planned(2000, 60)
+    policies = [RTopKItems(top_k=1, schedule=schedule, rest="random")]
+    policies += [RTopKItems(top_k=top_k, schedule=schedule) for top_k in (1, 5, 20)]
+    lost = [regret(policy, rounds=2000) for policy in policies]
+    assert lost == sorted(lost, reverse=True)
+
+
+# Identity
+
+
+def test_items_are_known_wherever_they_stand_and_new_ones_may_appear() -> None:
+    for policy in (RTopKItems(top_k=2), ThompsonItems(), UCBItems()):
+        rng, quality = np.random.default_rng(0), {f"item {number}": number % 2 for number in range(8)}
+        for step in range(400):
+            names = rng.permutation(list(quality)[: 4 if step < 100 else 8])[: rng.integers(2, 9)].tolist()
+            query = Query("any", np.empty((len(names), 0)), names)
+            shown = policy.rank(query, k=3, rng=rng)
+            grades = np.array([quality[name] for name in shown.doc_ids])
+            policy.learn(Feedback(shown, grades, signal="grades"))
+        assert policy.score(items(8)).argsort()[-4:] % 2 == pytest.approx(np.ones(4))
+        assert policy.score(Query("new", np.empty((1, 0)), ("never met",))).tolist() == [0.0]
+
+
+def test_what_is_not_graded_is_not_learned() -> None:
+    policy = RTopKItems(top_k=2, schedule=Planned(2, 1))
+    for top in ([2, 0], [1]):
+        shown = Ranking(items(3), np.array([*top, *({0, 1, 2} - set(top))]), {"cell": np.array(top)})
+        policy.learn(Feedback(shown, np.array([1, 1, 1]), np.array([True, False, False]), "grades"))
+    assert policy.score(items(3)).tolist() == [0.0, 1.0, 1.0]
+    assert policy.counts.sum() == 2
+
+
+# Settings
+
+
+@pytest.mark.parametrize("objective", [NDCGGain(), APGain(), AUCLoss()], ids=lambda each: each.name)
+@pytest.mark.parametrize("kind", [RTopKItems, ThompsonItems, UCBItems])
+def test_what_cannot_be_learned_is_refused_with_the_reason(kind: Any, objective: Objective) -> None:
+    least = {"AUC": "1 of 3 items, 3 of 4 items, 3 of 5 items"}.get(
+        objective.name, "2 of 3 items, 3 of 4 items, 4 of 5 items"
+    )
+    with pytest.raises(SettingError, match=f"{objective.name} cannot be learned item by item.*first {least}"):
+        kind(objective=objective)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "message"),
+    [
+        (partial(Planned, blocks=10), "10 blocks of how many lists"),
+        (partial(Planned, 0), "horizon must be a whole number of at least 1"),
+        (partial(Live, growth=0.5), "growth must be at least 1"),
+    ],
+)
+def test_schedules_without_a_meaning_are_refused(schedule: partial[Schedule], message: str) -> None:
+    with pytest.raises(SettingError, match=message):
+        schedule()
+
+
+def test_a_block_that_cannot_hold_its_cells_is_refused() -> None:
+    policy = RTopKItems(top_k=1, schedule=Planned(100, 20))
+    with pytest.raises(SettingError, match="each of its 20 cells, found 5: 100 lists make at most 5 blocks"):
+        policy.rank(items(20), k=20, rng=np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"top_k": 0}, "top_k must be"),
+        ({"rest": "best"}, "rest must be"),
+        ({"epsilon": 0.0}, "epsilon must be positive"),
+        ({"top_grade": 0}, "top_grade must be positive"),
+    ],
+)
+def test_settings_without_a_meaning_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(SettingError, match=message):
+        RTopKItems(**settings)
+
+
+def test_a_policy_is_spelled_with_its_objective_and_schedule() -> None:
+    text = "rtopk-items:objective=precision(5),top_k=1,schedule=planned(10000,blocks=200),rest=random"
+    policy = parse(text)
+    assert spell(policy) == text
+    assert repr(build(describe(policy), catalogue())) == repr(policy)
