@@ -96,17 +96,17 @@ class MGD(ScoredPolicy):
 
     def _check_fit(self, feedback: Feedback, current: FloatArray) -> None:
         """Refuse a list of other documents, or other evidence, than this ranker can compare."""
-        evidence, found = feedback.ranking.evidence, feedback.ranking.query.features.shape[1]
-        if isinstance(self.scorer, Linear) and found != current.size:
-            raise RankingError(f"this ranker knows {current.size} features but the query has {found}")
-        if evidence["owners"].shape[1] != len(feedback.ranking):
+        ranking, known = feedback.ranking, current.size
+        features, shown = ranking.query.features.shape[1], len(ranking.order)
+        owners, tried = ranking.evidence["owners"].shape[1], ranking.evidence["directions"].shape[1]
+        if features != known and isinstance(self.scorer, Linear):
+            raise RankingError(f"this ranker knows {known} features but the query has {features}")
+        if owners != shown:
+            raise RankingError(f"evidence on a list of {owners}, but {shown} were shown")
+        if tried != known:
             raise RankingError(
-                f"evidence on a list of {evidence['owners'].shape[1]}, but {len(feedback.ranking)} were shown"
-            )
-        if evidence["directions"].shape[1] != current.size:
-            raise RankingError(
-                f"this ranker has {current.size} parameters, but the list tried directions of "
-                f"{evidence['directions'].shape[1]}: it was drawn when there were other features"
+                f"this ranker has {known} parameters, but the list tried directions of {tried}: "
+                "it was drawn when there were other features"
             )
 
     def winners(self, feedback: Feedback) -> BoolArray:
