@@ -91,7 +91,7 @@ def test_worlds_refuse_impossible_options() -> None:
         Linear(noise=-1)
     with pytest.raises(SettingError, match="noise: expected at least 0, found -1"):
         Nonlinear(noise=-1)
-    with pytest.raises(SettingError, match="margin > 0, found 20, 5 and 0"):
+    with pytest.raises(SettingError, match="margin > 0 and spread >= 0, found 20, 5, 0 and 0"):
         Separable(margin=0)
 
 

@@ -12,6 +12,7 @@ import pytest
 from rankloop.checks import small_world
 from rankloop.data import Dataset
 from rankloop.experiments import (
+    Average,
     Cumulative,
     LoopMeasure,
     Offline,
@@ -56,7 +57,7 @@ def test_a_name_and_its_measure_find_each_other(measure: LoopMeasure) -> None:
     [
         (
             "ERR@10",
-            "no measure is called 'ERR@10': expected one of offline, online, cumulative, total, re",
+            "no measure is called 'ERR@10': expected one of offline, online, cumulative, average, total, re",
         ),
         ("ofline ERR@10", "no measure is called 'ofline ERR@10'"),
         ("offline", "as in 'offline ERR@10'"),
@@ -70,7 +71,7 @@ def test_wrong_names_are_explained(text: str, message: str) -> None:
 
 
 def test_every_metric_can_be_measured_in_every_way() -> None:
-    ways = (Offline, Online, Cumulative, Total)
+    ways = (Offline, Online, Cumulative, Average, Total)
     measures = tuple(way(kind()) for kind in METRICS.values() for way in ways)
     protocol = Protocol(rounds=20, k=5, checkpoints=2, measures=measures)
     records = list(simulate(PairRank(), USER, WORLD, WORLD, seed=0, protocol=protocol))

@@ -8,10 +8,30 @@ import polars as pl
 import pytest
 
 from rankloop.cli import names
-from rankloop.experiments import PICTURES, SUITES, Picture, Protocol, Suite, conduct, execute, write_report
+from rankloop.cli.spec import from_spec
+from rankloop.experiments import (
+    PICTURES,
+    SUITES,
+    TABLES,
+    PaperTable,
+    Picture,
+    Protocol,
+    Suite,
+    conduct,
+    execute,
+    sweep_id,
+    write_report,
+)
 from rankloop.spelling import spell
+from rankloop.types import SettingError
 
 SMALL = "synthetic:linear:queries=15"
+FEW_ITEMS = "synthetic:items:queries=15"
+
+
+def small(suite: Suite) -> str:
+    """A small world of the kind that a suite is about."""
+    return FEW_ITEMS if "synthetic:items" in str(suite.data[0]) else SMALL
 
 
 @pytest.mark.parametrize("name", SUITES)
@@ -29,7 +49,7 @@ def test_names_of_a_suite_stand_for_its_values(name: str) -> None:
 @pytest.mark.parametrize("name", SUITES)
 def test_a_suite_measures_what_it_is_about(name: str, tmp_path: Path) -> None:
     suite = SUITES[name]
-    sweep = suite.sweep(data=[SMALL], rounds=12, seeds=1)
+    sweep = suite.sweep(data=[small(suite)], rounds=12, seeds=1)
     results = conduct(sweep, tmp_path)
     named = {sweep.measures[metric] for metric in results["metric"].unique().to_list()}
     measured = {measure.profile or measure.name for measure in named}
@@ -61,9 +81,36 @@ def test_every_linear_policy_has_its_cosine() -> None:
 
 def test_the_page_of_suites_says_what_the_suites_say() -> None:
     page = (Path(__file__).parents[2] / "docs" / "suites.md").read_text("utf-8")
-    known: dict[str, Suite | Picture] = {**SUITES, **PICTURES}
+    known: dict[str, Suite | Picture | PaperTable] = {**SUITES, **PICTURES, **TABLES}
     for name, suite in known.items():
         assert (
             f"| `{name}` | {suite.title} | {suite.paper}{' | ' if suite.paper else ''}`rankloop run {name}"
             in page
         )
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_is_computed_and_written(name: str, tmp_path: Path) -> None:
+    frames = TABLES[name].frames(SMALL if TABLES[name].data else "", quick=True)
+    files = TABLES[name].write(frames, tmp_path, name)
+    assert [pl.read_csv(file).height for file in files] == [frame.height for frame in frames.values()]
+
+
+def test_the_tables_of_fixed_items_are_the_papers() -> None:
+    losses, feedback = TABLES["topk/table3.1"].frames().values()
+    assert losses.row(4) == ("312", 0, 2, 1, 3, 3, 5, 4, 6)
+    assert feedback.row(3) == ("231", 0, 1, 0, 1, 0, 1, 0, 1)
+    probabilities, means, regrets = TABLES["topk/tableB.1"].frames().values()
+    assert probabilities.row(1) == ("p~", 0.0, 0.3, 0.0, 0.0, 0.15, 0.15, 0.4, 0.0)
+    assert means.rows()[2:] == [("G/Z, p", 0.3533, 0.392, 0.3226), ("G/Z, p~", 0.3339, 0.3339, 0.4)]
+    assert dict(regrets.rows()) == {"NDCG": 0.0142, "DCG": 0.0}
+    with pytest.raises(SettingError, match="nothing but its definition, found data 'mq2008'"):
+        TABLES["topk/table3.1"].frames("mq2008")
+
+
+def test_a_suite_that_mixes_clicks_and_grades_can_be_run_again_from_its_spec(tmp_path: Path) -> None:
+    sweep = SUITES["topk/one-protocol"].sweep(data=[SMALL], rounds=5, seeds=1)
+    conduct(sweep, tmp_path)
+    again = from_spec(tmp_path / "spec.json")
+    assert again.taught == sweep.taught
+    assert sweep_id(again) == sweep_id(sweep)

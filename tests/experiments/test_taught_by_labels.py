@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -172,3 +174,23 @@ def test_it_meets_the_queries_that_policies_meet() -> None:
     ]
     assert online[0] == online[1]
     assert 0 < np.mean(online[0]) < 1
+
+
+def test_who_is_taught_by_grades_in_place_of_the_user_competes_and_learns_from_the_teacher() -> None:
+    judge = Labels(top_k=2)
+    policies: dict[str, Policy] = {"listnet": ListNet(), "pdgd": PDGD()}
+    asked = replace(sweep(policies, navigational=Preset("navigational")), taught={"listnet": judge})
+    assert asked.outside == ()
+    values = execute(asked).filter((pl.col("policy") == "listnet") & (pl.col("seed") == 0))["value"].to_list()
+    alone = simulate(ListNet(), judge, WORLD.train, WORLD.test, seed=0, protocol=PROTOCOL)
+    assert values == [record.value for record in alone]
+    clicked = simulate(ListNet(), CLICKS, WORLD.train, WORLD.test, seed=0, protocol=PROTOCOL)
+    assert values != [record.value for record in clicked]
+
+
+def test_who_cannot_be_taught_by_grades_is_refused() -> None:
+    asked = sweep({"pdgd": PDGD()}, perfect=Preset("perfect"))
+    with pytest.raises(SettingError, match="pdgd learns from clicks: nobody can teach it by grades"):
+        replace(asked, taught={"pdgd": Labels()})
+    with pytest.raises(SettingError, match="must name policies of the sweep, found slam"):
+        replace(asked, taught={"slam": Labels()})

@@ -9,6 +9,7 @@ import typer
 
 from rankloop import __version__
 from rankloop.cli import names
+from rankloop.cli.bounds import bounds
 from rankloop.cli.console import CONSOLE
 from rankloop.cli.data import data_app
 from rankloop.cli.demo import demo
@@ -20,8 +21,8 @@ from rankloop.cli.retain import retain
 from rankloop.cli.serve import serve
 from rankloop.cli.spec import from_spec
 from rankloop.cli.stopping import Stopping
-from rankloop.cli.study import about_the_paper, draw, redo_report, study
-from rankloop.experiments import PICTURES, SUITES, Protocol, Sweep
+from rankloop.cli.study import about_the_paper, draw, redo_report, study, tabulate
+from rankloop.experiments import PICTURES, SUITES, TABLES, Protocol, Sweep
 from rankloop.spelling import lookup
 from rankloop.types import SettingError
 
@@ -40,6 +41,7 @@ app.command()(serve)
 app.command()(relearn)
 app.command()(retain)
 app.command()(observable)
+app.command()(bounds)
 app.command(name="export")(export_)
 app.command(name="import")(import_)
 
@@ -146,8 +148,11 @@ def run(
     if what in PICTURES:
         draw(what, data=data, out=out)
         return
+    if what in TABLES:
+        tabulate(what, data=data, quick=quick, out=out)
+        return
     suite = lookup("suite", what, SUITES)
-    rounds, seeds = (rounds or 200, seeds or 2) if quick else (rounds, seeds)
+    rounds, seeds = (rounds or suite.quick, seeds or 2) if quick else (rounds, seeds)
     sweep = suite.sweep(data=names.split_names(data), rounds=rounds, seeds=seeds)
     study(sweep, title=suite.title, notes=about_the_paper(suite), out=out, workers=workers)
 

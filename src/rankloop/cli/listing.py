@@ -9,7 +9,7 @@ from rich.table import Table
 from rankloop.cli import names
 from rankloop.cli.console import CONSOLE
 from rankloop.data import available
-from rankloop.experiments import PICTURES, SUITES
+from rankloop.experiments import PICTURES, SUITES, TABLES
 from rankloop.experiments.simulation.measures import KINDS
 from rankloop.metrics import METRICS
 from rankloop.spelling import catalogue, settings_of
@@ -74,6 +74,7 @@ def _measures() -> Table:
 def _suites() -> Table:
     table = _table("suites", "id", "question")
     titles = {name: picture.title for name, picture in PICTURES.items()}
+    titles |= {name: table.title for name, table in TABLES.items()}
     titles |= {name: suite.title for name, suite in SUITES.items()}
     for name in sorted(titles):
         table.add_row(name, titles[name])

@@ -14,8 +14,9 @@ from rankloop.experiments.simulation.measures import KINDS
 from rankloop.experiments.sweeps.sweep import SPECIFIED
 from rankloop.policies import Policy
 from rankloop.types import DataError
+from rankloop.users import Labels
 
-OPTIONAL: dict[str, Any] = {"probes": {}, "about": [], "against": {}, "measures": {}}
+OPTIONAL: dict[str, Any] = {"probes": {}, "about": [], "against": {}, "measures": {}, "taught": {}}
 
 
 def from_spec(path: Path) -> Sweep:
@@ -31,6 +32,7 @@ def from_spec(path: Path) -> Sweep:
             probes={name: names.probe(name) for name in spec["probes"]},
             about=spec["about"],
             against=spec["against"],
+            taught={name: Labels(**judge) for name, judge in spec["taught"].items()},
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(f"{path} is no spec the command line can run: {error}") from error

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
+from rich.table import Table
 
 from rankloop.cli.console import CONSOLE
 from rankloop.cli.progress import SweepProgress
@@ -14,6 +15,7 @@ from rankloop.cli.spec import from_spec
 from rankloop.data import load
 from rankloop.experiments import (
     PICTURES,
+    TABLES,
     Cumulative,
     Pool,
     Suite,
@@ -27,6 +29,7 @@ from rankloop.experiments import (
     write_report,
 )
 from rankloop.types import DataError
+from rankloop.users import Labels
 
 
 def study(
@@ -56,6 +59,32 @@ def draw(what: str, *, data: str, out: Path | None) -> None:
     files = picture.write(load(name), out, f"{what} {name}".translate(str.maketrans("/: ", "---")))
     CONSOLE.print(f"{picture.title}\n[dim]what the paper shows: {picture.paper}[/]")
     CONSOLE.print("\n".join(f"picture  {file}" for file in files), soft_wrap=True)
+
+
+def tabulate(what: str, *, data: str, quick: bool, out: Path | None) -> None:
+    """Compute a table of a paper, print it and say where it is."""
+    table, out = TABLES[what], out or Path("rankloop-results")
+    if table.data and not CONSOLE.is_terminal:
+        CONSOLE.print(f"computing on {data or table.data} ...")
+    with CONSOLE.status("computing"):
+        frames = table.frames(data, quick=quick)
+    CONSOLE.print(table.title)
+    for name, frame in frames.items():
+        CONSOLE.print(_printed(name, frame), "")
+    for note in table.notes:
+        CONSOLE.print(f"[dim]{note}[/]")
+    CONSOLE.print(f"[dim]what the paper shows: {table.paper}[/]")
+    files = table.write(frames, out, what)
+    CONSOLE.print("\n".join(f"table    {file}" for file in files), soft_wrap=True)
+
+
+def _printed(name: str, frame: pl.DataFrame) -> Table:
+    shown = Table(title=name, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for column in frame.columns:
+        shown.add_column(column, justify="right" if frame[column].dtype.is_numeric() else "left")
+    for row in frame.iter_rows():
+        shown.add_row(*(f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in row))
+    return shown
 
 
 def redo_report(folder: Path, *, title: str) -> None:
@@ -129,5 +158,15 @@ def conventions(sweep: Sweep) -> dict[str, str]:
             if sweep.outside
             else {}
         ),
+        **({"taught by grades": _taught(sweep)} if sweep.taught else {}),
         **({"probes": ", ".join(map(repr, sweep.probes.values()))} if sweep.probes else {}),
     }
+
+
+def _taught(sweep: Sweep) -> str:
+    """Who learns from grades in place of the user's clicks, and of how many results."""
+
+    def graded(judge: Labels) -> str:
+        return "all candidates" if judge.whole_query else f"the first {judge.top_k or sweep.protocol.k}"
+
+    return ", ".join(f"{name} ({graded(judge)})" for name, judge in sweep.taught.items())

@@ -9,6 +9,7 @@ from rankloop.experiments.report.report import write_report
 from rankloop.experiments.report.table import summary_markdown, summary_table
 from rankloop.experiments.simulation.loop import Record, simulate
 from rankloop.experiments.simulation.measures import (
+    Average,
     Cumulative,
     LoopMeasure,
     Measure,
@@ -20,7 +21,7 @@ from rankloop.experiments.simulation.measures import (
     usual_measures,
 )
 from rankloop.experiments.simulation.protocol import Protocol
-from rankloop.experiments.suites import PICTURES, SUITES, Picture, Suite, preset_users
+from rankloop.experiments.suites import PICTURES, SUITES, TABLES, PaperTable, Picture, Suite, preset_users
 from rankloop.experiments.sweeps.engines import Engine, Here, Pool, Tick, Watch, WorkerDied
 from rankloop.experiments.sweeps.execution import execute
 from rankloop.experiments.sweeps.study import conduct, sweep_id
@@ -29,6 +30,8 @@ from rankloop.experiments.sweeps.sweep import Run, Sweep
 __all__ = [
     "PICTURES",
     "SUITES",
+    "TABLES",
+    "Average",
     "Change",
     "Cumulative",
     "Engine",
@@ -37,6 +40,7 @@ __all__ = [
     "Measure",
     "Offline",
     "Online",
+    "PaperTable",
     "Picture",
     "Pool",
     "Protocol",

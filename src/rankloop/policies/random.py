@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.policies.base import EvidenceAbout, Policy
-from rankloop.types import Feedback, FloatArray, Query, Ranking
+from rankloop.types import Feedback, FloatArray, Query, Ranking, Signal
 
 
 @dataclass(kw_only=True, eq=False)
@@ -22,6 +22,11 @@ class Random(Policy):
 
     name: ClassVar[str] = "random"
     evidence_about: ClassVar[EvidenceAbout] = "documents"  # it has none
+
+    @classmethod
+    def accepts(cls, signal: Signal) -> bool:
+        """Anything: it learns from nothing."""
+        return signal in ("grades", "clicks")
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """Shuffle the candidates."""

@@ -35,7 +35,7 @@ class RTopK(ScoredPolicy):
     seen. A term of the loss counts the more, the less likely it was to be seen. With RankSVM,
 
     $$\theta \leftarrow \theta - \eta \, X^\top
-    \sum_{\substack{i, j \text{ seen},\, R_i > R_j \\ 1 + s_j > s_i}} w(q_{ij}) \, (e_j - e_i), \qquad
+    \sum_{i, j \text{ seen},\, R_i > R_j,\, 1 + s_j > s_i} w(q_{ij}) \, (e_j - e_i), \qquad
     q_{ij} = (1 - \gamma)\,[i, j \in T] + \gamma \frac{k (k - 1)}{m (m - 1)},$$
 
     where $T$ is the greedy top $k$ of the $m$ candidates when the list was drawn. With $w(q) = 1 / q$ the

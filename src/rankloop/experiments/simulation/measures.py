@@ -157,6 +157,28 @@ class Cumulative(ShownMeasure):
         return float(discounted_cumulative(values, discount=self.discount)[-1])
 
 
+class Average(ShownMeasure):
+    """How good the lists were that people saw so far: the mean over all of them.
+
+    >>> Average(NDCG(k=10)).name, Average(NDCG(k=10)).title
+    ('average nDCG@10', 'average nDCG@10 of the lists shown so far')
+    """
+
+    def __init__(self, metric: Metric) -> None:
+        super().__init__(
+            metric,
+            kind="average",
+            name=f"average {metric}",
+            title=f"average {metric} of the lists shown so far",
+            meaning="How good were the lists people saw, from the first on? All rounds weigh the same.",
+        )
+
+    def value(self, values: FloatArray, since: int) -> float:
+        """The mean so far."""
+        del since
+        return float(values.mean())
+
+
 class Total(ShownMeasure):
     """The plain sum over all lists so far: for a regret, what learning cost.
 
@@ -212,10 +234,11 @@ class Regret(LoopMeasure):
         return (behind if self.metric.higher_is_better else -behind) / got.size
 
 
-KINDS: Mapping[str, type[Offline | Online | Cumulative | Total | Regret]] = {
+KINDS: Mapping[str, type[Offline | Online | Cumulative | Average | Total | Regret]] = {
     "offline": Offline,
     "online": Online,
     "cumulative": Cumulative,
+    "average": Average,
     "total": Total,
     "regret": Regret,
 }

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from rankloop.experiments.suites import classic, dsp, neural, pairrank, pepairrank
-from rankloop.experiments.suites.base import Picture, Suite, preset_users
+from rankloop.experiments.suites import classic, dsp, explicit, neural, pairrank, pepairrank, theory, topk
+from rankloop.experiments.suites.base import PaperTable, Picture, Suite, preset_users
 
 SUITES: Mapping[str, Suite] = {
     **classic.SUITES,
@@ -11,8 +11,12 @@ SUITES: Mapping[str, Suite] = {
     **pepairrank.SUITES,
     **neural.SUITES,
     **dsp.SUITES,
+    **explicit.SUITES,
+    **topk.SUITES,
 }
 
 PICTURES: Mapping[str, Picture] = {**neural.PICTURES}
 
-__all__ = ["PICTURES", "SUITES", "Picture", "Suite", "preset_users"]
+TABLES: Mapping[str, PaperTable] = {**topk.TABLES, **theory.TABLES}
+
+__all__ = ["PICTURES", "SUITES", "TABLES", "PaperTable", "Picture", "Suite", "preset_users"]

@@ -8,15 +8,17 @@ from pathlib import Path
 
 import altair as alt
 import numpy as np
+import polars as pl
 
-from rankloop.data import Dataset
+from rankloop.data import Dataset, load
 from rankloop.experiments.report.pictures import write_chart
+from rankloop.experiments.simulation.measures import parse_measure
 from rankloop.experiments.simulation.probes import Probe
 from rankloop.experiments.simulation.protocol import Protocol
 from rankloop.experiments.sweeps.sweep import Sweep, UserChoice
 from rankloop.spelling import parse
-from rankloop.types import QuerySet
-from rankloop.users import CASCADE_TABLES, Preset, Stop
+from rankloop.types import QuerySet, SettingError
+from rankloop.users import CASCADE_TABLES, Labels, Preset, Stop
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +28,9 @@ class Suite:
     A suite that repeats a figure says which metrics the figure is `about`, and what the `paper` shows;
     one about variants of policies, or about an order of them, says which each is to be held `against`.
     Policies are texts that `rankloop.spelling` reads, and are called by them in the results. Users and probes
-    have names that the command line understands: a suite can be run again from its `spec.json`.
+    have names that the command line understands: a suite can be run again from its `spec.json`. `measures`
+    are names, too, of what is measured instead of the usual; `taught` are policies that someone teaches by
+    grades.
     """
 
     title: str
@@ -36,8 +40,12 @@ class Suite:
     paper: str = ""
     probes: Mapping[str, Probe] = field(default_factory=dict)
     against: Mapping[str, str] = field(default_factory=dict)
+    taught: Mapping[str, Labels] = field(default_factory=dict)
+    measures: tuple[str, ...] = ()
     data: Sequence[str | Dataset] = ("synthetic:nonlinear",)
     rounds: int = 5000
+    quick: int = 200  # rounds of a small version
+    k: int = 10
     seeds: int = 5
     checkpoints: int = 50
 
@@ -50,10 +58,16 @@ class Suite:
             users=self.users,
             policies={text: parse(text) for text in self.policies},
             seeds=range(seeds or self.seeds),
-            protocol=Protocol(rounds=rounds or self.rounds, checkpoints=self.checkpoints),
+            protocol=Protocol(
+                rounds=rounds or self.rounds,
+                k=self.k,
+                checkpoints=self.checkpoints,
+                measures=tuple(parse_measure(name) for name in self.measures),
+            ),
             probes=self.probes,
             about=self.about,
             against=self.against,
+            taught=self.taught,
         )
 
 
@@ -69,6 +83,31 @@ class Picture:
     def write(self, dataset: Dataset, folder: Path, name: str) -> list[Path]:
         """Draw the training queries; the PNG and the SVG."""
         return write_chart(self.draw(dataset.train, np.random.default_rng(0)), folder, name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperTable:
+    """A table of a paper that is computed, exactly or on data, without a policy that learns online."""
+
+    title: str
+    paper: str
+    make: Callable[[Dataset | None, bool], Mapping[str, pl.DataFrame]]
+    notes: tuple[str, ...] = ()
+    data: str = ""  # none: it is about no data
+
+    def frames(self, data: str = "", *, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+        """The parts of the table, each with its name."""
+        if data and not self.data:
+            raise SettingError(f"this table is computed from nothing but its definition, found data {data!r}")
+        return self.make(load(data or self.data) if self.data else None, quick)
+
+    def write(self, frames: Mapping[str, pl.DataFrame], folder: Path, name: str) -> list[Path]:
+        """The parts as CSV files."""
+        folder.mkdir(parents=True, exist_ok=True)
+        files = {part: folder / f"{name} {part}.csv".replace("/", "-").replace(" ", "-") for part in frames}
+        for part, file in files.items():
+            frames[part].write_csv(file)
+        return list(files.values())
 
 
 def preset_users(*readings: Stop) -> dict[str, Preset]:

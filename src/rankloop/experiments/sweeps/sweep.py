@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -45,7 +45,8 @@ class Sweep:
 
     Policies that learn from grades alone meet users who click, too: they are taught by the true labels
     instead, run once for all these users, and shown beside the others, out of competition. A policy that
-    accepts both signals learns from what its user gives.
+    accepts both signals learns from what its user gives, unless it is `taught`: then someone who grades
+    teaches it in place of the user, and it competes, for questions about what grades are worth.
 
     >>> from rankloop.policies import PDGD, Random
     >>> sweep = Sweep(
@@ -66,6 +67,7 @@ class Sweep:
     probes: Mapping[str, Probe] = field(default_factory=dict)
     about: Sequence[str] = ()
     against: Mapping[str, str] = field(default_factory=dict)
+    taught: Mapping[str, Labels] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse sweeps in which nothing would happen."""
@@ -77,6 +79,7 @@ class Sweep:
             raise SettingError(f"each dataset needs a name of its own, found {', '.join(labels)}")
         if unknown := [name for pair in self.against.items() for name in pair if name not in self.policies]:
             raise SettingError(f"against must name policies of the sweep, found {', '.join(unknown)}")
+        self._check_taught()
         self._check_signals()
         kinds = [type(probe).__name__ for probe in self.probes.values()]
         if len(set(kinds)) != len(kinds):
@@ -99,6 +102,8 @@ class Sweep:
 
     def source(self, run: Run) -> Run:
         """The run that a run's rows come from: who is taught by labels is run for the first user alone."""
+        if run.policy in self.taught:
+            return replace(run, user=next(iter(self.users)))
         return replace(run, user=self._clicking[0]) if self._is_taught(run.policy, run.user) else run
 
     @property
@@ -127,6 +132,8 @@ class Sweep:
 
     def teacher(self, run: Run, dataset: Dataset) -> UserModel:
         """Whom the policy of a run learns from: its user or, where that one clicks, someone who grades."""
+        if run.policy in self.taught:
+            return self.taught[run.policy]
         return JUDGE if self._is_taught(run.policy, run.user) else self.user(run.user, dataset)
 
     def records(self, run: Run) -> Iterator[Record]:
@@ -150,6 +157,13 @@ class Sweep:
         """Whether a policy that learns from grades alone meets a user who clicks."""
         return not self.policies[policy].accepts("clicks") and user in self._clicking
 
+    def _check_taught(self) -> None:
+        for name in self.taught:
+            if name not in self.policies:
+                raise SettingError(f"taught must name policies of the sweep, found {name}")
+            if not self.policies[name].accepts("grades"):
+                raise SettingError(f"{name} learns from clicks: nobody can teach it by grades")
+
     def _check_signals(self) -> None:
         for user, choice in self.users.items():
             if _gives(choice) == "grades" and (
@@ -172,6 +186,11 @@ class Sweep:
             "probes": {name: repr(probe) for name, probe in self.probes.items()},
             "about": list(self.about),
             "against": dict(self.against),
+            **(
+                {"taught": {name: asdict(judge) for name, judge in self.taught.items()}}
+                if self.taught
+                else {}
+            ),
         }
 
 

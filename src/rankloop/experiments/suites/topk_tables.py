@@ -1,0 +1,59 @@
+"""Tables on fixed items that are computed from their definition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import polars as pl
+
+from rankloop.data import Dataset
+from rankloop.learning.indistinguishable import FIRST, GRADES, SECOND, least_regret
+from rankloop.learning.objectives import DCGGain, NDCGGain, SumLoss
+from rankloop.learning.observability import all_grades, all_ranks, feedback_matrix, value_matrix
+from rankloop.types import Array
+
+
+def table_3_1(dataset: Dataset | None = None, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+    """The matrices of losses and of feedback for three items.
+
+    >>> table_3_1()["losses"].row(2)
+    ('213', 0, 3, 1, 4, 2, 5, 3, 6)
+    """
+    del dataset, quick
+    return {"losses": _matrix(value_matrix(SumLoss(), 3)), "feedback": _matrix(feedback_matrix(3))}
+
+
+def table_b_1(dataset: Dataset | None = None, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+    """The probabilities of two worlds, what each shows of an item, and what no order can avoid.
+
+    >>> table_b_1()["means"].row(2)
+    ('G/Z, p', 0.3533, 0.392, 0.3226)
+    """
+    del dataset, quick
+    worlds = {"p": FIRST, "p~": SECOND}
+    probabilities = {"world": list(worlds)} | {
+        _digits(row): [float(world.probabilities[column]) for world in worlds.values()]
+        for column, row in enumerate(GRADES)
+    }
+    means = [
+        *((f"grade, {name}", *world.mean_grades.round(4).tolist()) for name, world in worlds.items()),
+        *((f"G/Z, {name}", *world.mean_normalised_gains.round(4).tolist()) for name, world in worlds.items()),
+    ]
+    regrets = [(kind.name, round(least_regret(kind), 4)) for kind in (NDCGGain(), DCGGain())]
+    return {
+        "probabilities": pl.DataFrame(probabilities),
+        "means": pl.DataFrame(means, schema=["mean", "item 1", "item 2", "item 3"], orient="row"),
+        "regrets": pl.DataFrame(regrets, schema=["objective", "least average regret"], orient="row"),
+    }
+
+
+def _matrix(values: Array) -> pl.DataFrame:
+    """A row for every order, by the ranks of its items, and a column for all grades."""
+    whole = np.asarray(values).astype(np.int64)
+    columns = {_digits(grades): whole[:, column] for column, grades in enumerate(all_grades(3))}
+    return pl.DataFrame({"order": [_digits(ranks) for ranks in all_ranks(3)], **columns})
+
+
+def _digits(numbers: Array) -> str:
+    return "".join(map(str, numbers.tolist()))
