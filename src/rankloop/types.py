@@ -274,7 +274,7 @@ class Ranking:
         return [names[row] if names else str(row) for row in self.order.tolist()]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, init=False)
 class Feedback:
     """What someone who was shown a ranking gave back: clicks, or grades of the results.
 
@@ -291,21 +291,30 @@ class Feedback:
     signal: Signal = "clicks"
     seen: BoolArray | None = None  # [k] what was truly looked at; simulated users know, real ones never say
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        ranking: Ranking,
+        reward: Array,
+        known: BoolArray | None = None,
+        signal: Signal = "clicks",
+        seen: BoolArray | None = None,
+    ) -> None:
         """Refuse what does not cover the list, or is not what the signal says."""
-        if self.reward.shape != (len(self.ranking.order),):
-            raise RankingError(
-                f"{len(self.ranking)} positions were shown but feedback covers {self.reward.size}"
-            )
-        if self.signal == "clicks":
-            if self.reward.dtype != BOOLEAN:
-                raise RankingError(f"clicks must be booleans, found {self.reward.dtype}")
-        else:
-            _check_grades(self.signal, self.reward)
-        if self.known is not None:
-            _check_mask("known", self.known, self.reward)
-        if self.seen is not None:
-            _check_mask("seen", self.seen, self.reward)
+        if reward.shape != (len(ranking.order),):
+            raise RankingError(f"{len(ranking)} positions were shown but feedback covers {reward.size}")
+        if signal != "clicks":
+            _check_grades(signal, reward)
+        elif reward.dtype != BOOLEAN:
+            raise RankingError(f"clicks must be booleans, found {reward.dtype}")
+        if known is not None:
+            _check_mask("known", known, reward)
+        if seen is not None and (seen.shape != reward.shape or seen.dtype != BOOLEAN):
+            _check_mask("seen", seen, reward)
+        _put_ranking(self, ranking)
+        _put_reward(self, reward)
+        _put_known(self, known)
+        _put_signal(self, signal)
+        _put_seen(self, seen)
 
     @property
     def clicks(self) -> BoolArray:
@@ -357,6 +366,11 @@ class Feedback:
             return int(self.reward.size)
         clicked = self.reward.nonzero()[0]
         return min(int(clicked[-1]) + 1 + beyond, self.reward.size) if clicked.size else 0
+
+
+_put_ranking, _put_reward, _put_known, _put_signal, _put_seen = (
+    getattr(Feedback, each.name).__set__ for each in fields(Feedback)
+)
 
 
 def _check_mask(name: str, mask: Array, reward: Array) -> None:

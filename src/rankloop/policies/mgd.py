@@ -75,16 +75,19 @@ class MGD(ScoredPolicy):
 
     def learn(self, feedback: Feedback) -> None:
         """Move towards the mean of the directions that beat the current ranker."""
-        if not feedback.ranking.query.features.shape[1]:
+        features, evidence = feedback.ranking.query.features, feedback.ranking.evidence
+        if not features.shape[1]:
             return
-        current = self.parameters_for(feedback.ranking.query.features)
-        self._check_fit(feedback, current)
+        tried, owners = evidence["directions"].shape[1], evidence["owners"].shape[1]
+        if not (self.parameters.size == features.shape[1] == tried and owners == feedback.reward.size):
+            self._check_fit(feedback, self.parameters_for(features))  # it may be the first list
         winners = self.winners(feedback)
         documents = self.projection.documents(feedback, self.examined) if self.projection else self.examined
         if winners.any():
-            direction = feedback.ranking.evidence["directions"][winners].mean(axis=0)
+            direction = evidence["directions"][winners].mean(axis=0)
             if self.projection:
                 direction = self.projection.project(direction, documents)
+            current = self.parameters_for(features)
             self.move(current, self.step * self.decay ** float(self.updates), direction)
             self.updates = self.updates + 1
         if self.projection:
