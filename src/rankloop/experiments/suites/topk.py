@@ -34,6 +34,7 @@ CONTEXTUAL = (  # top 1, and top 2 for pairs, by the document's schedule
     f"rtopk:loss=squared,{SCHEDULE},top_k=1",
     f"rtopk:loss=observed-squared,{SCHEDULE},top_k=1",
     f"rtopk:loss=unnormalised-kl,{SCHEDULE},top_k=1",
+    f"rtopk:loss=unnormalised-kl(4.0),{SCHEDULE},top_k=1",  # grades divided by 4
     f"rtopk:loss=smooth-dcg,{SCHEDULE},top_k=1",
     f"rtopk:loss=rank-svm,{SCHEDULE}(scale=1000.0),top_k=2",
 )
