@@ -24,6 +24,7 @@ OPTIONAL: dict[str, Any] = {
     "measures": {},
     "taught": {},
     "groups": None,
+    "train_queries": None,
 }
 
 
@@ -41,6 +42,7 @@ def from_spec(path: Path) -> Sweep:
             about=spec["about"],
             against=spec["against"],
             taught={name: Labels(**judge) for name, judge in spec["taught"].items()},
+            train_queries=spec["train_queries"],
             groups=FeatureGroups(**spec["groups"]) if spec["groups"] else None,
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

@@ -31,6 +31,7 @@ class Suite:
     have names that the command line understands: a suite can be run again from its `spec.json`. `measures`
     are names, too, of what is measured instead of the usual; `taught` are policies that someone teaches by
     grades. `groups` are those of documents in data that one names; `own_groups` those in the suite's own.
+    Of the training queries the first `train_queries` are asked, or all.
     """
 
     title: str
@@ -44,6 +45,7 @@ class Suite:
     measures: tuple[str, ...] = ()
     groups: FeatureGroups | None = None
     own_groups: FeatureGroups | None = None
+    train_queries: int | None = None
     data: Sequence[str | Dataset] = ("synthetic:nonlinear",)
     rounds: int = 5000
     quick: int = 200  # rounds of a small version
@@ -75,6 +77,7 @@ class Suite:
             about=self.about,
             against=self.against,
             taught=self.taught,
+            train_queries=self.train_queries,
             groups=groups or (self.groups if data else self.own_groups),
         )
 
