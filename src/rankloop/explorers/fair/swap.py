@@ -48,7 +48,6 @@ def swap_list(
 ) -> FairList:
     """The list with the fewest violations among those that FairSwap makes of every qualified template."""
     k = len(looks)
-    chances, places = rng.random((2, len(groups))).tolist()
     if len(ahead) != 2 or 2**k > LARGEST_TABLE:
         raise SettingError(
             f"FairSwap is for two groups at up to 14 positions, found {len(ahead)} groups at {k} positions: "
@@ -58,14 +57,13 @@ def swap_list(
     start: FloatArray = np.subtract(ahead, due(k), dtype=np.float64)
     off = np.abs(gains + start[:, None]).max(axis=0)
     off[(templates.counts > np.bincount(groups, minlength=2)).any(axis=1)] = np.inf  # cannot be filled
-    costs, lists = np.full(len(off), np.inf), dict[int, list[int]]()
+    costs, lists = np.full(len(off), np.inf), dict[int, IntArray]()
     for number in (off <= max(tolerance, float(off.min()))).nonzero()[0].tolist():
-        parted = _parted(blocks, groups, chances)
-        lists[number] = _filled(parted, templates.groups[number].tolist(), places)
-        costs[number] = count_violations(np.array(lists[number]), certain)
+        lists[number] = fair_swap(blocks, groups, templates.groups[number].tolist(), rng)
+        costs[number] = count_violations(lists[number], certain)
     best = choose(costs, off, tolerance, rng, ties)
     within = bool(off[best] <= tolerance)
-    return FairList(np.array(lists[best]), gains[:, best].astype(np.int64), int(costs[best]), within)
+    return FairList(lists[best], gains[:, best].astype(np.int64), int(costs[best]), within)
 
 
 def count_violations(order: IntArray, certain: BoolArray) -> int:
