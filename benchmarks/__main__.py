@@ -17,7 +17,7 @@ from rich.progress import track
 from rich.table import Table
 from threadpoolctl import threadpool_limits
 
-from benchmarks import graded, items, loading, neural, rounds
+from benchmarks import fair, graded, items, loading, neural, rounds
 
 OUT = Path("build") / "bench.jsonl"
 CONSOLE = Console()
@@ -33,6 +33,7 @@ def main(chosen: list[str]) -> None:
     measures |= {f"neural, {size}": partial(neural.widths, size) for size in neural.WIDTHS}
     measures |= {f"items, {name}": partial(items.pace, name) for name in items.POLICIES}
     measures |= {f"graded, {name}": partial(graded.result, name) for name in graded.GRADED}
+    measures |= {f"fair, {name}": partial(fair.pace, name) for name in fair.CASES}
     measures |= {"agreement": neural.agreement, "training": neural.training}
     measures |= {"flat": rounds.flatness, "loading": loading.result}
     known = list(measures)
@@ -49,6 +50,7 @@ def main(chosen: list[str]) -> None:
     show_neural([row for row in rows if row["bench"] == "neural"])
     show_items([row for row in rows if row["bench"] == "items"])
     show_graded([row for row in rows if row["bench"] == "graded"])
+    show_fair([row for row in rows if row["bench"] == "fair"])
     show_agreement([row for row in rows if row["bench"] == "agreement"])
     show_training([row for row in rows if row["bench"] == "training"])
     show_flat([row for row in rows if row["bench"] == "flat"])
@@ -133,6 +135,19 @@ def show_graded(rows: list[Row]) -> None:
     for row in rows:
         keys = ("rank_us", "learn_us", "total_us", "target_us")
         table.add_row(str(row["name"]), *(f"{row[key]:.0f}" for key in keys))
+    if rows:
+        CONSOLE.print(table)
+
+
+def show_fair(rows: list[Row]) -> None:
+    """The table of fair lists."""
+    table = Table(title=f"fair lists: {fair.CANDIDATES} candidates, µs; a plain list is the plain draw alone")
+    for heading in ("what", "groups", "shown", "plain draw", "deep draw", "due", "merge", "target"):
+        table.add_column(heading, justify="left" if heading == "what" else "right")
+    for row in rows:
+        times = [f"{row[key]:.0f}" for key in ("plain_us", "deep_us", "due_us", "merge_us")]
+        target = f"{row['target_us']:.0f}" if row["target_us"] else ""
+        table.add_row(str(row["name"]), str(row["groups"]), str(row["shown"]), *times, target)
     if rows:
         CONSOLE.print(table)
 
