@@ -6,28 +6,35 @@ Live ranking, replay and fallback are the same call: they differ in what is give
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy as np
 
+from rankloop.explorers.fair import deep_draw
 from rankloop.policies import ExploresUncertain, Policy
 from rankloop.service.learning.view import View
+from rankloop.service.serving.fair import HELD, Account, Merge, account_of, exposed, merged
 from rankloop.service.serving.guardrails import (
     bounded,
     by_score,
     discordant,
     explored,
+    freeze_top,
+    limit_exploration,
     pairs_shown,
     place_pins,
 )
 from rankloop.service.serving.request import RankRequest
 from rankloop.service.serving.response import ENCODER, Provenance, RankResponse, Result
 from rankloop.service.serving.seeds import generator
-from rankloop.service.settings import LEARNS
+from rankloop.service.settings import LEARNS, RankerSettings
 from rankloop.store import Impression
-from rankloop.types import Array, BoolArray, FloatArray, IntArray, Query
+from rankloop.types import Array, BoolArray, FloatArray, IntArray, Query, Ranking
+
+NOBODY_AHEAD: Final[Mapping[str, int]] = MappingProxyType({})
 
 
 @runtime_checkable
@@ -61,6 +68,8 @@ class Listing:
     settled_pairs: int | None = None
     explored: int = 0
     cost: float = 0.0
+    merge: Merge | None = None  # rows of the free candidates
+    free: IntArray | None = None  # the rows of these; None: there was no merge
 
 
 def serve(
@@ -72,13 +81,21 @@ def serve(
     seed: int,
     at: float,
     fallback: str = "",
+    ahead: Mapping[str, int] = NOBODY_AHEAD,
 ) -> Draft:
     """The list for a request under what is in force; the caller's own order if there is a `fallback`.
 
-    `raw` are the candidates' features by column of the schema, NaN where missing.
+    `raw` are the candidates' features by column of the schema, NaN where missing. `ahead` is the exposure
+    account by group, if the ranker has one.
     """
-    listing = callers_order(request, raw) if fallback else listed(view, request, raw, query_id, seed)
     in_force, candidates = view.in_force, request.candidates
+    fair, held = in_force.rules.fair, not fallback and in_force.mode in HELD
+    account = account_of(request, fair, in_force.account, ahead) if fair else None
+    if fallback:
+        listing = callers_order(request, raw)
+    else:
+        listing = listed(view, request, raw, query_id, seed, account if held else None)
+    exposure = exposed(account, listing.order.tolist(), listing.merge, held=held) if account else None
     provenance = Provenance(
         ranker=request.ranker,
         model=view.model.version,
@@ -88,6 +105,8 @@ def serve(
         seed=seed,
         explored_pairs=listing.explored,
         fallback=fallback or None,
+        fairness_cost=exposure.turned if exposure and held else None,
+        within=exposure.within if exposure else None,
     )
     response = RankResponse(query_id, _results(request, listing), provenance)
     body = ENCODER.encode(response)
@@ -117,12 +136,20 @@ def serve(
         settled=listing.settled_pairs,
         explored=listing.explored,
         cost=listing.cost,
+        exposure=exposure,
     )
     return Draft(response, body, impression)
 
 
-def listed(view: View, request: RankRequest, raw: FloatArray, query_id: str, seed: int) -> Listing:
-    """A list under the rules.
+def listed(
+    view: View,
+    request: RankRequest,
+    raw: FloatArray,
+    query_id: str,
+    seed: int,
+    account: Account | None = None,
+) -> Listing:
+    """A list under the rules, held to an exposure account if there is one.
 
     The policy ranks the candidates that are not pinned, and later learns from their part of the list: so its
     evidence is right, and a position that was not its choice teaches nothing.
@@ -135,19 +162,26 @@ def listed(view: View, request: RankRequest, raw: FloatArray, query_id: str, see
     free, pins = _free_and_pinned(request)
     k = min(request.k, request.n)
     room = k - sum(position <= k for position in pins)
+    choice = Choice([])
     if room:
         among = certain[np.ix_(free, free)] if pins and certain is not None else certain
         part, standing = (query.take(free), scores[free]) if pins else (query, scores)
-        chosen, evidence, teaches = _choose(policy, part, standing, among, room, view, seed)
-    else:
-        chosen, evidence, teaches = [], {}, False
-    shown = free[chosen]
+        choice = _choose(policy, part, standing, among, room, view, seed)
+        if account and account.binds:
+            drawn = _deep(policy, part, standing, among, choice, room, view, seed, account, free)
+            known = among if mode == "explore" else None  # without experiments, the order by score is kept to
+            merge = merged(account, drawn, known, free=free, pins=pins, k=k, seed=seed)
+            choice = _held(policy, choice, merge, standing, room, view.in_force.rules)
+    shown = free[choice.rows]
+    tried = shown if choice.merge is None else free[choice.tried]
     return Listing(
         order=np.array(place_pins(shown.tolist(), pins, k), dtype=np.int64),
         scores=scores,
-        evidence=evidence,
-        teaches=teaches,
-        **_numbers(policy, query, scores, certain, shown, explores=mode == "explore"),
+        evidence=choice.evidence,
+        teaches=choice.teaches,
+        merge=choice.merge,
+        free=free,
+        **_numbers(policy, query, scores, certain, shown, tried, explores=mode == "explore"),
     )
 
 
@@ -191,6 +225,19 @@ def _certain(policy: Policy, query: Query) -> BoolArray | None:
     return policy.certain_orders(query)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """Which of the free candidates are shown, in order, and on what grounds."""
+
+    rows: list[int]
+    evidence: Mapping[str, Array] = field(default_factory=dict)
+    teaches: bool = False  # the policy may learn from it
+    draw: Ranking | None = None  # by the policy, if it was asked
+    rng: np.random.Generator | None = None  # that drew it
+    tried: Sequence[int] = ()  # what would be shown without the merge
+    merge: Merge | None = None
+
+
 def _choose(
     policy: Policy,
     query: Query,
@@ -199,13 +246,13 @@ def _choose(
     k: int,
     view: View,
     seed: int,
-) -> tuple[list[int], Mapping[str, Array], bool]:
-    """Rows of the free candidates, the policy's evidence, and whether it may learn from them."""
+) -> Choice:
+    """The list of the free candidates, whatever their groups are."""
     mode, rules = view.in_force.mode, view.in_force.rules
     if mode == "passthrough":
-        return list(range(k)), {}, False
+        return Choice(list(range(k)))
     if mode == "frozen":
-        return bounded(by_score(scores), rules, k), {}, False
+        return Choice(bounded(by_score(scores), rules, k))
     rng = generator(seed)
     if certain is not None and isinstance(policy, ExploresUncertain):
         draw = policy.draw(query, certain, k=k, rng=rng)
@@ -217,8 +264,58 @@ def _choose(
         chosen = bounded(by_score(scores), rules, k)
     else:
         chosen = explored(draw.order.tolist(), scores, rules, k)
+    return Choice(chosen, draw.evidence, _teaches(policy, draw, chosen), draw, rng)
+
+
+def _teaches(policy: Policy, draw: Ranking, chosen: list[int]) -> bool:
     as_drawn = chosen == draw.order.tolist()
-    return chosen, draw.evidence, as_drawn or policy.as_shown(draw, np.array(chosen)) is not None
+    return as_drawn or policy.as_shown(draw, np.array(chosen)) is not None
+
+
+def _deep(
+    policy: Policy,
+    query: Query,
+    scores: FloatArray,
+    certain: BoolArray | None,
+    choice: Choice,
+    k: int,
+    view: View,
+    seed: int,
+    account: Account,
+    free: IntArray,
+) -> list[int]:
+    """The list that was drawn, drawn on until every group has enough in it, as far as exploring is allowed.
+
+    Whoever draws the same list for every `k`, only deeper, is drawn on; of others the list goes on with what
+    they draw for all candidates.
+    """
+    if choice.draw is None or view.in_force.mode != "explore":
+        return by_score(scores)
+    begun, rules = choice.draw.order.tolist(), view.in_force.rules
+    if certain is not None and getattr(policy, "exploration", "") == "conservative":
+        assert choice.rng is not None
+        codes = np.array(account.codes)[free]
+        drawn: list[int] = deep_draw(certain, codes, k, choice.rng, begun=begun).tolist()
+    else:
+        rng, there = generator(seed), set(begun)
+        all_of_them = policy.rank(query, k=query.n_docs, rng=rng).order.tolist()
+        drawn = begun + [row for row in all_of_them if row not in there]
+    if rules.max_explored_pairs is not None:
+        return limit_exploration(drawn, by_score(scores), rules.max_explored_pairs)
+    return drawn
+
+
+def _held(
+    policy: Policy, choice: Choice, merge: Merge, scores: FloatArray, k: int, rules: RankerSettings
+) -> Choice:
+    """The merged list, as far as the guardrails allow it; what they undo stays in the account."""
+    rows = merge.order
+    if rules.freeze_top or rules.max_displacement is not None:
+        reference, there = by_score(scores), set(rows)
+        wanted = rows + [row for row in reference if row not in there]
+        rows = bounded(freeze_top(wanted, reference) if rules.freeze_top else wanted, rules, k)
+    teaches = choice.draw is not None and _teaches(policy, choice.draw, rows)
+    return replace(choice, rows=rows, teaches=teaches, tried=choice.rows, merge=merge)
 
 
 def _numbers(
@@ -227,17 +324,20 @@ def _numbers(
     scores: FloatArray,
     certain: BoolArray | None,
     shown: IntArray,
+    tried: IntArray,
     *,
     explores: bool,
 ) -> dict[str, Any]:
-    """What is to be said about the free results of a list."""
-    above, below = pairs_shown(shown)
+    """What is to be said about the free results of a list; explored is what it would be without the merge."""
+    above, below = pairs_shown(tried)
     numbers: dict[str, Any] = {"pairs": len(above)}
     if explores:
         wrong = discordant(above, below, scores)
         # a pair that the model takes for right with probability p stands wrong with p and right with 1 - p
         numbers["explored"] = int(np.count_nonzero(wrong))
         numbers["cost"] = float(np.tanh((scores[below[wrong]] - scores[above[wrong]]) / 2).sum())
+    if tried is not shown:
+        above, below = pairs_shown(shown)
     if len(shown) and hasattr(policy, "certain_orders"):
         if certain is None:
             certain = np.zeros((query.n_docs, query.n_docs), dtype=bool)
