@@ -210,6 +210,7 @@ def test_a_list_that_was_never_shown_was_never_counted(store: Store) -> None:
     service.create("shop", RankerSettings(fair=FAIR))
     candidates = of_sellers(np.random.default_rng(0), SELLERS)
     service.rank(candidates, ranker="shop", query_id="one")
+    service.audit("one")
     made = service.prepare(RankRequest(ranker="shop", candidates=columns(candidates)))
     assert account_in_memory(service) == account_by_hand(store)
     service.publish(made)

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from rankloop.types import BoolArray, IntArray
 
 
-def deep_draw(
-    certain: BoolArray, groups: IntArray, k: int, rng: np.random.Generator, *, begun: Sequence[int] = ()
-) -> IntArray:
+def deep_draw(certain: BoolArray, groups: IntArray, k: int, rng: np.random.Generator) -> IntArray:
     """`random_topological`, drawn on until every group has `k` documents in it or no more to give.
 
-    The first `k` are those that `random_topological` draws from the same generator. A list that it has
-    `begun` is drawn on as if it had been drawn deep from the start.
+    The first `k` are those that `random_topological` draws from the same generator.
 
     >>> certain = np.zeros((4, 4), dtype=bool)
     >>> deep_draw(certain, np.array([0, 0, 0, 1]), 1, np.random.default_rng(0)).tolist()
@@ -23,14 +18,8 @@ def deep_draw(
     """
     beaten_by = certain.sum(axis=0, dtype=np.int32)
     wanting = np.minimum(np.bincount(groups), k).tolist()  # documents that each group still lacks
-    codes, order = groups.tolist(), list(begun)
-    for row in order:
-        wanting[codes[row]] -= wanting[codes[row]] > 0
-    missing = sum(wanting)
-    if order:
-        beaten_by -= certain[order].sum(axis=0, dtype=np.int32)
-        beaten_by[order] = -1
-    for coin in rng.random(len(certain) - len(order)).tolist() if missing or len(order) < k else ():
+    missing, codes, order = sum(wanting), groups.tolist(), []
+    for coin in rng.random(len(certain)).tolist():
         free = (beaten_by == 0).nonzero()[0]
         pick = int(free[int(coin * len(free))])
         order.append(pick)

@@ -5,8 +5,10 @@ All of it is pure: a list that was made under an account is made again from the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -29,7 +31,7 @@ class Account:
     number: int  # the entry with which it began
     names: tuple[str, ...]  # [m] groups that have candidates
     counts: tuple[int, ...]  # [m] how many
-    codes: list[int]  # [n] the group of each candidate
+    codes: IntArray  # [n] the group of each candidate
     ahead: tuple[int, ...]  # [m]
 
     @property
@@ -41,26 +43,21 @@ class Account:
         """The looks that each group is due of the first `k` positions, [m]."""
         return self.fair.due(self.names, self.counts, k)
 
-    def granted(self, order: Sequence[int], looks: Sequence[int]) -> list[int]:
-        """The looks that a list gives to each group, [m]."""
-        found = [0] * len(self.names)
-        for row, look in zip(order, looks, strict=False):
-            found[self.codes[row]] += look
-        return found
-
 
 def account_of(request: RankRequest, fair: FairSettings, number: int, ahead: Mapping[str, int]) -> Account:
     """The account as of a request: its groups, in the order in which they come."""
-    numbers: dict[str, int] = {}
-    named, groups = fair.named, request.candidates.groups or [OTHERS] * request.n
-    codes = [numbers.setdefault(named(group), len(numbers)) for group in groups]
+    groups = request.candidates.groups or (OTHERS,) * request.n
+    named = {group: fair.named(group) for group in dict.fromkeys(groups)}
+    names = tuple(dict.fromkeys(named.values()))
+    code = {group: names.index(name) for group, name in named.items()}
+    codes = list(map(code.__getitem__, groups))
     return Account(
         fair=fair,
         number=number,
-        names=tuple(numbers),
-        counts=tuple(map(codes.count, range(len(numbers)))),
-        codes=codes,
-        ahead=tuple(ahead.get(name, 0) for name in numbers),
+        names=names,
+        counts=tuple(map(codes.count, range(len(names)))),
+        codes=np.array(codes),
+        ahead=tuple(ahead.get(name, 0) for name in names),
     )
 
 
@@ -75,14 +72,17 @@ class Merge:
     @property
     def turned(self) -> int:
         """Pairs that it turned: a shown result, and one drawn before it that stands below or nowhere."""
-        rank = {row: number for number, row in enumerate(self.drawn)}
-        ranks = np.array([rank[row] for row in self.order])
-        return int(ranks.sum() - np.tril(ranks[:, None] > ranks).sum())
+        rank, above, found = {row: number for number, row in enumerate(self.drawn)}, list[int](), 0
+        for number in map(rank.__getitem__, self.order):
+            standing = bisect_left(above, number)  # how many of those drawn before it stand above it
+            found += number - standing
+            above.insert(standing, number)
+        return found
 
 
 def merged(
     account: Account,
-    drawn: Sequence[int],
+    drawn: list[int],
     certain: BoolArray | None,
     *,
     free: IntArray,
@@ -95,42 +95,61 @@ def merged(
     Positions are settled by pages of ten, with what the pins there give to their groups; `certain` orders are
     among the free candidates, and without any the order drawn is.
     """
-    looks = account.fair.position_looks(k)
-    slots = [position - 1 for position in range(1, k + 1) if position not in pins]
-    pinned = {position - 1: account.codes[row] for position, row in pins.items() if position <= k}
-
-    def due(p: int) -> IntArray:
-        """For so many free positions, and the pinned ones among them; pins have taken their part."""
-        end = slots[p] if p < len(slots) else k
-        found = account.due(end).copy()
-        for index, code in pinned.items():
-            if index < end:
-                found[code] -= looks[index]
-        return found
-
+    positions = Positions.around(account, pins, k)
     found = fair_list(
-        np.asarray(drawn),
-        np.array(account.codes)[free],
+        np.array(drawn),
+        account.codes[free] if pins else account.codes,
         _as_drawn(drawn, len(free)) if certain is None else certain,
-        looks=looks[slots],
+        looks=positions.looks,
         ahead=np.array(account.ahead),
-        due=due,
+        due=positions.due,
         tolerance=round(account.fair.tolerance * LOOK),
         rng=generator(seed ^ 1),  # apart from what the policy drew, which depends on k
         method="pages",
-        pages=_pages(slots),
+        pages=positions.pages,
     )
-    return Merge(drawn=list(drawn), order=found.order.tolist(), violated=found.violated)
+    return Merge(drawn=drawn, order=found.order.tolist(), violated=found.violated)
 
 
-def exposed(account: Account, order: Sequence[int], merge: Merge | None, *, held: bool) -> Exposure:
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Positions:
+    """The free positions of a list: their looks, their pages, and what is due there."""
+
+    looks: IntArray  # [room]
+    due: Callable[[int], IntArray]  # of the first few of them, and of the pinned ones among these, [m]
+    pages: Sequence[int] = ()  # how many of them each page of ten has; empty: ten
+
+    @classmethod
+    def around(cls, account: Account, pins: Mapping[int, int], k: int) -> Self:
+        """The positions that pins leave; what pins give to their groups is not due any more."""
+        looks = account.fair.position_looks(k)
+        if not pins:
+            return cls(looks=looks, due=account.due)
+        slots = [position - 1 for position in range(1, k + 1) if position not in pins]
+        pinned = {position - 1: account.codes[row] for position, row in pins.items() if position <= k}
+
+        def due(p: int) -> IntArray:
+            end = slots[p] if p < len(slots) else k  # with the pins up to the next free position
+            found = account.due(end).copy()
+            for index, code in pinned.items():
+                found[code] -= looks[index] if index < end else 0
+            return found
+
+        numbers = [slot // PAGE for slot in slots]
+        pages = [numbers.count(page) for page in dict.fromkeys(numbers)]
+        return cls(looks=looks[slots], due=due, pages=pages)
+
+
+def exposed(account: Account, order: IntArray, merge: Merge | None, *, held: bool) -> Exposure:
     """What a list gives to each group, as the log keeps it."""
-    k = len(order)
-    granted, due = account.granted(order, account.fair.position_looks(k).tolist()), account.due(k).tolist()
-    most, tolerance = round(account.fair.most * LOOK), round(account.fair.tolerance * LOOK)
+    due, shown = account.due(len(order)).tolist(), account.codes[order].tolist()
+    granted = [0] * len(due)
+    for code, look in zip(shown, account.fair.position_looks(len(order)).tolist(), strict=True):
+        granted[code] += look
     change = [given - owed for given, owed in zip(granted, due, strict=True)]
-    counted = limited(change, account.ahead, most)
-    after = (abs(before + more) for before, more in zip(account.ahead, change, strict=True))
+    off = max(abs(before + more) for before, more in zip(account.ahead, change, strict=True))
+    most = round(account.fair.most * LOOK)
+    counted = change if off <= most else limited(change, account.ahead, most)
     return Exposure(
         account=account.number,
         groups=account.names,
@@ -139,10 +158,10 @@ def exposed(account: Account, order: Sequence[int], merge: Merge | None, *, held
         due=tuple(due),
         granted=tuple(granted),
         lapsed=tuple(one - other for one, other in zip(change, counted, strict=True)),
-        shown=tuple(account.codes[row] for row in order),
+        shown=tuple(shown),
         turned=merge.turned if merge else 0,
         violated=merge.violated if merge else 0,
-        within=max(after) <= tolerance if held else None,
+        within=off <= round(account.fair.tolerance * LOOK) if held else None,
     )
 
 
@@ -179,15 +198,9 @@ def _scaled(parts: list[int], total: int) -> list[int]:
     return found
 
 
-def _pages(slots: Sequence[int]) -> list[int]:
-    """How many free positions each page of ten has."""
-    pages = [slot // PAGE for slot in slots]
-    return [pages.count(page) for page in dict.fromkeys(pages)]
-
-
-def _as_drawn(drawn: Sequence[int], n: int) -> BoolArray:
+def _as_drawn(drawn: list[int], n: int) -> BoolArray:
     """Every order of a list as a certain one; what was not drawn comes after it."""
     ranks = np.full(n, n)
-    ranks[list(drawn)] = np.arange(len(drawn))
+    ranks[drawn] = np.arange(len(drawn))
     certain: BoolArray = ranks[:, None] < ranks
     return certain

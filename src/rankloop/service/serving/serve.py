@@ -6,14 +6,13 @@ Live ranking, replay and fallback are the same call: they differ in what is give
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy as np
 
-from rankloop.explorers.fair import deep_draw
 from rankloop.policies import ExploresUncertain, Policy
 from rankloop.service.learning.view import View
 from rankloop.service.serving.fair import HELD, Account, Merge, account_of, exposed, merged
@@ -95,7 +94,7 @@ def serve(
         listing = callers_order(request, raw)
     else:
         listing = listed(view, request, raw, query_id, seed, account if held else None)
-    exposure = exposed(account, listing.order.tolist(), listing.merge, held=held) if account else None
+    exposure = exposed(account, listing.order, listing.merge, held=held) if account else None
     provenance = Provenance(
         ranker=request.ranker,
         model=view.model.version,
@@ -166,19 +165,19 @@ def listed(
     if room:
         among = certain[np.ix_(free, free)] if pins and certain is not None else certain
         part, standing = (query.take(free), scores[free]) if pins else (query, scores)
-        choice = _choose(policy, part, standing, among, room, view, seed)
-        if account and account.binds:
-            drawn = _deep(policy, part, standing, among, choice, room, view, seed, account, free)
+        codes = account.codes[free] if account and account.binds else None
+        choice = _choose(policy, part, standing, among, room, view, seed, codes)
+        if account and choice.drawn:
             known = among if mode == "explore" else None  # without experiments, the order by score is kept to
-            merge = merged(account, drawn, known, free=free, pins=pins, k=k, seed=seed)
-            choice = _held(policy, choice, merge, standing, room, view.in_force.rules)
+            merge = merged(account, choice.drawn, known, free=free, pins=pins, k=k, seed=seed)
+            choice = _held(choice, merge, standing, room, view.in_force.rules)
     shown = free[choice.rows]
-    tried = shown if choice.merge is None else free[choice.tried]
+    tried = shown if choice.merge is None or choice.tried == choice.rows else free[choice.tried]
     return Listing(
         order=np.array(place_pins(shown.tolist(), pins, k), dtype=np.int64),
         scores=scores,
-        evidence=choice.evidence,
-        teaches=choice.teaches,
+        evidence=choice.draw.evidence if choice.draw else {},
+        teaches=_teaches(policy, choice),
         merge=choice.merge,
         free=free,
         **_numbers(policy, query, scores, certain, shown, tried, explores=mode == "explore"),
@@ -230,11 +229,9 @@ class Choice:
     """Which of the free candidates are shown, in order, and on what grounds."""
 
     rows: list[int]
-    evidence: Mapping[str, Array] = field(default_factory=dict)
-    teaches: bool = False  # the policy may learn from it
     draw: Ranking | None = None  # by the policy, if it was asked
-    rng: np.random.Generator | None = None  # that drew it
-    tried: Sequence[int] = ()  # what would be shown without the merge
+    drawn: list[int] = field(default_factory=list)  # deeper, if the list is to be merged
+    tried: list[int] = field(default_factory=list)  # what would be shown without the merge
     merge: Merge | None = None
 
 
@@ -246,76 +243,66 @@ def _choose(
     k: int,
     view: View,
     seed: int,
+    groups: IntArray | None,
 ) -> Choice:
-    """The list of the free candidates, whatever their groups are."""
+    """The list of the free candidates; with their `groups`, also what is needed to merge it."""
     mode, rules = view.in_force.mode, view.in_force.rules
     if mode == "passthrough":
         return Choice(list(range(k)))
     if mode == "frozen":
-        return Choice(bounded(by_score(scores), rules, k))
-    rng = generator(seed)
-    if certain is not None and isinstance(policy, ExploresUncertain):
-        draw = policy.draw(query, certain, k=k, rng=rng)
-    else:
-        draw = policy.rank(query, k=k, rng=rng)
+        reference = by_score(scores)
+        return Choice(bounded(reference, rules, k), drawn=reference if groups is not None else [])
+    deep = groups if mode == "explore" else None
+    draw, drawn = _draw(policy, query, certain, k, seed, deep)
     if mode == "shadow":
-        chosen = list(range(k))
-    elif mode == "exploit":
-        chosen = bounded(by_score(scores), rules, k)
-    else:
-        chosen = explored(draw.order.tolist(), scores, rules, k)
-    return Choice(chosen, draw.evidence, _teaches(policy, draw, chosen), draw, rng)
+        return Choice(list(range(k)), draw)
+    if mode == "exploit":
+        reference = by_score(scores)
+        return Choice(bounded(reference, rules, k), draw, reference if groups is not None else [])
+    if drawn and rules.max_explored_pairs is not None:
+        drawn = limit_exploration(drawn, by_score(scores), rules.max_explored_pairs)
+    return Choice(explored(draw.order.tolist(), scores, rules, k), draw, drawn)
 
 
-def _teaches(policy: Policy, draw: Ranking, chosen: list[int]) -> bool:
-    as_drawn = chosen == draw.order.tolist()
-    return as_drawn or policy.as_shown(draw, np.array(chosen)) is not None
-
-
-def _deep(
+def _draw(
     policy: Policy,
     query: Query,
-    scores: FloatArray,
     certain: BoolArray | None,
-    choice: Choice,
     k: int,
-    view: View,
     seed: int,
-    account: Account,
-    free: IntArray,
-) -> list[int]:
-    """The list that was drawn, drawn on until every group has enough in it, as far as exploring is allowed.
-
-    Whoever draws the same list for every `k`, only deeper, is drawn on; of others the list goes on with what
-    they draw for all candidates.
-    """
-    if choice.draw is None or view.in_force.mode != "explore":
-        return by_score(scores)
-    begun, rules = choice.draw.order.tolist(), view.in_force.rules
-    if certain is not None and getattr(policy, "exploration", "") == "conservative":
-        assert choice.rng is not None
-        codes = np.array(account.codes)[free]
-        drawn: list[int] = deep_draw(certain, codes, k, choice.rng, begun=begun).tolist()
-    else:
-        rng, there = generator(seed), set(begun)
-        all_of_them = policy.rank(query, k=query.n_docs, rng=rng).order.tolist()
-        drawn = begun + [row for row in all_of_them if row not in there]
-    if rules.max_explored_pairs is not None:
-        return limit_exploration(drawn, by_score(scores), rules.max_explored_pairs)
-    return drawn
+    groups: IntArray | None,
+) -> tuple[Ranking, list[int]]:
+    """What the policy draws; with `groups`, also the list drawn on until each of them has enough in it."""
+    rng = generator(seed)
+    if certain is not None and isinstance(policy, ExploresUncertain):
+        draw = policy.draw(query, certain, k=k, rng=rng, groups=groups)
+        if groups is None:
+            return draw, []
+        return Ranking(query, draw.order[:k], draw.evidence), draw.order.tolist()
+    draw = policy.rank(query, k=k, rng=rng)
+    if groups is None:
+        return draw, []
+    begun = draw.order.tolist()  # its evidence may be about these very positions
+    there, whole = set(begun), policy.rank(query, k=query.n_docs, rng=generator(seed))
+    return draw, begun + [row for row in whole.order.tolist() if row not in there]
 
 
-def _held(
-    policy: Policy, choice: Choice, merge: Merge, scores: FloatArray, k: int, rules: RankerSettings
-) -> Choice:
+def _teaches(policy: Policy, choice: Choice) -> bool:
+    """Whether the policy may learn from the list that is shown in place of what it drew."""
+    draw = choice.draw
+    if draw is None:
+        return False
+    return choice.rows == draw.order.tolist() or policy.as_shown(draw, np.array(choice.rows)) is not None
+
+
+def _held(choice: Choice, merge: Merge, scores: FloatArray, k: int, rules: RankerSettings) -> Choice:
     """The merged list, as far as the guardrails allow it; what they undo stays in the account."""
     rows = merge.order
     if rules.freeze_top or rules.max_displacement is not None:
         reference, there = by_score(scores), set(rows)
         wanted = rows + [row for row in reference if row not in there]
         rows = bounded(freeze_top(wanted, reference) if rules.freeze_top else wanted, rules, k)
-    teaches = choice.draw is not None and _teaches(policy, choice.draw, rows)
-    return replace(choice, rows=rows, teaches=teaches, tried=choice.rows, merge=merge)
+    return Choice(rows, choice.draw, choice.drawn, choice.rows, merge)
 
 
 def _numbers(
