@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 
@@ -87,7 +87,7 @@ def table(turns: Sequence[Sequence[Load]], groups: int) -> Table:
     found = Table(title=f"a list of 10 of 100 candidates, {groups} groups, over HTTP")
     for heading in ("measure", *RANKERS, "fair / plain", "wanted"):
         found.add_column(heading, justify="left" if heading == "measure" else "right")
-    measures = {
+    measures: dict[str, Callable[[Load], float]] = {
         "median time to answer": lambda each: each.percentile(0.5),
         "server's processor time": lambda each: each.cpu_each,
     }

@@ -256,6 +256,7 @@ class MemoryStore:
             held=sum(each.within is not None for _, each in told),
             outside=sum(each.within is False for _, each in told),
             turned=sum(each.turned for _, each in told),
+            undone=sum(each.undone for _, each in told),
             groups=[GroupTally(group=name, **sums) for name, sums in sorted(groups.items())],
         )
 

@@ -34,7 +34,8 @@ class Exposure:
     lapsed: tuple[int, ...]  # [m]
     shown: tuple[int, ...]  # [k] whose result stands at each position, as an index of groups
     turned: int = 0  # pairs that stand the other way round than they were drawn
-    violated: int = 0  # certain orders that are violated
+    violated: int = 0  # certain orders that were violated
+    undone: int = 0  # looks that guardrails gave to another group afterwards
     within: bool | None = None  # every account was to be within its tolerance; None: only counted
 
 
@@ -220,4 +221,5 @@ class ExposureTally:
     held: int = 0  # of them, how many were held to the account
     outside: int = 0  # of these, after how many an account was outside of its tolerance
     turned: int = 0  # pairs that stood the other way round than they were drawn
+    undone: int = 0  # looks that guardrails gave to another group than was fair
     groups: Sequence[GroupTally] = ()  # by name

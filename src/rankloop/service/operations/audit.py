@@ -13,11 +13,12 @@ from rankloop.service.learning.model import Model
 from rankloop.service.learning.scaling import WithinQuery
 from rankloop.service.learning.view import View
 from rankloop.service.serving.candidates import Candidates
+from rankloop.service.serving.fair import account_of
 from rankloop.service.serving.request import RankRequest
 from rankloop.service.serving.response import RankResponse
-from rankloop.service.serving.serve import serve
+from rankloop.service.serving.serve import Listing, listed, serve
 from rankloop.service.settings import RankerSettings
-from rankloop.store import Event, Impression, Store
+from rankloop.store import Event, Exposure, Impression, Store
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,6 +36,7 @@ class Replay:
     response: RankResponse
     body: bytes  # the response as JSON
     identical: bool
+    exposure: Exposure | None = None  # what it gives to each group, and the account it was made with
 
 
 def audit(store: Store, query_id: str) -> Audit:
@@ -57,7 +59,17 @@ def replay(shown: Impression, history: History) -> Replay:
         fallback=shown.fallback,
         ahead=ahead_of(shown),
     )
-    return Replay(made.response, made.body, _same(made.impression, shown))
+    return Replay(made.response, made.body, _same(made.impression, shown), made.impression.exposure)
+
+
+def listed_again(shown: Impression, history: History) -> Listing | None:
+    """How a past list was merged; `None` if it was not held to an account."""
+    told, fair = shown.exposure, history.fair(shown.settings) if shown.exposure else None
+    if told is None or fair is None or told.within is None:
+        return None
+    view, request = view_of(shown, history), request_of(shown)
+    account = account_of(request, fair, told.account, ahead_of(shown))
+    return listed(view, request, shown.features, shown.query_id, shown.seed, account)
 
 
 def ahead_of(shown: Impression) -> dict[str, int]:

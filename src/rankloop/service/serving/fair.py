@@ -140,12 +140,16 @@ class Positions:
         return cls(looks=looks[slots], due=due, pages=pages)
 
 
-def exposed(account: Account, order: IntArray, merge: Merge | None, *, held: bool) -> Exposure:
-    """What a list gives to each group, as the log keeps it."""
+def exposed(
+    account: Account, order: IntArray, merge: Merge | None, free: IntArray, *, held: bool, guarded: bool
+) -> Exposure:
+    """What a list gives to each group, as the log keeps it.
+
+    `free` are the rows that the merge is about; if the list is `guarded`, it may have been changed after it.
+    """
     due, shown = account.due(len(order)).tolist(), account.codes[order].tolist()
-    granted = [0] * len(due)
-    for code, look in zip(shown, account.fair.position_looks(len(order)).tolist(), strict=True):
-        granted[code] += look
+    looks = account.fair.position_looks(len(order)).tolist()
+    granted = _granted(shown, looks, len(due))
     change = [given - owed for given, owed in zip(granted, due, strict=True)]
     off = max(abs(before + more) for before, more in zip(account.ahead, change, strict=True))
     most = round(account.fair.most * LOOK)
@@ -161,8 +165,28 @@ def exposed(account: Account, order: IntArray, merge: Merge | None, *, held: boo
         shown=tuple(shown),
         turned=merge.turned if merge else 0,
         violated=merge.violated if merge else 0,
+        undone=_undone(account, order, merge, free, granted) if merge and guarded else 0,
         within=off <= round(account.fair.tolerance * LOOK) if held else None,
     )
+
+
+def _granted(shown: Sequence[int], looks: Sequence[int], m: int) -> list[int]:
+    """The looks that positions with these groups give to each, [m]."""
+    found = [0] * m
+    for code, look in zip(shown, looks, strict=True):
+        found[code] += look
+    return found
+
+
+def _undone(account: Account, order: IntArray, merge: Merge, free: IntArray, granted: list[int]) -> int:
+    """The looks that another group got than the merge had given them to, because of guardrails."""
+    fair = order.copy()
+    fair[np.isin(order, free)] = free[merge.order]
+    if fair.tolist() == order.tolist():
+        return 0
+    looks = account.fair.position_looks(len(order)).tolist()
+    before = _granted(account.codes[fair].tolist(), looks, len(granted))
+    return sum(abs(one - other) for one, other in zip(before, granted, strict=True)) // 2
 
 
 def limited(change: Sequence[int], ahead: Sequence[int], most: int) -> list[int]:

@@ -68,7 +68,7 @@ class Listing:
     explored: int = 0
     cost: float = 0.0
     merge: Merge | None = None  # rows of the free candidates
-    free: IntArray | None = None  # the rows of these; None: there was no merge
+    free: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))  # the rows of these
 
 
 def serve(
@@ -94,7 +94,10 @@ def serve(
         listing = callers_order(request, raw)
     else:
         listing = listed(view, request, raw, query_id, seed, account if held else None)
-    exposure = exposed(account, listing.order, listing.merge, held=held) if account else None
+    exposure = None
+    if account:
+        guarded = in_force.rules.freeze_top or in_force.rules.max_displacement is not None
+        exposure = exposed(account, listing.order, listing.merge, listing.free, held=held, guarded=guarded)
     provenance = Provenance(
         ranker=request.ranker,
         model=view.model.version,

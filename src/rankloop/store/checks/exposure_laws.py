@@ -68,10 +68,10 @@ def exposure_is_tallied(store: Store) -> None:
         event(event_id="e4", list_seq=3, position=1, verdict="ignored"),
     )
     first, third = store.exposure("shop", since=0.0, until=30.0, step=10.0)
-    sums = (first.start, first.lists, first.held, first.outside, first.turned)
-    equal(sums, (0.0, 2, 2, 1, 4), "lists in a step of time are counted")
-    sums = (third.start, third.lists, third.held, third.outside, third.turned)
-    equal(sums, (20.0, 1, 0, 0, 0), "lists that are only counted are held to nothing")
+    sums = (first.start, first.lists, first.held, first.outside, first.turned, first.undone)
+    equal(sums, (0.0, 2, 2, 1, 4, 10), "lists in a step of time are counted")
+    sums = (third.start, third.lists, third.held, third.outside, third.turned, third.undone)
+    equal(sums, (20.0, 1, 0, 0, 0, 5), "lists that are only counted are held to nothing")
     others, ours = first.groups
     expected = GroupTally(
         group="ü", lists=2, candidates=4, results=2, granted=2_000_000, due=1_800_000, clicks=1

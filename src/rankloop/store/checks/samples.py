@@ -23,6 +23,7 @@ EXPOSURE = Exposure(
     shown=(0, 1),
     turned=1,
     violated=1,
+    undone=5,
     within=False,
 )
 IMPRESSION = Impression(

@@ -84,10 +84,11 @@ def _tallies(
     connection: sqlite3.Connection, key: str, lists: str, values: Mapping[str, object]
 ) -> dict[Any, dict[str, Any]]:
     """Sums over lists by a key, and for each group within."""
-    names = ("lists", "held", "outside", "turned")
+    names = ("lists", "held", "outside", "turned", "undone")
     totals = connection.execute(
         f"""SELECT {key}, count(*), count(json_extract(exposure, '$.within')),
-            sum(json_extract(exposure, '$.within') IS 0), sum(json_extract(exposure, '$.turned'))
+            sum(json_extract(exposure, '$.within') IS 0), sum(json_extract(exposure, '$.turned')),
+            sum(json_extract(exposure, '$.undone'))
         {lists} GROUP BY 1""",
         values,
     )
