@@ -40,8 +40,11 @@ def granted(shown: Impression) -> dict[str, int]:
     return found
 
 
-def account_by_hand(store: Store, ranker: str = "shop") -> dict[str, int]:
-    """By how much each group is ahead in the newest account, from the lists and what retention carried."""
+def account_by_hand(store: Store, ranker: str = "shop", number: int | None = None) -> dict[str, int]:
+    """By how much each group is ahead in an account, from the lists and what retention carried.
+
+    Without a number it is the newest one that a list belongs to.
+    """
     shown = [each for each in store.impressions(ranker) if each.exposure is not None]
     carried = [
         (account, group, given - due - lapsed)
@@ -57,10 +60,10 @@ def account_by_hand(store: Store, ranker: str = "shop") -> dict[str, int]:
         assert sum(told.lapsed) == 0
         parts = zip(told.groups, told.due, told.lapsed, strict=True)
         carried += [(told.account, group, given[group] - due - lapsed) for group, due, lapsed in parts]
-    newest = max((account for account, _, _ in carried), default=0)
+    wanted = max((account for account, _, _ in carried), default=0) if number is None else number
     found: dict[str, int] = {}
     for account, group, change in carried:
-        if account == newest:
+        if account == wanted:
             found[group] = found.get(group, 0) + change
     return found
 
