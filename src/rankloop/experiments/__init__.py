@@ -9,6 +9,7 @@ from rankloop.experiments.report.report import write_report
 from rankloop.experiments.report.table import summary_markdown, summary_table
 from rankloop.experiments.simulation.loop import Record, simulate
 from rankloop.experiments.simulation.measures import (
+    Answerable,
     Average,
     Cumulative,
     LoopMeasure,
@@ -31,6 +32,7 @@ __all__ = [
     "PICTURES",
     "SUITES",
     "TABLES",
+    "Answerable",
     "Average",
     "Change",
     "Cumulative",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import ClassVar, Self
 
 import numpy as np
 
-from rankloop.learning.item_keys import KeyArray, keys_of
+from rankloop.learning.item_keys import ItemKeys, KeyArray, keys_of
 from rankloop.learning.objectives import AdditiveObjective, DCGGain, Objective
 from rankloop.learning.observability import smallest_k
 from rankloop.policies.base import KnowsBy, Policy
@@ -53,39 +54,51 @@ class FixedItems(Policy):
     @property
     def top_worth(self) -> float:
         """What an item of the highest grade is worth."""
-        return float(self._worth(np.array(self.top_grade)))
+        assert isinstance(self.objective, AdditiveObjective)
+        return _top_worth(self.objective, self.top_grade)
 
     def _worth(self, grades: FloatArray) -> FloatArray:
         assert isinstance(self.objective, AdditiveObjective)
         return self.objective.worth(grades)
 
-    def _find(self, query: Query) -> IntArray:
-        """Where the candidates are among the items met, [n_docs]; -1: never met."""
+    def _known(self, query: Query, *names: str) -> list[Array]:
+        """What is known of the candidates, array by array, [n_docs] each; 0 of those never met."""
         asked = keys_of(query)
-        if np.array_equal(asked.ascending, self.keys):
-            return asked.ranks
+        arrays = [getattr(self, name) for name in names]
+        if self._are_all(asked):
+            return [values[asked.ranks] for values in arrays]
         if not self.keys.size:
-            return np.full(query.n_docs, -1)
-        index = np.minimum(np.searchsorted(self.keys, asked.keys), self.keys.size - 1)
-        return np.where(self.keys[index] == asked.keys, index, -1)
-
-    def _known(self, values: Array, index: IntArray) -> Array:
-        """What is known of the candidates; 0 of those never met."""
-        if not values.size:
-            return np.zeros(index.size, dtype=values.dtype)
-        return np.where(index < 0, 0, values[index]) if index.min() < 0 else values[index]
+            return [np.zeros(query.n_docs, dtype=values.dtype) for values in arrays]
+        index = self._find(asked)
+        return [np.where(index < 0, 0, values[index]) for values in arrays]
 
     def _meet(self, query: Query) -> IntArray:
         """Where the candidates are among the items met, after all of them were."""
-        index = self._find(query)
-        if index.min() >= 0:
-            return index
-        fresh = np.unique(keys_of(query).keys[index < 0])
+        asked = keys_of(query)
+        if not self._are_all(asked):
+            index = self._find(asked) if self.keys.size else np.full(query.n_docs, -1)
+            if index.min() >= 0:
+                return index
+            self._add(np.unique(asked.keys[index < 0]))
+            if not self._are_all(asked):
+                return self._find(asked)
+        self.keys = asked.ascending  # the very array, so that equal keys are soon found to be equal
+        return asked.ranks
+
+    def _are_all(self, asked: ItemKeys) -> bool:
+        """Whether these are the items met, and no others, each once."""
+        return asked.ascending is self.keys or np.array_equal(asked.ascending, self.keys)
+
+    def _find(self, asked: ItemKeys) -> IntArray:
+        """Where these are among the items met, of which there are some, [n_docs]; -1: never met."""
+        index = np.minimum(np.searchsorted(self.keys, asked.keys), self.keys.size - 1)
+        return np.where(self.keys[index] == asked.keys, index, -1)
+
+    def _add(self, fresh: KeyArray) -> None:
         at = np.searchsorted(self.keys, fresh)
         for name in ("keys", *self.item_arrays):
             values = getattr(self, name)
             setattr(self, name, np.insert(values, at, fresh if name == "keys" else 0))
-        return self._find(query)
 
 
 def mean_worth(totals: FloatArray, counts: IntArray) -> FloatArray:
@@ -95,6 +108,11 @@ def mean_worth(totals: FloatArray, counts: IntArray) -> FloatArray:
     [1.5, 0.0]
     """
     return totals / np.maximum(counts, 1)
+
+
+@lru_cache(maxsize=64)
+def _top_worth(objective: AdditiveObjective, top_grade: float) -> float:
+    return float(objective.worth(np.array(top_grade)))
 
 
 def _why_not(objective: Objective) -> str:
