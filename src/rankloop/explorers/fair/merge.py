@@ -6,7 +6,7 @@ group's documents stay in the order drawn, so a list is a *template*: which grou
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -48,6 +48,7 @@ def fair_list(
     rng: np.random.Generator,
     method: Method = "table",
     ties: Ties = "random",
+    pages: Sequence[int] = (),
 ) -> FairList:
     r"""The list with the fewest violated certain orders among those that keep every account within tolerance.
 
@@ -60,7 +61,7 @@ def fair_list(
     If no list does, the one that comes nearest, and of those the one with the fewest violations. Ties are
     drawn, or with `"least"` decided by how near it comes. All templates are looked at in one `"table"`; for
     two groups and longer lists, by meeting in the middle of `"halves"`; or the list is settled by `"pages"`
-    of ten positions, so that its beginning does not depend on its length.
+    of ten positions, or as many as are given, so that its beginning does not depend on its length.
 
     >>> certain = np.triu(np.ones((4, 4), dtype=bool), 1)  # all four are in order
     >>> found = fair_list(
@@ -78,7 +79,9 @@ def fair_list(
         template, cost = _halves(pricing, looks, ahead - due(k), tolerance, rng, ties)
         order, violated = pricing.filled(template), cost
     else:
-        order, violated = _parts_in_turn(pricing, looks, ahead, due, tolerance, rng, method, ties)
+        order, violated = _parts_in_turn(
+            pricing, looks, ahead, due, tolerance, rng, _parts(k, m, method, pages), ties
+        )
     given = np.bincount(groups[order], looks, minlength=m).astype(np.int64)
     within = bool(np.abs(ahead + given - due(k)).max() <= tolerance)
     return FairList(np.array(order), given, violated, within)
@@ -91,13 +94,13 @@ def _parts_in_turn(
     due: Due,
     tolerance: int,
     rng: np.random.Generator,
-    method: Method,
+    parts: Sequence[int],
     ties: Ties,
 ) -> tuple[list[int], int]:
     """The documents of a list that is settled part by part, and the certain orders it violates."""
     order: list[int] = []
     violated, standing = 0, ahead.astype(np.float64)
-    for length in _parts(len(looks), len(ahead), method):
+    for length in parts:
         templates, start = all_templates(len(ahead), length), len(order)
         gains = granted(len(ahead), tuple(looks[start : start + length].tolist()))
         off = np.abs(gains + (standing - due(start + length))[:, None]).max(axis=0)
@@ -111,7 +114,7 @@ def _parts_in_turn(
     return order, violated
 
 
-def _parts(k: int, n_groups: int, method: Method) -> list[int]:
+def _parts(k: int, n_groups: int, method: Method, pages: Sequence[int]) -> list[int]:
     """The lengths of the parts that are settled one after the other."""
     if method == "table":
         if n_groups**k > LARGEST_TABLE:
@@ -121,8 +124,8 @@ def _parts(k: int, n_groups: int, method: Method) -> list[int]:
             )
         return [k]
     longest = part_length(n_groups)
-    pages = [min(PAGE, k - first) for first in range(0, k, PAGE)]
-    return [min(longest, page - first) for page in pages for first in range(0, page, longest)]
+    lengths = pages or [min(PAGE, k - first) for first in range(0, k, PAGE)]
+    return [min(longest, page - first) for page in lengths for first in range(0, page, longest)]
 
 
 def _halves(
