@@ -17,7 +17,7 @@ from rich.progress import track
 from rich.table import Table
 from threadpoolctl import threadpool_limits
 
-from benchmarks import fair, graded, items, loading, neural, rounds
+from benchmarks import fair, graded, items, loading, neural, reviews, rounds
 
 OUT = Path("build") / "bench.jsonl"
 CONSOLE = Console()
@@ -35,7 +35,7 @@ def main(chosen: list[str]) -> None:
     measures |= {f"graded, {name}": partial(graded.result, name) for name in graded.GRADED}
     measures |= {f"fair, {name}": partial(fair.pace, name) for name in fair.CASES}
     measures |= {"agreement": neural.agreement, "training": neural.training}
-    measures |= {"flat": rounds.flatness, "loading": loading.result}
+    measures |= {"flat": rounds.flatness, "loading": loading.result, "reviews": reviews.result}
     known = list(measures)
     if unknown := [name for name in chosen if name not in known]:
         sys.exit(f"no benchmark is called {unknown[0]!r}: choose from {', '.join(known)}")
@@ -55,6 +55,7 @@ def main(chosen: list[str]) -> None:
     show_training([row for row in rows if row["bench"] == "training"])
     show_flat([row for row in rows if row["bench"] == "flat"])
     show_loading([row for row in rows if row["bench"] == "loading"])
+    show_reviews([row for row in rows if row["bench"] == "reviews"])
     CONSOLE.print(f"written to {OUT}")
 
 
@@ -195,6 +196,16 @@ def show_loading(rows: list[Row]) -> None:
             f"({row['ratio']:.1f} × as fast as line by line), {row['again_seconds']:.3f} s after that; "
             f"peak memory {row['peak_over_matrix']:.2f} × the matrix "
             f"({row['peak_with_interpreter_over_matrix']:.2f} × with the interpreter)"
+        )
+
+
+def show_reviews(rows: list[Row]) -> None:
+    """The line about extraction."""
+    for row in rows:
+        CONSOLE.print(
+            f"{row['name']} and {row['mentions_per_review']:.1f} mentions: {row['reviews_per_second']:,.0f} "
+            f"reviews/s; textblob's tagger alone {row['tagger_reviews_per_second']:,.0f}/s: "
+            f"× {row['ratio']:.2f}"
         )
 
 

@@ -13,6 +13,7 @@ from rankloop.cli.bounds import bounds
 from rankloop.cli.console import CONSOLE
 from rankloop.cli.data import data_app
 from rankloop.cli.demo import demo
+from rankloop.cli.extract import reviews_app
 from rankloop.cli.listing import list_everything
 from rankloop.cli.log import export_, import_
 from rankloop.cli.observable import observable
@@ -37,6 +38,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(data_app, name="data")
+app.add_typer(reviews_app, name="reviews")
 app.command()(demo)
 app.command()(serve)
 app.command()(relearn)
