@@ -45,10 +45,18 @@ class FairExpPairRank(FairExposure, PairRank):
                 f"fill='swap' changes blocks, and needs exploration='random', found {self.exploration!r}"
             )
 
-    def draw(self, query: Query, certain: BoolArray, *, k: int, rng: np.random.Generator) -> Ranking:
-        """A list that respects the certain orders as far as the accounts allow."""
-        if not query.groups:
-            return super().draw(query, certain, k=k, rng=rng)
+    def draw(
+        self,
+        query: Query,
+        certain: BoolArray,
+        *,
+        k: int,
+        rng: np.random.Generator,
+        groups: IntArray | None = None,
+    ) -> Ranking:
+        """A list that respects the certain orders as far as the accounts allow; a deep one as it is drawn."""
+        if groups is not None or not query.groups:
+            return super().draw(query, certain, k=k, rng=rng, groups=groups)
         seed = rng.integers(2**63)  # for learn(): it must draw nothing of its own
         return Ranking(query, self.fair_order(query, certain, k=k, rng=rng), {"seed": np.array(seed)})
 
