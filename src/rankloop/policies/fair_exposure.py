@@ -27,7 +27,7 @@ Shares: TypeAlias = str | tuple[tuple[str, float], ...]
 class FairExposure(Policy):
     r"""A policy whose lists keep every group's account of exposure within a tolerance.
 
-    A list of $k$ positions has the looks $P(1) \ge \dots \ge P(k)$. Every list shown adds to the account of
+    Position $p$ of a list is worth $P(p)$ looks. Every list shown adds to the account of
     each group what it was granted, the looks of its positions, minus what was due to it, its share of all.
     With `beta` there are two groups, A and B, and
 

@@ -30,10 +30,13 @@ UNFAIRNESS, SEEN, LEARNED = "unfairness", "cumulative nDCG@10", "offline nDCG@10
 def fair(beta: float, *changes: str, of: str = "pairrank", tolerance: float = 0.1) -> str:
     """FairExp with a wanted ratio, as the thesis has it but for these changes.
 
+    What differs stands first, to be seen in a legend.
+
     >>> fair(1.0, "ties=least")
-    'fairexp-pairrank:beta=1.0,tolerance=0.1,looks=measured,ties=least'
+    'fairexp-pairrank:ties=least,beta=1.0,tolerance=0.1,looks=measured'
     """
-    return ",".join((f"fairexp-{of}:beta={beta},tolerance={tolerance},looks=measured", *changes))
+    rules = (*changes, f"beta={beta}", f"tolerance={tolerance}", "looks=measured")
+    return f"fairexp-{of}:{','.join(rules)}"
 
 
 def control(beta: float) -> tuple[str, str]:
