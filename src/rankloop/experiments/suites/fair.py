@@ -163,12 +163,12 @@ def table_3_1(dataset: Dataset | None, quick: bool = False) -> Mapping[str, pl.D
     del quick
     assert dataset is not None, "this table is about data"
     ways = {
-        "MSLR, inlinks": INLINKS,
-        "MSLR, PageRank": PAGERANK,
-        "MQ2008, PageRank": HALVES,
-        "MQ2008, inlinks": FEW,
-        "nonlinear world, 128": MIXED,
-        "nonlinear world, 130": BETTER,
+        "inlinks in MSLR": INLINKS,
+        "PageRank in MSLR": PAGERANK,
+        "PageRank in MQ2008": HALVES,
+        "inlinks in MQ2008": FEW,
+        "128 in the nonlinear world": MIXED,
+        "130 in the nonlinear world": BETTER,
     }
     rows = []
     for name, groups in ways.items():
