@@ -14,6 +14,20 @@ from rankloop.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """A first half, second halves that go with it, and the looks of the first group with each."""
+
+    first: int
+    second: IntArray
+    looks: FloatArray
+
+    def nearest(self, target: float, distance: float) -> Pairs:
+        """Those at this distance from a target."""
+        there = np.abs(self.looks - target) == distance
+        return Pairs(self.first, self.second[there], self.looks[there])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Meeting:
     """First halves with one number of documents of the first group, and second halves that can follow.
 
@@ -48,14 +62,14 @@ class Meeting:
         found[some] = self.first_costs[some] + _range_minima(self.second_costs, start[some], end[some])
         return found
 
-    def pairs(self, low: float, high: float, cost: float) -> Iterator[tuple[int, int, float]]:
-        """All pairs of halves between the bounds at this cost, with the looks of the first group."""
+    def pairs(self, low: float, high: float, cost: float) -> Iterator[Pairs]:
+        """All pairs of halves between the bounds at this cost, by their first half."""
         start, end = self.ranges(low, high)
         for half in (self.cheapest(low, high) == cost).nonzero()[0].tolist():
             fitting = self.second_costs[start[half] : end[half]] == cost - self.first_costs[half]
-            for other in (start[half] + fitting.nonzero()[0]).tolist():
-                looks = float(self.first_looks[half] + self.second_looks[other])
-                yield int(self.first[half]), int(self.second[other]), looks
+            behind = start[half] + fitting.nonzero()[0]
+            looks = self.first_looks[half] + self.second_looks[behind]
+            yield Pairs(int(self.first[half]), self.second[behind], looks)
 
 
 def meet_in_the_middle(
@@ -82,11 +96,19 @@ def meet_in_the_middle(
         cost = _least(meetings, low, high)
     pairs = [pair for meeting in meetings for pair in meeting.pairs(low, high, cost)]
     if ties == "least":
-        nearest = min(abs(at - target) for _, _, at in pairs)
-        pairs = [pair for pair in pairs if abs(pair[2] - target) == nearest]
-    first, second, _ = pairs[int(rng.random() * len(pairs))]
+        distance = min(float(np.abs(each.looks - target).min()) for each in pairs)
+        pairs = [each.nearest(target, distance) for each in pairs]
+    first, second = _drawn(pairs, rng)
     halves = all_templates(2, middle).groups[first], all_templates(2, len(looks) - middle).groups[second]
     return np.concatenate(halves).tolist(), int(cost)
+
+
+def _drawn(pairs: list[Pairs], rng: np.random.Generator) -> tuple[int, int]:
+    """One of the pairs, each as likely as the others."""
+    ends = np.cumsum([len(each.second) for each in pairs])
+    number = int(rng.random() * ends[-1])
+    which = int(ends.searchsorted(number, "right"))
+    return pairs[which].first, int(pairs[which].second[number - ends[which]])
 
 
 def _least(meetings: list[Meeting], low: float, high: float) -> float:
