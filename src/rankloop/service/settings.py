@@ -128,6 +128,11 @@ class RankerSettings:
         return replace(self, policy=policy)
 
     @property
+    def unguarded(self) -> bool:
+        """Whether no guardrail changes a list that was drawn."""
+        return self.max_explored_pairs is None and self.max_displacement is None and not self.freeze_top
+
+    @property
     def signal(self) -> Signal:
         """What the policy is taught: grades, if there are any and it accepts them, or else clicks."""
         return "grades" if self.grades and self.policy.accepts("grades") else "clicks"

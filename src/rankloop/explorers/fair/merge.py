@@ -49,6 +49,7 @@ def fair_list(
     method: Method = "table",
     ties: Ties = "random",
     pages: Sequence[int] = (),
+    keep: bool = False,
 ) -> FairList:
     r"""The list with the fewest violated certain orders among those that keep every account within tolerance.
 
@@ -61,7 +62,8 @@ def fair_list(
     If no list does, the one that comes nearest, and of those the one with the fewest violations. Ties are
     drawn, or with `"least"` decided by how near it comes. All templates are looked at in one `"table"`; for
     two groups and longer lists, by meeting in the middle of `"halves"`; or the list is settled by `"pages"`
-    of ten positions, or as many as are given, so that its beginning does not depend on its length.
+    of ten positions, or as many as are given, so that its beginning does not depend on its length. With
+    `keep`, a page that is within the tolerance as it was drawn stays so, and no other is tried.
 
     >>> certain = np.triu(np.ones((4, 4), dtype=bool), 1)  # all four are in order
     >>> found = fair_list(
@@ -79,7 +81,7 @@ def fair_list(
         template, cost = _halves(pricing, looks, ahead - due(k), tolerance, rng, ties)
         order, violated = pricing.filled(template), cost
     else:
-        task = _Task(looks, due, rng, ties)
+        task = _Task(looks, due, rng, ties, drawn if keep else None, groups)
         found = Settled(pricing, [], 0, ahead.astype(np.float64))
         for parts in _pages(k, m, method, pages):
             found = task.page(found, parts, tolerance)
@@ -107,6 +109,8 @@ class _Task:
     due: Due
     rng: np.random.Generator
     ties: Ties
+    drawn: IntArray | None  # to be kept to where that is within the tolerance
+    groups: IntArray  # [n]
 
     def page(self, begun: Settled, parts: Sequence[int], tolerance: int) -> Settled:
         """One more page, part by part.
@@ -114,10 +118,24 @@ class _Task:
         The first part of several may leave too little to the others: a page that ends outside of the
         tolerance is settled again, each part as near as can be, and the nearer page is taken.
         """
+        if self.drawn is not None:
+            kept = self._as_drawn(begun, sum(parts))
+            if self._off(kept) <= tolerance:
+                return kept
         found = self._in_turn(begun, parts, tolerance)
         if len(parts) > 1 and self._off(found) > tolerance:
             found = min(found, self._in_turn(begun, parts, 0), key=self._off)
         return found
+
+    def _as_drawn(self, begun: Settled, length: int) -> Settled:
+        """One more page in the order drawn: it violates nothing that is not violated already."""
+        assert self.drawn is not None
+        there, m, start = set(begun.order), len(begun.standing), len(begun.order)
+        rows = [row for row in self.drawn.tolist() if row not in there][:length]
+        theirs, looks = self.groups[rows], self.looks[start : start + length]
+        rest = begun.pricing.after(np.bincount(theirs, minlength=m).tolist())
+        given = np.bincount(theirs, looks, minlength=m)
+        return Settled(rest, begun.order + rows, begun.violated, begun.standing + given)
 
     def _in_turn(self, begun: Settled, parts: Sequence[int], tolerance: int) -> Settled:
         for length in parts:
