@@ -133,7 +133,7 @@ class _Task:
         there, m, start = set(begun.order), len(begun.standing), len(begun.order)
         rows = [row for row in self.drawn.tolist() if row not in there][:length]
         theirs, looks = self.groups[rows], self.looks[start : start + length]
-        rest = begun.pricing.after(np.bincount(theirs, minlength=m).tolist())
+        rest = self._rest(begun.pricing, start + length, np.bincount(theirs, minlength=m))
         given = np.bincount(theirs, looks, minlength=m)
         return Settled(rest, begun.order + rows, begun.violated, begun.standing + given)
 
@@ -151,11 +151,13 @@ class _Task:
         costs = begun.pricing.costs(templates)
         best = choose(costs, off, tolerance, self.rng, self.ties)
         rows = begun.pricing.filled(templates.groups[best].tolist())
-        rest = begun.pricing
-        if end < len(self.looks):
-            rest = rest.after(templates.counts[best].tolist())
+        rest = self._rest(begun.pricing, end, templates.counts[best])
         violated = begun.violated + int(costs[best])
         return Settled(rest, begun.order + rows, violated, begun.standing + gains[:, best])
+
+    def _rest(self, pricing: Pricing, end: int, counts: IntArray) -> Pricing:
+        """What comes after so many of each group; nobody asks at the end of the list."""
+        return pricing.after(counts.tolist()) if end < len(self.looks) else pricing
 
     def _off(self, found: Settled) -> float:
         """How far the accounts are off after a beginning."""
