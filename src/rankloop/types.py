@@ -158,6 +158,7 @@ class QuerySet:
     relevance: IntArray  # [n_rows]
     ids: Sequence[str]  # [n_queries]
     doc_ids: Sequence[str] = ()  # [n_rows] empty: documents are known by their features alone
+    contexts: FloatArray | None = None  # [n_queries, n_context] who asks; None: nothing is known of them
 
     def __post_init__(self) -> None:
         """Refuse parts that do not fit together."""
@@ -174,6 +175,8 @@ class QuerySet:
             raise DataError("every query needs at least one document")
         if self.doc_ids and len(self.doc_ids) != rows:
             raise DataError(f"doc_ids must name all {rows} documents or none, found {len(self.doc_ids)}")
+        if self.contexts is not None:
+            _check_contexts(self.contexts, len(self.ids))
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -184,7 +187,12 @@ class QuerySet:
             raise IndexError(f"query {index} of {n}")
         index %= n
         rows = slice(*self.offsets[index : index + 2].tolist())  # plain numbers cut arrays in half the time
-        query = _view(self.ids[index], self.features[rows], self.doc_ids[rows] if self.doc_ids else ())
+        query = _view(
+            self.ids[index],
+            self.features[rows],
+            self.doc_ids[rows] if self.doc_ids else (),
+            context=NOBODY if self.contexts is None else _asker(self.contexts[index]),
+        )
         return JudgedQuery(query, self.relevance[rows])
 
     def __iter__(self) -> Iterator[JudgedQuery]:
@@ -204,6 +212,21 @@ class QuerySet:
     def grades(self) -> int:
         """How many grades the labels use: one more than the highest."""
         return int(self.relevance.max()) + 1 if len(self.relevance) else 1
+
+
+def _check_contexts(contexts: FloatArray, queries: int) -> None:
+    if contexts.ndim != 2 or len(contexts) != queries or not np.isfinite(contexts).all():
+        raise DataError(
+            f"contexts must be a row of finite numbers for each of {queries} queries, found {contexts.shape}"
+        )
+
+
+def _asker(features: FloatArray) -> Context:
+    """A context whose features were checked when the set was made."""
+    context = object.__new__(Context)
+    _put_user(context, "")
+    _put_context_features(context, features)
+    return context
 
 
 def _view(
@@ -226,6 +249,7 @@ def _view(
 
 
 # a slot's own setter takes half the time of setting an attribute by name
+_put_user, _put_context_features = (getattr(Context, each.name).__set__ for each in fields(Context))
 _put_id, _put_features, _put_doc_ids, _put_groups, _put_context, _put_base = (
     getattr(Query, each.name).__set__ for each in fields(Query)
 )

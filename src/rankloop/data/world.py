@@ -62,11 +62,22 @@ def split(queries: QuerySet, *, at: int) -> tuple[QuerySet, QuerySet]:
     """
     row = int(queries.offsets[at])
     features, relevance, offsets = queries.features, queries.relevance, queries.offsets
+    contexts = (None, None) if queries.contexts is None else (queries.contexts[:at], queries.contexts[at:])
     first = QuerySet(
-        features[:row], offsets[: at + 1], relevance[:row], queries.ids[:at], queries.doc_ids[:row]
+        features[:row],
+        offsets[: at + 1],
+        relevance[:row],
+        queries.ids[:at],
+        queries.doc_ids[:row],
+        contexts[0],
     )
     last = QuerySet(
-        features[row:], offsets[at:] - row, relevance[row:], queries.ids[at:], queries.doc_ids[row:]
+        features[row:],
+        offsets[at:] - row,
+        relevance[row:],
+        queries.ids[at:],
+        queries.doc_ids[row:],
+        contexts[1],
     )
     return first, last
 
