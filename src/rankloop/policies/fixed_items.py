@@ -8,16 +8,14 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from rankloop.learning.item_keys import KeyArray, keys_of
 from rankloop.learning.objectives import AdditiveObjective, DCGGain, Objective
 from rankloop.learning.observability import smallest_k
-from rankloop.policies.base import KnowsBy, Policy
-from rankloop.policies.state_fields import state
-from rankloop.types import Array, FloatArray, IntArray, Query, SettingError, Signal
+from rankloop.policies.by_id import KnowsItems
+from rankloop.types import FloatArray, IntArray, SettingError, Signal
 
 
 @dataclass(kw_only=True, eq=False)
-class FixedItems(Policy):
+class FixedItems(KnowsItems):
     """Knows items by their ids and nothing else; of each it keeps a few numbers.
 
     Features are passed over. Items may appear at any time, and a query may have any of them as candidates.
@@ -25,12 +23,9 @@ class FixedItems(Policy):
     """
 
     learns_from: ClassVar[Signal] = "grades"
-    knows_by: ClassVar[KnowsBy] = "ids"
-    item_arrays: ClassVar[tuple[str, ...]] = ()  # state with an entry for every item, as in `keys`
 
     objective: Objective = field(default_factory=DCGGain)
     top_grade: float = 1.0
-    keys: KeyArray = state((0,), np.uint64, feature_axes=())  # of all items met, ascending
 
     def __post_init__(self) -> None:
         """Refuse what cannot be learned item by item."""
@@ -58,34 +53,6 @@ class FixedItems(Policy):
     def _worth(self, grades: FloatArray) -> FloatArray:
         assert isinstance(self.objective, AdditiveObjective)
         return self.objective.worth(grades)
-
-    def _find(self, query: Query) -> IntArray:
-        """Where the candidates are among the items met, [n_docs]; -1: never met."""
-        asked = keys_of(query)
-        if np.array_equal(asked.ascending, self.keys):
-            return asked.ranks
-        if not self.keys.size:
-            return np.full(query.n_docs, -1)
-        index = np.minimum(np.searchsorted(self.keys, asked.keys), self.keys.size - 1)
-        return np.where(self.keys[index] == asked.keys, index, -1)
-
-    def _known(self, values: Array, index: IntArray) -> Array:
-        """What is known of the candidates; 0 of those never met."""
-        if not values.size:
-            return np.zeros(index.size, dtype=values.dtype)
-        return np.where(index < 0, 0, values[index]) if index.min() < 0 else values[index]
-
-    def _meet(self, query: Query) -> IntArray:
-        """Where the candidates are among the items met, after all of them were."""
-        index = self._find(query)
-        if index.min() >= 0:
-            return index
-        fresh = np.unique(keys_of(query).keys[index < 0])
-        at = np.searchsorted(self.keys, fresh)
-        for name in ("keys", *self.item_arrays):
-            values = getattr(self, name)
-            setattr(self, name, np.insert(values, at, fresh if name == "keys" else 0))
-        return self._find(query)
 
 
 def mean_worth(totals: FloatArray, counts: IntArray) -> FloatArray:
