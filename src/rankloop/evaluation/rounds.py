@@ -26,6 +26,7 @@ class LoggedRounds:
     rewards: FloatArray  # [n] 1 for a click
     propensities: FloatArray  # [n] of what was shown
     offered: BoolArray | None = None  # [n, K] what could have been shown; None: every ad, in every round
+    chances: FloatArray | None = None  # [n, K] the propensities of all ads; None: only of what was shown
 
     def __post_init__(self) -> None:
         """Refuse what is no log: parts of different length, propensities that are none."""
@@ -49,6 +50,8 @@ class LoggedRounds:
             self.offered.shape != (n, k) or not self.offered[np.arange(n), self.shown].all()
         ):
             raise DataError(f"offered must say of {n} rounds and {k} ads what could be shown, and what was")
+        if self.chances is not None and self.chances.shape != (n, k):
+            raise DataError(f"chances must be [{n}, {k}], found {self.chances.shape}")
 
     def __len__(self) -> int:
         return len(self.shown)
@@ -83,4 +86,5 @@ class LoggedRounds:
             self.rewards[rows],
             self.propensities[rows],
             None if self.offered is None else self.offered[rows],
+            None if self.chances is None else self.chances[rows],
         )

@@ -34,5 +34,10 @@ def logged(
     clicks = coins[1] < np.where(matches, user.match, user.otherwise)
     names = tuple(queries.doc_ids[:ads])
     return LoggedRounds(
-        queries.contexts, names, shown, clicks.astype(np.float64), chances[np.arange(n), shown]
+        queries.contexts,
+        names,
+        shown,
+        clicks.astype(np.float64),
+        chances[np.arange(n), shown],
+        chances=chances,
     )
