@@ -22,7 +22,17 @@ from rankloop.experiments.simulation.measures import (
     usual_measures,
 )
 from rankloop.experiments.simulation.protocol import Protocol
-from rankloop.experiments.suites import PICTURES, SUITES, TABLES, PaperTable, Picture, Suite, preset_users
+from rankloop.experiments.suites import (
+    PICTURES,
+    SUITES,
+    TABLES,
+    ComputedTable,
+    PaperTable,
+    Picture,
+    SetsTable,
+    Suite,
+    preset_users,
+)
 from rankloop.experiments.sweeps.engines import Engine, Here, Pool, Tick, Watch, WorkerDied
 from rankloop.experiments.sweeps.execution import execute
 from rankloop.experiments.sweeps.study import conduct, sweep_id
@@ -34,6 +44,7 @@ __all__ = [
     "TABLES",
     "Average",
     "Change",
+    "ComputedTable",
     "Cumulative",
     "Engine",
     "Here",
@@ -48,6 +59,7 @@ __all__ = [
     "Record",
     "Regret",
     "Run",
+    "SetsTable",
     "Suite",
     "SummaryRow",
     "Sweep",

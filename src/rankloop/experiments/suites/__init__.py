@@ -2,8 +2,25 @@
 
 from collections.abc import Mapping
 
-from rankloop.experiments.suites import classic, dsp, explicit, neural, pairrank, pepairrank, theory, topk
-from rankloop.experiments.suites.base import PaperTable, Picture, Suite, preset_users
+from rankloop.experiments.suites import (
+    ads,
+    classic,
+    dsp,
+    explicit,
+    neural,
+    pairrank,
+    pepairrank,
+    theory,
+    topk,
+)
+from rankloop.experiments.suites.base import (
+    ComputedTable,
+    PaperTable,
+    Picture,
+    SetsTable,
+    Suite,
+    preset_users,
+)
 
 SUITES: Mapping[str, Suite] = {
     **classic.SUITES,
@@ -13,10 +30,21 @@ SUITES: Mapping[str, Suite] = {
     **dsp.SUITES,
     **explicit.SUITES,
     **topk.SUITES,
+    **ads.SUITES,
 }
 
 PICTURES: Mapping[str, Picture] = {**neural.PICTURES}
 
-TABLES: Mapping[str, PaperTable] = {**topk.TABLES, **theory.TABLES}
+TABLES: Mapping[str, ComputedTable] = {**topk.TABLES, **theory.TABLES, **ads.TABLES}
 
-__all__ = ["PICTURES", "SUITES", "TABLES", "PaperTable", "Picture", "Suite", "preset_users"]
+__all__ = [
+    "PICTURES",
+    "SUITES",
+    "TABLES",
+    "ComputedTable",
+    "PaperTable",
+    "Picture",
+    "SetsTable",
+    "Suite",
+    "preset_users",
+]
