@@ -163,6 +163,11 @@ class Client:
         """Whether it learns."""
         return self._get("/v1/overview", ranker=ranker, minutes=minutes)
 
+    def exposure(self, ranker: str = "default", *, minutes: int = 1440, steps: int = 50) -> dict[str, Any]:
+        """What each group got, and what was due to it."""
+        path = f"/v1/rankers/{quote(ranker, safe='')}/exposure"
+        return self._get(path, minutes=minutes, steps=steps)
+
     def health(self) -> dict[str, Any]:
         """Whether the service is well."""
         return self._get("/v1/health")

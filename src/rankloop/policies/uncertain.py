@@ -9,8 +9,9 @@ from typing import ClassVar, Literal, TypeAlias
 import numpy as np
 
 from rankloop.explorers import random_topological, shuffle_blocks
+from rankloop.explorers.fair import deep_draw
 from rankloop.policies.base import EvidenceAbout, Policy
-from rankloop.types import BoolArray, FloatArray, Query, Ranking, SettingError
+from rankloop.types import BoolArray, FloatArray, IntArray, Query, Ranking, SettingError
 
 Exploration: TypeAlias = Literal["conservative", "random"]
 
@@ -45,11 +46,25 @@ class ExploresUncertain(Policy):
         """Draw a list that respects the certain orders."""
         return self.draw(query, self.certain_orders(query), k=k, rng=rng)
 
-    def draw(self, query: Query, certain: BoolArray, *, k: int, rng: np.random.Generator) -> Ranking:
-        """`rank`, for whoever needs to know the certain orders as well."""
+    def draw(
+        self,
+        query: Query,
+        certain: BoolArray,
+        *,
+        k: int,
+        rng: np.random.Generator,
+        groups: IntArray | None = None,
+    ) -> Ranking:
+        """`rank`, for whoever needs to know the certain orders as well.
+
+        With the `groups` of the documents, [n], the same list is drawn on until each has `k` in it, or all.
+        """
         seed = rng.integers(2**63)  # for learn(): it must draw nothing of its own
-        if self.exploration == "conservative":
+        if self.exploration == "random":
+            deep = k if groups is None else query.n_docs
+            order = shuffle_blocks(self.list_scores(query), certain, deep, rng)
+        elif groups is None:
             order = random_topological(certain, k, rng)
         else:
-            order = shuffle_blocks(self.list_scores(query), certain, k, rng)
+            order = deep_draw(certain, groups, k, rng)
         return Ranking(query, order, {"seed": np.array(seed)})

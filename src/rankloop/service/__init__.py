@@ -2,6 +2,7 @@
 
 from rankloop.service.errors import HistoryError, RequestError
 from rankloop.service.events.event import Receipt, UserEvent
+from rankloop.service.fair import FairSettings
 from rankloop.service.learning.model import Model
 from rankloop.service.operations.audit import Audit, Replay
 from rankloop.service.operations.explain import Explanation
@@ -21,6 +22,7 @@ __all__ = [
     "Candidates",
     "Draft",
     "Explanation",
+    "FairSettings",
     "Health",
     "HistoryError",
     "Mode",

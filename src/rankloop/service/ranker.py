@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from rankloop.service.account import AccountBook
 from rankloop.service.errors import HistoryError, RequestError
 from rankloop.service.gil import LESSON, LIST, Turns
 from rankloop.service.learning.fold import Fold
@@ -24,7 +28,15 @@ from rankloop.service.serving.seeds import sticky_seed
 from rankloop.service.serving.serve import Draft, serve
 from rankloop.service.settings import RankerSettings, step_down
 from rankloop.spelling import Catalogue
-from rankloop.store import Decision, ImpressionBuffer, Store, Transaction, write
+from rankloop.store import (
+    Decision,
+    ExposureSum,
+    ImpressionBuffer,
+    Store,
+    StoreError,
+    Transaction,
+    write,
+)
 from rankloop.types import FloatArray
 
 LEAPS = ("settings", "rollback", "forget")  # after which the state is worth keeping
@@ -43,13 +55,15 @@ class Ranker:
         self.unlogged = 0  # lists that could not be written down
         self.trouble = ""  # why it cannot learn just now
         self._store, self._known, self._clock = store, known, clock
-        self._buffer = ImpressionBuffer(store, lost=self._lost)
+        self.account = AccountBook()
+        self._buffer = ImpressionBuffer(store, lost=self._lost, left=self.account.leave)
         self._learning, self._viewing = threading.RLock(), threading.RLock()
         self._turns = Turns()
         self._fold: Fold | None = None
         self._unwatched = 0  # lists since the guards last looked
         self._usual: tuple[Sequence[str], Mapping[str, int]] = (), {}  # names that are a schema's columns
         terms = in_force(store, name, known)
+        self.account.begin(terms.account, store.exposures(name) if terms.account else ())
         self._view = View(in_force=terms, model=_unlearned(terms))
         self.try_to_catch_up()
 
@@ -99,6 +113,7 @@ class Ranker:
             before = self._view.in_force
             after = before.after_all(self._store.decisions(self.name, after=before.position), self._known)
             if after is not before:
+                self.account.begin(after.account, ())  # what others wrote there is read with the next tick
                 self._view = replace(self._view, in_force=after)
             return self._view
 
@@ -137,22 +152,32 @@ class Ranker:
         words = (person, request.user_query) if person else (query_id,)
         seed, at = sticky_seed(self.name, *words), self._clock()
         reason = f"broken: {self.trouble or view.in_force.trouble}"[:200] if self.broken else ""
+        since, key = at - view.in_force.rules.window, (person, request.user_query) if person else ("", "")
+        ahead = self.account.ahead(view.in_force.account, key, since) if view.in_force.account else {}
+        make = partial(serve, view, request, raw, query_id=query_id, seed=seed, at=at, ahead=ahead)
         with self._turns.take(LIST):
             try:
-                return serve(view, request, raw, query_id=query_id, seed=seed, at=at, fallback=reason)
+                made = make(fallback=reason)
             except Exception as error:  # whatever it is, the caller gets a list
-                reason = f"{type(error).__name__}: {error}"[:200]
-                return serve(view, request, raw, query_id=query_id, seed=seed, at=at, fallback=reason)
+                made = make(fallback=f"{type(error).__name__}: {error}"[:200])
+        exposure = made.impression.exposure
+        if person and exposure is not None and exposure.within is not None:
+            self.account.remember(key, exposure, at=at, since=since)
+        return made
 
     def fall_back(self, request: RankRequest, query_id: str, reason: str) -> Draft:
         """The caller's own order, when there is no time or no way to make a list; features have no part."""
         self._check_size(request)
         nothing, seed = np.empty((request.n, 0)), sticky_seed(self.name, query_id)
-        at = self._clock()
-        return serve(self._view, request, nothing, query_id=query_id, seed=seed, at=at, fallback=reason)
+        view, at = self._view, self._clock()
+        ahead = self.account.ahead(view.in_force.account)
+        return serve(
+            view, request, nothing, query_id=query_id, seed=seed, at=at, fallback=reason, ahead=ahead
+        )
 
     def publish(self, made: Draft, *, urgent: bool = False) -> None:
         """Have a list written down, without waiting: it is no promise that anything is learned from it."""
+        self.account.show(made.impression.exposure)
         self._buffer.put(made.impression, urgent=urgent)
         self._unwatched += 1
 
@@ -163,6 +188,20 @@ class Ranker:
     def _lost(self, lists: int) -> None:
         """Some could not be written down, but were shown: a list is better than none."""
         self.unlogged += lists
+        self.account.stale = True
+
+    def refresh_account(self) -> None:
+        """Take in what the log says of exposure, also what other processes wrote; without waiting."""
+        number = self._view.in_force.account
+
+        def done(future: Future[Sequence[ExposureSum]]) -> None:
+            if not future.exception():  # otherwise next time; futures of earlier lists are done by now
+                self.account.refresh(future.result())
+
+        if number:
+            with contextlib.suppress(StoreError):
+                job = self._store.submit(lambda transaction: transaction.exposures(self.name), urgent=False)
+                job.add_done_callback(done)
 
     def _features(self, candidates: Candidates) -> tuple[View, FloatArray]:
         """The candidates' features, and the view whose columns they have."""
@@ -209,6 +248,8 @@ class Ranker:
             if trouble != self.trouble:
                 LOGGER.warning("ranker %r cannot learn just now: %s", self.name, trouble)
             self.trouble = trouble
+        if self.account.stale:
+            self.refresh_account()
 
     def keep(self) -> None:
         """Keep a snapshot of the state of learning."""
@@ -220,6 +261,7 @@ class Ranker:
     def tick(self, patience: float = 0.0) -> None:
         """Learn, and let the log know the time if a list is to be closed and nothing else happens."""
         self.try_to_catch_up()
+        self.refresh_account()
         if self._fold is None or self.trouble:
             return
         closes = self._fold.closes_next

@@ -16,8 +16,9 @@ from rankloop.service.events.verdicts import Judge, unreadable
 from rankloop.service.ids import random_id
 from rankloop.service.learning.model import Model
 from rankloop.service.learning.thread import LearningThread
-from rankloop.service.operations.audit import Audit, Replay, audit, replay
+from rankloop.service.operations.audit import Audit, Replay, audit, listed_again, replay
 from rankloop.service.operations.explain import Explanation, explain
+from rankloop.service.operations.exposure import ExposureReport, exposure_report
 from rankloop.service.operations.retention import Retained, retain
 from rankloop.service.operations.rollback import forget_events, roll_back
 from rankloop.service.operations.settled import SettledPairs, settled_pairs
@@ -34,6 +35,7 @@ from rankloop.store import Decision, Impression, Store, Transaction, write
 from rankloop.types import SettingError, suggestion
 
 MOST_EVENTS = 10_000  # in one call
+DAY = 86_400.0  # seconds
 PATIENCE = 1.0  # seconds: as a rule the next event tells the log the time
 
 
@@ -305,7 +307,8 @@ class RankingService:
         """Why one result stood above another."""
         shown = self.audit(query_id).impression
         found = self.ranker(shown.ranker)
-        return explain(shown, found.history.model(shown.model), list(found.view.in_force.schema), a, b)
+        model, names = found.history.model(shown.model), list(found.view.in_force.schema)
+        return explain(shown, model, names, a, b, again=listed_again(shown, found.history))
 
     def settled(self, query_id: str) -> SettledPairs:
         """What was settled in a past list, and what was still open."""
@@ -315,6 +318,19 @@ class RankingService:
     def lists(self, ranker: str, *, last: int = 20) -> list[Impression]:
         """The lists shown last, the newest first."""
         return list(self.store.impressions(self.ranker(ranker).name, last=last))
+
+    def account(self, ranker: str) -> dict[str, int]:
+        """By how many millionths of a look each group is ahead: what the next list is held to."""
+        found = self.ranker(ranker)
+        return dict(found.account.ahead(found.view.in_force.account))
+
+    def exposure(
+        self, ranker: str, *, since: float | None = None, until: float | None = None, steps: int = 50
+    ) -> ExposureReport:
+        """What each group got and what was due to it; in the last day, if nothing is said."""
+        end = self.store.time(self.clock()) + 1 if until is None else until
+        start = end - DAY if since is None else since
+        return exposure_report(self.ranker(ranker), self.store, since=start, until=end, steps=steps)
 
     def retain(self, ranker: str, *, since: float) -> Retained:
         """Discard what is older than a moment and not needed any more, and give the space back."""

@@ -11,6 +11,7 @@ from typing import Any, Literal, Self, TypeAlias, get_args
 import numpy as np
 
 from rankloop.policies import PairRank, Policy
+from rankloop.service.fair import FairSettings
 from rankloop.service.texts import check_text
 from rankloop.spelling import Catalogue, build, describe
 from rankloop.store import GradeScale
@@ -56,6 +57,7 @@ class RankerSettings:
     max_displacement: int | None = None  # positions from where the caller put a result
     max_explored_pairs: int | None = None  # in one list
     freeze_top: bool = False  # the first position is never explored
+    fair: FairSettings | None = None  # how exposure is shared between groups; None: it is not counted
     ctr_floor: float = 0.0  # share of lists with a click, below which the ranker steps down
     fallback_ceiling: float = 1.0  # share of lists that failed, above which it steps down
     guard_lists: int = 1000  # how many lists the two guards look at
@@ -84,6 +86,9 @@ class RankerSettings:
             raise SettingError('actions must say how much of a click each one is, as in {"click": 1}')
         for action, weight in self.actions.items():
             _number(f"the weight of action {action!r}", weight, low=0.0)
+        fair: object = self.fair
+        if fair is not None and not isinstance(fair, FairSettings):
+            raise SettingError(f"fair must be FairSettings or None, found {type(fair).__name__}")
         self._check_grades()
 
     def _check_grades(self) -> None:
@@ -100,7 +105,9 @@ class RankerSettings:
         """As JSON, with every default."""
         plain = {each.name: getattr(self, each.name) for each in fields(self)}
         grades = None if self.grades is None else dict(self.grades)
-        return plain | {"policy": describe(self.policy), "actions": dict(self.actions), "grades": grades}
+        fair = None if self.fair is None else self.fair.to_json()
+        parts = {"actions": dict(self.actions), "grades": grades, "fair": fair}
+        return plain | {"policy": describe(self.policy)} | parts
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], known: Catalogue) -> Self:
@@ -112,6 +119,8 @@ class RankerSettings:
         values = dict(data)
         if "policy" in values:
             values["policy"] = build(values["policy"], known)
+        if values.get("fair") is not None:
+            values["fair"] = FairSettings.from_json(values["fair"])
         return cls(**values)
 
     def with_policy(self, policy: Policy) -> Self:

@@ -12,6 +12,8 @@ from rankloop.store.records import (
     Entry,
     Event,
     EventTally,
+    ExposureSum,
+    ExposureTally,
     GradeTally,
     Impression,
     Shown,
@@ -85,13 +87,18 @@ class Transaction(Protocol):
         """What was decided after an entry, in order, with what this transaction has written so far."""
         ...
 
+    def exposures(self, ranker: str) -> Sequence[ExposureSum]:
+        """`EventLog.exposures`, with what this transaction has written so far."""
+        ...
+
     def discard(self, ranker: str, *, until: int, shown_before: float, keep: Collection[str] = ()) -> int:
         """Delete what a model that begins with the snapshot of entry `until` does not need.
 
         That is: the ranker's events up to entry `until`; its lists up to there that were shown before a time,
         except those whose query_id is in `keep` and those that a later counted event refers to; its older
         snapshots; and, of the same time, events that belong to no ranker. Decisions stay. Returns how many
-        entries were deleted; their numbers are never used again. `Store.compact` gives the space back.
+        entries were deleted; their numbers are never used again. `Store.compact` gives the space back. What
+        the lists had in an exposure account is gone with them: a `retain` decision carries it over.
         """
         ...
 
@@ -162,6 +169,14 @@ class EventLog(Protocol):
         """Number and time of every snapshot, in order; also of those that are damaged."""
         ...
 
+    def exposures(self, ranker: str) -> Sequence[ExposureSum]:
+        """The exposure accounts of a ranker, by account and group.
+
+        Always the sum over the exposures of its lists, and over what its `retain` decisions carry in
+        `exposure` of lists that were discarded: rows of account, group, and its five sums.
+        """
+        ...
+
     def compact(self) -> int:
         """Give the space of what was deleted back to the disk; how many bytes. Jobs wait meanwhile."""
         ...
@@ -194,6 +209,16 @@ class Statistics(Protocol):
 
     def grades(self, ranker: str, *, since: float, until: float, scale: GradeScale) -> GradeTally:
         """How the lists that were shown in a stretch of time were graded by counted events, on a scale."""
+        ...
+
+    def exposure(self, ranker: str, *, since: float, until: float, step: float) -> Sequence[ExposureTally]:
+        """Exposure in steps of time; steps without a list that was counted are left out."""
+        ...
+
+    def exposure_by_query(
+        self, ranker: str, *, since: float, until: float, most: int
+    ) -> Sequence[ExposureTally]:
+        """Exposure for the queries with the most lists that were counted; equal ones by name."""
         ...
 
 

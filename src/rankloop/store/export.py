@@ -11,12 +11,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import msgspec
 import numpy as np
 import polars as pl
 
 from rankloop.store.base import SnapshotDamaged, Store, Transaction, write
 from rankloop.store.codec import pack, unpack
-from rankloop.store.records import Decision, Event, Impression, Snapshot
+from rankloop.store.records import Decision, Event, Exposure, Impression, Snapshot
 from rankloop.types import Array, DataError
 
 Record: TypeAlias = Impression | Event | Decision | Snapshot
@@ -29,6 +30,7 @@ KINDS: Mapping[str, type[Record]] = {
     "snapshot": Snapshot,
 }
 OWN_ARRAYS = ("features", "pinned_at", "order")
+AS_TEXT = ("body", "exposure")  # in a table
 LOGGER = logging.getLogger("rankloop.store")
 PART = 2000  # rows in a Parquet file: lists are large
 BATCH = 200  # records in a transaction
@@ -110,13 +112,15 @@ def _row(record: Record) -> Row:
     for name in ("digest", "object_ids", "groups", "body"):
         if name in row:
             row[name] = row[name].hex() if name == "digest" else _plain(row[name])
+    if row.get("exposure") is not None:
+        row["exposure"] = msgspec.to_builtins(row["exposure"])
     return row | {"arrays": arrays}
 
 
 def _record(row: Row) -> Record:
     try:
         return _made(**row)
-    except (TypeError, KeyError, ValueError) as error:
+    except (TypeError, KeyError, ValueError) as error:  # msgspec's are a ValueError
         raise DataError(f"entry {row.get('seq')} is not of this release, or damaged: {error}") from error
 
 
@@ -126,6 +130,8 @@ def _made(*, entry: str, arrays: dict[str, Array], **row: Any) -> Record:
     if entry != "impression":
         return KINDS[entry](**row)
     row["digest"] = bytes.fromhex(row["digest"])
+    if row.get("exposure") is not None:
+        row["exposure"] = msgspec.convert(row["exposure"], Exposure)
     own: Row = {name: arrays.pop(name) for name in OWN_ARRAYS}
     evidence = {name.removeprefix("evidence."): value for name, value in arrays.items()}
     return Impression(evidence=evidence, **own, **row)
@@ -189,12 +195,12 @@ def _line(number: int, line: str) -> Row:
 
 
 def _columns(row: Row) -> Row:
-    body = {"body": json.dumps(row["body"])} if "body" in row else {}
-    return row | body | {"arrays": pack(row["arrays"])}
+    texts = {name: json.dumps(row[name]) for name in AS_TEXT if name in row}
+    return row | texts | {"arrays": pack(row["arrays"])}
 
 
 def _tables(folder: Path, kind: str) -> Iterator[Row]:
     for path in sorted(folder.glob(f"{kind}-*.parquet")):
         for row in pl.read_parquet(path).iter_rows(named=True):
-            body = {"body": json.loads(row["body"])} if "body" in row else {}
-            yield row | body | {"arrays": unpack(row["arrays"])}
+            values = {name: json.loads(row[name]) for name in AS_TEXT if name in row}
+            yield row | values | {"arrays": unpack(row["arrays"])}

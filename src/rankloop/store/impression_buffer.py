@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 
 from rankloop.store.base import Store, StoreError, Transaction
@@ -12,8 +12,14 @@ from rankloop.store.records import Impression
 MOST = 5000  # lists waiting: one more is lost, so that memory stays bounded
 
 
+def _nobody(lists: Sequence[Impression], written: bool) -> None:
+    """Nobody wants to know."""
+
+
 class ImpressionBuffer:
     """Write-behind buffer: hands lists to a store without waiting; `lost` is told how many were not written.
+
+    `left` is told which do not wait any more, and whether they are durable; it is told of all that were put.
 
     One job takes all that is there when its turn comes. It is in the queue from the moment the first of them
     is put, so whatever is submitted after a list is done after it.
@@ -33,8 +39,14 @@ class ImpressionBuffer:
     1
     """
 
-    def __init__(self, store: Store, *, lost: Callable[[int], object]) -> None:
-        self._store, self._lost = store, lost
+    def __init__(
+        self,
+        store: Store,
+        *,
+        lost: Callable[[int], object],
+        left: Callable[[Sequence[Impression], bool], object] = _nobody,
+    ) -> None:
+        self._store, self._lost, self._left = store, lost, left
         self._lists: list[Impression] = []
         self._queued = False  # a job that will take them
         self._lock = threading.Lock()
@@ -47,13 +59,13 @@ class ImpressionBuffer:
                 self._lists.append(shown)
                 self._queued = True
         if full:
-            self._lost(1)
+            self._lose([shown])
         elif urgent or not queued:
             try:
                 self._submit(urgent)
             except StoreError:
                 if not queued:  # otherwise the other job takes it
-                    self._lost(len(self._take()))
+                    self._lose(self._take())
 
     def _submit(self, urgent: bool) -> None:
         taken: list[Impression] | None = None
@@ -65,11 +77,17 @@ class ImpressionBuffer:
 
         def done(future: Future[int]) -> None:
             if future.exception():  # nothing was written, and perhaps the job not even begun
-                self._lost(len(self._take() if taken is None else taken))
-            elif future.result():
+                self._lose(self._take() if taken is None else taken)
+                return
+            self._left(taken or (), True)
+            if future.result():
                 self._lost(future.result())
 
         self._store.submit(job, urgent=urgent).add_done_callback(done)
+
+    def _lose(self, lists: Sequence[Impression]) -> None:
+        self._left(lists, False)
+        self._lost(len(lists))
 
     def _take(self) -> list[Impression]:
         with self._lock:

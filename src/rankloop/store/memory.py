@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from rankloop.store.base import Job, StoreError
 from rankloop.store.clock import Head
+from rankloop.store.exposure import Key, Sums, added, rows_of, sums_of
 from rankloop.store.grades import GradeScale
 from rankloop.store.records import (
     COUNTED,
@@ -21,7 +22,10 @@ from rankloop.store.records import (
     Entry,
     Event,
     EventTally,
+    ExposureSum,
+    ExposureTally,
     GradeTally,
+    GroupTally,
     Impression,
     Shown,
     Snapshot,
@@ -51,6 +55,7 @@ class MemoryStore:
         self.kept: list[Snapshot] = []  # by seq
         self.lists: dict[str, Impression] = {}
         self.known: dict[str, set[int]] = {}
+        self.sums: dict[Key, Sums] = {}  # of exposure
         self.head = Head()
 
     def submit(self, job: Job[T], *, urgent: bool = True) -> Future[T]:
@@ -191,6 +196,31 @@ class MemoryStore:
             histogram=[counts[step] for step in range(scale.steps + 1)],
         )
 
+    def exposures(self, ranker: str) -> Sequence[ExposureSum]:
+        """The exposure accounts of a ranker, by account and group."""
+        with self._lock:
+            return rows_of(self.sums, ranker)
+
+    def exposure(self, ranker: str, *, since: float, until: float, step: float) -> Sequence[ExposureTally]:
+        """Exposure in steps of time."""
+        steps: dict[int, list[Impression]] = {}
+        for shown in self._counted(ranker, since, until):
+            steps.setdefault(int((shown.at - since) / step), []).append(shown)
+        return [
+            replace(self._exposed(ranker, lists), start=since + number * step)
+            for number, lists in sorted(steps.items())
+        ]
+
+    def exposure_by_query(
+        self, ranker: str, *, since: float, until: float, most: int
+    ) -> Sequence[ExposureTally]:
+        """Exposure for the queries with the most lists."""
+        queries: dict[str, list[Impression]] = {}
+        for shown in self._counted(ranker, since, until):
+            queries.setdefault(shown.user_query, []).append(shown)
+        ordered = sorted(queries.items(), key=lambda pair: (-len(pair[1]), pair[0]))[:most]
+        return [replace(self._exposed(ranker, lists), user_query=name) for name, lists in ordered]
+
     def compact(self) -> int:
         """Nothing to give back: what was deleted is gone."""
         return 0
@@ -203,6 +233,32 @@ class MemoryStore:
         with self._lock:
             start = bisect_right(self.records, after, key=lambda each: each.seq)
             return [each for each in self.records[start:] if ranker in (None, each.ranker)]
+
+    def _counted(self, ranker: str, since: float, until: float) -> list[Impression]:
+        shown = (each for each in self.impressions(ranker) if since <= each.at < until)
+        return [each for each in shown if each.exposure is not None]
+
+    def _exposed(self, ranker: str, lists: Sequence[Impression]) -> ExposureTally:
+        events = (each for each in self.events(ranker) if each.verdict in COUNTED)
+        clicked = {(each.list_seq, each.position) for each in events}
+        groups: dict[str, Counter[str]] = {}
+        told = [(each.seq, each.exposure) for each in lists if each.exposure is not None]
+        for seq, each in told:
+            columns = (each.groups, each.candidates, each.granted, each.due)
+            for group, candidates, granted, due in zip(*columns, strict=True):
+                sums = {"lists": 1, "candidates": candidates, "granted": granted, "due": due}
+                groups.setdefault(group, Counter()).update(sums)
+            for position, code in enumerate(each.shown, start=1):
+                shown = {"results": 1, "clicks": int((seq, position) in clicked)}
+                groups[each.groups[code]].update(shown)
+        return ExposureTally(
+            lists=len(told),
+            held=sum(each.within is not None for _, each in told),
+            outside=sum(each.within is False for _, each in told),
+            turned=sum(each.turned for _, each in told),
+            undone=sum(each.undone for _, each in told),
+            groups=[GroupTally(group=name, **sums) for name, sums in sorted(groups.items())],
+        )
 
     def _sum(self, ranker: str, lists: Sequence[Impression]) -> Traffic:
         first: dict[int, int] = {}
@@ -290,6 +346,9 @@ class _MemoryTransaction:
         fresh = (each for each in self._written if isinstance(each, Decision) and each.ranker == ranker)
         return [*self._store.decisions(ranker, after=after), *(each for each in fresh if each.seq > after)]
 
+    def exposures(self, ranker: str) -> Sequence[ExposureSum]:
+        return rows_of(self._sums(), ranker)
+
     def discard(self, ranker: str, *, until: int, shown_before: float, keep: Collection[str] = ()) -> int:
         here = [each for each in (*self._store.records, *self._written) if each.seq not in self._gone]
         later = (each for each in here if isinstance(each, Event) and each.seq > until)
@@ -309,10 +368,21 @@ class _MemoryTransaction:
         self._kept = [each for each in self._kept if each.ranker != ranker or each.seq >= until]
         return len(gone)
 
+    def _sums(self) -> dict[Key, Sums]:
+        """Exposure accounts, with what was written and without what was discarded."""
+        if self._gone:
+            here = (*self._store.records, *self._written)
+            return sums_of(each for each in here if each.seq not in self._gone)
+        found = dict(self._store.sums)
+        for key, more in sums_of(self._written).items():
+            found[key] = added(found.get(key), more)
+        return found
+
     def commit(self) -> None:
         """Let everyone see it."""
         store = self._store
         fresh = self._written
+        store.sums = self._sums()
         if self._gone:
             fresh = [each for each in (*store.records, *fresh) if each.seq not in self._gone]
             store.records, store.lists, store.known = [], {}, {}

@@ -17,6 +17,28 @@ COUNTED: tuple[Verdict, ...] = ("accepted", "late")  # a user did something with
 JOINED: tuple[Verdict, ...] = ("accepted", "late", "not_shown", "ignored")  # its list is known
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exposure:
+    """What a list gave to each group, what was due to it, and the account it was made with.
+
+    In whole millionths of a look at the first position. Afterwards a group's account is `ahead + granted -
+    due - lapsed`: what would be beyond the most that an account may be lapses.
+    """
+
+    account: int  # the entry with which the account began
+    groups: tuple[str, ...]  # [m] that have candidates
+    candidates: tuple[int, ...]  # [m] how many
+    ahead: tuple[int, ...]  # [m] the account with which the list was made
+    due: tuple[int, ...]  # [m]
+    granted: tuple[int, ...]  # [m]
+    lapsed: tuple[int, ...]  # [m]
+    shown: tuple[int, ...]  # [k] whose result stands at each position, as an index of groups
+    turned: int = 0  # pairs that stand the other way round than they were drawn
+    violated: int = 0  # certain orders that were violated
+    undone: int = 0  # looks that guardrails gave to another group afterwards
+    within: bool | None = None  # every account was to be within its tolerance; None: only counted
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Impression:
     """A list that was shown, with all that is needed to learn from it and to make it again."""
@@ -47,6 +69,7 @@ class Impression:
     settled: int | None = None  # of them, how many are in a certain order; None: the policy cannot tell
     explored: int = 0  # of them, how many stood against the scores
     cost: float = 0.0  # pairs expected to stand the wrong way round because of exploration
+    exposure: Exposure | None = None  # None: nobody counted it
 
     @property
     def width(self) -> int:
@@ -155,3 +178,48 @@ class GradeTally:
     results: int = 0  # with a grade
     capped: int = 0  # of them, how many were cut to the highest grade
     histogram: Sequence[int] = ()  # [steps + 1] results by their grade, from 0 to the highest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExposureSum:
+    """A group's part of an account: sums over the log, in whole millionths of a look, exact in any order."""
+
+    account: int  # the entry with which the account began
+    group: str
+    lists: int = 0  # in which it had candidates
+    candidates: int = 0
+    granted: int = 0
+    due: int = 0
+    lapsed: int = 0
+
+    @property
+    def ahead(self) -> int:
+        """By how much it got more than was due to it; less, if negative."""
+        return self.granted - self.due - self.lapsed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupTally:
+    """A group's exposure in a stretch of time."""
+
+    group: str
+    lists: int = 0  # in which it had candidates
+    candidates: int = 0
+    results: int = 0  # shown
+    granted: int = 0
+    due: int = 0
+    clicks: int = 0  # results with a counted event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExposureTally:
+    """Exposure in a stretch of time, or for one query."""
+
+    start: float = 0.0
+    user_query: str = ""
+    lists: int = 0  # whose exposure was counted
+    held: int = 0  # of them, how many were held to the account
+    outside: int = 0  # of these, after how many an account was outside of its tolerance
+    turned: int = 0  # pairs that stood the other way round than they were drawn
+    undone: int = 0  # looks that guardrails gave to another group than was fair
+    groups: Sequence[GroupTally] = ()  # by name

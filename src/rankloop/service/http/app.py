@@ -19,7 +19,7 @@ from rankloop.service.http.context import AppContext
 from rankloop.service.http.decoding import StrictRequest
 from rankloop.service.http.errors import HANDLERS
 from rankloop.service.http.fast_path import FastPath
-from rankloop.service.http.routes import audit, beacon, events, models, monitoring, rank, rankers
+from rankloop.service.http.routes import audit, beacon, events, exposure, models, monitoring, rank, rankers
 
 ROUTES: list[Any] = [
     rank.rank,
@@ -39,6 +39,8 @@ ROUTES: list[Any] = [
     rankers.configure,
     rankers.mode,
     rankers.set_mode,
+    exposure.exposure,
+    exposure.exposure_csv,
     monitoring.health,
     monitoring.diagnosis,
     monitoring.insight,

@@ -10,6 +10,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
+from rankloop.explorers.fair import LOOK
 from rankloop.service.service import RankingService
 
 SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5)
@@ -76,6 +77,15 @@ class _Rankers(Collector):
         for ranker, state in health.rankers.items():
             modes.add_metric([ranker, state.mode], 1.0)
         yield modes
+        ahead = GaugeMetricFamily(
+            "rankloop_ranker_exposure_ahead",
+            "looks that a group got more than were due to it, in the account in force",
+            labels=["ranker", "group"],
+        )
+        for ranker in health.rankers:
+            for group, millionths in self._service.account(ranker).items():
+                ahead.add_metric([ranker, group], millionths / LOOK)
+        yield ahead
 
     def describe(self) -> Iterator[Metric]:
         """Nothing is known before it is asked for."""

@@ -11,6 +11,7 @@ import threading
 from collections import OrderedDict
 
 from rankloop.service.errors import HistoryError
+from rankloop.service.fair import FairSettings
 from rankloop.service.learning.fold import Fold
 from rankloop.service.learning.in_force import in_force
 from rankloop.service.learning.model import Model
@@ -84,6 +85,13 @@ class History:
         decisions = self._store.decisions(self._ranker, kind="settings")
         body = next(each.body for each in decisions if each.seq == version)
         return RankerSettings.from_json(body["settings"], self.known)
+
+    def fair(self, version: int) -> FairSettings | None:
+        """How exposure was shared by the rules of a version, whatever their policy is."""
+        decisions = self._store.decisions(self._ranker, kind="settings")
+        body = next(each.body for each in decisions if each.seq == version)
+        fair = body["settings"].get("fair")
+        return None if fair is None else FairSettings.from_json(fair)
 
     def at(self, moment: float) -> int:
         """The version that was in use at a moment."""

@@ -10,12 +10,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from rankloop.service.fair import FairSettings
 from rankloop.service.settings import Mode, RankerSettings
 from rankloop.spelling import Catalogue
 from rankloop.store import Decision, Store
 from rankloop.types import RankloopError
 
-READABLE = ("window", "actions", "learn_late", "grades", "highest_grade", "reading")  # without the policy
+READABLE = (
+    "window",
+    "actions",
+    "learn_late",
+    "grades",
+    "highest_grade",
+    "reading",
+    "fair",
+)  # without the policy
 KINDS = ("settings", "mode", "schema", "flush")  # the decisions that change what is in force
 
 
@@ -38,6 +47,7 @@ class InForce:
     position: int = 0  # the last decision that was folded
     rules: RankerSettings = field(default_factory=RankerSettings)
     settings: int = 0  # their version
+    account: int = 0  # the entry with which the exposure account began; 0: there is none
     mode: Mode = "explore"
     mode_since: int = 0  # the entry that set it
     schema: Mapping[str, int] = field(default_factory=dict)  # features by name: their column
@@ -49,7 +59,10 @@ class InForce:
         body, seq = decision.body, decision.seq
         if decision.kind == "settings":
             rules, trouble = _readable(body["settings"], known)
-            return replace(self, position=seq, rules=rules, settings=seq, trouble=trouble)
+            account = (
+                self.account if _told(rules.fair) == _told(self.rules.fair) else seq if rules.fair else 0
+            )
+            return replace(self, position=seq, rules=rules, settings=seq, account=account, trouble=trouble)
         if decision.kind == "mode":
             return replace(self, position=seq, mode=body["mode"], mode_since=seq)
         if decision.kind == "schema":
@@ -85,6 +98,8 @@ def _readable(data: Mapping[str, Any], known: Catalogue) -> tuple[RankerSettings
         return RankerSettings.from_json(data, known), ""
     except (RankloopError, TypeError, ValueError, KeyError) as error:
         rest = {name: value for name, value in data.items() if name in READABLE}
+        if rest.get("fair") is not None:
+            rest["fair"] = FairSettings.from_json(rest["fair"])
         return RankerSettings(**rest), f"its settings cannot be read: {error}"
 
 
@@ -94,3 +109,7 @@ def _longer(schema: Mapping[str, int], names: Iterable[str]) -> dict[str, int]:
     for name in names:
         longer.setdefault(name, len(longer))
     return longer
+
+
+def _told(fair: FairSettings | None) -> dict[str, Any] | None:
+    return None if fair is None else fair.to_json()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rankloop.policies import Random
 from rankloop.service.errors import HistoryError
@@ -13,10 +13,12 @@ from rankloop.service.learning.model import Model
 from rankloop.service.learning.scaling import WithinQuery
 from rankloop.service.learning.view import View
 from rankloop.service.serving.candidates import Candidates
+from rankloop.service.serving.fair import account_of
 from rankloop.service.serving.request import RankRequest
 from rankloop.service.serving.response import RankResponse
-from rankloop.service.serving.serve import serve
-from rankloop.store import Event, Impression, Store
+from rankloop.service.serving.serve import Listing, listed, serve
+from rankloop.service.settings import RankerSettings
+from rankloop.store import Event, Exposure, Impression, Store
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,6 +36,7 @@ class Replay:
     response: RankResponse
     body: bytes  # the response as JSON
     identical: bool
+    exposure: Exposure | None = None  # what it gives to each group, and the account it was made with
 
 
 def audit(store: Store, query_id: str) -> Audit:
@@ -45,30 +48,50 @@ def audit(store: Store, query_id: str) -> Audit:
 
 
 def replay(shown: Impression, history: History) -> Replay:
-    """Make a past list again, from its inputs, the model and the settings of its time."""
+    """Make a past list again, from its inputs, the model, the settings and the account of its time."""
     made = serve(
-        _view(shown, history),
-        _request(shown),
+        view_of(shown, history),
+        request_of(shown),
         shown.features,
         query_id=shown.query_id,
         seed=shown.seed,
         at=shown.at,
         fallback=shown.fallback,
+        ahead=ahead_of(shown),
     )
-    return Replay(made.response, made.body, _same(made.impression, shown))
+    return Replay(made.response, made.body, _same(made.impression, shown), made.impression.exposure)
 
 
-def _view(shown: Impression, history: History) -> View:
-    """What was in force and learned when a list was made; a fallback depended on neither."""
+def listed_again(shown: Impression, history: History) -> Listing | None:
+    """How a past list was merged; `None` if it was not held to an account."""
+    told, fair = shown.exposure, history.fair(shown.settings) if shown.exposure else None
+    if told is None or fair is None or told.within is None:
+        return None
+    view, request = view_of(shown, history), request_of(shown)
+    account = account_of(request, fair, told.account, ahead_of(shown))
+    return listed(view, request, shown.features, shown.query_id, shown.seed, account)
+
+
+def ahead_of(shown: Impression) -> dict[str, int]:
+    """The exposure account with which a list was made."""
+    told = shown.exposure
+    return {} if told is None else dict(zip(told.groups, told.ahead, strict=True))
+
+
+def view_of(shown: Impression, history: History) -> View:
+    """What was in force and learned when a list was made; a fallback depended on neither policy nor model."""
+    account = 0 if shown.exposure is None else shown.exposure.account
+    terms = InForce(settings=shown.settings, mode=shown.mode, account=account)  # type: ignore[arg-type]  # typed by text
     if shown.fallback:
-        terms = InForce(settings=shown.settings, mode=shown.mode)  # type: ignore[arg-type]  # typed by text
-        return View(in_force=terms, model=Model(version=shown.model, policy=Random(), scale=WithinQuery()))
+        rules = RankerSettings(fair=history.fair(shown.settings)) if account else RankerSettings()
+        model = Model(version=shown.model, policy=Random(), scale=WithinQuery())
+        return View(in_force=replace(terms, rules=rules), model=model)
     rules = history.settings(shown.settings)
-    terms = InForce(rules=rules, settings=shown.settings, mode=shown.mode)  # type: ignore[arg-type]
-    return View(in_force=terms, model=history.model(shown.model))
+    return View(in_force=replace(terms, rules=rules), model=history.model(shown.model))
 
 
-def _request(shown: Impression) -> RankRequest:
+def request_of(shown: Impression) -> RankRequest:
+    """What was asked for when a list was made."""
     pinned_at = shown.pinned_at.tolist()
     candidates = Candidates(
         object_ids=shown.object_ids,
@@ -91,4 +114,5 @@ def _same(made: Impression, shown: Impression) -> bool:
     """Equal to the bit; a list from before responses had this form is compared without its digest."""
     evidence = [{name: value.tobytes() for name, value in each.evidence.items()} for each in (made, shown)]
     order = made.order.tolist() == shown.order.tolist()
-    return order and evidence[0] == evidence[1] and shown.digest in (b"", made.digest)
+    alike = order and evidence[0] == evidence[1] and made.exposure == shown.exposure
+    return alike and shown.digest in (b"", made.digest)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from rankloop.service.operations.exposure import findings as exposure_findings
 from rankloop.service.operations.traffic import overview
 from rankloop.service.settings import RankerSettings
-from rankloop.store import JOINED, Event, EventTally, Store
+from rankloop.store import JOINED, Event, EventTally, ExposureTally, Store
 
 LAST = 20  # events to look at one by one
 FEW = 20  # events from which nothing follows
@@ -43,7 +44,7 @@ def doctor(
 ) -> Diagnosis:
     """Whether the clicks of all rankers arrive, and what is wrong with them if not.
 
-    With the rankers' `rules`, also what grades users gave.
+    With the rankers' `rules`, also what grades users gave, and whether exposure is shared as it should be.
     """
     tally = store.tally(None, since=since, until=until)
     counts = tally.verdicts
@@ -58,6 +59,11 @@ def doctor(
         if each.grades
     )
     said = [sentence for each in rated for sentence in _about_grades(each)]
+    for ranker, each in sorted((rules or {}).items()):
+        if each.fair is not None:
+            tallies = store.exposure(ranker, since=since, until=until, step=max(until - since, 1e-9))
+            total = tallies[0] if tallies else ExposureTally()
+            said += [f"exposure of ranker {ranker!r}: {found}" for found in exposure_findings(each, total)]
     return Diagnosis(tally, rate, (*findings, *said), tuple(store.events(None, last=LAST)), rated)
 
 

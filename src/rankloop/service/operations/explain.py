@@ -12,7 +12,7 @@ from scipy.special import ndtr
 from rankloop.policies import Belief, Policy
 from rankloop.service.errors import RequestError
 from rankloop.service.learning.model import Model
-from rankloop.service.serving.serve import TellsCertainty
+from rankloop.service.serving.serve import Listing, TellsCertainty
 from rankloop.store import Impression
 from rankloop.types import FloatArray, Query
 
@@ -37,6 +37,7 @@ class Explanation:
     probability: float | None  # that the upper belongs above the lower, by the model
     settled: bool | None  # the order is certain, this way or the other
     explored: bool  # shown against the scores
+    turned: bool  # drawn the other way round, and turned for fair exposure
     pinned: bool  # one of them was pinned
     contributions: Mapping[str, float]  # of each feature to the gap, largest first
     exact: bool  # the contributions add up to the gap: the model is linear
@@ -49,6 +50,8 @@ class Explanation:
         sure = (
             "" if self.probability is None else f" (the model is {self.probability:.0%} sure of this order)"
         )
+        if self.turned:
+            return f"{self.above!r} stands above {self.below!r} for fair exposure{sure}."
         if self.explored:
             return f"{self.above!r} was tried above {self.below!r}, against the scores{sure}."
         if self.settled is None:
@@ -57,9 +60,12 @@ class Explanation:
         return f"{self.above!r} stands above {self.below!r}: their order is {state}{sure}."
 
 
-def explain(shown: Impression, model: Model, names: Sequence[str], a: str, b: str) -> Explanation:
-    """Compare two results of a list, with the model that made it."""
+def explain(
+    shown: Impression, model: Model, names: Sequence[str], a: str, b: str, *, again: Listing | None = None
+) -> Explanation:
+    """Compare two results of a list, with the model that made it; `again` is the list, if it was merged."""
     upper, lower = _rows(shown, a, b)
+    turned = again is not None and _turned(again, upper, lower)
     policy, features = model.ready(shown.features)
     pair = Query(shown.query_id, features, shown.object_ids, shown.groups).take(np.array([upper, lower]))
     scores = policy.score(pair)
@@ -75,7 +81,8 @@ def explain(shown: Impression, model: Model, names: Sequence[str], a: str, b: st
         width=width,
         probability=float(ndtr(gap / width)) if width else None,
         settled=_settled(policy, pair),
-        explored=shown.mode == "explore" and gap < 0,
+        explored=shown.mode == "explore" and gap < 0 and not turned,
+        turned=turned,
         pinned=bool(shown.pinned_at[[upper, lower]].any()),
         contributions={labels[i]: float(parts[i]) for i in by_size.tolist() if parts[i]},
         exact=bool(np.isclose(parts.sum(), gap)),
@@ -92,6 +99,18 @@ def _rows(shown: Impression, a: str, b: str) -> tuple[int, int]:
         raise RequestError(f"explain compares two results, found {a!r} twice")
     upper, lower = sorted((names.index(a), names.index(b)))
     return int(shown.order[upper]), int(shown.order[lower])
+
+
+def _turned(again: Listing, upper: int, lower: int) -> bool:
+    """Whether the merge put the upper one above the lower one, which was drawn before it."""
+    if again.merge is None or not {upper, lower} <= set(again.free.tolist()):
+        return False
+    above, below = np.searchsorted(again.free, [upper, lower]).tolist()
+    drawn, order = again.merge.drawn, again.merge.order
+    if above not in order or below not in drawn:
+        return False
+    merged = below not in order or order.index(above) < order.index(below)
+    return merged and drawn.index(below) < drawn.index(above)
 
 
 def _contributions(policy: Policy, pair: Query) -> FloatArray:

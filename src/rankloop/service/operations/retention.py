@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rankloop.service.ranker import Ranker
 from rankloop.store import Decision, Snapshot, Store, Transaction, write
+from rankloop.store.exposure import carried
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,8 @@ def retain(ranker: Ranker, store: Store, since: float) -> Retained:
 
     The log then begins at a snapshot, the *base*: the last one before the moment from which the kept part of
     the log gives the same model. Lists that were still open there stay. Decisions always stay. What was
-    discarded can be neither replayed nor forgotten: it is part of the base for good.
+    discarded can be neither replayed nor forgotten: it is part of the base for good. What the lists had in an
+    exposure account is carried by the decision.
     """
     base = find_base(ranker, store, since)
     if base is None:
@@ -34,11 +36,14 @@ def retain(ranker: Ranker, store: Store, since: float) -> Retained:
     def job(transaction: Transaction) -> int | None:
         if start not in (seq for seq, _ in transaction.snapshots(ranker.name)):
             return None  # thinned meanwhile
-        body, at = {"base": start}, transaction.time(clock)
-        transaction.append(Decision(at=at, ranker=ranker.name, kind="retain", body=body))
-        return transaction.discard(
+        before = transaction.exposures(ranker.name)
+        discarded = transaction.discard(
             ranker.name, until=start, shown_before=oldest, keep=tuple(base.body["open"])
         )
+        rows = carried(before, transaction.exposures(ranker.name))
+        body, at = {"base": start, **({"exposure": rows} if rows else {})}, transaction.time(clock)
+        transaction.append(Decision(at=at, ranker=ranker.name, kind="retain", body=body))
+        return discarded
 
     gone = write(store, job)
     if gone is None:

@@ -15,8 +15,8 @@ class Result(msgspec.Struct, frozen=True, gc=False):
     pinned: bool
 
 
-class Provenance(msgspec.Struct, frozen=True, kw_only=True):
-    """How a list came to be."""
+class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a list came to be; what has to do with fair exposure only where the list was held to an account."""
 
     ranker: str
     model: int
@@ -26,6 +26,8 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
     explored_pairs: int
     fallback: str | None
+    fairness_cost: int | None = None  # pairs that were turned for fair exposure
+    within: bool | None = None  # after this list every group's account is within the tolerance
 
 
 class RankResponse(msgspec.Struct, frozen=True):

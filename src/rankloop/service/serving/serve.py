@@ -8,26 +8,32 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from types import MappingProxyType
+from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy as np
 
 from rankloop.policies import ExploresUncertain, Policy
 from rankloop.service.learning.view import View
+from rankloop.service.serving.fair import HELD, Account, Merge, account_of, exposed, merged
 from rankloop.service.serving.guardrails import (
     bounded,
     by_score,
     discordant,
     explored,
+    freeze_top,
+    limit_exploration,
     pairs_shown,
     place_pins,
 )
 from rankloop.service.serving.request import RankRequest
 from rankloop.service.serving.response import ENCODER, Provenance, RankResponse, Result
 from rankloop.service.serving.seeds import generator
-from rankloop.service.settings import LEARNS
+from rankloop.service.settings import LEARNS, RankerSettings
 from rankloop.store import Impression
-from rankloop.types import Array, BoolArray, FloatArray, IntArray, Query
+from rankloop.types import Array, BoolArray, FloatArray, IntArray, Query, Ranking
+
+NOBODY_AHEAD: Final[Mapping[str, int]] = MappingProxyType({})
 
 
 @runtime_checkable
@@ -61,6 +67,8 @@ class Listing:
     settled_pairs: int | None = None
     explored: int = 0
     cost: float = 0.0
+    merge: Merge | None = None  # rows of the free candidates
+    free: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))  # the rows of these
 
 
 def serve(
@@ -72,13 +80,24 @@ def serve(
     seed: int,
     at: float,
     fallback: str = "",
+    ahead: Mapping[str, int] = NOBODY_AHEAD,
 ) -> Draft:
     """The list for a request under what is in force; the caller's own order if there is a `fallback`.
 
-    `raw` are the candidates' features by column of the schema, NaN where missing.
+    `raw` are the candidates' features by column of the schema, NaN where missing. `ahead` is the exposure
+    account by group, if the ranker has one.
     """
-    listing = callers_order(request, raw) if fallback else listed(view, request, raw, query_id, seed)
     in_force, candidates = view.in_force, request.candidates
+    fair, held = in_force.rules.fair, not fallback and in_force.mode in HELD
+    account = account_of(request, fair, in_force.account, ahead) if fair else None
+    if fallback:
+        listing = callers_order(request, raw)
+    else:
+        listing = listed(view, request, raw, query_id, seed, account if held else None)
+    exposure = None
+    if account:
+        guarded = in_force.rules.freeze_top or in_force.rules.max_displacement is not None
+        exposure = exposed(account, listing.order, listing.merge, listing.free, held=held, guarded=guarded)
     provenance = Provenance(
         ranker=request.ranker,
         model=view.model.version,
@@ -88,6 +107,8 @@ def serve(
         seed=seed,
         explored_pairs=listing.explored,
         fallback=fallback or None,
+        fairness_cost=exposure.turned if exposure and held else None,
+        within=exposure.within if exposure else None,
     )
     response = RankResponse(query_id, _results(request, listing), provenance)
     body = ENCODER.encode(response)
@@ -117,12 +138,20 @@ def serve(
         settled=listing.settled_pairs,
         explored=listing.explored,
         cost=listing.cost,
+        exposure=exposure,
     )
     return Draft(response, body, impression)
 
 
-def listed(view: View, request: RankRequest, raw: FloatArray, query_id: str, seed: int) -> Listing:
-    """A list under the rules.
+def listed(
+    view: View,
+    request: RankRequest,
+    raw: FloatArray,
+    query_id: str,
+    seed: int,
+    account: Account | None = None,
+) -> Listing:
+    """A list under the rules, held to an exposure account if there is one.
 
     The policy ranks the candidates that are not pinned, and later learns from their part of the list: so its
     evidence is right, and a position that was not its choice teaches nothing.
@@ -135,19 +164,26 @@ def listed(view: View, request: RankRequest, raw: FloatArray, query_id: str, see
     free, pins = _free_and_pinned(request)
     k = min(request.k, request.n)
     room = k - sum(position <= k for position in pins)
+    choice = Choice([])
     if room:
         among = certain[np.ix_(free, free)] if pins and certain is not None else certain
         part, standing = (query.take(free), scores[free]) if pins else (query, scores)
-        chosen, evidence, teaches = _choose(policy, part, standing, among, room, view, seed)
-    else:
-        chosen, evidence, teaches = [], {}, False
-    shown = free[chosen]
+        codes = account.codes[free] if account and account.binds else None
+        choice = _choose(policy, part, standing, among, room, view, seed, codes)
+        if account and choice.drawn:
+            known = among if mode == "explore" else None  # without experiments, the order by score is kept to
+            merge = merged(account, choice.drawn, known, free=free, pins=pins, k=k, seed=seed)
+            choice = _held(choice, merge, standing, room, view.in_force.rules)
+    shown = free[choice.rows]
+    tried = shown if choice.merge is None or choice.tried == choice.rows else free[choice.tried]
     return Listing(
         order=np.array(place_pins(shown.tolist(), pins, k), dtype=np.int64),
         scores=scores,
-        evidence=evidence,
-        teaches=teaches,
-        **_numbers(policy, query, scores, certain, shown, explores=mode == "explore"),
+        evidence=choice.draw.evidence if choice.draw else {},
+        teaches=_teaches(policy, choice),
+        merge=choice.merge,
+        free=free,
+        **_numbers(policy, query, scores, certain, shown, tried, explores=mode == "explore"),
     )
 
 
@@ -191,6 +227,17 @@ def _certain(policy: Policy, query: Query) -> BoolArray | None:
     return policy.certain_orders(query)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """Which of the free candidates are shown, in order, and on what grounds."""
+
+    rows: list[int]
+    draw: Ranking | None = None  # by the policy, if it was asked
+    drawn: list[int] = field(default_factory=list)  # deeper, if the list is to be merged
+    tried: list[int] = field(default_factory=list)  # what would be shown without the merge
+    merge: Merge | None = None
+
+
 def _choose(
     policy: Policy,
     query: Query,
@@ -199,26 +246,66 @@ def _choose(
     k: int,
     view: View,
     seed: int,
-) -> tuple[list[int], Mapping[str, Array], bool]:
-    """Rows of the free candidates, the policy's evidence, and whether it may learn from them."""
+    groups: IntArray | None,
+) -> Choice:
+    """The list of the free candidates; with their `groups`, also what is needed to merge it."""
     mode, rules = view.in_force.mode, view.in_force.rules
     if mode == "passthrough":
-        return list(range(k)), {}, False
+        return Choice(list(range(k)))
     if mode == "frozen":
-        return bounded(by_score(scores), rules, k), {}, False
+        reference = by_score(scores)
+        return Choice(bounded(reference, rules, k), drawn=reference if groups is not None else [])
+    deep = groups if mode == "explore" else None
+    draw, drawn = _draw(policy, query, certain, k, seed, deep)
+    if mode == "shadow":
+        return Choice(list(range(k)), draw)
+    if mode == "exploit":
+        reference = by_score(scores)
+        return Choice(bounded(reference, rules, k), draw, reference if groups is not None else [])
+    if drawn and rules.max_explored_pairs is not None:
+        drawn = limit_exploration(drawn, by_score(scores), rules.max_explored_pairs)
+    return Choice(explored(draw.order.tolist(), scores, rules, k), draw, drawn)
+
+
+def _draw(
+    policy: Policy,
+    query: Query,
+    certain: BoolArray | None,
+    k: int,
+    seed: int,
+    groups: IntArray | None,
+) -> tuple[Ranking, list[int]]:
+    """What the policy draws; with `groups`, also the list drawn on until each of them has enough in it."""
     rng = generator(seed)
     if certain is not None and isinstance(policy, ExploresUncertain):
-        draw = policy.draw(query, certain, k=k, rng=rng)
-    else:
-        draw = policy.rank(query, k=k, rng=rng)
-    if mode == "shadow":
-        chosen = list(range(k))
-    elif mode == "exploit":
-        chosen = bounded(by_score(scores), rules, k)
-    else:
-        chosen = explored(draw.order.tolist(), scores, rules, k)
-    as_drawn = chosen == draw.order.tolist()
-    return chosen, draw.evidence, as_drawn or policy.as_shown(draw, np.array(chosen)) is not None
+        draw = policy.draw(query, certain, k=k, rng=rng, groups=groups)
+        if groups is None:
+            return draw, []
+        return Ranking(query, draw.order[:k], draw.evidence), draw.order.tolist()
+    draw = policy.rank(query, k=k, rng=rng)
+    if groups is None:
+        return draw, []
+    begun = draw.order.tolist()  # its evidence may be about these very positions
+    there, whole = set(begun), policy.rank(query, k=query.n_docs, rng=generator(seed))
+    return draw, begun + [row for row in whole.order.tolist() if row not in there]
+
+
+def _teaches(policy: Policy, choice: Choice) -> bool:
+    """Whether the policy may learn from the list that is shown in place of what it drew."""
+    draw = choice.draw
+    if draw is None:
+        return False
+    return choice.rows == draw.order.tolist() or policy.as_shown(draw, np.array(choice.rows)) is not None
+
+
+def _held(choice: Choice, merge: Merge, scores: FloatArray, k: int, rules: RankerSettings) -> Choice:
+    """The merged list, as far as the guardrails allow it; what they undo stays in the account."""
+    rows = merge.order
+    if rules.freeze_top or rules.max_displacement is not None:
+        reference, there = by_score(scores), set(rows)
+        wanted = rows + [row for row in reference if row not in there]
+        rows = bounded(freeze_top(wanted, reference) if rules.freeze_top else wanted, rules, k)
+    return Choice(rows, choice.draw, choice.drawn, choice.rows, merge)
 
 
 def _numbers(
@@ -227,17 +314,20 @@ def _numbers(
     scores: FloatArray,
     certain: BoolArray | None,
     shown: IntArray,
+    tried: IntArray,
     *,
     explores: bool,
 ) -> dict[str, Any]:
-    """What is to be said about the free results of a list."""
-    above, below = pairs_shown(shown)
+    """What is to be said about the free results of a list; explored is what it would be without the merge."""
+    above, below = pairs_shown(tried)
     numbers: dict[str, Any] = {"pairs": len(above)}
     if explores:
         wrong = discordant(above, below, scores)
         # a pair that the model takes for right with probability p stands wrong with p and right with 1 - p
         numbers["explored"] = int(np.count_nonzero(wrong))
         numbers["cost"] = float(np.tanh((scores[below[wrong]] - scores[above[wrong]]) / 2).sum())
+    if tried is not shown:
+        above, below = pairs_shown(shown)
     if len(shown) and hasattr(policy, "certain_orders"):
         if certain is None:
             certain = np.zeros((query.n_docs, query.n_docs), dtype=bool)

@@ -21,6 +21,7 @@ from rankloop.store.checks.samples import (
     same,
     same_arrays,
 )
+from rankloop.store.exposure import rows_of, sums_of
 from rankloop.store.records import COUNTED, Decision, Verdict
 
 VERDICTS: tuple[Verdict, ...] = (
@@ -152,6 +153,11 @@ def everything_is_there_after_a_restart(store: Store) -> None:
     equal([each.seq for each in store.entries("shop")], [2, 3, 4], "entries are there after a restart")
     must(write(store, lambda job: job.knows("e1")), "an event is known after a restart")
     equal(store.time(1100.0), 4650.0, "a clock that is behind is known after a restart")
+    equal(
+        list(store.exposures("shop")),
+        rows_of(sums_of([IMPRESSION]), "shop"),
+        "accounts are there after a restart",
+    )
     equal(put(store, DECISION), [5], "numbers go on after a restart")
 
 

@@ -9,9 +9,23 @@ from typing import Any
 import numpy as np
 
 from rankloop.store.base import EventLog, write
-from rankloop.store.records import Decision, Event, Impression, Snapshot
+from rankloop.store.records import Decision, Event, Exposure, Impression, Snapshot
 from rankloop.types import Array
 
+EXPOSURE = Exposure(
+    account=1,
+    groups=("ü", "others"),
+    candidates=(2, 1),
+    ahead=(-(2**40), 2**40),
+    due=(900_000, 730_930),
+    granted=(1_000_000, 630_930),
+    lapsed=(0, -1),
+    shown=(0, 1),
+    turned=1,
+    violated=1,
+    undone=5,
+    within=False,
+)
 IMPRESSION = Impression(
     at=10.0,
     ranker="shop",
@@ -35,6 +49,7 @@ IMPRESSION = Impression(
     settled=1,
     explored=0,
     cost=0.25,
+    exposure=EXPOSURE,
 )
 EVENT = Event(
     at=11.0,

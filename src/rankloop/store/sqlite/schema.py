@@ -90,6 +90,14 @@ STEPS: tuple[tuple[str, ...], ...] = (
     (  # how much users did: stars, seconds, money
         "ALTER TABLE events ADD COLUMN value REAL",
     ),
+    (  # what lists gave to groups, and the sums of it
+        "ALTER TABLE impressions ADD COLUMN exposure TEXT",
+        """CREATE TABLE exposures (
+            ranker TEXT NOT NULL, account INTEGER NOT NULL, name TEXT NOT NULL, lists INTEGER NOT NULL,
+            candidates INTEGER NOT NULL, granted INTEGER NOT NULL, due INTEGER NOT NULL,
+            lapsed INTEGER NOT NULL, PRIMARY KEY (ranker, account, name)
+        ) STRICT, WITHOUT ROWID""",
+    ),
 )
 
 

@@ -22,12 +22,15 @@ from rankloop.store.records import (
     Entry,
     Event,
     EventTally,
+    ExposureSum,
+    ExposureTally,
     GradeTally,
     Impression,
     Snapshot,
     Traffic,
 )
 from rankloop.store.sqlite import snapshots
+from rankloop.store.sqlite.exposure import exposure, exposure_by_query, exposure_from, read_exposures
 from rankloop.store.sqlite.schema import migrate
 from rankloop.store.sqlite.statistics import grades, in_parts, recent, tally, traffic
 from rankloop.store.sqlite.transaction import (
@@ -190,6 +193,23 @@ class SqliteStore:
         with self._reader() as connection:
             return grades(connection, ranker, since=since, until=until, scale=scale)
 
+    def exposures(self, ranker: str) -> Sequence[ExposureSum]:
+        """The exposure accounts of a ranker, by account and group."""
+        with self._reader() as connection:
+            return read_exposures(connection, ranker)
+
+    def exposure(self, ranker: str, *, since: float, until: float, step: float) -> Sequence[ExposureTally]:
+        """Exposure in steps of time."""
+        with self._reader() as connection, _one_state(connection):
+            return exposure(connection, ranker, since=since, until=until, step=step)
+
+    def exposure_by_query(
+        self, ranker: str, *, since: float, until: float, most: int
+    ) -> Sequence[ExposureTally]:
+        """Exposure for the queries with the most lists."""
+        with self._reader() as connection, _one_state(connection):
+            return exposure_by_query(connection, ranker, since=since, until=until, most=most)
+
     def compact(self) -> int:
         """Give the space of what was deleted back to the disk; how many bytes.
 
@@ -311,8 +331,8 @@ class SqliteStore:
     def _impressions(self, condition: str, values: Sequence[object]) -> list[Impression]:
         columns = ", ".join(IMPRESSION_COLUMNS)
         rows = self._rows(
-            f"SELECT {columns}, object_ids, groups, arrays FROM impressions JOIN payloads USING (seq)"
-            f" WHERE {condition} ORDER BY seq LIMIT 50",
+            f"SELECT {columns}, exposure, object_ids, groups, arrays"
+            f" FROM impressions JOIN payloads USING (seq) WHERE {condition} ORDER BY seq LIMIT 50",
             values,
         )
         return [_impression(row) for row in rows]
@@ -329,7 +349,7 @@ def _one_state(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def _impression(row: Sequence[Any]) -> Impression:
-    *plain, object_ids, groups, arrays = row
+    *plain, exposure, object_ids, groups, arrays = row
     values = unpack(arrays)
     known = dict(zip(IMPRESSION_COLUMNS, plain, strict=True))
     return Impression(
@@ -339,5 +359,6 @@ def _impression(row: Sequence[Any]) -> Impression:
         features=values.pop("features"),
         pinned_at=values.pop("pinned_at"),
         order=values.pop("order"),
+        exposure=exposure_from(exposure),
         evidence={name.removeprefix("evidence."): value for name, value in values.items()},
     )

@@ -15,8 +15,9 @@ from rankloop.store.base import Job, StoreError
 from rankloop.store.clock import Anchor, Head
 from rankloop.store.codec import pack
 from rankloop.store.group_commit import Outcome
-from rankloop.store.records import Decision, Event, Impression, Shown, Snapshot
-from rankloop.store.sqlite import snapshots
+from rankloop.store.records import Decision, Event, ExposureSum, Impression, Shown, Snapshot
+from rankloop.store.sqlite import exposure, snapshots
+from rankloop.store.sqlite.exposure import stored
 from rankloop.store.thinning import protected_by, superfluous
 
 IMPRESSION_COLUMNS = (
@@ -24,6 +25,7 @@ IMPRESSION_COLUMNS = (
     *("model", "settings", "mode", "policy", "seed", "k", "teaches", "fallback", "digest"),
     *("pairs", "settled", "explored", "cost"),
 )
+DERIVED = ("shown", "exposure")
 PAYLOAD_COLUMNS = ("seq", "object_ids", "groups", "arrays")
 EVENT_COLUMNS = tuple(Event.__dataclass_fields__)
 IMPRESSION_VALUES = attrgetter(*IMPRESSION_COLUMNS[2:])  # without seq and at, which the log gives
@@ -157,6 +159,7 @@ class SqliteTransaction:
                 "INSERT INTO decisions (seq, at, ranker, kind, body) VALUES (?, ?, ?, ?, ?)",
                 (seq, at, record.ranker, record.kind, json.dumps(record.body)),
             )
+            exposure.add(self._connection, (record,))
         self.head = self.head.after(seq, at)
         return seq
 
@@ -217,11 +220,16 @@ class SqliteTransaction:
         """What was decided after an entry, in order, with what this transaction has written so far."""
         return read_decisions(self._connection, ranker, after=after)
 
+    def exposures(self, ranker: str) -> Sequence[ExposureSum]:
+        """The exposure accounts of a ranker, with what this transaction has written so far."""
+        return exposure.read_exposures(self._connection, ranker)
+
     def discard(self, ranker: str, *, until: int, shown_before: float, keep: Collection[str] = ()) -> int:
         """Delete what a model that begins at entry `until` does not need."""
         values = {"ranker": ranker, "until": until, "before": shown_before, "keep": texts(list(keep))}
         run = self._connection.execute
         run("INSERT OR REPLACE INTO discarded VALUES (1, ?, ?)", (self.head.seq, self.head.at))
+        exposure.subtract(self._connection, OLD_LISTS, values)
         run(f"DELETE FROM payloads WHERE seq IN (SELECT seq {OLD_LISTS})", values)
         deleted = [run(f"DELETE {each}", values).rowcount for each in (OLD_LISTS, OLD_EVENTS, OLD_ORPHANS)]
         old = [seq for seq, _ in self.snapshots(ranker) if seq < until]
@@ -234,12 +242,13 @@ class SqliteTransaction:
         for number, each in enumerate(lists, start=seq):
             head = head.observe(each.at)  # it was shown at a reading of the clock
             head = head.after(number, head.time(each.at))
-            rows += (number, head.at, *IMPRESSION_VALUES(each), texts(each.shown))
+            rows += (number, head.at, *IMPRESSION_VALUES(each), texts(each.shown), stored(each.exposure))
             arrays = {"features": each.features, "pinned_at": each.pinned_at, "order": each.order}
             arrays |= {f"evidence.{name}": value for name, value in each.evidence.items()}
             payloads += (number, texts(each.object_ids), texts(each.groups), pack(arrays))
-        self._connection.execute(_insert("impressions", (*IMPRESSION_COLUMNS, "shown"), len(lists)), rows)
+        self._connection.execute(_insert("impressions", (*IMPRESSION_COLUMNS, *DERIVED), len(lists)), rows)
         self._connection.execute(_insert("payloads", PAYLOAD_COLUMNS, len(lists)), payloads)
+        exposure.add(self._connection, lists)
         if head.anchor is not self.head.anchor:
             self._anchor(head.anchor)
         self.head = head

@@ -15,7 +15,7 @@ from rankloop.service.http.context import InjectedContext
 from rankloop.service.operations.audit import Audit
 from rankloop.service.operations.explain import Explanation
 from rankloop.service.operations.settled import SettledPairs
-from rankloop.store import Event, Impression
+from rankloop.store import Event, Exposure, Impression
 
 ADMIN = [needs("admin")]
 
@@ -48,6 +48,7 @@ class PastList(Struct):
     candidates: list[dict[str, Any]]  # as they came, with their features by name
     evidence: dict[str, Any]  # what the policy needs to learn from it
     digest: str  # BLAKE2b-128 of the body that was sent
+    exposure: Exposure | None  # millionths of a look, by group; None: nobody counted it
     events: list[Event]
 
 
@@ -63,14 +64,17 @@ class ListLine(Struct):
     pairs: int
     settled: int | None  # of the pairs; None: the policy could not tell
     explored: int  # of the pairs, shown against the scores
+    turned: int | None  # pairs that were turned for fair exposure; None: it was not counted
+    within: bool | None  # every group's account within its tolerance; None: it was not held to any
     fallback: str | None
 
 
-class Again(Struct):
+class Again(Struct, omit_defaults=True):
     """A list made again; `identical`: byte for byte what was sent."""
 
     identical: bool
     response: msgspec.Raw
+    exposure: Exposure | None = None  # what it gave to each group, if that was counted
 
 
 @get("/v1/explain/{query_id:str}", guards=ADMIN, summary="Why one result stood above another")
@@ -112,7 +116,7 @@ async def audit(query_id: FromPath[str], context: InjectedContext) -> PastList:
 async def replay(query_id: FromPath[str], context: InjectedContext) -> Again:
     """The list, made again from its inputs, the model and the settings of its time."""
     again = await context.ask(partial(context.service.replay, query_id))
-    return Again(again.identical, msgspec.Raw(again.body))
+    return Again(again.identical, msgspec.Raw(again.body), again.exposure)
 
 
 def line_of(shown: Impression) -> ListLine:
@@ -127,6 +131,8 @@ def line_of(shown: Impression) -> ListLine:
         pairs=shown.pairs,
         settled=shown.settled,
         explored=shown.explored,
+        turned=shown.exposure.turned if shown.exposure else None,
+        within=shown.exposure.within if shown.exposure else None,
         fallback=shown.fallback or None,
     )
 
@@ -161,5 +167,6 @@ def _told(found: Audit, names: list[str]) -> PastList:
         ],
         evidence={name: value.tolist() for name, value in shown.evidence.items()},
         digest=shown.digest.hex(),
+        exposure=shown.exposure,
         events=list(found.events),
     )

@@ -1,0 +1,230 @@
+"""Fair exposure in serving: the merge that holds a list to the account, and what a list gives to each group.
+
+All of it is pure: a list that was made under an account is made again from the same account.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from rankloop.explorers.fair import LOOK, fair_list
+from rankloop.service.fair import OTHERS, PAGE, FairSettings
+from rankloop.service.serving.request import RankRequest
+from rankloop.service.serving.seeds import generator
+from rankloop.service.settings import Mode
+from rankloop.store import Exposure
+from rankloop.types import BoolArray, IntArray
+
+HELD: tuple[Mode, ...] = ("explore", "exploit", "frozen")  # others show the caller's order, and are counted
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Account:
+    """An exposure account, and the groups of a request that it is about."""
+
+    fair: FairSettings
+    number: int  # the entry with which it began
+    names: tuple[str, ...]  # [m] groups that have candidates
+    counts: tuple[int, ...]  # [m] how many
+    codes: IntArray  # [n] the group of each candidate
+    ahead: tuple[int, ...]  # [m]
+
+    @property
+    def binds(self) -> bool:
+        """Whether there is anything to share: one group gets everything."""
+        return len(self.names) > 1
+
+    def due(self, k: int) -> IntArray:
+        """The looks that each group is due of the first `k` positions, [m]."""
+        return self.fair.due(self.names, self.counts, k)
+
+
+def account_of(request: RankRequest, fair: FairSettings, number: int, ahead: Mapping[str, int]) -> Account:
+    """The account as of a request: its groups, in the order in which they come."""
+    groups = request.candidates.groups or (OTHERS,) * request.n
+    named = {group: fair.named(group) for group in dict.fromkeys(groups)}
+    names = tuple(dict.fromkeys(named.values()))
+    code = {group: names.index(name) for group, name in named.items()}
+    codes = list(map(code.__getitem__, groups))
+    return Account(
+        fair=fair,
+        number=number,
+        names=names,
+        counts=tuple(map(codes.count, range(len(names)))),
+        codes=np.array(codes),
+        ahead=tuple(ahead.get(name, 0) for name in names),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Merge:
+    """What became of a list that was drawn when it was held to the account; rows of the free candidates."""
+
+    drawn: list[int]  # as deep as was needed
+    order: list[int]  # [room]
+    violated: int  # certain orders
+
+    @property
+    def turned(self) -> int:
+        """Pairs that it turned: a shown result, and one drawn before it that stands below or nowhere."""
+        rank, above, found = {row: number for number, row in enumerate(self.drawn)}, list[int](), 0
+        for number in map(rank.__getitem__, self.order):
+            standing = bisect_left(above, number)  # how many of those drawn before it stand above it
+            found += number - standing
+            above.insert(standing, number)
+        return found
+
+
+def merged(
+    account: Account,
+    drawn: list[int],
+    certain: BoolArray | None,
+    *,
+    free: IntArray,
+    pins: Mapping[int, int],
+    k: int,
+    seed: int,
+) -> Merge:
+    """The list that was drawn of the `free` candidates, merged so that it is within the account's tolerance.
+
+    Positions are settled by pages of ten, with what the pins there give to their groups; `certain` orders are
+    among the free candidates, and without any the order drawn is.
+    """
+    positions = Positions.around(account, pins, k)
+    found = fair_list(
+        np.array(drawn),
+        account.codes[free] if pins else account.codes,
+        _as_drawn(drawn, len(free)) if certain is None else certain,
+        looks=positions.looks,
+        ahead=np.array(account.ahead),
+        due=positions.due,
+        tolerance=round(account.fair.tolerance * LOOK),
+        rng=generator(seed ^ 1),  # apart from what the policy drew, which depends on k
+        method="pages",
+        pages=positions.pages,
+    )
+    return Merge(drawn=drawn, order=found.order.tolist(), violated=found.violated)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Positions:
+    """The free positions of a list: their looks, their pages, and what is due there."""
+
+    looks: IntArray  # [room]
+    due: Callable[[int], IntArray]  # of the first few of them, and of the pinned ones among these, [m]
+    pages: Sequence[int] = ()  # how many of them each page of ten has; empty: ten
+
+    @classmethod
+    def around(cls, account: Account, pins: Mapping[int, int], k: int) -> Self:
+        """The positions that pins leave; what pins give to their groups is not due any more."""
+        looks = account.fair.position_looks(k)
+        if not pins:
+            return cls(looks=looks, due=account.due)
+        slots = [position - 1 for position in range(1, k + 1) if position not in pins]
+        pinned = {position - 1: account.codes[row] for position, row in pins.items() if position <= k}
+
+        def due(p: int) -> IntArray:
+            end = slots[p] if p < len(slots) else k  # with the pins up to the next free position
+            found = account.due(end).copy()
+            for index, code in pinned.items():
+                found[code] -= looks[index] if index < end else 0
+            return found
+
+        numbers = [slot // PAGE for slot in slots]
+        pages = [numbers.count(page) for page in dict.fromkeys(numbers)]
+        return cls(looks=looks[slots], due=due, pages=pages)
+
+
+def exposed(
+    account: Account, order: IntArray, merge: Merge | None, free: IntArray, *, held: bool, guarded: bool
+) -> Exposure:
+    """What a list gives to each group, as the log keeps it.
+
+    `free` are the rows that the merge is about; if the list is `guarded`, it may have been changed after it.
+    """
+    due, shown = account.due(len(order)).tolist(), account.codes[order].tolist()
+    looks = account.fair.position_looks(len(order)).tolist()
+    granted = _granted(shown, looks, len(due))
+    change = [given - owed for given, owed in zip(granted, due, strict=True)]
+    off = max(abs(before + more) for before, more in zip(account.ahead, change, strict=True))
+    most = round(account.fair.most * LOOK)
+    counted = change if off <= most else limited(change, account.ahead, most)
+    return Exposure(
+        account=account.number,
+        groups=account.names,
+        candidates=account.counts,
+        ahead=account.ahead,
+        due=tuple(due),
+        granted=tuple(granted),
+        lapsed=tuple(one - other for one, other in zip(change, counted, strict=True)),
+        shown=tuple(shown),
+        turned=merge.turned if merge else 0,
+        violated=merge.violated if merge else 0,
+        undone=_undone(account, order, merge, free, granted) if merge and guarded else 0,
+        within=off <= round(account.fair.tolerance * LOOK) if held else None,
+    )
+
+
+def _granted(shown: Sequence[int], looks: Sequence[int], m: int) -> list[int]:
+    """The looks that positions with these groups give to each, [m]."""
+    found = [0] * m
+    for code, look in zip(shown, looks, strict=True):
+        found[code] += look
+    return found
+
+
+def _undone(account: Account, order: IntArray, merge: Merge, free: IntArray, granted: list[int]) -> int:
+    """The looks that another group got than the merge had given them to, because of guardrails."""
+    fair = order.copy()
+    fair[np.isin(order, free)] = free[merge.order]
+    if fair.tolist() == order.tolist():
+        return 0
+    looks = account.fair.position_looks(len(order)).tolist()
+    before = _granted(account.codes[fair].tolist(), looks, len(granted))
+    return sum(abs(one - other) for one, other in zip(before, granted, strict=True)) // 2
+
+
+def limited(change: Sequence[int], ahead: Sequence[int], most: int) -> list[int]:
+    """As much of a change as leaves every account within `most`, or no farther out; it adds up to 0.
+
+    What one group does not gain, another does not lose: the rest of the change lapses on both sides.
+
+    >>> limited([5, -5], [48, -48], 50), limited([5, -3, -2], [60, -30, -30], 50)
+    ([2, -2], [0, 0, 0])
+    """
+    room = [
+        min(max(more, 0), max(most - before, 0)) - min(max(-more, 0), max(most + before, 0))
+        for more, before in zip(change, ahead, strict=True)
+    ]
+    if room == list(change):
+        return room
+    gains, losses = sum(each for each in room if each > 0), -sum(each for each in room if each < 0)
+    total = min(gains, losses)
+    parts = _scaled([max(each, 0) for each in room], total), _scaled([max(-each, 0) for each in room], total)
+    return [gain - loss for gain, loss in zip(*parts, strict=True)]
+
+
+def _scaled(parts: list[int], total: int) -> list[int]:
+    """Whole numbers in proportion to the parts, none above its part, that add up to the total."""
+    whole = sum(parts)
+    if whole == total:
+        return parts
+    found = [part * total // whole for part in parts]
+    for index, part in enumerate(parts):
+        if sum(found) == total:
+            break
+        found[index] += found[index] < part
+    return found
+
+
+def _as_drawn(drawn: list[int], n: int) -> BoolArray:
+    """Every order of a list as a certain one; what was not drawn comes after it."""
+    ranks = np.full(n, n)
+    ranks[drawn] = np.arange(len(drawn))
+    certain: BoolArray = ranks[:, None] < ranks
+    return certain

@@ -1,0 +1,140 @@
+"""Who is seen, and who should be: explanations, findings, the report and its export."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import asdict, replace
+
+import numpy as np
+import pytest
+
+from rankloop.service import Candidate, FairSettings, RankerSettings, RankingService, UserEvent
+from rankloop.service.operations.doctor import doctor
+from rankloop.service.operations.exposure import to_csv
+from rankloop.store import MemoryStore, Store
+from tests.service.fairness import LOOK, account_by_hand, of_sellers
+from tests.service.life import Clock, make, some_candidates
+
+FAIR = FairSettings(shares="equal", tolerance=1.0)
+
+
+def lived(store: Store, rules: RankerSettings, rounds: int = 30) -> RankingService:
+    """A service whose seller b has a quarter of the candidates; every list gets a click."""
+    clock = Clock()
+    service = make(store, clock)
+    service.create("shop", rules)
+    rng = np.random.default_rng(5)
+    for number in range(rounds):
+        candidates = of_sellers(rng, ("a", "a", "a", "b"), 20)
+        shown = service.rank(candidates, ranker="shop", k=5, user_query=f"q{number % 3}")
+        service.record([UserEvent(shown.query_id, shown.object_ids[number % 2])])
+        clock.now += 20.0
+    return service
+
+
+def test_a_pair_that_was_turned_is_explained_by_fair_exposure() -> None:
+    """By hand: what is shown in `exploit` is the order by score, but for the merge."""
+    service = lived(MemoryStore(), RankerSettings(fair=FAIR))
+    service.flush("shop")
+    service.set_mode("shop", "exploit")
+    turned = explored = 0
+    for _ in range(10):
+        candidates = of_sellers(np.random.default_rng(7), ("a", "a", "a", "b"), 20, {3: 2})
+        shown = service.rank(candidates, ranker="shop", k=6)
+        scores = {each.object_id: each.score for each in shown.ranking}
+        free = [each.object_id for each in shown.ranking if not each.pinned]
+        for index, above in enumerate(free):
+            for below in free[index + 1 :]:
+                why = service.explain(shown.query_id, below, above)
+                assert why.turned == (scores[above] < scores[below])
+                assert ("for fair exposure" in why.sentence) == why.turned
+                turned += why.turned
+                explored += why.explored
+    assert turned > 0
+    assert explored == 0
+
+
+def test_the_report_adds_up(store: Store) -> None:
+    service = lived(store, RankerSettings(fair=FAIR))
+    service.tick()
+    report = service.exposure("shop", since=0.0, until=1e4, steps=1000)
+    assert report.account is not None
+    assert report.account.number == service.ranker("shop").view.in_force.account
+    ahead = {each.group: round(each.ahead * LOOK) for each in report.account.groups}
+    assert ahead == account_by_hand(store)
+    for whole, parts in ((report.total, report.steps), (report.total, report.queries)):
+        assert whole.lists == sum(each.lists for each in parts) == 30
+        for name in ("candidates", "results", "clicks", "granted", "due"):
+            for group in ("a", "b"):
+                told = sum(
+                    getattr(each, name) for part in parts for each in part.groups if each.group == group
+                )
+                mine = next(getattr(each, name) for each in whole.groups if each.group == group)
+                assert told == pytest.approx(mine)
+    a, b = report.total.groups
+    assert a.clicks + b.clicks == 30
+    assert a.results + b.results == 150
+    assert a.share_of_candidates == pytest.approx(a.candidates / 600)
+    assert a.clicks_per_look == pytest.approx(a.clicks / a.granted)
+    assert a.fulfilled == pytest.approx(a.granted / a.due)
+    assert b.fulfilled == pytest.approx(b.granted / b.due)
+    ratios = sorted((a.granted / a.due, b.granted / b.due))
+    assert report.total.impact_ratio == pytest.approx(ratios[0] / ratios[1])
+    assert report.total.impact_ratio is not None
+    assert report.total.impact_ratio > 0.95
+    assert len(report.queries) == 3
+    assert report.findings == ()
+
+
+def test_a_ranker_that_shares_nothing_says_so(store: Store) -> None:
+    report = lived(store, RankerSettings(), rounds=2).exposure("shop")
+    assert (report.account, report.total.lists, report.steps) == (None, 0, ())
+    assert report.total.impact_ratio is None
+
+
+def test_the_export_is_a_row_for_each_group_in_each_step(store: Store) -> None:
+    service = lived(store, RankerSettings(fair=FAIR))
+    service.rank([Candidate("x", {"price": 1.0}, group="=1+1")], ranker="shop")
+    service.tick()
+    store.submit(lambda transaction: transaction.rankers()).result()
+    report = service.exposure("shop", since=0.0, until=1e4, steps=7)
+    rows = list(csv.DictReader(io.StringIO(to_csv(report))))
+    assert len(rows) == sum(len(step.groups) for step in report.steps)
+    assert rows[0]["ranker"] == "shop"
+    first = asdict(report.steps[0].groups[0])
+    assert {name: rows[0][name] for name in first if name != "group"} == {
+        name: "" if value is None else str(value) for name, value in first.items() if name != "group"
+    }
+    assert "'=1+1" in {row["group"] for row in rows}, "a spreadsheet computes nothing"
+
+
+@pytest.mark.parametrize(
+    ("rules", "reason"),
+    [
+        (RankerSettings(fair=replace(FAIR, tolerance=0.01)), "tolerance of 0.01 looks is less than"),
+        (
+            RankerSettings(fair=FairSettings(shares={"a": 0.5, "c": 0.5})),
+            "'c' has a share of 0.5 and no candidate",
+        ),
+        (RankerSettings(fair=FAIR, max_displacement=0), "guardrails gave"),
+        (RankerSettings(fair=FAIR, max_displacement=0), "lists left an account outside"),
+    ],
+)
+def test_the_doctor_says_what_is_wrong(store: Store, rules: RankerSettings, reason: str) -> None:
+    service = lived(store, rules)
+    found = doctor(store, since=0.0, until=1e9, rules={"shop": service.settings("shop")})
+    assert any(reason in finding for finding in found.findings), found.findings
+
+
+@pytest.mark.parametrize(("group", "reason"), [("", "of one group, 'others'"), ("a", "came without a group")])
+def test_the_doctor_misses_groups(store: Store, group: str, reason: str) -> None:
+    service = make(store)
+    service.create("shop", RankerSettings(fair=FAIR))
+    rng = np.random.default_rng(0)
+    for _ in range(25):
+        one, *rest = some_candidates(rng)
+        service.rank([replace(one, group=group), *rest], ranker="shop")
+    store.submit(lambda transaction: transaction.rankers()).result()
+    found = doctor(store, since=0.0, until=1e9, rules={"shop": service.settings("shop")})
+    assert any(reason in finding for finding in found.findings), found.findings

@@ -1,0 +1,268 @@
+"""Lists that are held to an exposure account: what they give, what they cost, and that they come back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankloop.policies import MGD, PDGD, PairRank, Policy
+from rankloop.service import (
+    Candidate,
+    FairSettings,
+    RankerSettings,
+    RankingService,
+    RankRequest,
+    UserEvent,
+    columns,
+)
+from rankloop.service.serving.fair import Merge, limited
+from rankloop.store import MemoryStore, Store
+from tests.service.fairness import (
+    LOOK,
+    account_by_hand,
+    account_in_memory,
+    account_in_store,
+    of_sellers,
+)
+from tests.service.life import Clock, best_of, make, some_candidates
+
+FAIR = FairSettings(shares="equal", tolerance=2.0)
+SELLERS = ("a", "b")
+
+
+def live(service: RankingService, clock: Clock, rounds: int, **options: Any) -> list[str]:
+    """Lists for two sellers of very different size, and clicks; their ids."""
+    rng, found = np.random.default_rng(5), []
+    for number in range(rounds):
+        candidates = of_sellers(rng, options.get("sellers", ("a", "a", "a", "b")), 20)
+        shown = service.rank(candidates, ranker="shop", k=options.get("k", 5), session_id=f"s{number}")
+        service.record([UserEvent(shown.query_id, best_of(shown, candidates))])
+        clock.now += 20.0
+        found.append(shown.query_id)
+    return found
+
+
+@pytest.mark.parametrize("policy", [PairRank(), PairRank(exploration="random"), PDGD(), MGD()])
+def test_the_account_stays_within_its_tolerance_and_is_the_sum_of_the_log(
+    store: Store, policy: Policy
+) -> None:
+    clock = Clock()
+    service = make(store, clock)
+    service.create("shop", RankerSettings(policy=policy, fair=FAIR, window=60.0))
+    for query_id in live(service, clock, 40):
+        shown = service.audit(query_id).impression
+        assert shown.exposure is not None
+        assert shown.exposure.within is True
+        assert service.replay(query_id).identical
+    found = account_by_hand(store)
+    assert max(map(abs, found.values())) <= 2 * LOOK
+    assert account_in_memory(service) == account_in_store(service) == found
+    assert account_in_memory(make(store, clock)) == found, "another process reads the same"
+
+
+@pytest.mark.parametrize("mode", ["passthrough", "shadow"])
+def test_lists_in_the_callers_order_are_counted_and_not_held(store: Store, mode: Any) -> None:
+    clock = Clock()
+    service = make(store, clock)
+    service.create("shop", RankerSettings(fair=replace(FAIR, most=5.0)), mode=mode)
+    for query_id in live(service, clock, 20):
+        shown = service.audit(query_id).impression
+        assert shown.order.tolist() == [0, 1, 2, 3, 4]
+        assert shown.exposure is not None
+        assert shown.exposure.within is None
+        assert service.replay(query_id).identical
+    found = account_by_hand(store)
+    assert found == account_in_memory(service) == account_in_store(service)
+    assert max(found.values()) == 5 * LOOK, "what would be beyond the most lapses"
+
+
+def test_a_fallback_is_counted_and_made_again(store: Store) -> None:
+    service = make(store)
+    service.create("shop", RankerSettings(fair=FAIR))
+    found = service.ranker("shop")
+    found._view = replace(found.view, model=replace(found.view.model, policy=None))  # type: ignore[arg-type]
+    shown = service.rank(of_sellers(np.random.default_rng(1), SELLERS), ranker="shop")
+    assert shown.provenance.fallback is not None
+    assert service.replay(shown.query_id).identical
+    assert account_by_hand(store) == account_in_memory(service)
+    assert any(account_by_hand(store).values())
+
+
+def test_a_group_that_has_too_little_is_due_no_more_than_it_can_get(store: Store) -> None:
+    service = make(store)
+    service.create("shop", RankerSettings(fair=FAIR))
+    few = [Candidate(f"d{row}", {"price": float(row)}, group="b" if row == 7 else "a") for row in range(8)]
+    for _ in range(12):
+        assert service.rank(few, ranker="shop", k=8).provenance.within is True
+    settle(store)
+    assert account_by_hand(store)["b"] >= -2 * LOOK
+
+
+def test_one_group_changes_nothing_and_without_groups_nothing_is_there_to_share() -> None:
+    def shown(fair: FairSettings | None, group: str) -> list[dict[str, Any]]:
+        service = make(MemoryStore())
+        service.create("shop", RankerSettings(fair=fair))
+        rng, found = np.random.default_rng(2), []
+        for _ in range(5):
+            candidates = [replace(each, group=group) for each in some_candidates(rng)]
+            ranked = service.rank(candidates, ranker="shop", k=5)
+            found.append(json.loads(ranked.to_bytes()))
+            service.record([UserEvent(ranked.query_id, ranked.object_ids[1])])
+            service.flush("shop")
+        return found
+
+    for plain, fair in zip(shown(None, "a"), shown(FAIR, "a"), strict=True):
+        assert "fairness_cost" not in plain["provenance"]
+        assert "within" not in plain["provenance"]
+        assert fair["provenance"].pop("fairness_cost") == 0
+        assert fair["provenance"].pop("within") is True
+        assert plain == fair
+    assert shown(FAIR, "") == shown(FAIR, "a")
+
+
+def test_exploring_is_counted_as_if_nobody_had_merged() -> None:
+    def numbers(fair: FairSettings | None) -> list[tuple[int, float]]:
+        clock = Clock()
+        service = make(MemoryStore(), clock)
+        service.create("shop", RankerSettings(fair=fair, max_explored_pairs=3, window=1e6))
+        live(service, clock, 15)
+        lists = service.lists("shop", last=99)
+        return [(each.explored, each.cost) for each in lists]
+
+    assert numbers(None) == numbers(FAIR)
+    assert any(explored for explored, _ in numbers(FAIR))
+
+
+@pytest.mark.parametrize("mode", ["explore", "exploit", "frozen"])
+@pytest.mark.parametrize("policy", [PairRank(), PDGD()])
+@pytest.mark.parametrize("pins", [{}, {17: 2}, {17: 2, 3: 10, 5: 13}])
+def test_a_reload_gives_the_same_list_and_the_next_page_continues_it(
+    policy: Policy, mode: Any, pins: dict[int, int]
+) -> None:
+    clock = Clock()
+    service = make(MemoryStore(), clock)
+    service.create("shop", RankerSettings(policy=policy, fair=FairSettings(shares="equal", tolerance=1)))
+    live(service, clock, 10, k=10)
+    service.set_mode("shop", mode)
+    mine = of_sellers(np.random.default_rng(3), ("a", "a", "b"), 40, pins)
+    who = {"ranker": "shop", "session_id": "me", "user_query": "mugs"}
+    first = service.rank(mine, k=10, **who)
+    for number in range(8):  # others come in between, and the account goes on
+        other = of_sellers(np.random.default_rng(number), SELLERS, 30)
+        service.rank(other, k=10, ranker="shop", session_id=f"other {number}")
+        assert service.rank(mine, k=10, **who).object_ids == first.object_ids
+        assert service.rank(mine, k=20, **who).object_ids[:10] == first.object_ids
+    assert all(service.replay(each.query_id).identical for each in service.lists("shop", last=99))
+    clock.now += service.settings("shop").window + 1
+    assert service.audit(service.rank(mine, k=10, **who).query_id).impression.exposure.ahead == tuple(  # type: ignore[union-attr]
+        account_before(service, name) for name in dict.fromkeys(each.group for each in mine)
+    ), "after the window, the account is that of the day"
+
+
+def account_before(service: RankingService, group: str) -> int:
+    """The account before the last list."""
+    told = service.lists("shop", last=1)[0].exposure
+    assert told is not None
+    row = told.groups.index(group)
+    change = told.granted[row] - told.due[row] - told.lapsed[row]
+    return account_in_memory(service)[group] - change
+
+
+def test_guardrails_come_after_the_merge_and_what_they_undo_stays_in_the_account(store: Store) -> None:
+    clock = Clock()
+    service = make(store, clock)
+    rules = RankerSettings(fair=replace(FAIR, tolerance=0.5), freeze_top=True, max_displacement=1)
+    service.create("shop", rules, mode="exploit")
+    rng = np.random.default_rng(0)
+    for _ in range(15):
+        plain = enumerate(some_candidates(rng))
+        candidates = [replace(each, group="a" if row < 5 else "b") for row, each in plain]
+        shown = service.rank(candidates, ranker="shop", k=4)
+        found = service.audit(shown.query_id).impression
+        assert all(abs(row - index) <= 1 for index, row in enumerate(found.order.tolist()))
+        assert service.replay(shown.query_id).identical
+    assert shown.provenance.within is False
+    assert account_by_hand(store)["a"] > 10 * LOOK
+    assert account_by_hand(store) == account_in_memory(service)
+
+
+def test_what_was_lost_leaves_the_account() -> None:
+    store = MemoryStore()
+    service = make(store)
+    service.create("shop", RankerSettings(fair=FAIR))
+    candidates = of_sellers(np.random.default_rng(0), SELLERS)
+    service.rank(candidates, ranker="shop")
+    before = account_in_memory(service)
+    store.close()
+    service.rank(candidates, ranker="shop")
+    assert service.health().rankers["shop"].unlogged == 1
+    assert account_in_memory(service) == before == account_by_hand(store)
+
+
+def test_a_list_that_was_never_shown_was_never_counted(store: Store) -> None:
+    service = make(store)
+    service.create("shop", RankerSettings(fair=FAIR))
+    candidates = of_sellers(np.random.default_rng(0), SELLERS)
+    service.rank(candidates, ranker="shop", query_id="one")
+    service.audit("one")
+    made = service.prepare(RankRequest(ranker="shop", candidates=columns(candidates)))
+    assert account_in_memory(service) == account_by_hand(store)
+    service.publish(made)
+    service.audit(made.response.query_id)
+    assert account_in_memory(service) == account_by_hand(store)
+
+
+def test_lists_of_other_processes_are_taken_in_with_a_tick(store: Store) -> None:
+    one = make(store, prefix="x")
+    one.create("shop", RankerSettings(fair=FAIR))
+    other = make(store, prefix="y")
+    rng = np.random.default_rng(0)
+    for service in (one, other, other, one):
+        shown = service.rank(of_sellers(rng, SELLERS), ranker="shop")
+        service.audit(shown.query_id)
+    for service in (one, other):
+        service.tick()
+        settle(store)
+        assert account_in_memory(service) == account_by_hand(store)
+
+
+def settle(store: Store) -> None:
+    """Whatever was submitted is done."""
+    store.submit(lambda transaction: transaction.rankers()).result()
+    store.submit(lambda transaction: transaction.rankers()).result()
+
+
+changes = st.lists(st.integers(-50, 50), min_size=1, max_size=5)
+
+
+@given(changes, st.lists(st.integers(-60, 60), min_size=6, max_size=6), st.integers(1, 60))
+def test_a_change_is_limited_so_that_no_account_goes_farther_out(
+    changed: list[int], ahead: list[int], most: int
+) -> None:
+    change = [*changed, -sum(changed)]
+    found = limited(change, ahead[: len(change)], most)
+    assert sum(found) == 0
+    for more, counted, before in zip(change, found, ahead, strict=False):
+        assert abs(counted) <= abs(more)
+        assert counted * more >= 0
+        assert abs(before + counted) <= max(most, abs(before))
+    inside = all(abs(a + b) <= most and abs(a) <= most for a, b in zip(change, ahead, strict=False))
+    assert not inside or found == change, "what stays within the most counts in full"
+
+
+@given(st.permutations(range(7)), st.integers(1, 7), st.permutations(range(7)))
+def test_turned_pairs_are_those_that_stood_otherwise(drawn: list[int], k: int, shown: list[int]) -> None:
+    order = shown[:k]
+    brute = sum(
+        1
+        for index, lower in enumerate(order)
+        for upper in drawn[: drawn.index(lower)]
+        if upper not in order[:index]
+    )
+    assert Merge(drawn=drawn, order=order, violated=0).turned == brute
