@@ -11,6 +11,7 @@ from rich.table import Table
 
 from rankloop.cli import names
 from rankloop.cli.console import CONSOLE
+from rankloop.cli.service_log import rounds_in
 from rankloop.evaluation import (
     ESTIMATORS,
     OPEN_BANDIT,
@@ -33,7 +34,10 @@ NOTES = (
 
 
 def evaluate(
-    log: Annotated[Path, typer.Argument(help="A CSV file with a header, plain, .gz or .xz.")],
+    log: Annotated[
+        Path,
+        typer.Argument(help="A CSV file with a header or a stopped service's folder."),
+    ],
     policies: Annotated[
         str, typer.Option(help="Policies for one ad, comma-separated; see `rankloop list`.")
     ] = "auc-ranker,ad-logistic,random",
@@ -50,6 +54,7 @@ def evaluate(
     train_share: Annotated[
         float, typer.Option(help="How much of the log policies learn from before the rest judges them.")
     ] = 0.5,
+    ranker: Annotated[str, typer.Option(help="Whose log, if it is that of a service.")] = "default",
     level: Annotated[float, typer.Option(help="With which probability the bounds hold.")] = 0.95,
 ) -> None:
     """Estimate the click rate of policies from a log with propensities, without showing them to anybody.
@@ -58,6 +63,8 @@ def evaluate(
 
     For example:
 
+    `rankloop evaluate rankloop-data --ranker banner --policies squarecb,random`
+
     `rankloop evaluate log.csv --columns reward=click,shown=ad,propensity=p,context=age+country`
 
     `rankloop evaluate random_all.csv.xz --open-bandit --policies auc-ranker:epsilon=0.2,random`
@@ -65,7 +72,7 @@ def evaluate(
     if open_bandit and columns:
         raise SettingError("--open-bandit says what the columns are: leave --columns out")
     mapping = OPEN_BANDIT if open_bandit else Columns.parse(columns)
-    learned, judged = parts(log, train, mapping, train_share)
+    learned, judged = parts(log, train, mapping, train_share, ranker)
     CONSOLE.print(
         f"{len(learned):,} rounds to learn from, {len(judged):,} to judge by: {len(judged.ads)} ads, "
         f"{judged.contexts.shape[1]} features, click rate {judged.mean_reward:.4%}",
@@ -79,15 +86,21 @@ def evaluate(
         CONSOLE.print(f"[dim]{note}[/]")
 
 
-def parts(log: Path, train: Path | None, mapping: Columns, share: float) -> tuple[LoggedRounds, LoggedRounds]:
+def parts(
+    log: Path, train: Path | None, mapping: Columns, share: float, ranker: str
+) -> tuple[LoggedRounds, LoggedRounds]:
     """The rounds to learn from, and those to judge by."""
+
+    def read(path: Path) -> LoggedRounds:
+        return rounds_in(path, ranker) if (path / "log.db").exists() else read_rounds(path, mapping)
+
     if train is not None:
-        both = read_rounds(train, mapping), read_rounds(log, mapping)
+        both = read(train), read(log)
         widths = [part.contexts.shape[1] for part in both]
         if widths[0] != widths[1]:
             raise DataError(f"both logs must have the same features, found {widths[0]} and {widths[1]}")
         return both
-    rounds = read_rounds(log, mapping)
+    rounds = read(log)
     cut = round(share * len(rounds))
     if not 0 < cut < len(rounds):
         raise SettingError(f"--train-share must leave rounds for both parts, found {share} of {len(rounds)}")

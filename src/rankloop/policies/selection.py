@@ -28,6 +28,7 @@ class SelectionPolicy(KnowsItems):
     evidence_about: ClassVar[EvidenceAbout] = "documents"  # a click means the same whoever chose the ad
     features_of: ClassVar[FeaturesOf] = "context"
     scores_alone: ClassVar[bool] = False
+    learns_from_silence: ClassVar[bool] = True  # no click is a 0
 
     @abstractmethod
     def propensities(self, query: Query) -> FloatArray:
