@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,6 +13,7 @@ import pytest
 from rankloop.checks import small_world
 from rankloop.data import Dataset
 from rankloop.experiments import (
+    Answerable,
     Average,
     Cumulative,
     LoopMeasure,
@@ -28,10 +30,10 @@ from rankloop.experiments import (
     write_report,
 )
 from rankloop.experiments.simulation.probes import Blocks, BlockSizeByPosition, CosineToOffline
-from rankloop.metrics import AP, DCG, ERR, METRICS, MRR, NDCG, PairwiseRegret, Precision
-from rankloop.policies import PairRank
-from rankloop.types import Ranking, SettingError, Signal
-from rankloop.users import Preset
+from rankloop.metrics import AP, DCG, ERR, METRICS, MRR, NDCG, Metric, PairwiseRegret, Precision
+from rankloop.policies import ListNet, PairRank, Random
+from rankloop.types import DataError, QuerySet, Ranking, SettingError, Signal
+from rankloop.users import Labels, Preset
 
 ASKED = (
     Offline(ERR(k=10)),
@@ -40,6 +42,7 @@ ASKED = (
     Online(MRR()),
     Cumulative(Precision(k=3), discount=0.9),
     Total(DCG(k=5)),
+    Answerable(Precision(k=3, relevant_from=2)),
     *usual_measures(5),
 )
 WORLD, USER = small_world(), Preset("informational").for_grades(3)
@@ -71,7 +74,7 @@ def test_wrong_names_are_explained(text: str, message: str) -> None:
 
 
 def test_every_metric_can_be_measured_in_every_way() -> None:
-    ways = (Offline, Online, Cumulative, Average, Total)
+    ways = (Offline, Online, Cumulative, Average, Total, Answerable)
     measures = tuple(way(kind()) for kind in METRICS.values() for way in ways)
     protocol = Protocol(rounds=20, k=5, checkpoints=2, measures=measures)
     records = list(simulate(PairRank(), USER, WORLD, WORLD, seed=0, protocol=protocol))
@@ -100,6 +103,55 @@ def test_lists_shown_are_measured_as_the_metric_says() -> None:
     assert last["online MRR"] == pytest.approx(np.mean(mrr[start:]))
     assert last["cumulative Precision@3"] == pytest.approx(sum(0.9**t * v for t, v in enumerate(precision)))
     assert last["total DCG@5"] == pytest.approx(sum(dcg))
+
+
+def barren(grades: np.ndarray) -> QuerySet:
+    """The small world with other grades for its first half of queries."""
+    relevance = WORLD.relevance.copy()
+    half = WORLD.offsets[len(WORLD) // 2]
+    relevance[:half] = grades
+    return replace(WORLD, relevance=relevance)
+
+
+@pytest.mark.parametrize("metric", [NDCG(k=2), Precision(k=3, relevant_from=2)], ids=repr)
+def test_queries_without_a_relevant_document_are_left_out_where_asked(metric: Metric) -> None:
+    world = barren(np.array(metric.least_relevant - 1))
+    protocol = Protocol(rounds=40, k=5, checkpoints=2, measures=(Average(metric), Answerable(metric)))
+    shown: list[tuple[int, float, bool]] = []
+
+    class Witness(Labels):
+        def respond(self, ranking, relevance, rng):  # type: ignore[no-untyped-def]
+            answerable = bool(relevance.max() >= metric.least_relevant)
+            shown.append((len(shown) + 1, metric(ranking.order, relevance), answerable))
+            return super().respond(ranking, relevance, rng)
+
+    records = list(simulate(Random(), Witness(), world, world, seed=0, protocol=protocol))
+    found = {(record.round, record.measure): record.value for record in records}
+    assert {answerable for _, _, answerable in shown} == {True, False}
+    for end in protocol.checkpoint_rounds()[1:]:
+        counted = [value for past, value, answerable in shown if past <= end and answerable]
+        everything = [value for past, value, _ in shown if past <= end]
+        assert found[end, Average(metric)] == pytest.approx(np.mean(everything))
+        if counted:
+            assert found[end, Answerable(metric)] == pytest.approx(np.mean(counted))
+        else:
+            assert (end, Answerable(metric)) not in found
+
+
+def test_a_measure_of_answerable_queries_needs_one() -> None:
+    world = replace(WORLD, relevance=np.zeros_like(WORLD.relevance))
+    protocol = Protocol(rounds=5, measures=(Answerable(NDCG(k=10)),))
+    with pytest.raises(DataError, match="'average nDCG@10'"):
+        list(simulate(Random(), Labels(), world, world, seed=0, protocol=protocol))
+
+
+def test_measuring_more_changes_no_other_number() -> None:
+    few = (Average(NDCG(k=5)), Offline(NDCG(k=5)))
+    runs = [
+        list(simulate(ListNet(), Labels(), WORLD, WORLD, seed=3, protocol=Protocol(rounds=50, measures=each)))
+        for each in (few, (*few, Answerable(NDCG(k=5))))
+    ]
+    assert [record for record in runs[1] if record.measure in few] == runs[0]
 
 
 def test_two_measures_of_one_name_are_refused() -> None:

@@ -9,9 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rankloop.checks import Make, check_policy
 from rankloop.data import Items
+from rankloop.explorers import greedy
 from rankloop.learning.objectives import APGain, AUCLoss, DCGGain, NDCGGain, Objective, PrecisionGain, SumLoss
 from rankloop.policies import Live, Planned, RTopKItems, Schedule, ThompsonItems, UCBItems
 from rankloop.spelling import build, catalogue, describe, parse, spell
@@ -70,7 +73,7 @@ def every_block(policy: RTopKItems, grades: IntArray) -> Iterator[tuple[float, R
         further = []
         for probability, past in ways:
             size = min(past.top_k, count)
-            unseen = past._unseen(past._find(items(count))).size if past.schedule.once else count
+            unseen = unseen_of(past, count) if past.schedule.once else count
             chance = past.schedule.chance(
                 cells=-(-count // size), left=-(-unseen // size), passed=int(past.passed), length=lists
             )
@@ -87,6 +90,12 @@ def every_block(policy: RTopKItems, grades: IntArray) -> Iterator[tuple[float, R
                     further.append((likely * float(np.prod(notes)), after))
         ways = merged(further)
     return iter(ways)
+
+
+def unseen_of(policy: RTopKItems, count: int) -> int:
+    """How many items the block has not seen."""
+    (seen,) = policy._known(items(count), "block_counts")
+    return int((seen == 0).sum())
 
 
 def merged(ways: list[tuple[float, RTopKItems]]) -> list[tuple[float, RTopKItems]]:
@@ -122,8 +131,8 @@ def test_the_estimate_of_a_live_block_is_unbiased_where_there_is_one() -> None:
     policy = RTopKItems(top_k=1, schedule=Live(3, 1))
     expected, seen = np.zeros(2), np.zeros(2)
     for probability, after in every_block(policy, grades):
-        expected += probability * after.score(items(2)) * (after.counts[after._find(items(2))] > 0)
-        seen += probability * (after.counts[after._find(items(2))] > 0)
+        expected += probability * after.score(items(2)) * (after._known(items(2), "counts")[0] > 0)
+        seen += probability * (after._known(items(2), "counts")[0] > 0)
     assert expected / seen == pytest.approx(grades.mean(axis=0))
 
 
@@ -175,6 +184,59 @@ def test_items_are_known_wherever_they_stand_and_new_ones_may_appear() -> None:
             policy.learn(Feedback(shown, grades, signal="grades"))
         assert policy.score(items(8)).argsort()[-4:] % 2 == pytest.approx(np.ones(4))
         assert policy.score(Query("new", np.empty((1, 0)), ("never met",))).tolist() == [0.0]
+
+
+class Notebook:
+    """What the bandits do, item by item: the sum of shares and the number of grades of each name."""
+
+    def __init__(self) -> None:
+        self.totals: dict[str, float] = {}
+        self.counts: dict[str, int] = {}
+        self.lists = 0
+
+    def thompson(self, names: list[str], rng: np.random.Generator) -> IntArray:
+        good = np.array([self.totals.get(name, 0.0) for name in names])
+        seen = np.array([self.counts.get(name, 0) for name in names])
+        return (-rng.beta(1 + good, 1 + seen - good)).argsort()[:3]
+
+    def ucb(self, names: list[str], rng: np.random.Generator) -> IntArray:
+        return greedy(np.array([self._bound(name) for name in names]), 3, rng)
+
+    def _bound(self, name: str) -> float:
+        count = self.counts.get(name, 0)
+        bonus = np.sqrt(0.5 * np.log1p(float(self.lists)) / max(count, 1))
+        return float(self.totals[name] / count + bonus) if count else np.inf
+
+    def note(self, shown: Ranking, grades: IntArray) -> None:
+        for name, grade in zip(shown.doc_ids, grades.tolist(), strict=True):
+            self.totals[name] = self.totals.get(name, 0.0) + min((2.0**grade - 1) / 3, 1.0)
+            self.counts[name] = self.counts.get(name, 0) + 1
+        self.lists += 1
+
+
+@given(
+    among=st.lists(st.sets(st.sampled_from("abcdefgh"), min_size=1) | st.just(set("abcd")), max_size=20),
+    seed=st.integers(0, 100),
+    saved=st.integers(1, 20),
+)
+@pytest.mark.parametrize("kind", [ThompsonItems, UCBItems])
+def test_whichever_items_are_asked_for_lists_are_those_of_a_notebook(
+    kind: Any, among: list[set[str]], seed: int, saved: int
+) -> None:
+    policy, book = kind(top_grade=2.0), Notebook()
+    rngs = [np.random.default_rng(seed) for _ in range(2)]
+    for number, candidates in enumerate(among):
+        names = np.random.default_rng(seed).permutation(sorted(candidates)).tolist()
+        shown = policy.rank(Query("any", np.empty((len(names), 0)), tuple(names)), k=3, rng=rngs[0])
+        expected = (book.thompson if kind is ThompsonItems else book.ucb)(names, rngs[1])
+        assert shown.order.tolist() == expected.tolist()
+        grades = np.random.default_rng(number).integers(0, 4, len(shown))
+        policy.learn(Feedback(shown, grades, signal="grades"))
+        book.note(shown, grades)
+        scores = [book.totals.get(name, 0.0) / max(book.counts.get(name, 0), 1) for name in names]
+        assert policy.score(shown.query).tolist() == scores
+        if number % saved == 0:
+            policy = policy.from_state(policy.state())
 
 
 def test_what_is_not_graded_is_not_learned() -> None:

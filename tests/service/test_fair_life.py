@@ -7,6 +7,7 @@ retention, faults of the store, restarts and crashes.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -54,7 +55,7 @@ class FairLife(ServiceLife):
     """Two rankers whose candidates belong to sellers."""
 
     @initialize(rules=some_rules, fair=some_fairness, others=some_rules)
-    def begin(self, rules: RankerSettings, fair: FairSettings, others: RankerSettings) -> None:  # type: ignore[override]
+    def begin(self, rules: RankerSettings, fair: FairSettings, others: RankerSettings) -> None:
         self.service.create("shop", replace(rules, policy=self.policy, fair=fair))
         self.service.create("other", others)
 
@@ -71,9 +72,9 @@ class FairLife(ServiceLife):
     def reload(self, ranker: str, n: int, names: set[str], pin: int) -> None:
         """A session asks twice, and then for the next page; somebody else comes in between."""
         mine = self.candidates(n, sorted(names), pin)
-        who = {"ranker": ranker, "session_id": self.ids(), "user_query": "again"}
+        who: dict[str, Any] = {"ranker": ranker, "session_id": self.ids(), "user_query": "again"}
         for k in (3, 3, n):
-            self.lists.append(self.service.rank(mine, k=k, **who))  # type: ignore[arg-type]
+            self.lists.append(self.service.rank(mine, k=k, **who))
             self.show(ranker, 5, names, 0)
         first, second = self.lists[-6], self.lists[-4]
         if first.provenance.model == second.provenance.model:

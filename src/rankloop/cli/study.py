@@ -16,6 +16,7 @@ from rankloop.data import load
 from rankloop.experiments import (
     PICTURES,
     TABLES,
+    Answerable,
     Cumulative,
     Pool,
     Suite,
@@ -143,6 +144,7 @@ def conventions(sweep: Sweep) -> dict[str, str]:
     """What must be known to compare the numbers with anyone else's."""
     protocol = sweep.protocol
     without = {"skip": "left out of the offline mean", "zero": "0 offline", "one": "1 offline"}
+    answerable = any(isinstance(measure, Answerable) for measure in protocol.measured())
     return {
         "protocol": f"{protocol.rounds:,} rounds, {protocol.k} results shown; policies with the same seed "
         "meet the same queries and the same luck",
@@ -151,7 +153,8 @@ def conventions(sweep: Sweep) -> dict[str, str]:
             for measure in protocol.measured()
             if isinstance(measure, Cumulative)
         },
-        "queries without a relevant document": f"0 online, {without[protocol.without_relevant]}",
+        "queries without a relevant document": f"0 online, {without[protocol.without_relevant]}"
+        + (", left out of what is answerable" if answerable else ""),
         "users": "decide to stop only after a click; those marked stop=every at every result they examine",
         **(
             {"skylines": f"{', '.join(sweep.outside)}: taught by the labels, out of competition"}

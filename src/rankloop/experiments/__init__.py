@@ -10,6 +10,7 @@ from rankloop.experiments.report.table import summary_markdown, summary_table
 from rankloop.experiments.simulation.logs import logged
 from rankloop.experiments.simulation.loop import Record, simulate
 from rankloop.experiments.simulation.measures import (
+    Answerable,
     Average,
     Cumulative,
     LoopMeasure,
@@ -42,6 +43,7 @@ __all__ = [
     "PICTURES",
     "SUITES",
     "TABLES",
+    "Answerable",
     "Average",
     "Change",
     "ComputedTable",

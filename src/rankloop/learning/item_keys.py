@@ -52,7 +52,10 @@ def _hashed(ids: Sequence[str]) -> ItemKeys:
     order = np.argsort(keys, kind="stable")
     ranks = np.empty(len(keys), dtype=np.int64)
     ranks[order] = np.arange(len(keys))
-    return ItemKeys(keys, keys[order], ranks)
+    found = ItemKeys(keys, keys[order], ranks)
+    for array in (found.keys, found.ascending, found.ranks):
+        array.setflags(write=False)  # one serves every caller
+    return found
 
 
 @lru_cache(maxsize=256)

@@ -49,25 +49,23 @@ class AdForest(BatchSelection):
 
     def score(self, query: Query) -> FloatArray:
         """The mean share of clicks over the trees; ads that cannot be the best yet are below all others."""
-        index = self._find(query)
-        ready = self._known(self.ready, index).astype(np.bool_)
-        return below_all(self._chances(index, self._context(query)), ready)
+        (ready,) = self._known(query, "ready")
+        return below_all(self._chances(query, self._context(query)), ready.astype(np.bool_))
 
     def contributions(self, query: Query) -> FloatArray:
         """By how much the share of clicks would fall if a feature were 0."""
-        index, context = self._find(query), self._context(query)
-        chances = self._chances(index, context)
-        found = np.zeros((index.size, context.size))
+        context = self._context(query)
+        chances, found = self._chances(query, context), np.zeros((query.n_docs, context.size))
         for feature in range(context.size):
             without = np.where(np.arange(context.size) == feature, 0.0, context)
-            found[:, feature] = chances - self._chances(index, without)
+            found[:, feature] = chances - self._chances(query, without)
         return found
 
-    def _chances(self, index: IntArray, context: FloatArray) -> FloatArray:
+    def _chances(self, query: Query, context: FloatArray) -> FloatArray:
         if not len(self.nodes):
-            return np.zeros(index.size)
-        leaves = descend(self.nodes, self._known(self.roots, index), context)
-        return np.asarray(leaves.mean(axis=-1))
+            return np.zeros(query.n_docs)
+        (roots,) = self._known(query, "roots")
+        return np.asarray(descend(self.nodes, roots, context).mean(axis=-1))
 
     def _fit_ads(self, fits: list[tuple[int, FloatArray, FloatArray]]) -> None:
         forests = {index: self._grown(positive, negative) for index, positive, negative in fits}

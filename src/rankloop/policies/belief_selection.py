@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.learning.item_keys import KeyArray
+from rankloop.learning.item_keys import KeyArray, keys_of
 from rankloop.policies.selection import SelectionPolicy, check_rows
 from rankloop.policies.state_fields import padded, state
 from rankloop.types import Array, BoolArray, FloatArray, Query, SettingError
@@ -67,16 +67,16 @@ class BeliefSelection(SelectionPolicy):
 
     def contributions(self, query: Query) -> FloatArray:
         """Mean weight times feature; the intercept is the ad's own."""
-        context = self._context(query)
-        found: FloatArray = self._known(self.means, self._find(query))[:, 1:] * context
-        return found
+        (means,) = self._known(query, "means")
+        return np.asarray(means[:, 1:] * self._context(query))
 
     def _belief(self, query: Query) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of each candidate's score, [n_docs] and [n_docs]."""
-        index, x = self._find(query), np.concatenate(([1.0], self._context(query)))
-        means = self._known(self.means, index) @ x
-        variances = np.einsum("aij,i,j->a", self._known(self.covariances, index), x, x)
-        return means, np.where(index < 0, self._fresh_variance(query), variances)
+        x = np.concatenate(([1.0], self._context(query)))
+        means, covariances = self._known(query, "means", "covariances")
+        variances = np.einsum("aij,i,j->a", covariances, x, x)
+        never = self._find(keys_of(query).keys) < 0
+        return means @ x, np.where(never, self._fresh_variance(query), variances)
 
     def _fresh_variance(self, query: Query) -> float:
         features = query.context.features

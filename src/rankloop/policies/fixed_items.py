@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import ClassVar, Self
 
 import numpy as np
@@ -48,7 +49,8 @@ class FixedItems(KnowsItems):
     @property
     def top_worth(self) -> float:
         """What an item of the highest grade is worth."""
-        return float(self._worth(np.array(self.top_grade)))
+        assert isinstance(self.objective, AdditiveObjective)
+        return _top_worth(self.objective, self.top_grade)
 
     def _worth(self, grades: FloatArray) -> FloatArray:
         assert isinstance(self.objective, AdditiveObjective)
@@ -62,6 +64,11 @@ def mean_worth(totals: FloatArray, counts: IntArray) -> FloatArray:
     [1.5, 0.0]
     """
     return totals / np.maximum(counts, 1)
+
+
+@lru_cache(maxsize=64)
+def _top_worth(objective: AdditiveObjective, top_grade: float) -> float:
+    return float(objective.worth(np.array(top_grade)))
 
 
 def _why_not(objective: Objective) -> str:

@@ -44,5 +44,5 @@ class ItemMeans(FixedItems):
 
     def score(self, query: Query) -> FloatArray:
         """The mean share of the highest worth; 0 for items never graded."""
-        index = self._find(query)
-        return mean_worth(self._known(self.totals, index), self._known(self.counts, index))
+        totals, counts = self._known(query, "totals", "counts")
+        return mean_worth(totals, counts)

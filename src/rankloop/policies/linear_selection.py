@@ -33,10 +33,9 @@ class LinearSelection(BatchSelection):
 
     def score(self, query: Query) -> FloatArray:
         """How far above its threshold each ad is; those that cannot be the best yet are below all others."""
-        index = self._find(query)
-        plain = self._known(self.weights, index) @ self._context(query)
-        scores = self._known(self.slopes, index) * plain - self._known(self.offsets, index)
-        return below_all(scores, self._known(self.ready, index).astype(np.bool_))
+        weights, slopes, offsets, ready = self._known(query, "weights", "slopes", "offsets", "ready")
+        scores = slopes * (weights @ self._context(query)) - offsets
+        return below_all(scores, ready.astype(np.bool_))
 
     def scores_of(self, contexts: FloatArray) -> FloatArray:
         """The scores of all ads met, for many contexts at once: [n, n_ads]; not ready: minus infinity."""
@@ -45,9 +44,8 @@ class LinearSelection(BatchSelection):
 
     def contributions(self, query: Query) -> FloatArray:
         """Slope times weight times feature."""
-        index = self._find(query)
-        weights = (self._known(self.slopes, index) * self._known(self.ready, index))[:, None]
-        return np.asarray(weights * self._known(self.weights, index) * self._context(query))
+        weights, slopes, ready = self._known(query, "weights", "slopes", "ready")
+        return np.asarray((slopes * ready)[:, None] * weights * self._context(query))
 
     def _fit_ads(self, fits: list[tuple[int, FloatArray, FloatArray]]) -> None:
         weights, slopes, offsets = self.weights.copy(), self.slopes.copy(), self.offsets.copy()

@@ -66,9 +66,9 @@ class RTopKItems(FixedItems):
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """The perturbed leader's list or, by chance, one with a cell on top; the cell is the evidence."""
-        index = self._find(query)
-        cell = self._draw_cell(index, min(k, self.top_k, query.n_docs), rng)
-        order: IntArray = (-self._perturbed(index, k, rng)).argsort()
+        totals, counts, seen = self._known(query, "totals", "counts", "block_counts")
+        cell = self._draw_cell(seen, min(k, self.top_k, query.n_docs), rng)
+        order: IntArray = (-self._perturbed(totals, counts, k, rng)).argsort()
         if cell.size:
             order = self._exploring(cell, order, rng)
         return Ranking(query, order[:k], {"cell": cell})
@@ -86,14 +86,14 @@ class RTopKItems(FixedItems):
 
     def score(self, query: Query) -> FloatArray:
         """What each item is worth on average, by the blocks so far; 0 for those never seen."""
-        index = self._find(query)
-        return mean_worth(self._known(self.totals, index), self._known(self.counts, index))
+        totals, counts = self._known(query, "totals", "counts")
+        return mean_worth(totals, counts)
 
-    def _draw_cell(self, index: IntArray, size: int, rng: np.random.Generator) -> IntArray:
+    def _draw_cell(self, seen: IntArray, size: int, rng: np.random.Generator) -> IntArray:
         """The rows to be shown on top in order to see their grades; none, if this list does not explore."""
-        items, cells = index.size, _cells(index.size, size)
+        items, cells = seen.size, _cells(seen.size, size)
         length = self.schedule.length(int(self.block), cells=cells, items=items)
-        pool = self._unseen(index) if self.schedule.once else items
+        pool = (seen == 0).nonzero()[0] if self.schedule.once else items  # rows, or how many
         count = pool if isinstance(pool, int) else pool.size
         left = _cells(count, size)
         chance = self.schedule.chance(cells=cells, left=left, passed=int(self.passed), length=length)
@@ -102,16 +102,12 @@ class RTopKItems(FixedItems):
         start = size * int(rng.integers(left))
         return rng.permutation(pool)[start : start + size]
 
-    def _unseen(self, index: IntArray) -> IntArray:
-        """The rows whose grades this block has not seen."""
-        return np.flatnonzero(self._known(self.block_counts, index) == 0)
-
-    def _perturbed(self, index: IntArray, k: int, rng: np.random.Generator) -> FloatArray:
+    def _perturbed(
+        self, totals: FloatArray, counts: IntArray, k: int, rng: np.random.Generator
+    ) -> FloatArray:
         """The totals, each as if the item had been there in all blocks, and a perturbation."""
-        totals, counts = self._known(self.totals, index), self._known(self.counts, index)
-        return mean_worth(totals, counts) * int(self.block) + rng.random(index.size) * self._noise(
-            index.size, k
-        )
+        noise = rng.random(totals.size) * self._noise(totals.size, k)
+        return mean_worth(totals, counts) * int(self.block) + noise
 
     def _noise(self, items: int, k: int) -> float:
         r"""How large perturbations are, $1/\epsilon$; in theory the top worth times $\sqrt{mK}$."""

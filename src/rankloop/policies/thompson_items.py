@@ -36,6 +36,5 @@ class ThompsonItems(ItemMeans):
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """The best draws first."""
-        index = self._find(query)
-        good, seen = self._known(self.totals, index), self._known(self.counts, index)
+        good, seen = self._known(query, "totals", "counts")
         return Ranking(query, (-rng.beta(1 + good, 1 + seen - good)).argsort()[:k])

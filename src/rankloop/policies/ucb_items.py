@@ -46,8 +46,8 @@ class UCBItems(ItemMeans):
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """The highest bounds first."""
-        index = self._find(query)
-        seen = self._known(self.counts, index)
-        bonus = np.sqrt(self.width * np.log1p(float(self.lists)) / np.maximum(seen, 1))
-        bounds = np.where(seen > 0, self._known(self.totals, index) / np.maximum(seen, 1) + bonus, np.inf)
+        good, seen = self._known(query, "totals", "counts")
+        often = np.maximum(seen, 1)
+        bounds = good / often + np.sqrt(self.width * np.log1p(float(self.lists)) / often)
+        bounds[seen == 0] = np.inf
         return Ranking(query, greedy(bounds, k, rng))

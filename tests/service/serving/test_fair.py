@@ -141,7 +141,7 @@ def test_exploring_is_counted_as_if_nobody_had_merged() -> None:
 
 @pytest.mark.parametrize("mode", ["explore", "exploit", "frozen"])
 @pytest.mark.parametrize("policy", [PairRank(), PDGD()])
-@pytest.mark.parametrize("pins", [{}, {17: 2}, {17: 2, 3: 10, 5: 13}])
+@pytest.mark.parametrize("pins", [{}, {17: 2}, {17: 2, 3: 10, 5: 13}, {17: 11}, {17: 1, 3: 11, 5: 12}])
 def test_a_reload_gives_the_same_list_and_the_next_page_continues_it(
     policy: Policy, mode: Any, pins: dict[int, int]
 ) -> None:

@@ -18,7 +18,7 @@ DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])  # the next seven policies reuse
 TOTAL_WIDTH = 930  # pixels for all panels together
 MOST_POINTS = 200  # per line: more cannot be told apart on a panel and only make the file large
 FEWEST_FOR_A_BAND = 3  # the interval of two runs is so wide that it would hide the lines
-LONGEST_NAME = 50  # letters of a policy's name in the legend
+LONGEST_NAME = 50  # letters of a policy's name in a legend of several columns
 
 
 def learning_curves(
@@ -120,8 +120,9 @@ def _policy_channels(
     symbol: dict[str, Any] = {"symbolType": "stroke", "symbolStrokeWidth": 3, "symbolSize": 260}
     widths = [7 * min(len(name), LONGEST_NAME) + 55 for name in shown]  # about what a name and its line take
     columns = len(shown) if sum(widths) <= room else max(room // max(widths), 1)
+    limit = 7 * LONGEST_NAME if columns > 1 else room - 55  # alone in its row, a name may be as long as that
     legend = alt.Legend(
-        title=None, values=shown, columns=columns, labelLimit=7 * LONGEST_NAME, symbolOpacity=1, **symbol
+        title=None, values=shown, columns=columns, labelLimit=limit, symbolOpacity=1, **symbol
     )
     return (
         alt.Color("policy:N", scale=alt.Scale(domain=names, range=list(colours.values())), legend=legend),

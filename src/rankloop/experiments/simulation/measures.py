@@ -13,11 +13,12 @@ from rankloop.metrics import (
     Metric,
     PairwiseRegret,
     discounted_cumulative,
+    has_relevant,
     mean_over_queries,
     parse_metric,
 )
 from rankloop.metrics.mean import WithoutRelevant
-from rankloop.types import FloatArray, QuerySet, SettingError
+from rankloop.types import BoolArray, DataError, FloatArray, QuerySet, SettingError
 
 Direction: TypeAlias = Literal["higher", "lower"]
 
@@ -234,13 +235,49 @@ class Regret(LoopMeasure):
         return (behind if self.metric.higher_is_better else -behind) / got.size
 
 
-KINDS: Mapping[str, type[Offline | Online | Cumulative | Average | Total | Regret]] = {
+class Answerable(LoopMeasure):
+    """How good the lists were that people saw for queries with a relevant document: the mean over all so far.
+
+    For other queries every list is equally good. `Average` counts 0 for them, as is usual online; papers that
+    leave them out have means that are higher by as much as there are such queries.
+
+    >>> Answerable(NDCG(k=10)).name, Answerable(NDCG(k=10)).kind
+    ('answerable nDCG@10', 'answerable')
+    """
+
+    def __init__(self, metric: Metric) -> None:
+        super().__init__(
+            metric,
+            kind="answerable",
+            name=f"answerable {metric}",
+            title=f"average {metric}, queries with a relevant document",
+            meaning="How good were the lists people saw, from the first on, where something was to be found? "
+            "Queries without a relevant document are left out.",
+        )
+
+    def counted(self, queries: QuerySet) -> BoolArray:
+        """Which queries count: [n_queries]."""
+        found = has_relevant(queries, self.metric.least_relevant)
+        if not found.any():
+            raise DataError(
+                f"{self.name}: none of the {len(queries)} training queries has a document of grade "
+                f"{self.metric.least_relevant} or higher; check the labels or measure 'average {self.metric}'"
+            )
+        return found
+
+    def value(self, values: FloatArray) -> float:
+        """From the metric of every list so far whose query counts."""
+        return float(values.mean())
+
+
+KINDS: Mapping[str, type[Offline | Online | Cumulative | Average | Total | Regret | Answerable]] = {
     "offline": Offline,
     "online": Online,
     "cumulative": Cumulative,
     "average": Average,
     "total": Total,
     "regret": Regret,
+    "answerable": Answerable,
 }
 
 

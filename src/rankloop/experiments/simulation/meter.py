@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rankloop.experiments.simulation.hindsight import BestFixedOrder
-from rankloop.experiments.simulation.measures import LoopMeasure, Offline, Regret, ShownMeasure
+from rankloop.experiments.simulation.measures import Answerable, LoopMeasure, Offline, Regret, ShownMeasure
 from rankloop.experiments.simulation.protocol import Protocol
 from rankloop.metrics import Metric
 from rankloop.metrics.base import Grader
@@ -22,11 +22,11 @@ class Meter:
         self._policy = policy
         self._measures = protocol.measured()
         self._test, self._without_relevant = test, protocol.without_relevant
-        shown = dict.fromkeys(
-            each.metric for each in self._measures if isinstance(each, ShownMeasure | Regret)
-        )
+        shown = dict.fromkeys(each.metric for each in self._measures if not isinstance(each, Offline))
         self._values: dict[Metric, FloatArray] = {metric: np.zeros(protocol.rounds) for metric in shown}
-        self._times = np.zeros(len(train), dtype=np.int64)  # how often each training query was asked
+        self._asked = np.zeros(protocol.rounds, dtype=np.int64)  # the training query of every round
+        self._queries = len(train)
+        self._counted = {each: each.counted(train) for each in self._measures if isinstance(each, Answerable)}
         self._best = {
             each: BestFixedOrder(each.metric, train) for each in self._measures if isinstance(each, Regret)
         }
@@ -34,7 +34,7 @@ class Meter:
 
     def look(self, past: int, index: int, order: IntArray, relevance: IntArray) -> None:
         """Grade the list shown after so many others, for the training query of that index."""
-        self._times[index] += 1
+        self._asked[past] = index
         for grade, values in self._graders:
             values[past] = grade(index, order, relevance)
 
@@ -48,8 +48,13 @@ class Meter:
             elif isinstance(measure, ShownMeasure) and end:
                 yield measure, measure.value(self._values[measure.metric][:end], since)
             elif isinstance(measure, Regret) and end:
-                best = self._best[measure].total(self._times)
+                times = np.bincount(self._asked[:end], minlength=self._queries)
+                best = self._best[measure].total(times)
                 yield measure, measure.value(self._values[measure.metric][:end], best)
+            elif isinstance(measure, Answerable):
+                counted = self._counted[measure][self._asked[:end]]
+                if counted.any():
+                    yield measure, measure.value(self._values[measure.metric][:end][counted])
 
 
 def _grader(metric: Metric, policy: Policy, train: QuerySet) -> Grader:

@@ -16,7 +16,7 @@ LISTS = 10_000
 ITEMS = ("synthetic:items:queries=10000",)  # 20 items, 5 relevant, each grade flipped with probability 0.1
 FIXED = {"labels": Labels()}
 CLICKS = {"perfect": Preset("perfect")}
-REGRET, AVERAGE = "regret DCG", "average nDCG@10"
+REGRET, AVERAGE, ANSWERABLE = "regret DCG", "average nDCG@10", "answerable nDCG@10"
 
 
 def blocks(count: int, *, top_k: int = 1) -> str:
@@ -34,6 +34,7 @@ CONTEXTUAL = (  # top 1, and top 2 for pairs, by the document's schedule
     f"rtopk:loss=squared,{SCHEDULE},top_k=1",
     f"rtopk:loss=observed-squared,{SCHEDULE},top_k=1",
     f"rtopk:loss=unnormalised-kl,{SCHEDULE},top_k=1",
+    f"rtopk:loss=unnormalised-kl(4.0),{SCHEDULE},top_k=1",  # grades divided by 4
     f"rtopk:loss=smooth-dcg,{SCHEDULE},top_k=1",
     f"rtopk:loss=rank-svm,{SCHEDULE}(scale=1000.0),top_k=2",
 )
@@ -79,11 +80,11 @@ def contextual(title: str, paper: str) -> Suite:
     """A suite with features, by the document's losses and schedule."""
     return Suite(
         title=title,
-        about=(AVERAGE,),
+        about=(AVERAGE, ANSWERABLE),
         paper=paper,
         policies=(*CONTEXTUAL, PAPERS_LISTNET, "random"),
         users={"labels:whole_query=True": Labels(whole_query=True)},
-        measures=(AVERAGE, "offline nDCG@10"),
+        measures=(AVERAGE, ANSWERABLE, "offline nDCG@10"),
         rounds=20_000,
         quick=500,
     )
@@ -126,12 +127,12 @@ SUITES: Mapping[str, Suite] = {
     ),
     "topk/one-protocol": Suite(
         title="Are a few grades of each list worth more than clicks?",
-        about=(AVERAGE, "offline nDCG@10"),
+        about=(AVERAGE, ANSWERABLE, "offline nDCG@10"),
         paper="No figure: the document compares with no policy that learns from clicks.",
         policies=("pairrank", "pdgd", "pdgd:learning_rate=0.3", *TAUGHT, "random"),
         users=CLICKS,
         taught=TAUGHT,
-        measures=(AVERAGE, "offline nDCG@10"),
+        measures=(AVERAGE, ANSWERABLE, "offline nDCG@10"),
         data=("synthetic:nonlinear:seed=3..7",),
         rounds=10_000,
         seeds=1,

@@ -17,7 +17,7 @@ from rankloop.explorers.fair.halves import meet_in_the_middle
 from rankloop.explorers.fair.pricing import Pricing
 from rankloop.explorers.fair.queues import group_queues
 from rankloop.explorers.fair.templates import MOST, all_templates, granted, part_length
-from rankloop.types import BoolArray, IntArray, SettingError
+from rankloop.types import BoolArray, FloatArray, IntArray, SettingError
 
 Method: TypeAlias = Literal["table", "halves", "pages"]
 Due: TypeAlias = Callable[[int], IntArray]
@@ -79,53 +79,83 @@ def fair_list(
         template, cost = _halves(pricing, looks, ahead - due(k), tolerance, rng, ties)
         order, violated = pricing.filled(template), cost
     else:
-        order, violated = _parts_in_turn(
-            pricing, looks, ahead, due, tolerance, rng, _parts(k, m, method, pages), ties
-        )
+        task = _Task(looks, due, rng, ties)
+        found = Settled(pricing, [], 0, ahead.astype(np.float64))
+        for parts in _pages(k, m, method, pages):
+            found = task.page(found, parts, tolerance)
+        order, violated = found.order, found.violated
     given = np.bincount(groups[order], looks, minlength=m).astype(np.int64)
     within = bool(np.abs(ahead + given - due(k)).max() <= tolerance)
     return FairList(np.array(order), given, violated, within)
 
 
-def _parts_in_turn(
-    pricing: Pricing,
-    looks: IntArray,
-    ahead: IntArray,
-    due: Due,
-    tolerance: int,
-    rng: np.random.Generator,
-    parts: Sequence[int],
-    ties: Ties,
-) -> tuple[list[int], int]:
-    """The documents of a list that is settled part by part, and the certain orders it violates."""
-    order: list[int] = []
-    violated, standing = 0, ahead.astype(np.float64)
-    for length in parts:
-        templates, start = all_templates(len(ahead), length), len(order)
-        gains = granted(len(ahead), tuple(looks[start : start + length].tolist()))
-        off = np.abs(gains + (standing - due(start + length))[:, None]).max(axis=0)
-        costs = pricing.costs(templates)
-        best = choose(costs, off, tolerance, rng, ties)
-        order += pricing.filled(templates.groups[best].tolist())
-        violated += int(costs[best])
-        standing += gains[:, best]
-        if len(order) < len(looks):
-            pricing = pricing.after(templates.counts[best].tolist())
-    return order, violated
+@dataclass(frozen=True, slots=True, eq=False)
+class Settled:
+    """The beginning of a list: what stands there, what it violates, and what the rest can be filled with."""
+
+    pricing: Pricing
+    order: list[int]
+    violated: int
+    standing: FloatArray  # [m] the accounts with what was granted so far
 
 
-def _parts(k: int, n_groups: int, method: Method, pages: Sequence[int]) -> list[int]:
-    """The lengths of the parts that are settled one after the other."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Task:
+    """What a list is made for."""
+
+    looks: IntArray  # [k]
+    due: Due
+    rng: np.random.Generator
+    ties: Ties
+
+    def page(self, begun: Settled, parts: Sequence[int], tolerance: int) -> Settled:
+        """One more page, part by part.
+
+        The first part of several may leave too little to the others: a page that ends outside of the
+        tolerance is settled again, each part as near as can be, and the nearer page is taken.
+        """
+        found = self._in_turn(begun, parts, tolerance)
+        if len(parts) > 1 and self._off(found) > tolerance:
+            found = min(found, self._in_turn(begun, parts, 0), key=self._off)
+        return found
+
+    def _in_turn(self, begun: Settled, parts: Sequence[int], tolerance: int) -> Settled:
+        for length in parts:
+            begun = self._part(begun, length, tolerance)
+        return begun
+
+    def _part(self, begun: Settled, length: int, tolerance: int) -> Settled:
+        """All ways to fill the next positions, and the best of them."""
+        m, start = len(begun.standing), len(begun.order)
+        templates, end = all_templates(m, length), start + length
+        gains = granted(m, tuple(self.looks[start:end].tolist()))
+        off = np.abs(gains + (begun.standing - self.due(end))[:, None]).max(axis=0)
+        costs = begun.pricing.costs(templates)
+        best = choose(costs, off, tolerance, self.rng, self.ties)
+        rows = begun.pricing.filled(templates.groups[best].tolist())
+        rest = begun.pricing
+        if end < len(self.looks):
+            rest = rest.after(templates.counts[best].tolist())
+        violated = begun.violated + int(costs[best])
+        return Settled(rest, begun.order + rows, violated, begun.standing + gains[:, best])
+
+    def _off(self, found: Settled) -> float:
+        """How far the accounts are off after a beginning."""
+        return float(np.abs(found.standing - self.due(len(found.order))).max())
+
+
+def _pages(k: int, n_groups: int, method: Method, pages: Sequence[int]) -> list[list[int]]:
+    """The lengths of the parts that are settled one after the other, page by page."""
     if method == "table":
         if n_groups**k > LARGEST_TABLE:
             raise SettingError(
                 f"{n_groups} groups at {k} positions make too many templates for one table: "
                 "use method='pages'"
             )
-        return [k]
+        return [[k]]
     longest = part_length(n_groups)
     lengths = pages or [min(PAGE, k - first) for first in range(0, k, PAGE)]
-    return [min(longest, page - first) for page in lengths for first in range(0, page, longest)]
+    return [[min(longest, page - first) for first in range(0, page, longest)] for page in lengths]
 
 
 def _halves(

@@ -129,7 +129,8 @@ class Positions:
         pinned = {position - 1: account.codes[row] for position, row in pins.items() if position <= k}
 
         def due(p: int) -> IntArray:
-            end = slots[p] if p < len(slots) else k  # with the pins up to the next free position
+            page = PAGE * (slots[p - 1] // PAGE + 1)  # with the pins up to the next free position of the page
+            end = min(slots[p] if p < len(slots) else k, page)
             found = account.due(end).copy()
             for index, code in pinned.items():
                 found[code] -= looks[index] if index < end else 0
