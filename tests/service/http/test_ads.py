@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from rankloop.cli.service_log import rounds_of
+from rankloop.client import Client, Item
 from rankloop.evaluation import NoSupport, SelfNormalised, weighted
 from rankloop.policies import AdForest, AUCRanker, LinUCB, SelectionPolicy, SquareCB, ThompsonLogistic
 from rankloop.service import Candidate, RankerSettings, RankingService, RequestError, UserEvent
@@ -117,6 +118,15 @@ def test_ads_appear_are_learned_withdrawn_and_replaced(session: Session) -> None
     kind = LIKES[shown]
     if told["context"]["features"][f"likes {kind}"] == 1:
         assert max(spoke, key=lambda name: float(spoke[name])) == f"likes {kind}"
+
+
+def test_the_client_says_who_asks() -> None:
+    service = RankingService(MemoryStore())
+    service.create("default", RankerSettings(policy=SquareCB()))
+    with alive(service) as live, Client(live.url, live.keys["rank"], timeout=60) as client:
+        shown = client.rank([Item("tea"), Item("coffee")], k=1, user="anna", context={"age": 30.0})
+        kept = service.audit(shown.query_id).impression
+    assert (kept.user, kept.context.tolist(), len(shown.object_ids)) == ("anna", [30.0], 1)
 
 
 # In this process
