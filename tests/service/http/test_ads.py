@@ -14,6 +14,8 @@ from rankloop.client import Client, Item
 from rankloop.evaluation import NoSupport, SelfNormalised, weighted
 from rankloop.policies import AdForest, AUCRanker, LinUCB, SelectionPolicy, SquareCB, ThompsonLogistic
 from rankloop.service import Candidate, RankerSettings, RankingService, RequestError, UserEvent
+from rankloop.service.learning.model import asker_of
+from rankloop.service.settings import Scaling
 from rankloop.store import MemoryStore, SqliteStore
 from rankloop.types import DataError
 from tests.service.http.serving import Live, alive
@@ -189,6 +191,23 @@ def test_a_context_that_is_none_is_refused_and_changes_nothing() -> None:
         with pytest.raises(RequestError):
             service.rank([Candidate("tea")], ranker="banner", context=context)  # type: ignore[arg-type]
     assert service.context_schema("banner") == ["likes tea", "evening"]
+
+
+def test_contexts_may_be_in_standard_deviations_or_as_they_come() -> None:
+    cases: tuple[tuple[Scaling, list[float]], ...] = (("running", [1.0, 0.0]), ("query", [70.0, 0.0]))
+    for scaling, expected in cases:
+        clock = Clock()
+        service = RankingService(MemoryStore(), clock=clock)
+        service.create("banner", RankerSettings(policy=LinUCB(), scaling=scaling))
+        for number in range(20):
+            service.rank([Candidate("tea")], ranker="banner", k=1, context={"age": 30.0 + 40 * (number % 2)})
+        service.flush("banner")
+        last = service.rank([Candidate("tea")], ranker="banner", k=1, context={"age": 70.0, "new": None})
+        kept, model = service.audit(last.query_id).impression, service.model("banner")
+        _, query = model.asked("q", kept.features, ["tea"], (), asker_of(kept.user, kept.context))
+        assert last.provenance.fallback is None
+        assert query.context.features.tolist() == pytest.approx(expected)
+        assert model.lists == 20
 
 
 def test_policies_that_rank_by_features_pass_the_context_on_and_learn_as_ever() -> None:

@@ -65,7 +65,7 @@ class Model:
         row = fitted(asker.features[None], width)
         row = self.scale.apply(row) if isinstance(self.scale, Running) else row
         nothing = np.empty((len(object_ids), 0))
-        return policy, Query(query_id, nothing, object_ids, groups, whole(Context(asker.user, row[0])))
+        return policy, Query(query_id, nothing, object_ids, groups, whole(asker_of(asker.user, row[0])))
 
 
 def whole(asker: Context) -> Context:
