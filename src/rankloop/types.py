@@ -158,6 +158,7 @@ class QuerySet:
     relevance: IntArray  # [n_rows]
     ids: Sequence[str]  # [n_queries]
     doc_ids: Sequence[str] = ()  # [n_rows] empty: documents are known by their features alone
+    groups: Sequence[str] = ()  # [n_rows] whom each document belongs to; empty: to nobody
     contexts: FloatArray | None = None  # [n_queries, n_context] who asks; None: nothing is known of them
 
     def __post_init__(self) -> None:
@@ -175,6 +176,10 @@ class QuerySet:
             raise DataError("every query needs at least one document")
         if self.doc_ids and len(self.doc_ids) != rows:
             raise DataError(f"doc_ids must name all {rows} documents or none, found {len(self.doc_ids)}")
+        if self.groups and len(self.groups) != rows:
+            raise DataError(
+                f"groups must name those of all {rows} documents or none, found {len(self.groups)}"
+            )
         if self.contexts is not None:
             _check_contexts(self.contexts, len(self.ids))
 
@@ -191,6 +196,7 @@ class QuerySet:
             self.ids[index],
             self.features[rows],
             self.doc_ids[rows] if self.doc_ids else (),
+            self.groups[rows] if self.groups else (),
             context=NOBODY if self.contexts is None else _asker(self.contexts[index]),
         )
         return JudgedQuery(query, self.relevance[rows])
@@ -201,7 +207,7 @@ class QuerySet:
     @property
     def together(self) -> Query:
         """All documents as the candidates of one query, to be scored in one call."""
-        return _view("", self.features, self.doc_ids)
+        return _view("", self.features, self.doc_ids, self.groups)
 
     @property
     def n_features(self) -> int:

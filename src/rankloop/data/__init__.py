@@ -6,6 +6,7 @@ from rankloop.data.cache import cache_folder, file_digest, read_cached
 from rankloop.data.catalogue import Entry, available, expand, load
 from rankloop.data.dataset import Dataset, prepare
 from rankloop.data.describe import Description, describe, effective_rank
+from rankloop.data.groups import FeatureGroups, parse_groups
 from rankloop.data.items import Items
 from rankloop.data.labelled import Labelled, read_labelled, visitors
 from rankloop.data.linear import Linear
@@ -23,6 +24,7 @@ __all__ = [
     "Dataset",
     "Description",
     "Entry",
+    "FeatureGroups",
     "Independent",
     "Items",
     "Labelled",
@@ -41,6 +43,7 @@ __all__ = [
     "load",
     "normalise_per_query",
     "pad_features",
+    "parse_groups",
     "prepare",
     "read_cached",
     "read_labelled",

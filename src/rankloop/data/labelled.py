@@ -40,7 +40,7 @@ def visitors(features: FloatArray, classes: IntArray, names: Sequence[str]) -> Q
     matches = (classes[:, None] == np.arange(ads)).astype(np.int64).ravel()
     ids = tuple(map(str, range(1, rows + 1)))
     nothing = np.empty((rows * ads, 0))  # nothing is known of an ad but its id
-    return QuerySet(nothing, np.arange(rows + 1) * ads, matches, ids, tuple(names) * rows, features)
+    return QuerySet(nothing, np.arange(rows + 1) * ads, matches, ids, tuple(names) * rows, contexts=features)
 
 
 def read_labelled(path: Path) -> Labelled:

@@ -38,8 +38,13 @@ from rankloop.policies.belief_selection import BeliefSelection
 from rankloop.policies.by_id import KnowsItems
 from rankloop.policies.dbgd import DBGD
 from rankloop.policies.epsilon_greedy import EpsilonGreedy
+from rankloop.policies.fair_exposure import FairExposure
+from rankloop.policies.fairco import FairCo
+from rankloop.policies.fairexp_pairrank import FairExpPairRank
+from rankloop.policies.fairexp_toprank import FairExpTopRank
 from rankloop.policies.fixed_items import FixedItems
 from rankloop.policies.graded import GradedPolicy
+from rankloop.policies.ips import IPS
 from rankloop.policies.item_means import ItemMeans
 from rankloop.policies.labelled import LearnsFromGrades
 from rankloop.policies.linear_selection import LinearSelection
@@ -71,11 +76,13 @@ from rankloop.policies.squarecb import SquareCB
 from rankloop.policies.state_fields import state
 from rankloop.policies.thompson_items import ThompsonItems
 from rankloop.policies.thompson_logistic import ThompsonLogistic
+from rankloop.policies.toprank import TopRank
 from rankloop.policies.ucb_items import UCBItems
 from rankloop.policies.uncertain import ExploresUncertain
 
 __all__ = [
     "DBGD",
+    "IPS",
     "MGD",
     "NSGD",
     "PDGD",
@@ -104,6 +111,10 @@ __all__ = [
     "EvidenceAbout",
     "Exact",
     "ExploresUncertain",
+    "FairCo",
+    "FairExpPairRank",
+    "FairExpTopRank",
+    "FairExposure",
     "FeaturesOf",
     "FixedItems",
     "Full",
@@ -164,6 +175,7 @@ __all__ = [
     "ThompsonLogistic",
     "Threshold",
     "TopKLoss",
+    "TopRank",
     "Training",
     "TrueDocumentSpace",
     "UCBItems",

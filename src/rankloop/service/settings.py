@@ -199,6 +199,8 @@ def check_served(rules: RankerSettings) -> None:
             f"{kind.__name__} learns from grades, and this ranker has only clicks: say in grades what each "
             'action adds to a grade, as in {"star": 1}, or choose a policy that learns from clicks'
         )
+    if kind.unserved:
+        raise SettingError(f"{kind.__name__} cannot be served: it {kind.unserved}")
     if kind.shown is not Policy.shown:
         raise SettingError(
             f"{kind.__name__} learns from lists that are shown, clicked or not, which the log of a service "

@@ -7,6 +7,7 @@ from rankloop.experiments.suites import (
     classic,
     dsp,
     explicit,
+    fair,
     neural,
     pairrank,
     pepairrank,
@@ -31,11 +32,12 @@ SUITES: Mapping[str, Suite] = {
     **explicit.SUITES,
     **topk.SUITES,
     **ads.SUITES,
+    **fair.SUITES,
 }
 
 PICTURES: Mapping[str, Picture] = {**neural.PICTURES}
 
-TABLES: Mapping[str, ComputedTable] = {**topk.TABLES, **theory.TABLES, **ads.TABLES}
+TABLES: Mapping[str, ComputedTable] = {**topk.TABLES, **theory.TABLES, **fair.TABLES, **ads.TABLES}
 
 __all__ = [
     "PICTURES",
