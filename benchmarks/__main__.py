@@ -17,7 +17,7 @@ from rich.progress import track
 from rich.table import Table
 from threadpoolctl import threadpool_limits
 
-from benchmarks import fair, graded, items, loading, neural, reviews, rounds
+from benchmarks import ads, fair, graded, items, loading, neural, reviews, rounds
 
 OUT = Path("build") / "bench.jsonl"
 CONSOLE = Console()
@@ -33,6 +33,8 @@ def main(chosen: list[str]) -> None:
     measures |= {f"neural, {size}": partial(neural.widths, size) for size in neural.WIDTHS}
     measures |= {f"items, {name}": partial(items.pace, name) for name in items.POLICIES}
     measures |= {f"graded, {name}": partial(graded.result, name) for name in graded.GRADED}
+    measures |= {f"ads, {name}": partial(ads.trained, name) for name in ads.SETS}
+    measures |= {"one ad": ads.one_ad}
     measures |= {f"fair, {name}": partial(fair.pace, name) for name in fair.CASES}
     measures |= {"agreement": neural.agreement, "training": neural.training}
     measures |= {"flat": rounds.flatness, "loading": loading.result, "reviews": reviews.result}
@@ -50,6 +52,7 @@ def main(chosen: list[str]) -> None:
     show_neural([row for row in rows if row["bench"] == "neural"])
     show_items([row for row in rows if row["bench"] == "items"])
     show_graded([row for row in rows if row["bench"] == "graded"])
+    show_ads([row for row in rows if row["bench"] in ("ads", "one ad")])
     show_fair([row for row in rows if row["bench"] == "fair"])
     show_agreement([row for row in rows if row["bench"] == "agreement"])
     show_training([row for row in rows if row["bench"] == "training"])
@@ -138,6 +141,20 @@ def show_graded(rows: list[Row]) -> None:
         table.add_row(str(row["name"]), *(f"{row[key]:.0f}" for key in keys))
     if rows:
         CONSOLE.print(table)
+
+
+def show_ads(rows: list[Row]) -> None:
+    """The lines about rankers of visitors."""
+    for row in rows:
+        if row["bench"] == "one ad":
+            CONSOLE.print(f"one ad, {row['name']} rows: {row['seconds']:.3f} s")
+        else:
+            CONSOLE.print(
+                f"{row['name']}, {row['ads']} ads: {row['seconds']:.2f} s over all pairs (CTR "
+                f"{row['ctr']:.4f}), "
+                f"{row['sgd_seconds']:.0f} s by {row['steps']:,} SGD steps for each ad (CTR "
+                f"{row['sgd_ctr']:.4f}): × {row['ratio']:.0f}"
+            )
 
 
 def show_fair(rows: list[Row]) -> None:

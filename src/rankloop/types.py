@@ -159,6 +159,7 @@ class QuerySet:
     ids: Sequence[str]  # [n_queries]
     doc_ids: Sequence[str] = ()  # [n_rows] empty: documents are known by their features alone
     groups: Sequence[str] = ()  # [n_rows] whom each document belongs to; empty: to nobody
+    contexts: FloatArray | None = None  # [n_queries, n_context] who asks; None: nothing is known of them
 
     def __post_init__(self) -> None:
         """Refuse parts that do not fit together."""
@@ -179,6 +180,8 @@ class QuerySet:
             raise DataError(
                 f"groups must name those of all {rows} documents or none, found {len(self.groups)}"
             )
+        if self.contexts is not None:
+            _check_contexts(self.contexts, len(self.ids))
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -194,6 +197,7 @@ class QuerySet:
             self.features[rows],
             self.doc_ids[rows] if self.doc_ids else (),
             self.groups[rows] if self.groups else (),
+            context=NOBODY if self.contexts is None else _asker(self.contexts[index]),
         )
         return JudgedQuery(query, self.relevance[rows])
 
@@ -216,6 +220,21 @@ class QuerySet:
         return int(self.relevance.max()) + 1 if len(self.relevance) else 1
 
 
+def _check_contexts(contexts: FloatArray, queries: int) -> None:
+    if contexts.ndim != 2 or len(contexts) != queries or not np.isfinite(contexts).all():
+        raise DataError(
+            f"contexts must be a row of finite numbers for each of {queries} queries, found {contexts.shape}"
+        )
+
+
+def _asker(features: FloatArray) -> Context:
+    """A context whose features were checked when the set was made."""
+    context = object.__new__(Context)
+    _put_user(context, "")
+    _put_context_features(context, features)
+    return context
+
+
 def _view(
     query_id: str,
     features: FloatArray,
@@ -236,6 +255,7 @@ def _view(
 
 
 # a slot's own setter takes half the time of setting an attribute by name
+_put_user, _put_context_features = (getattr(Context, each.name).__set__ for each in fields(Context))
 _put_id, _put_features, _put_doc_ids, _put_groups, _put_context, _put_base = (
     getattr(Query, each.name).__set__ for each in fields(Query)
 )

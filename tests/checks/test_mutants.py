@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -28,7 +28,7 @@ from rankloop.checks import (
     state_survives_storage,
 )
 from rankloop.explorers import greedy
-from rankloop.policies import DBGD, PDGD, EvidenceAbout, Random, RankNet, state
+from rankloop.policies import DBGD, PDGD, AUCRanker, EvidenceAbout, LinUCB, Random, RankNet, state
 from rankloop.types import Array, Feedback, FloatArray, IntArray, Query, Ranking, State
 
 
@@ -221,6 +221,38 @@ class OffersAnyList(DBGD):
         return Ranking(drawn.query, order, drawn.evidence)
 
 
+class ForgetsVisitorsWhenWidened(LinUCB):
+    """Looks at contexts, and begins anew when a feature of theirs appears."""
+
+    def widened(self, n_features: int) -> Self | None:
+        del n_features
+        return type(self)()
+
+
+class TakesNobodyForTheLast(LinUCB):
+    """Learns a visitor's click with the features of whom it scored last."""
+
+    last: FloatArray = np.zeros(6)
+
+    def score(self, query: Query) -> FloatArray:
+        self.last = query.context.features
+        return super().score(query)
+
+    def learn(self, feedback: Feedback) -> None:
+        ranking, who = feedback.ranking, replace(feedback.ranking.query.context, features=self.last)
+        query = replace(ranking.query, context=who)
+        super().learn(Feedback(Ranking(query, ranking.order, ranking.evidence), feedback.clicks))
+
+
+class LearnsTheWrongAd(AUCRanker):
+    """Takes what was drawn for what was shown."""
+
+    def learn(self, feedback: Feedback) -> None:
+        ranking = feedback.ranking
+        likely = (-ranking.evidence["propensities"]).argsort(kind="stable")
+        super().learn(Feedback(Ranking(ranking.query, likely[: len(ranking)]), feedback.clicks))
+
+
 CAUGHT: list[tuple[Make, Callable[[Make], None]]] = [
     (RemembersWhatItScored, scoring_changes_nothing),
     (RemembersWhatItScored, late_feedback_is_learned_as_shown),
@@ -235,6 +267,9 @@ CAUGHT: list[tuple[Make, Callable[[Make], None]]] = [
     (ShowsOneLess, lists_are_valid),
     (Explodes, extremes_are_survived),
     (Random, learning_beats_random),
+    (TakesNobodyForTheLast, scoring_changes_nothing),
+    (TakesNobodyForTheLast, late_feedback_is_learned_as_shown),
+    (LearnsTheWrongAd, lists_of_others_teach_or_are_refused),
 ]
 CAUGHT_BY_ONE: list[tuple[Make, Callable[[Make], None]]] = [
     (NotesByLuck, learn_is_deterministic),
@@ -242,6 +277,7 @@ CAUGHT_BY_ONE: list[tuple[Make, Callable[[Make], None]]] = [
     (IgnoresWhatIsNew, features_that_appear_later_are_learned),
     (DeclaresWrongly, features_that_appear_later_are_learned),
     (LearnsOldListsOtherwise, features_that_appear_later_are_learned),
+    (ForgetsVisitorsWhenWidened, features_that_appear_later_are_learned),
     (LendsItsOwners, lists_of_others_teach_or_are_refused),
     (LearnsAsDrawn, lists_of_others_teach_or_are_refused),
     (OffersAnyList, lists_of_others_teach_or_are_refused),

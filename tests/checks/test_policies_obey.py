@@ -16,9 +16,12 @@ from rankloop.policies import (
     MGD,
     NSGD,
     PDGD,
+    AdForest,
+    AUCRanker,
     DocumentSpace,
     OfflineRankNet,
     OlLambdaRankGT,
+    Platt,
     Policy,
     Slam,
 )
@@ -34,6 +37,7 @@ VARIANTS: dict[str, Make] = {
     "NSGD-probabilistic": partial(NSGD, interleaving=Probabilistic()),
     "OfflineRankNet-short": partial(OfflineRankNet, scorer=MLP(8), steps=40, queries=2, learning_rate=0.01),
     "Slam-averaged": partial(Slam, averaged=True),
+    "AUCRanker-platt": partial(AUCRanker, threshold=Platt(), undersample=2.0),
     "OlLambdaRankGT-linear": partial(OlLambdaRankGT, scorer=Linear(), queries=4, learning_rate=0.01),
 }
 SHIPPED: dict[str, Make] = {
@@ -41,7 +45,7 @@ SHIPPED: dict[str, Make] = {
     for name, kind in vars(policies).items()
     if isinstance(kind, type) and issubclass(kind, Policy) and not inspect.isabstract(kind)
 }
-POLICIES = SHIPPED | VARIANTS
+POLICIES = SHIPPED | VARIANTS | {"AdForest": partial(AdForest, trees=20)}  # all 200 take their time
 
 
 @pytest.mark.parametrize("check", LAWS + SANITY, ids=lambda check: check.__name__)

@@ -7,6 +7,7 @@ retention, faults of the store, restarts and crashes.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -71,7 +72,7 @@ class FairLife(ServiceLife):
     def reload(self, ranker: str, n: int, names: set[str], pin: int) -> None:
         """A session asks twice, and then for the next page; somebody else comes in between."""
         mine = self.candidates(n, sorted(names), pin)
-        who = {"ranker": ranker, "session_id": self.ids(), "user_query": "again"}
+        who: dict[str, Any] = {"ranker": ranker, "session_id": self.ids(), "user_query": "again"}
         for k in (3, 3, n):
             self.lists.append(self.service.rank(mine, k=k, **who))
             self.show(ranker, 5, names, 0)

@@ -12,7 +12,7 @@ from rankloop.checks.laws import (
     scoring_changes_nothing,
     state_survives_storage,
 )
-from rankloop.checks.life import LawBroken, Make, small_world
+from rankloop.checks.life import LawBroken, Make, small_world, visitors
 from rankloop.checks.others import lists_of_others_teach_or_are_refused
 from rankloop.checks.run import LAWS, SANITY, check_policy
 from rankloop.checks.sanity import (
@@ -47,4 +47,5 @@ __all__ = [
     "share_of_right_pairs",
     "small_world",
     "state_survives_storage",
+    "visitors",
 ]

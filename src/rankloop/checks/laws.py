@@ -16,8 +16,8 @@ from rankloop.checks.life import (
     fresh,
     live,
     show,
-    small_world,
     stored_feedback,
+    world_for,
 )
 from rankloop.policies import score_all
 
@@ -26,8 +26,8 @@ ROUNDS = 12
 
 def rank_changes_nothing(make: Make) -> None:
     """Law 1: ranking is a question. Asking more often must not change any answer."""
-    world = small_world()
     quiet, curious = make(), make()
+    world = world_for(quiet)
     for number in range(ROUNDS):
         judged = world[number]
         before = curious.state()
@@ -44,8 +44,8 @@ def rank_changes_nothing(make: Make) -> None:
 
 def learn_is_deterministic(make: Make) -> None:
     """Law 2: a policy is a fold of its log, of lists shown and learned, from the start and any snapshot."""
-    world = small_world()
     policy = make()
+    world = world_for(policy)
     log = live(policy, world, rounds=ROUNDS)
     snapshot = fresh(make, policy)
     log += live(policy, world, rounds=ROUNDS, first=ROUNDS)
@@ -58,8 +58,8 @@ def learn_is_deterministic(make: Make) -> None:
 
 def scoring_changes_nothing(make: Make) -> None:
     """Law 3: evaluating between ranking and learning must not change what is learned."""
-    world, elsewhere = small_world(), small_world(seed=8, documents=17)
     quiet, watched = make(), make()
+    world, elsewhere = world_for(quiet), world_for(quiet, seed=8, more=True)
     for number in range(ROUNDS):
         ours = show(quiet, world[number], seed=number)
         score_all(watched, elsewhere)
@@ -74,8 +74,8 @@ def scoring_changes_nothing(make: Make) -> None:
 
 def late_feedback_is_learned_as_shown(make: Make) -> None:
     """Law 4: what a list teaches is in its evidence, not in the memory of whoever ranked it."""
-    world = small_world()
     policy = make()
+    world = world_for(policy)
     late = [show(policy, world[number], seed=500 + number) for number in range(5)]
     for feedback in late:
         policy.shown(feedback.ranking)
@@ -93,8 +93,8 @@ def late_feedback_is_learned_as_shown(make: Make) -> None:
 
 def state_survives_storage(make: Make) -> None:
     """A snapshot without pickle holds everything: the restored policy ranks and scores the same."""
-    world = small_world()
     policy = make()
+    world = world_for(policy)
     live(policy, world, rounds=ROUNDS)
     twin = fresh(make, policy)
     expect_same(policy.state(), twin.state(), "the state did not survive storage")

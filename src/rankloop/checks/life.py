@@ -50,6 +50,30 @@ def small_world(*, queries: int = 20, documents: int = 12, features: int = 6, se
     return QuerySet(rows, np.arange(queries + 1) * documents, grades, ids, doc_ids, groups)
 
 
+def visitors(*, queries: int = 20, ads: int = 4, features: int = 6, seed: int = 7) -> QuerySet:
+    """A world for policies that look at who asks: the same ads in every query, liked by different visitors.
+
+    >>> visitors()[0].query.context.features.shape
+    (6,)
+    """
+    rng = np.random.default_rng(seed)
+    contexts = rng.random((queries, features))
+    weights = np.random.default_rng(5).normal(size=(features, ads))
+    quality = (contexts @ (weights - weights.mean(axis=0))).ravel()
+    grades = np.digitize(quality, np.quantile(quality, [0.6, 0.85]))
+    ids = tuple(f"v{number}" for number in range(queries))
+    names = tuple(f"ad {number}" for number in range(ads)) * queries
+    nothing = np.empty((queries * ads, 0))
+    return QuerySet(nothing, np.arange(queries + 1) * ads, grades, ids, names, contexts=contexts)
+
+
+def world_for(policy: Policy, *, queries: int = 20, seed: int = 7, more: bool = False) -> QuerySet:
+    """The small world in which a policy can learn; one with `more` candidates in each query."""
+    if policy.features_of == "context":
+        return visitors(queries=queries, seed=seed, ads=6 if more else 4)
+    return small_world(queries=queries, seed=seed, documents=17 if more else 12)
+
+
 def show(policy: Policy, judged: JudgedQuery, *, seed: int, k: int = 5) -> Feedback:
     """One list and one user's response, with luck that depends on nothing but the seed."""
     ranking = policy.rank(judged.query, k=k, rng=np.random.default_rng(seed))

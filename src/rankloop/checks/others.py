@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankloop.checks.life import LawBroken, Make, expect_same, live, respond, small_world
+from rankloop.checks.life import LawBroken, Make, expect_same, live, respond, world_for
 from rankloop.checks.sanity import share_of_right_pairs
 from rankloop.policies import Policy
 from rankloop.types import Query, QuerySet
@@ -19,7 +19,8 @@ def lists_of_others_teach_or_are_refused(make: Make) -> None:
     Evidence about documents does not depend on the list that was drawn, and lists in anybody's order teach
     the policy. Evidence about a list holds for that list alone: `as_shown` refuses any other.
     """
-    world, policy = small_world(queries=60), make()
+    policy = make()
+    world = world_for(policy, queries=60)
     live(policy, world, rounds=ROUNDS)
     if policy.evidence_about == "documents":
         for number in range(5):

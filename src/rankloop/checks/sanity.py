@@ -6,15 +6,15 @@ from contextlib import suppress
 
 import numpy as np
 
-from rankloop.checks.life import LawBroken, Make, live, reaction, show, small_world
+from rankloop.checks.life import LawBroken, Make, live, reaction, show, world_for
 from rankloop.policies import Policy
 from rankloop.types import FloatArray, IntArray, Query, QuerySet, RankingError
 
 
 def lists_are_valid(make: Make) -> None:
     """A list has the length asked for, or all candidates; its evidence is finite arrays."""
-    world = small_world()
     policy = make()
+    world = world_for(policy)
     for number in range(8):
         for k in (1, 5, 12, 50):
             ranking = show(policy, world[number], seed=number, k=k).ranking
@@ -29,8 +29,8 @@ def lists_are_valid(make: Make) -> None:
 
 def scores_follow_the_documents(make: Make) -> None:
     """Reordering the candidates reorders their scores and changes nothing else (permutation equivariance)."""
-    world = small_world()
     policy = make()
+    world = world_for(policy)
     live(policy, world, rounds=30)
     for judged in world:
         shuffled = np.random.default_rng(0).permutation(judged.query.n_docs)
@@ -74,7 +74,7 @@ def lists_without_features_are_ranked(make: Make) -> None:
     with suppress(RankingError):  # nothing can be learned; saying so is as good as passing over it
         policy.learn(reaction(policy, ranking, np.array([False, True, False])))
     _expect_finite("score", policy.score(query))
-    live(policy, small_world(), rounds=3)
+    live(policy, world_for(policy), rounds=3)
 
 
 def learning_beats_random(
@@ -86,7 +86,8 @@ def learning_beats_random(
     and again.
     """
     policy = make()
-    world = world or small_world(queries=60 if policy.knows_by == "features" else 5)
+    only_ids = policy.knows_by == "ids" and policy.features_of != "context"
+    world = world or world_for(policy, queries=5 if only_ids else 60)
     for number in range(rounds):
         judged = world[number % len(world)]
         policy.learn(show(policy, judged, seed=number, k=k))

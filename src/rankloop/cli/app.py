@@ -13,6 +13,7 @@ from rankloop.cli.bounds import bounds
 from rankloop.cli.console import CONSOLE
 from rankloop.cli.data import data_app
 from rankloop.cli.demo import demo
+from rankloop.cli.evaluate import evaluate
 from rankloop.cli.extract import reviews_app
 from rankloop.cli.listing import list_everything
 from rankloop.cli.log import export_, import_
@@ -45,6 +46,7 @@ app.command()(relearn)
 app.command()(retain)
 app.command()(observable)
 app.command()(bounds)
+app.command()(evaluate)
 app.command(name="export")(export_)
 app.command(name="import")(import_)
 

@@ -47,6 +47,9 @@ def _users() -> Table:
     table.add_row(
         "[dim]labels:top_k=2", "[dim]grades the first results only; also whole_query=True, noise=0.1"
     )
+    table.add_row(
+        "ads", "clicks on an ad that matches; also ads:match=0.04,otherwise=0.0005, for sparse clicks"
+    )
     return table
 
 

@@ -12,14 +12,17 @@ from rankloop.experiments.simulation.probes import Probe
 from rankloop.policies import Policy
 from rankloop.spelling import lookup, make, parse, split
 from rankloop.types import SettingError
-from rankloop.users import CASCADE_TABLES, Labels, Preset
+from rankloop.users import CASCADE_TABLES, AdClicks, Labels, Preset
 
 PROBES: Mapping[str, type[Probe]] = {
     kind.name: kind
     for kind in vars(probes).values()
     if isinstance(kind, type) and issubclass(kind, Probe) and kind.name
 }
-GRADERS = {"labels": Labels}  # users who grade instead of clicking
+OTHERS: Mapping[str, type[Labels | AdClicks]] = {
+    "labels": Labels,
+    "ads": AdClicks,
+}  # with settings of their own
 STOPS = {"click": ("click",), "every": ("every",), "both": ("click", "every")}
 
 
@@ -58,18 +61,20 @@ def probe(name: str) -> Probe:
     return make("probe", name, PROBES)
 
 
-def user(name: str) -> Preset | Labels:
+def user(name: str) -> Preset | Labels | AdClicks:
     """The user a name stands for.
 
     >>> user("navigational:stop=every")
     Preset(name='navigational', stop_at='every')
     >>> user("labels:top_k=2")
     Labels(top_k=2, whole_query=False, noise=0.0)
+    >>> user("ads:match=0.04")
+    AdClicks(match=0.04, otherwise=0.0)
     """
     kind, _, setting = name.partition(":")
-    if kind in GRADERS:
-        return make("user", name, GRADERS)
-    lookup("user", kind, {**CASCADE_TABLES, **GRADERS})
+    if kind in OTHERS:
+        return make("user", name, OTHERS)
+    lookup("user", kind, {**CASCADE_TABLES, **OTHERS})
     if setting and not setting.startswith("stop="):
         raise SettingError(f"a user has the setting stop (click or every), found {setting}")
     return Preset(kind, setting.removeprefix("stop=") or "click")  # type: ignore[arg-type]  # it looks itself
@@ -84,7 +89,7 @@ def measures(text: str) -> tuple[LoopMeasure, ...]:
     return tuple(parse_measure(name) for name in split(text) if name.strip())
 
 
-def users(text: str, stop: str) -> dict[str, Preset | Labels]:
+def users(text: str, stop: str) -> dict[str, Preset | Labels | AdClicks]:
     """The users in a comma-separated list under a reading of stop, or under both; who grades never stops.
 
     >>> list(users("perfect,navigational:stop=every", "both"))
@@ -93,7 +98,7 @@ def users(text: str, stop: str) -> dict[str, Preset | Labels]:
     chosen = {}
     for reading in lookup("reading of stop", stop, STOPS):
         for name in split_names(text):
-            plain = ":" in name or reading == "click" or name in GRADERS
+            plain = ":" in name or reading == "click" or name in OTHERS
             full = name if plain else f"{name}:stop={reading}"
             chosen[full] = user(full)
     return chosen

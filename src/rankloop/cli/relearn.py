@@ -12,7 +12,7 @@ from rich.table import Table
 
 from rankloop.cli import names
 from rankloop.cli.console import CONSOLE
-from rankloop.types import DataError, Query, SettingError
+from rankloop.types import DataError, SettingError
 
 if TYPE_CHECKING:
     from rankloop.service import Model
@@ -86,10 +86,12 @@ def clicked_lists(store: SqliteStore, ranker: str) -> list[tuple[Impression, lis
 
 def best_positions(model: Model, lists: list[tuple[Impression, list[int]]]) -> list[int]:
     """Where a model would have put the best of the clicked results, among those shown."""
+    from rankloop.service.learning.model import asker_of  # noqa: PLC0415
+
     found = []
     for shown, clicked in lists:
-        policy, features = model.ready(shown.features)
-        query = Query(shown.query_id, features, shown.object_ids)
+        asker = asker_of(shown.user, shown.context)
+        policy, query = model.asked(shown.query_id, shown.features, shown.object_ids, (), asker)
         order = np.argsort(-policy.score(query)[shown.order], kind="stable")
         found.append(1 + min(int(np.flatnonzero(order == position - 1)[0]) for position in clicked))
     return found

@@ -43,15 +43,18 @@ class Client:
         user_query: str = "",
         client_id: str = "",
         session_id: str = "",
+        user: str = "",
+        context: Mapping[str, float | None] | None = None,
     ) -> RankedList:
-        """A list of `k` of the items, which come in your own order."""
-        body = {
+        """A list of `k` of the items, which come in your own order; `context` are features of who asks."""
+        body: dict[str, Any] = {
             "ranker": ranker,
             "k": k,
             "user_query": user_query,
             "client_id": client_id,
             "session_id": session_id,
             "candidates": [item.to_json() for item in items],
+            **({"context": {"user": user, "features": dict(context or {})}} if user or context else {}),
         }
         try:
             answer = self._transport.send("POST", "/v1/rank", body, patient=False)

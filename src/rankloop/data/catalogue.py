@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rankloop.data.bandit import BANDIT, bandit, labelled_files
 from rankloop.data.cache import file_digest, read_cached
 from rankloop.data.dataset import Dataset, fingerprint, join, prepare
 from rankloop.data.groups import FeatureGroups
@@ -38,6 +39,8 @@ def load(
 ) -> Dataset:
     """Load a dataset: `synthetic:linear`, `mq2008:fold1`, a folder, a folder and `:fold2`, or a file.
 
+    `bandit:letter` makes visitors and ads of labelled rows.
+
     `prepared` normalises per query and drops the features that are constant over the training set; the linear
     and separable worlds are made ready and stay as they are. `groups` are made before features are dropped,
     so that features have the numbers they have in the file. `search` lists the folders in which a bare name
@@ -51,6 +54,9 @@ def load(
         _check_one(name)
         made = world(description)
         dataset, prepared = made.dataset(name), prepared and not made.ready
+    elif kind == BANDIT:
+        _check_one(name)
+        dataset, prepared = bandit(description, _search_path(search)), False
     else:
         dataset = _from_files(name, search)
     if groups:
@@ -71,6 +77,8 @@ def expand(name: str, *, search: Sequence[str | Path] | None = None) -> tuple[st
         descriptions = each_seed(description)
         world(descriptions[0])
         return tuple(f"{SYNTHETIC}:{each}" for each in descriptions)
+    if kind == BANDIT:
+        return tuple(f"{BANDIT}:{each}" for each in each_seed(description))
     path, fold = _locate(name, search)
     folds = _folds(path)
     if fold:
@@ -83,7 +91,9 @@ def available(*, search: Sequence[str | Path] | None = None) -> tuple[Entry, ...
     worlds = [
         Entry(f"{SYNTHETIC}:{name}", (kind.__doc__ or "").split("\n")[0]) for name, kind in WORLDS.items()
     ]
-    return (*worlds, *(_entry(folder) for folder in _dataset_folders(_search_path(search))))
+    folders = _search_path(search)
+    labelled = [Entry(f"{BANDIT}:{name}", str(path)) for name, path in labelled_files(folders).items()]
+    return (*worlds, *labelled, *(_entry(folder) for folder in _dataset_folders(folders)))
 
 
 def _from_files(name: str, search: Sequence[str | Path] | None) -> Dataset:

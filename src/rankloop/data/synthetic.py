@@ -6,6 +6,7 @@ import re
 from dataclasses import fields
 from typing import Any
 
+from rankloop.data.ads import Ads
 from rankloop.data.items import Items
 from rankloop.data.linear import Linear
 from rankloop.data.nonlinear import Independent, Nonlinear
@@ -19,6 +20,7 @@ WORLDS: dict[str, type[World]] = {
     "independent": Independent,
     "separable": Separable,
     "items": Items,
+    "ads": Ads,
 }
 MANY = 1000  # more worlds than anybody has the time for
 

@@ -63,11 +63,24 @@ def split(queries: QuerySet, *, at: int) -> tuple[QuerySet, QuerySet]:
     row = int(queries.offsets[at])
     features, relevance, offsets = queries.features, queries.relevance, queries.offsets
     names, groups = queries.doc_ids, queries.groups
+    contexts = (None, None) if queries.contexts is None else (queries.contexts[:at], queries.contexts[at:])
     first = QuerySet(
-        features[:row], offsets[: at + 1], relevance[:row], queries.ids[:at], names[:row], groups[:row]
+        features[:row],
+        offsets[: at + 1],
+        relevance[:row],
+        queries.ids[:at],
+        names[:row],
+        groups[:row],
+        contexts[0],
     )
     last = QuerySet(
-        features[row:], offsets[at:] - row, relevance[row:], queries.ids[at:], names[row:], groups[row:]
+        features[row:],
+        offsets[at:] - row,
+        relevance[row:],
+        queries.ids[at:],
+        names[row:],
+        groups[row:],
+        contexts[1],
     )
     return first, last
 

@@ -8,6 +8,7 @@ from rankloop.experiments.report.profile import fold_profiles, position_profile
 from rankloop.experiments.report.report import write_report
 from rankloop.experiments.report.table import summary_markdown, summary_table
 from rankloop.experiments.simulation.examination import measured_looks
+from rankloop.experiments.simulation.logs import logged
 from rankloop.experiments.simulation.loop import Record, simulate
 from rankloop.experiments.simulation.measures import (
     Answerable,
@@ -23,7 +24,17 @@ from rankloop.experiments.simulation.measures import (
     usual_measures,
 )
 from rankloop.experiments.simulation.protocol import Protocol
-from rankloop.experiments.suites import PICTURES, SUITES, TABLES, PaperTable, Picture, Suite, preset_users
+from rankloop.experiments.suites import (
+    PICTURES,
+    SUITES,
+    TABLES,
+    ComputedTable,
+    PaperTable,
+    Picture,
+    SetsTable,
+    Suite,
+    preset_users,
+)
 from rankloop.experiments.sweeps.engines import Engine, Here, Pool, Tick, Watch, WorkerDied
 from rankloop.experiments.sweeps.execution import execute
 from rankloop.experiments.sweeps.study import conduct, sweep_id
@@ -36,6 +47,7 @@ __all__ = [
     "Answerable",
     "Average",
     "Change",
+    "ComputedTable",
     "Cumulative",
     "Engine",
     "Here",
@@ -50,6 +62,7 @@ __all__ = [
     "Record",
     "Regret",
     "Run",
+    "SetsTable",
     "Suite",
     "SummaryRow",
     "Sweep",
@@ -63,6 +76,7 @@ __all__ = [
     "execute",
     "fold_profiles",
     "learning_curves",
+    "logged",
     "measured_looks",
     "parse_measure",
     "position_profile",

@@ -18,6 +18,7 @@ from rankloop.learning.objectives import (
 from rankloop.learning.projection import DocumentSpace, Projection, TrueDocumentSpace
 from rankloop.learning.schedules import Batch, Exact, ReplayMemory, Training
 from rankloop.learning.step_sizes import Constant, InverseRoot, StepSize
+from rankloop.learning.thresholds import BestF1, Platt, Threshold
 from rankloop.learning.topk_losses import (
     NormalisedListNet,
     ObservedSquared,
@@ -28,7 +29,13 @@ from rankloop.learning.topk_losses import (
     UnnormalisedKL,
 )
 from rankloop.learning.topk_steps import AdaGrad, DocumentSchedule, Step
-from rankloop.policies.base import EvidenceAbout, KnowsBy, Policy, score_all
+from rankloop.policies.ad_forest import AdForest
+from rankloop.policies.ad_logistic import AdLogistic
+from rankloop.policies.auc_ranker import AUCRanker
+from rankloop.policies.base import EvidenceAbout, FeaturesOf, KnowsBy, Policy, score_all
+from rankloop.policies.batch_selection import BatchSelection
+from rankloop.policies.belief_selection import BeliefSelection
+from rankloop.policies.by_id import KnowsItems
 from rankloop.policies.dbgd import DBGD
 from rankloop.policies.epsilon_greedy import EpsilonGreedy
 from rankloop.policies.fair_exposure import FairExposure
@@ -40,7 +47,10 @@ from rankloop.policies.graded import GradedPolicy
 from rankloop.policies.ips import IPS
 from rankloop.policies.item_means import ItemMeans
 from rankloop.policies.labelled import LearnsFromGrades
+from rankloop.policies.linear_selection import LinearSelection
+from rankloop.policies.linucb import LinUCB
 from rankloop.policies.listnet import ListNet
+from rankloop.policies.logistic_beliefs import LogisticBeliefs
 from rankloop.policies.mgd import MGD
 from rankloop.policies.minimax import Minimax
 from rankloop.policies.neural import NeuralPairwise
@@ -60,9 +70,12 @@ from rankloop.policies.ranknet import RankNet
 from rankloop.policies.rtopk import RTopK
 from rankloop.policies.rtopk_items import RTopKItems
 from rankloop.policies.scored import ScoredPolicy
+from rankloop.policies.selection import SelectionPolicy
 from rankloop.policies.slam import Slam
+from rankloop.policies.squarecb import SquareCB
 from rankloop.policies.state_fields import state
 from rankloop.policies.thompson_items import ThompsonItems
+from rankloop.policies.thompson_logistic import ThompsonLogistic
 from rankloop.policies.toprank import TopRank
 from rankloop.policies.ucb_items import UCBItems
 from rankloop.policies.uncertain import ExploresUncertain
@@ -76,10 +89,16 @@ __all__ = [
     "APGain",
     "APWeights",
     "AUCLoss",
+    "AUCRanker",
+    "AdForest",
+    "AdLogistic",
     "AdaGrad",
     "AdditiveObjective",
     "Batch",
+    "BatchSelection",
     "Belief",
+    "BeliefSelection",
+    "BestF1",
     "Certainty",
     "Constant",
     "Covariance",
@@ -96,16 +115,21 @@ __all__ = [
     "FairExpPairRank",
     "FairExpTopRank",
     "FairExposure",
+    "FeaturesOf",
     "FixedItems",
     "Full",
     "GradedPolicy",
     "InverseRoot",
     "ItemMeans",
     "KnowsBy",
+    "KnowsItems",
     "LearnsFromGrades",
+    "LinUCB",
+    "LinearSelection",
     "ListNet",
     "ListWeights",
     "Live",
+    "LogisticBeliefs",
     "Minimax",
     "NDCGGain",
     "NDCGWeights",
@@ -124,6 +148,7 @@ __all__ = [
     "PairwiseLoss",
     "PePairRank",
     "Planned",
+    "Platt",
     "Policy",
     "PrecisionGain",
     "Projected",
@@ -136,8 +161,10 @@ __all__ = [
     "ReplayMemory",
     "Schedule",
     "ScoredPolicy",
+    "SelectionPolicy",
     "Slam",
     "SmoothDCG",
+    "SquareCB",
     "Squared",
     "Step",
     "StepSize",
@@ -145,6 +172,8 @@ __all__ = [
     "Sure",
     "Theory",
     "ThompsonItems",
+    "ThompsonLogistic",
+    "Threshold",
     "TopKLoss",
     "TopRank",
     "Training",

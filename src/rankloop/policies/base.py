@@ -27,6 +27,7 @@ EvidenceAbout: TypeAlias = Literal[
     "list", "documents"
 ]  # holds for the very list drawn, or for any of the query
 KnowsBy: TypeAlias = Literal["features", "ids"]  # what tells a policy which document is which
+FeaturesOf: TypeAlias = Literal["documents", "context"]  # whose features its state has entries for
 
 
 @dataclass(kw_only=True, eq=False)
@@ -55,6 +56,8 @@ class Policy(ABC):
     feature_evidence: ClassVar[tuple[str, ...]] = ()  # evidence whose last axis is features
     scores_alone: ClassVar[bool] = True  # a document's score depends on nothing but the document
     knows_by: ClassVar[KnowsBy] = "features"  # by ids: nothing is known of a document never shown
+    features_of: ClassVar[FeaturesOf] = "documents"
+    learns_from_silence: ClassVar[bool] = False  # a list that nobody clicked teaches, too
     unserved: ClassVar[str] = ""  # why a service cannot serve it, after its name; empty: it can
 
     def __post_init__(self) -> None:  # noqa: B027  # every policy calls that of its parents: it ends here

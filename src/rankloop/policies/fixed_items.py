@@ -9,16 +9,14 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from rankloop.learning.item_keys import ItemKeys, KeyArray, keys_of
 from rankloop.learning.objectives import AdditiveObjective, DCGGain, Objective
 from rankloop.learning.observability import smallest_k
-from rankloop.policies.base import KnowsBy, Policy
-from rankloop.policies.state_fields import state
-from rankloop.types import Array, FloatArray, IntArray, Query, SettingError, Signal
+from rankloop.policies.by_id import KnowsItems
+from rankloop.types import FloatArray, IntArray, SettingError, Signal
 
 
 @dataclass(kw_only=True, eq=False)
-class FixedItems(Policy):
+class FixedItems(KnowsItems):
     """Knows items by their ids and nothing else; of each it keeps a few numbers.
 
     Features are passed over. Items may appear at any time, and a query may have any of them as candidates.
@@ -26,12 +24,9 @@ class FixedItems(Policy):
     """
 
     learns_from: ClassVar[Signal] = "grades"
-    knows_by: ClassVar[KnowsBy] = "ids"
-    item_arrays: ClassVar[tuple[str, ...]] = ()  # state with an entry for every item, as in `keys`
 
     objective: Objective = field(default_factory=DCGGain)
     top_grade: float = 1.0
-    keys: KeyArray = state((0,), np.uint64, feature_axes=())  # of all items met, ascending
 
     def __post_init__(self) -> None:
         """Refuse what cannot be learned item by item."""
@@ -60,45 +55,6 @@ class FixedItems(Policy):
     def _worth(self, grades: FloatArray) -> FloatArray:
         assert isinstance(self.objective, AdditiveObjective)
         return self.objective.worth(grades)
-
-    def _known(self, query: Query, *names: str) -> list[Array]:
-        """What is known of the candidates, array by array, [n_docs] each; 0 of those never met."""
-        asked = keys_of(query)
-        arrays = [getattr(self, name) for name in names]
-        if self._are_all(asked):
-            return [values[asked.ranks] for values in arrays]
-        if not self.keys.size:
-            return [np.zeros(query.n_docs, dtype=values.dtype) for values in arrays]
-        index = self._find(asked)
-        return [np.where(index < 0, 0, values[index]) for values in arrays]
-
-    def _meet(self, query: Query) -> IntArray:
-        """Where the candidates are among the items met, after all of them were."""
-        asked = keys_of(query)
-        if not self._are_all(asked):
-            index = self._find(asked) if self.keys.size else np.full(query.n_docs, -1)
-            if index.min() >= 0:
-                return index
-            self._add(np.unique(asked.keys[index < 0]))
-            if not self._are_all(asked):
-                return self._find(asked)
-        self.keys = asked.ascending  # the very array, so that equal keys are soon found to be equal
-        return asked.ranks
-
-    def _are_all(self, asked: ItemKeys) -> bool:
-        """Whether these are the items met, and no others, each once."""
-        return asked.ascending is self.keys or np.array_equal(asked.ascending, self.keys)
-
-    def _find(self, asked: ItemKeys) -> IntArray:
-        """Where these are among the items met, of which there are some, [n_docs]; -1: never met."""
-        index = np.minimum(np.searchsorted(self.keys, asked.keys), self.keys.size - 1)
-        return np.where(self.keys[index] == asked.keys, index, -1)
-
-    def _add(self, fresh: KeyArray) -> None:
-        at = np.searchsorted(self.keys, fresh)
-        for name in ("keys", *self.item_arrays):
-            values = getattr(self, name)
-            setattr(self, name, np.insert(values, at, fresh if name == "keys" else 0))
 
 
 def mean_worth(totals: FloatArray, counts: IntArray) -> FloatArray:

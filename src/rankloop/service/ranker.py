@@ -9,23 +9,23 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from rankloop.service.account import AccountBook
 from rankloop.service.errors import HistoryError, RequestError
 from rankloop.service.gil import LESSON, LIST, Turns
-from rankloop.service.learning.fold import Fold
+from rankloop.service.learning.fold import Fold, entries_for
 from rankloop.service.learning.history import History
 from rankloop.service.learning.in_force import InForce, in_force
 from rankloop.service.learning.model import Model
 from rankloop.service.learning.scaling import scale_of
 from rankloop.service.learning.view import View
 from rankloop.service.serving.candidates import Candidates
-from rankloop.service.serving.request import RankRequest
+from rankloop.service.serving.request import RankRequest, context_by_column
 from rankloop.service.serving.seeds import sticky_seed
-from rankloop.service.serving.serve import Draft, serve
+from rankloop.service.serving.serve import NO_CONTEXT, Draft, serve
 from rankloop.service.settings import RankerSettings, step_down
 from rankloop.spelling import Catalogue
 from rankloop.store import (
@@ -117,25 +117,24 @@ class Ranker:
                 self._view = replace(self._view, in_force=after)
             return self._view
 
-    def extend(self, names: list[str]) -> View:
-        """A view whose schema has these features."""
+    def extend(self, names: list[str], kind: Literal["schema", "context"] = "schema") -> View:
+        """A view whose schema, of candidates or of who asks, has these features."""
         at, start = self._clock(), self._view.in_force
 
         def job(transaction: Transaction) -> None:
             terms = start.within(transaction, self.name, self._known)
-            fresh = [name for name in names if name not in terms.schema]
-            self._check_room(fresh, terms)
+            known = getattr(terms, kind)
+            fresh = [name for name in names if name not in known]
+            self._check_room(fresh, len(known), terms)
             if fresh:
                 body = {"names": fresh}
-                transaction.append(
-                    Decision(at=transaction.time(at), ranker=self.name, kind="schema", body=body)
-                )
+                transaction.append(Decision(at=transaction.time(at), ranker=self.name, kind=kind, body=body))
 
         write(self._store, job)
         return self.refresh()
 
-    def _check_room(self, fresh: Sequence[str], terms: InForce) -> None:
-        total, limit = len(terms.schema) + len(fresh), terms.rules.max_features
+    def _check_room(self, fresh: Sequence[str], known: int, terms: InForce) -> None:
+        total, limit = known + len(fresh), terms.rules.max_features
         if fresh and total > limit:
             raise RequestError(
                 f"{fresh[0]!r} would be feature number {total} of {self.name!r}, which may have {limit}: "
@@ -148,13 +147,18 @@ class Ranker:
         """Make a list; nothing is written down but new features."""
         self._check_size(request)
         view, raw = self._features(request.candidates)
+        context = NO_CONTEXT
+        if request.context or view.in_force.context:
+            view, context = self._context(view, request.context)
         person = request.session_id or request.client_id
         words = (person, request.user_query) if person else (query_id,)
         seed, at = sticky_seed(self.name, *words), self._clock()
         reason = f"broken: {self.trouble or view.in_force.trouble}"[:200] if self.broken else ""
         since, key = at - view.in_force.rules.window, (person, request.user_query) if person else ("", "")
         ahead = self.account.ahead(view.in_force.account, key, since) if view.in_force.account else {}
-        make = partial(serve, view, request, raw, query_id=query_id, seed=seed, at=at, ahead=ahead)
+        make = partial(
+            serve, view, request, raw, query_id=query_id, seed=seed, at=at, ahead=ahead, context=context
+        )
         with self._turns.take(LIST):
             try:
                 made = make(fallback=reason)
@@ -217,6 +221,13 @@ class Ranker:
             self._usual = candidates.names, view.in_force.schema
         return view, raw
 
+    def _context(self, view: View, context: Mapping[str, float | None]) -> tuple[View, FloatArray]:
+        """The features of who asks, and the view whose columns they have."""
+        unknown = [name for name in context if name not in view.in_force.context]
+        if unknown:
+            view = self.extend(unknown, "context")
+        return view, context_by_column(context, view.in_force.context)
+
     # learning
 
     def catch_up(self) -> None:
@@ -230,7 +241,7 @@ class Ranker:
             fold = self._fold
             before = fold.position
             try:
-                for entry in self._store.entries(self.name, after=fold.position):
+                for entry in entries_for(fold, self._store):
                     with self._turns.take(LESSON):
                         fold.apply(entry)
                     self._keep_if_due(leap=isinstance(entry, Decision) and entry.kind in LEAPS)

@@ -154,6 +154,10 @@ class RankingService:
         """The names of the features it has seen, by column."""
         return list(self.ranker(ranker).view.in_force.schema)
 
+    def context_schema(self, ranker: str) -> list[str]:
+        """The names of the features of who asks that it has seen, by column."""
+        return list(self.ranker(ranker).view.in_force.context)
+
     # ranking and learning
 
     def rank(
@@ -166,8 +170,12 @@ class RankingService:
         client_id: str = "",
         session_id: str = "",
         query_id: str | None = None,
+        user: str = "",
+        context: Mapping[str, float | None] | None = None,
     ) -> RankResponse:
         """A list of `k` of the candidates, which come in the caller's own order.
+
+        `context` are features of who asks, by name: policies for one ad choose by them.
 
         The list is written down without waiting for the disk; only events are acknowledged as durable.
         """
@@ -179,6 +187,8 @@ class RankingService:
             client_id=client_id,
             session_id=session_id,
             query_id=query_id,
+            user=user,
+            context=context or {},
         )
         made = self.prepare(request)
         self.publish(made, urgent=query_id is not None)  # so that the id is soon known to be taken
@@ -307,7 +317,8 @@ class RankingService:
         """Why one result stood above another."""
         shown = self.audit(query_id).impression
         found = self.ranker(shown.ranker)
-        model, names = found.history.model(shown.model), list(found.view.in_force.schema)
+        model, terms = found.history.model(shown.model), found.view.in_force
+        names = list(terms.context if model.policy.features_of == "context" else terms.schema)
         return explain(shown, model, names, a, b, again=listed_again(shown, found.history))
 
     def settled(self, query_id: str) -> SettledPairs:

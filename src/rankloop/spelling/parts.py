@@ -12,6 +12,7 @@ from rankloop.policies import (
     APGain,
     APWeights,
     AUCLoss,
+    BestF1,
     Constant,
     DCGGain,
     Diagonal,
@@ -28,6 +29,7 @@ from rankloop.policies import (
     ObservedSquared,
     PairwiseLoss,
     Planned,
+    Platt,
     PrecisionGain,
     Projected,
     RankSVM,
@@ -71,6 +73,7 @@ PARTS: Mapping[str, Mapping[str, type[Any]]] = {
         "smooth-dcg": SmoothDCG,
         "listnet": NormalisedListNet,  # refused, with the reason
     },
+    "threshold": {"best-f1": BestF1, "platt": Platt},
     "step": {"adagrad": AdaGrad, "document-schedule": DocumentSchedule},
 }
 FORMER = {"replay": "replay-memory"}  # in logs and specs of earlier days

@@ -16,6 +16,7 @@ from rankloop.store.records import (
     ExposureTally,
     GradeTally,
     Impression,
+    Logged,
     Shown,
     Snapshot,
     Traffic,
@@ -157,6 +158,10 @@ class EventLog(Protocol):
 
     def entries(self, ranker: str, *, after: int = 0, until: int | None = None) -> Iterator[Entry]:
         """The counted events and the decisions with `after < seq <= until`, in order: what a model folds."""
+        ...
+
+    def logged(self, ranker: str, *, after: int = 0, until: int | None = None) -> Iterator[Logged]:
+        """The same with the lists that were shown, in order: what a model folds that learns from silence."""
         ...
 
     def snapshot(

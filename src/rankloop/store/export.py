@@ -29,7 +29,7 @@ KINDS: Mapping[str, type[Record]] = {
     "decision": Decision,
     "snapshot": Snapshot,
 }
-OWN_ARRAYS = ("features", "pinned_at", "order")
+OWN_ARRAYS = ("features", "pinned_at", "order", "context")
 AS_TEXT = ("body", "exposure")  # in a table
 LOGGER = logging.getLogger("rankloop.store")
 PART = 2000  # rows in a Parquet file: lists are large
@@ -132,6 +132,7 @@ def _made(*, entry: str, arrays: dict[str, Array], **row: Any) -> Record:
     row["digest"] = bytes.fromhex(row["digest"])
     if row.get("exposure") is not None:
         row["exposure"] = msgspec.convert(row["exposure"], Exposure)
+    arrays.setdefault("context", np.zeros(0))  # an export from before there was one
     own: Row = {name: arrays.pop(name) for name in OWN_ARRAYS}
     evidence = {name.removeprefix("evidence."): value for name, value in arrays.items()}
     return Impression(evidence=evidence, **own, **row)

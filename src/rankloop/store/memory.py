@@ -27,6 +27,7 @@ from rankloop.store.records import (
     GradeTally,
     GroupTally,
     Impression,
+    Logged,
     Shown,
     Snapshot,
     Traffic,
@@ -116,6 +117,14 @@ class MemoryStore:
             if until is not None and each.seq > until:
                 return
             if isinstance(each, Decision) or (isinstance(each, Event) and each.verdict in COUNTED):
+                yield each
+
+    def logged(self, ranker: str, *, after: int = 0, until: int | None = None) -> Iterator[Logged]:
+        """The lists that were shown, the counted events and the decisions, in order."""
+        for each in self._all(ranker, after):
+            if until is not None and each.seq > until:
+                return
+            if not isinstance(each, Event) or each.verdict in COUNTED:
                 yield each
 
     def snapshot(

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+
 from rankloop.types import Array, FloatArray, IntArray
 
 Verdict: TypeAlias = Literal["accepted", "duplicate", "late", "orphan", "not_shown", "ignored", "invalid"]
@@ -69,6 +71,10 @@ class Impression:
     settled: int | None = None  # of them, how many are in a certain order; None: the policy cannot tell
     explored: int = 0  # of them, how many stood against the scores
     cost: float = 0.0  # pairs expected to stand the wrong way round because of exploration
+    user: str = ""  # who asked
+    context: FloatArray = field(
+        default_factory=lambda: np.zeros(0)
+    )  # [n_context] of who asked, NaN = missing
     exposure: Exposure | None = None  # None: nobody counted it
 
     @property
@@ -139,6 +145,7 @@ class Snapshot:
 
 
 Entry: TypeAlias = Event | Decision  # what a model is a fold of; impressions are looked up
+Logged: TypeAlias = Impression | Event | Decision  # ... and where a list without a click teaches, too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -151,7 +151,7 @@ def test_a_reload_gives_the_same_list_and_the_next_page_continues_it(
     live(service, clock, 10, k=10)
     service.set_mode("shop", mode)
     mine = of_sellers(np.random.default_rng(3), ("a", "a", "b"), 40, pins)
-    who = {"ranker": "shop", "session_id": "me", "user_query": "mugs"}
+    who: dict[str, Any] = {"ranker": "shop", "session_id": "me", "user_query": "mugs"}
     first = service.rank(mine, k=10, **who)
     for number in range(8):  # others come in between, and the account goes on
         other = of_sellers(np.random.default_rng(number), SELLERS, 30)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from rankloop.experiments.suites import (
+    ads,
     classic,
     dsp,
     explicit,
@@ -13,7 +14,14 @@ from rankloop.experiments.suites import (
     theory,
     topk,
 )
-from rankloop.experiments.suites.base import PaperTable, Picture, Suite, preset_users
+from rankloop.experiments.suites.base import (
+    ComputedTable,
+    PaperTable,
+    Picture,
+    SetsTable,
+    Suite,
+    preset_users,
+)
 
 SUITES: Mapping[str, Suite] = {
     **classic.SUITES,
@@ -23,11 +31,22 @@ SUITES: Mapping[str, Suite] = {
     **dsp.SUITES,
     **explicit.SUITES,
     **topk.SUITES,
+    **ads.SUITES,
     **fair.SUITES,
 }
 
 PICTURES: Mapping[str, Picture] = {**neural.PICTURES}
 
-TABLES: Mapping[str, PaperTable] = {**topk.TABLES, **theory.TABLES, **fair.TABLES}
+TABLES: Mapping[str, ComputedTable] = {**topk.TABLES, **theory.TABLES, **fair.TABLES, **ads.TABLES}
 
-__all__ = ["PICTURES", "SUITES", "TABLES", "PaperTable", "Picture", "Suite", "preset_users"]
+__all__ = [
+    "PICTURES",
+    "SUITES",
+    "TABLES",
+    "ComputedTable",
+    "PaperTable",
+    "Picture",
+    "SetsTable",
+    "Suite",
+    "preset_users",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +17,7 @@ from rankloop.experiments.simulation.measures import parse_measure
 from rankloop.experiments.simulation.probes import Probe
 from rankloop.experiments.simulation.protocol import Protocol
 from rankloop.experiments.sweeps.sweep import Sweep, UserChoice
-from rankloop.spelling import parse
+from rankloop.spelling import parse, split
 from rankloop.types import QuerySet, SettingError
 from rankloop.users import CASCADE_TABLES, Labels, Preset, Stop
 
@@ -97,20 +98,17 @@ class Picture:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PaperTable:
+class ComputedTable(ABC):
     """A table of a paper that is computed, exactly or on data, without a policy that learns online."""
 
     title: str
     paper: str
-    make: Callable[[Dataset | None, bool], Mapping[str, pl.DataFrame]]
     notes: tuple[str, ...] = ()
     data: str = ""  # none: it is about no data
 
+    @abstractmethod
     def frames(self, data: str = "", *, quick: bool = False) -> Mapping[str, pl.DataFrame]:
         """The parts of the table, each with its name."""
-        if data and not self.data:
-            raise SettingError(f"this table is computed from nothing but its definition, found data {data!r}")
-        return self.make(load(data or self.data) if self.data else None, quick)
 
     def write(self, frames: Mapping[str, pl.DataFrame], folder: Path, name: str) -> list[Path]:
         """The parts as CSV files."""
@@ -119,6 +117,45 @@ class PaperTable:
         for part, file in files.items():
             frames[part].write_csv(file)
         return list(files.values())
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperTable(ComputedTable):
+    """A table that is about one dataset, or about none."""
+
+    make: Callable[[Dataset | None, bool], Mapping[str, pl.DataFrame]]
+
+    def frames(self, data: str = "", *, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+        """The parts of the table, each with its name."""
+        if data and not self.data:
+            raise SettingError(f"this table is computed from nothing but its definition, found data {data!r}")
+        return self.make(load(data or self.data) if self.data else None, quick)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetsTable(ComputedTable):
+    """A table over several datasets, named with commas, each of which it loads as often as it needs."""
+
+    over: Callable[[Sequence[str], bool], Mapping[str, pl.DataFrame]]
+
+    def frames(self, data: str = "", *, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+        """The parts of the table, each with its name."""
+        return self.over(_names(data or self.data), quick)
+
+
+def _names(text: str) -> list[str]:
+    """Names of datasets with commas between them; `key=value` belongs to the name before it.
+
+    >>> _names("bandit:letter:seed=1,raw=1,synthetic:ads")
+    ['bandit:letter:seed=1,raw=1', 'synthetic:ads']
+    """
+    names: list[str] = []
+    for part in split(text):
+        if names and "=" in part and ":" not in part:
+            names[-1] += f",{part}"
+        else:
+            names.append(part.strip())
+    return names
 
 
 def preset_users(*readings: Stop) -> dict[str, Preset]:

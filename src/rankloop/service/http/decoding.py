@@ -131,6 +131,8 @@ def _request(head: RankHead, candidates: Candidates) -> RankRequest:
         user_query=head.user_query,
         client_id=head.client_id,
         session_id=head.session_id,
+        user=head.context.user if head.context else "",
+        context=head.context.features if head.context else {},
     )
 
 

@@ -34,6 +34,15 @@ class CandidateBody(CandidateHead, kw_only=True, gc=False):
     ] = {}  # msgspec copies it
 
 
+class ContextBody(Struct, forbid_unknown_fields=True, kw_only=True):
+    """What is known of whoever asks; no candidate's property."""
+
+    user: Id = ""
+    features: Annotated[
+        dict[str, float | None], Meta(description="by name; null, or not there: missing")
+    ] = {}  # msgspec copies it
+
+
 class RankHead(Struct, forbid_unknown_fields=True, kw_only=True):
     """A query without its candidates."""
 
@@ -44,6 +53,7 @@ class RankHead(Struct, forbid_unknown_fields=True, kw_only=True):
     session_id: Annotated[
         str, Meta(max_length=200, description="the same session and query meet the same order")
     ] = ""
+    context: ContextBody | None = None
 
 
 class RankBody(RankHead, kw_only=True):

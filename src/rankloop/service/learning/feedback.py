@@ -9,11 +9,11 @@ from typing import TypeAlias
 import numpy as np
 
 from rankloop.policies import Policy
-from rankloop.service.learning.model import Model
+from rankloop.service.learning.model import Model, asker_of, width_of
 from rankloop.service.serving.seeds import generator
 from rankloop.service.settings import RankerSettings, Reading
 from rankloop.store import Impression
-from rankloop.types import Feedback, FloatArray, Query, Ranking, Signal
+from rankloop.types import Feedback, FloatArray, Ranking, Signal
 
 Done: TypeAlias = Mapping[str, float | None]  # by action: its last value
 
@@ -27,10 +27,11 @@ class Reaction:
     reading: Reading = "implicit"
 
 
-def reaction(rules: RankerSettings, done: Mapping[int, Done]) -> Reaction | None:
+def reaction(rules: RankerSettings, done: Mapping[int, Done], *, silence: bool = False) -> Reaction | None:
     """What the policy is to learn of a list, from what was done at each position; `None`: nothing.
 
-    Clicks need one of them. A grade is one also if it is 0: a lone thumb down teaches.
+    Clicks need one of them, unless `silence` says something, too. A grade is one also if it is 0: a lone
+    thumb down teaches.
 
     >>> rules = RankerSettings()
     >>> reaction(rules, {3: {"click": None}}).rewards, reaction(rules, {3: {"hover": 2.0}})
@@ -41,7 +42,7 @@ def reaction(rules: RankerSettings, done: Mapping[int, Done]) -> Reaction | None
     else:
         grade = rules.grade_scale.grade
         rewards = {position: found for position, each in done.items() if (found := grade(each)) is not None}
-    return Reaction(rules.signal, rewards, rules.reading) if rewards else None
+    return Reaction(rules.signal, rewards, rules.reading) if rewards or silence else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,8 +63,10 @@ def lesson(model: Model, impression: Impression, found: Reaction) -> Lesson | No
         return None
     rewards = np.full(len(impression.order), np.nan)  # where nothing was done
     rewards[[position - 1 for position in found.rewards]] = list(found.rewards.values())
-    policy, features = model.ready(impression.features)
-    query = Query(impression.query_id, features, impression.object_ids, impression.groups)
+    asker = asker_of(impression.user, impression.context)
+    policy, query = model.asked(
+        impression.query_id, impression.features, impression.object_ids, impression.groups, asker
+    )
     order = impression.order
     if impression.pinned_at.any():
         free, kept = np.flatnonzero(impression.pinned_at == 0), impression.pinned_at[order] == 0
@@ -71,7 +74,7 @@ def lesson(model: Model, impression: Impression, found: Reaction) -> Lesson | No
     if found.signal == "grades" and np.isnan(rewards).all():
         return None
     if policy.name == impression.policy:
-        evidence = policy.widened_evidence(impression.evidence, features.shape[1])
+        evidence = policy.widened_evidence(impression.evidence, width_of(policy, query))
         return Lesson(policy, _feedback(Ranking(query, order, evidence), rewards, found))
     drawn = policy.rank(query, k=len(order), rng=generator(impression.seed))
     shown = policy.as_shown(drawn, order) if policy.evidence_about == "documents" else None

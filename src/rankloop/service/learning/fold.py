@@ -14,7 +14,7 @@ from __future__ import annotations
 import copy
 import heapq
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, Self
 
@@ -22,11 +22,11 @@ from rankloop.policies import Policy
 from rankloop.service.errors import HistoryError
 from rankloop.service.learning.feedback import Reaction, lesson, reaction
 from rankloop.service.learning.in_force import InForce
-from rankloop.service.learning.model import Model
+from rankloop.service.learning.model import Model, width_of
 from rankloop.service.learning.scaling import Scale, scale_of
 from rankloop.service.settings import LEARNS, RankerSettings
 from rankloop.spelling import Catalogue, describe
-from rankloop.store import Decision, Entry, Event, Impression, Snapshot
+from rankloop.store import Decision, Event, Impression, Logged, Snapshot, Store
 from rankloop.types import DataError
 
 LOGGER = logging.getLogger("rankloop.service")
@@ -110,7 +110,12 @@ class Fold:
         """When the next open list closes; infinite if none is open."""
         return self._closing[0][0] if self._closing else float("inf")
 
-    def apply(self, entry: Entry) -> None:
+    @property
+    def hears_silence(self) -> bool:
+        """Whether lists that nobody clicked teach, so that all lists are entries for it."""
+        return self.rules.signal == "clicks" and self.policy.learns_from_silence
+
+    def apply(self, entry: Logged) -> None:
         """Take in the next entry. If it raises, the entry is not passed, and can be applied again."""
         self._mark(entry.seq)
         if isinstance(entry, Event) and entry.event_id in self.without:
@@ -118,14 +123,17 @@ class Fold:
         self._close(until=entry.at)
         if isinstance(entry, Event):
             self._note(entry)
-        else:
+        elif isinstance(entry, Decision):
             self._decide(entry)
+        elif self.hears_silence and entry.teaches:
+            self._open(entry.query_id, entry.at + self.rules.window, entry.seq)
+            self._make_room()
         self.position, self.at = entry.seq, entry.at
         if self._changed:
             self.version, self._changed = entry.seq, False
             self.unkept += 1
 
-    def run(self, entries: Iterable[Entry]) -> Self:
+    def run(self, entries: Iterable[Logged]) -> Self:
         """Take in many entries."""
         for entry in entries:
             self.apply(entry)
@@ -137,12 +145,22 @@ class Fold:
         """A click or a grade opens its list or joins those there are; of an action, the last value counts."""
         if event.position is None or event.list_seq is None or event.closes_at is None:
             return
-        if event.verdict == "late" and not self.rules.learn_late:
-            return
         if event.query_id not in self.open:
-            self.open[event.query_id] = OpenList(event.closes_at)
-            heapq.heappush(self._closing, (event.closes_at, event.list_seq, event.query_id))
+            if self.hears_silence:  # it was learned when its window closed, and is learned once
+                return
+            if event.verdict == "late" and not self.rules.learn_late:
+                return
+            self._open(event.query_id, event.closes_at, event.list_seq)
+        elif event.verdict == "late" and not self.rules.learn_late:
+            return
         self.open[event.query_id].done.setdefault(event.position, {})[event.action] = event.value
+        self._make_room()
+
+    def _open(self, query_id: str, closes_at: float, number: int) -> None:
+        self.open[query_id] = OpenList(closes_at)
+        heapq.heappush(self._closing, (closes_at, number, query_id))
+
+    def _make_room(self) -> None:
         if len(self.open) > self.rules.max_open:
             self._close_next()
 
@@ -153,7 +171,7 @@ class Fold:
     def _close_next(self) -> None:
         """Learn the list whose window closes first; it stays open if it cannot be read just now."""
         _, _, query_id = self._closing[0]
-        found = reaction(self.rules, self.open[query_id].done)
+        found = reaction(self.rules, self.open[query_id].done, silence=self.hears_silence)
         if found and self.in_force.mode in LEARNS:
             try:
                 impression = self.past.impression(query_id)
@@ -166,7 +184,7 @@ class Fold:
         del self.open[query_id]
 
     def _learn(self, impression: Impression, found: Reaction) -> None:
-        scale = self.scale.after(impression.features)
+        scale = self._scale_after(impression)
         try:
             taught = lesson(replace(self.model, scale=scale), impression, found)
             if taught is None:
@@ -179,8 +197,13 @@ class Fold:
             self._refuse(impression.query_id, error)
             return
         self.policy, self.scale, self.lists = pupil, scale, self.lists + 1
-        self.width = taught.feedback.ranking.query.features.shape[1]
+        self.width = width_of(pupil, taught.feedback.ranking.query)
         self._changed = True
+
+    def _scale_after(self, impression: Impression) -> Scale:
+        if self.policy.features_of != "context":
+            return self.scale.after(impression.features)
+        return self.scale.after(impression.context[None]) if impression.context.size else self.scale
 
     def _refuse(self, query_id: str, error: Exception) -> None:
         self.refused += 1
@@ -310,6 +333,19 @@ class Fold:
         fold.policy = fold.rules.policy.from_state(_part("policy.", snapshot))
         fold.scale = scale_of(fold.rules.scaling, _part("scale.", snapshot))
         return fold
+
+
+def entries_for(fold: Fold, store: Store, *, until: int | None = None) -> Iterator[Logged]:
+    """What a fold is to take in next; with all lists as long as it hears silence."""
+    while True:
+        heard = fold.hears_silence
+        read = store.logged if heard else store.entries
+        for entry in read(fold.ranker, after=fold.position, until=until):
+            yield entry
+            if fold.hears_silence != heard:  # a decision has changed that: go on from here
+                break
+        else:
+            return
 
 
 FORM = 3  # of snapshots' bodies

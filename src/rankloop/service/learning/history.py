@@ -12,7 +12,7 @@ from collections import OrderedDict
 
 from rankloop.service.errors import HistoryError
 from rankloop.service.fair import FairSettings
-from rankloop.service.learning.fold import Fold
+from rankloop.service.learning.fold import Fold, entries_for
 from rankloop.service.learning.in_force import in_force
 from rankloop.service.learning.model import Model
 from rankloop.service.settings import RankerSettings
@@ -44,7 +44,7 @@ class History:
     def head(self) -> Fold:
         """The fold of everything there is, from the latest snapshot."""
         fold = self._nearest()
-        return fold.run(self._store.entries(self._ranker, after=fold.position))
+        return fold.run(entries_for(fold, self._store))
 
     def model(self, seq: int, *, without: frozenset[str] = frozenset()) -> Model:
         """The model after an entry; with `without`, as if these events had never been."""
@@ -73,7 +73,7 @@ class History:
         if rules is not None:
             schema = in_force(self._store, self._ranker, self.known, until=until - 1).schema
             fold.width = len(schema) if rules.policy.widened(len(schema) + 1) is None else 0
-        return fold.run(self._store.entries(self._ranker, after=fold.position, until=until - 1))
+        return fold.run(entries_for(fold, self._store, until=until - 1))
 
     def base(self) -> int:
         """The entry at which the log begins, if its beginning was discarded; otherwise 0."""
@@ -96,7 +96,7 @@ class History:
     def at(self, moment: float) -> int:
         """The version that was in use at a moment."""
         fold = self._nearest(before=moment)
-        for entry in self._store.entries(self._ranker, after=fold.position):
+        for entry in entries_for(fold, self._store):
             if entry.at > moment:
                 break
             fold.apply(entry)
@@ -117,7 +117,7 @@ class History:
         newest = max((found for found, _ in self._store.snapshots(self._ranker) if found <= seq), default=0)
         if fold is None or not newest <= fold.position <= seq:
             fold = self._nearest(until=seq)
-        fold.run(self._store.entries(self._ranker, after=fold.position, until=seq))
+        fold.run(entries_for(fold, self._store, until=seq))
         self._cursor = fold
         return fold
 

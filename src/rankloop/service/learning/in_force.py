@@ -25,7 +25,7 @@ READABLE = (
     "reading",
     "fair",
 )  # without the policy
-KINDS = ("settings", "mode", "schema", "flush")  # the decisions that change what is in force
+KINDS = ("settings", "mode", "schema", "context", "flush")  # the decisions that change what is in force
 
 
 class KnowsDecisions(Protocol):
@@ -51,6 +51,7 @@ class InForce:
     mode: Mode = "explore"
     mode_since: int = 0  # the entry that set it
     schema: Mapping[str, int] = field(default_factory=dict)  # features by name: their column
+    context: Mapping[str, int] = field(default_factory=dict)  # features of who asks, by name: their column
     flushed: int = 0  # the last entry that closed all lists shown before it
     trouble: str = ""
 
@@ -67,6 +68,8 @@ class InForce:
             return replace(self, position=seq, mode=body["mode"], mode_since=seq)
         if decision.kind == "schema":
             return replace(self, position=seq, schema=_longer(self.schema, body["names"]))
+        if decision.kind == "context":
+            return replace(self, position=seq, context=_longer(self.context, body["names"]))
         if decision.kind == "flush":
             return replace(self, position=seq, flushed=seq)
         return replace(self, position=seq)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 
 from rankloop.policies import Policy
-from rankloop.service.learning.scaling import Scale
-from rankloop.types import FloatArray
+from rankloop.service.learning.scaling import Running, Scale
+from rankloop.types import NOBODY, Context, FloatArray, Query
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -41,6 +42,56 @@ class Model:
             wider = policy.widened(width) if width > self.width else None
             policy, width = (policy, self.width) if wider is None else (wider, width)
         return policy, np.ascontiguousarray(self.scale.apply(fitted(raw, width)), dtype=np.float32)
+
+    def asked(
+        self,
+        query_id: str,
+        raw: FloatArray,
+        object_ids: Sequence[str],
+        groups: Sequence[str],
+        asker: Context = NOBODY,
+    ) -> tuple[Policy, Query]:
+        """The policy, wide enough, and a query as it sees it; of who asks, missing features are NaN.
+
+        A policy that looks at the context gets it scaled, as wide as it knows, and no features of candidates.
+        """
+        if self.policy.features_of != "context":
+            policy, features = self.ready(raw)
+            return policy, Query(query_id, features, object_ids, groups, whole(asker))
+        policy, width = self.policy, int(asker.features.size)
+        if self.width not in (0, width):
+            wider = policy.widened(width) if width > self.width else None
+            policy, width = (policy, self.width) if wider is None else (wider, width)
+        row = fitted(asker.features[None], width)
+        row = self.scale.apply(row) if isinstance(self.scale, Running) else row
+        nothing = np.empty((len(object_ids), 0))
+        return policy, Query(query_id, nothing, object_ids, groups, whole(asker_of(asker.user, row[0])))
+
+
+def whole(asker: Context) -> Context:
+    """The context with 0 for what is missing."""
+    if not asker.features.size:
+        return asker
+    return Context(asker.user, np.nan_to_num(asker.features, nan=0.0))
+
+
+def asker_of(user: str, features: FloatArray) -> Context:
+    """Who asked, as far as the log knows: NaN where a feature is missing.
+
+    >>> asker_of("anna", np.array([np.nan])).features.tolist()
+    [nan]
+    """
+    if not user and not features.size:
+        return NOBODY
+    context = object.__new__(Context)  # the nouns know no missing features
+    object.__setattr__(context, "user", user)
+    object.__setattr__(context, "features", features)
+    return context
+
+
+def width_of(policy: Policy, query: Query) -> int:
+    """How many features of a query a policy learns with."""
+    return int((query.context.features if policy.features_of == "context" else query.features).shape[-1])
 
 
 def fitted(raw: FloatArray, width: int) -> FloatArray:

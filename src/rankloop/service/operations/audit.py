@@ -58,6 +58,7 @@ def replay(shown: Impression, history: History) -> Replay:
         at=shown.at,
         fallback=shown.fallback,
         ahead=ahead_of(shown),
+        context=shown.context,
     )
     return Replay(made.response, made.body, _same(made.impression, shown), made.impression.exposure)
 
@@ -69,7 +70,7 @@ def listed_again(shown: Impression, history: History) -> Listing | None:
         return None
     view, request = view_of(shown, history), request_of(shown)
     account = account_of(request, fair, told.account, ahead_of(shown))
-    return listed(view, request, shown.features, shown.query_id, shown.seed, account)
+    return listed(view, request, shown.features, shown.query_id, shown.seed, account, shown.context)
 
 
 def ahead_of(shown: Impression) -> dict[str, int]:
@@ -107,6 +108,7 @@ def request_of(shown: Impression) -> RankRequest:
         user_query=shown.user_query,
         client_id=shown.client_id,
         session_id=shown.session_id,
+        user=shown.user,
     )
 
 

@@ -9,9 +9,9 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from scipy.special import ndtr
 
-from rankloop.policies import Belief, Policy
+from rankloop.policies import Belief, Policy, SelectionPolicy
 from rankloop.service.errors import RequestError
-from rankloop.service.learning.model import Model
+from rankloop.service.learning.model import Model, asker_of
 from rankloop.service.serving.serve import Listing, TellsCertainty
 from rankloop.store import Impression
 from rankloop.types import FloatArray, Query
@@ -64,10 +64,12 @@ def explain(
     shown: Impression, model: Model, names: Sequence[str], a: str, b: str, *, again: Listing | None = None
 ) -> Explanation:
     """Compare two results of a list, with the model that made it; `again` is the list, if it was merged."""
-    upper, lower = _rows(shown, a, b)
+    upper, lower = _rows(shown, a, b, everything=model.policy.features_of == "context")
     turned = again is not None and _turned(again, upper, lower)
-    policy, features = model.ready(shown.features)
-    pair = Query(shown.query_id, features, shown.object_ids, shown.groups).take(np.array([upper, lower]))
+    policy, query = model.asked(
+        shown.query_id, shown.features, shown.object_ids, shown.groups, asker_of(shown.user, shown.context)
+    )
+    pair = query.take(np.array([upper, lower]))
     scores = policy.score(pair)
     gap = float(scores[0] - scores[1])
     width = _width(policy, pair)
@@ -89,16 +91,19 @@ def explain(
     )
 
 
-def _rows(shown: Impression, a: str, b: str) -> tuple[int, int]:
-    """The rows of two results, the upper one first."""
+def _rows(shown: Impression, a: str, b: str, *, everything: bool) -> tuple[int, int]:
+    """The rows of two results, the upper one first; of ads, those that were not shown are below the one."""
     names = shown.shown
+    if everything:
+        names = names + [name for name in shown.object_ids if name not in names]
     for name in (a, b):
         if name not in names:
             raise RequestError(f"{name!r} was not in the list {shown.query_id!r}, which showed {names}")
     if a == b:
         raise RequestError(f"explain compares two results, found {a!r} twice")
-    upper, lower = sorted((names.index(a), names.index(b)))
-    return int(shown.order[upper]), int(shown.order[lower])
+    above, below = sorted((a, b), key=names.index)
+    rows = {name: row for row, name in enumerate(shown.object_ids)}
+    return rows[above], rows[below]
 
 
 def _turned(again: Listing, upper: int, lower: int) -> bool:
@@ -115,6 +120,9 @@ def _turned(again: Listing, upper: int, lower: int) -> bool:
 
 def _contributions(policy: Policy, pair: Query) -> FloatArray:
     r"""$\theta_f (x_{a,f} - x_{b,f})$ for each feature: the score of that difference alone."""
+    if isinstance(policy, SelectionPolicy):
+        of_both = policy.contributions(pair)
+        return np.asarray(of_both[0] - of_both[1])
     apart = np.diag(_gap(pair))
     if not len(apart) or policy.knows_by == "ids":
         return np.zeros(0)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rankloop.explorers import ordered_blocks
-from rankloop.service.learning.model import Model
+from rankloop.service.learning.model import Model, asker_of
 from rankloop.service.serving.serve import TellsCertainty
 from rankloop.store import Impression
-from rankloop.types import Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +32,10 @@ class SettledPairs:
 
 def settled_pairs(shown: Impression, model: Model) -> SettledPairs:
     """The picture of a list, with the model that made it."""
-    policy, features = model.ready(shown.features)
-    mine = Query(shown.query_id, features, shown.object_ids, shown.groups).take(shown.order)
+    policy, query = model.asked(
+        shown.query_id, shown.features, shown.object_ids, shown.groups, asker_of(shown.user, shown.context)
+    )
+    mine = query.take(shown.order)
     names, scores = tuple(shown.shown), policy.score(mine)
     if not isinstance(policy, TellsCertainty):
         return SettledPairs(names, tuple(scores.tolist()), None, ())

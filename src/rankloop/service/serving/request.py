@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
 
 from rankloop.service.errors import RequestError
-from rankloop.service.serving.candidates import Candidates
+from rankloop.service.serving.candidates import LARGEST, Candidates
 from rankloop.service.texts import check_text
+from rankloop.types import FloatArray
 
 LONGEST_QUERY = 2000  # characters
 
@@ -31,6 +34,8 @@ class RankRequest:
     client_id: str = ""
     session_id: str = ""
     query_id: str | None = None
+    user: str = ""  # who asks
+    context: Mapping[str, float | None] = field(default_factory=dict)  # features of who asks, by name
 
     def __post_init__(self) -> None:
         """Refuse what nobody could rank."""
@@ -40,6 +45,9 @@ class RankRequest:
         check_text("user_query", self.user_query, empty=True, longest=LONGEST_QUERY)
         check_text("client_id", self.client_id, empty=True)
         check_text("session_id", self.session_id, empty=True)
+        check_text("user", self.user, empty=True)
+        if self.context:
+            check_context(self.context)
         if self.query_id is not None:
             check_text("query_id", self.query_id)
         if not self.candidates.object_ids:
@@ -59,6 +67,31 @@ class RankRequest:
     def n(self) -> int:
         """How many candidates there are."""
         return len(self.candidates.object_ids)
+
+
+def check_context(context: Mapping[str, float | None]) -> None:
+    """Refuse features of whoever asks that are no numbers."""
+    for name, value in context.items():
+        check_text("a feature's name", name)
+        number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
+        if value is not None and not isinstance(value, bool) and not number:
+            raise RequestError(
+                f"context: feature {name!r} must be a number up to {LARGEST:g} or null, "
+                f"found {repr(value)[:50]}"
+            )
+
+
+def context_by_column(context: Mapping[str, float | None], schema: Mapping[str, int]) -> FloatArray:
+    """The features of whoever asks by column of the schema, [n_context]; NaN where missing.
+
+    >>> context_by_column({"age": 30}, {"visits": 0, "age": 1}).tolist()
+    [nan, 30.0]
+    """
+    row = np.full(len(schema), np.nan)
+    for name, value in context.items():
+        if value is not None:
+            row[schema[name]] = value
+    return row
 
 
 def _check_distinct(name: str, values: Sequence[object]) -> None:

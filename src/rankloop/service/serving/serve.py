@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 import numpy as np
 
 from rankloop.policies import ExploresUncertain, Policy
+from rankloop.service.learning.model import asker_of
 from rankloop.service.learning.view import View
 from rankloop.service.serving.fair import HELD, Account, Merge, account_of, exposed, merged, stays
 from rankloop.service.serving.guardrails import (
@@ -33,6 +34,7 @@ from rankloop.service.settings import LEARNS, RankerSettings
 from rankloop.store import Impression
 from rankloop.types import Array, BoolArray, FloatArray, IntArray, Query, Ranking
 
+NO_CONTEXT: Final[FloatArray] = np.zeros(0)
 NOBODY_AHEAD: Final[Mapping[str, int]] = MappingProxyType({})
 
 
@@ -81,11 +83,12 @@ def serve(
     at: float,
     fallback: str = "",
     ahead: Mapping[str, int] = NOBODY_AHEAD,
+    context: FloatArray = NO_CONTEXT,
 ) -> Draft:
     """The list for a request under what is in force; the caller's own order if there is a `fallback`.
 
     `raw` are the candidates' features by column of the schema, NaN where missing. `ahead` is the exposure
-    account by group, if the ranker has one.
+    account by group, if the ranker has one; `context` are features of who asks, by column of their schema.
     """
     in_force, candidates = view.in_force, request.candidates
     fair, held = in_force.rules.fair, not fallback and in_force.mode in HELD
@@ -93,7 +96,7 @@ def serve(
     if fallback:
         listing = callers_order(request, raw)
     else:
-        listing = listed(view, request, raw, query_id, seed, account if held else None)
+        listing = listed(view, request, raw, query_id, seed, account if held else None, context)
     exposure = None
     if account:
         guarded = in_force.rules.freeze_top or in_force.rules.max_displacement is not None
@@ -139,6 +142,8 @@ def serve(
         explored=listing.explored,
         cost=listing.cost,
         exposure=exposure,
+        user=request.user,
+        context=context,
     )
     return Draft(response, body, impression)
 
@@ -150,6 +155,7 @@ def listed(
     query_id: str,
     seed: int,
     account: Account | None = None,
+    context: FloatArray = NO_CONTEXT,
 ) -> Listing:
     """A list under the rules, held to an exposure account if there is one.
 
@@ -157,8 +163,8 @@ def listed(
     evidence is right, and a position that was not its choice teaches nothing.
     """
     mode = view.in_force.mode
-    policy, features = view.model.ready(raw)
-    query = Query(query_id, features, request.candidates.object_ids, request.candidates.groups)
+    candidates, asker = request.candidates, asker_of(request.user, context)
+    policy, query = view.model.asked(query_id, raw, candidates.object_ids, candidates.groups, asker)
     scores = policy.score(query)
     certain = _certain(policy, query) if mode in LEARNS else None
     free, pins = _free_and_pinned(request)

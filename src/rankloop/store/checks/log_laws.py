@@ -34,6 +34,8 @@ def entries_are_numbered_in_order(store: Store) -> None:
     """Lists, events and decisions share one row of numbers, from 1."""
     equal(put(store, IMPRESSION, EVENT, DECISION), [1, 2, 3], "entries are numbered in order")
     equal([each.seq for each in store.entries("shop")], [2, 3], "a model folds events and decisions")
+    equal([each.seq for each in store.logged("shop")], [1, 2, 3], "and lists, if it learns from silence")
+    equal([each.seq for each in store.logged("shop", after=1, until=2)], [2], "entries between two")
 
 
 def a_list_comes_back_to_the_bit(store: Store) -> None:

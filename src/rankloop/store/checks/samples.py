@@ -32,6 +32,8 @@ IMPRESSION = Impression(
     query_id="q1",
     user_query="red shoes",
     session_id="s1",
+    user="ünna",
+    context=np.array([0.5, np.nan]),
     model=0,
     settings=1,
     mode="explore",
@@ -100,7 +102,7 @@ def keep(store: EventLog, **changes: Any) -> None:
 def same(one: Impression, other: Impression) -> bool:
     """Whether two impressions are equal to the bit, but for their numbers."""
     plain = {each.name for each in fields(Impression)} - {"seq", "object_ids", "groups", "evidence"}
-    plain -= {"features", "pinned_at", "order"}
+    plain -= {"features", "pinned_at", "order", "context"}
     return (
         all(getattr(one, name) == getattr(other, name) for name in plain)
         and (list(one.object_ids), list(one.groups)) == (list(other.object_ids), list(other.groups))
@@ -111,6 +113,7 @@ def same(one: Impression, other: Impression) -> bool:
 def arrays_of(shown: Impression) -> dict[str, Array]:
     """All arrays of a list."""
     own = {"features": shown.features, "pinned_at": shown.pinned_at, "order": shown.order}
+    own["context"] = shown.context
     return own | {f"evidence.{name}": value for name, value in shown.evidence.items()}
 
 

@@ -98,6 +98,9 @@ STEPS: tuple[tuple[str, ...], ...] = (
             lapsed INTEGER NOT NULL, PRIMARY KEY (ranker, account, name)
         ) STRICT, WITHOUT ROWID""",
     ),
+    (  # who asked; what is known of them is among the arrays of a list
+        "ALTER TABLE impressions ADD COLUMN user TEXT NOT NULL DEFAULT ''",
+    ),
 )
 
 

@@ -9,8 +9,11 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Self, TypeVar
+
+import numpy as np
 
 from rankloop.store.base import Job, StoreError
 from rankloop.store.clock import Head
@@ -26,6 +29,7 @@ from rankloop.store.records import (
     ExposureTally,
     GradeTally,
     Impression,
+    Logged,
     Snapshot,
     Traffic,
 )
@@ -151,6 +155,13 @@ class SqliteStore:
         with self._reader() as connection:
             decisions = read_decisions(connection, ranker, after=after, until=last)
         return heapq.merge(events, decisions, key=lambda each: each.seq)
+
+    def logged(self, ranker: str, *, after: int = 0, until: int | None = None) -> Iterator[Logged]:
+        """The lists that were shown, the counted events and the decisions, in order."""
+        last = self._head_seq() if until is None else until  # all parts end at the same entry
+        lists = takewhile(lambda each: each.seq <= last, self.impressions(ranker, after=after))
+        entries = self.entries(ranker, after=after, until=last)
+        return heapq.merge(lists, entries, key=lambda each: each.seq)
 
     def snapshot(
         self, ranker: str, *, until: int | None = None, before: float | None = None
@@ -316,6 +327,10 @@ class SqliteStore:
         )[0]
         return int(seq)
 
+    def _head_seq(self) -> int:
+        (seq,) = self._rows("SELECT ifnull(max(seq), 0) FROM impressions")[0]
+        return max(int(seq), self._last_seq())
+
     def _counted(self, ranker: str, after: int, until: int) -> Iterator[Event]:
         condition = f"{FOLDED} AND seq > ? AND seq <= ? ORDER BY seq LIMIT {PAGE}"
         while page := self._events(ranker, condition, (after, until)):
@@ -359,6 +374,7 @@ def _impression(row: Sequence[Any]) -> Impression:
         features=values.pop("features"),
         pinned_at=values.pop("pinned_at"),
         order=values.pop("order"),
+        context=values.pop("context", np.zeros(0)),
         exposure=exposure_from(exposure),
         evidence={name.removeprefix("evidence."): value for name, value in values.items()},
     )

@@ -23,7 +23,7 @@ from rankloop.store.thinning import protected_by, superfluous
 IMPRESSION_COLUMNS = (
     *("seq", "at", "ranker", "query_id", "user_query", "client_id", "session_id"),
     *("model", "settings", "mode", "policy", "seed", "k", "teaches", "fallback", "digest"),
-    *("pairs", "settled", "explored", "cost"),
+    *("pairs", "settled", "explored", "cost", "user"),
 )
 DERIVED = ("shown", "exposure")
 PAYLOAD_COLUMNS = ("seq", "object_ids", "groups", "arrays")
@@ -244,6 +244,8 @@ class SqliteTransaction:
             head = head.after(number, head.time(each.at))
             rows += (number, head.at, *IMPRESSION_VALUES(each), texts(each.shown), stored(each.exposure))
             arrays = {"features": each.features, "pinned_at": each.pinned_at, "order": each.order}
+            if each.context.size:
+                arrays["context"] = each.context
             arrays |= {f"evidence.{name}": value for name, value in each.evidence.items()}
             payloads += (number, texts(each.object_ids), texts(each.groups), pack(arrays))
         self._connection.execute(_insert("impressions", (*IMPRESSION_COLUMNS, *DERIVED), len(lists)), rows)

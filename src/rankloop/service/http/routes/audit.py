@@ -46,6 +46,7 @@ class PastList(Struct):
     teaches: bool
     shown: list[str]
     candidates: list[dict[str, Any]]  # as they came, with their features by name
+    context: dict[str, Any] | None  # of who asked: user, and features by name
     evidence: dict[str, Any]  # what the policy needs to learn from it
     digest: str  # BLAKE2b-128 of the body that was sent
     exposure: Exposure | None  # millionths of a look, by group; None: nobody counted it
@@ -108,8 +109,10 @@ async def lists(
 @get("/v1/audit/{query_id:str}", guards=ADMIN, summary="Everything about a past list")
 async def audit(query_id: FromPath[str], context: InjectedContext) -> PastList:
     """What was shown, on what grounds, and what users did with it."""
-    found = await context.ask(partial(context.service.audit, query_id))
-    return _told(found, context.service.schema(found.impression.ranker))
+    service = context.service
+    found = await context.ask(partial(service.audit, query_id))
+    ranker = found.impression.ranker
+    return _told(found, service.schema(ranker), service.context_schema(ranker))
 
 
 @post("/v1/audit/{query_id:str}/replay", status_code=200, guards=ADMIN, summary="Make a past list again")
@@ -137,8 +140,10 @@ def line_of(shown: Impression) -> ListLine:
     )
 
 
-def _told(found: Audit, names: list[str]) -> PastList:
+def _told(found: Audit, names: list[str], of_context: list[str]) -> PastList:
     shown = found.impression
+    known = dict(zip(of_context, shown.context.tolist(), strict=False))
+    asker = {"user": shown.user, "features": {name: x for name, x in known.items() if x == x}}  # noqa: PLR0124
     features = [
         {name: value for name, value in zip(names, row, strict=False) if value == value}  # noqa: PLR0124  # NaN: missing
         for row in shown.features.tolist()
@@ -165,6 +170,7 @@ def _told(found: Audit, names: list[str]) -> PastList:
             {"object_id": name, "features": row, "pinned_at": pin or None, "group": group or None}
             for name, row, pin, group in zip(shown.object_ids, features, pins, groups, strict=True)
         ],
+        context=asker if shown.user or shown.context.size else None,
         evidence={name: value.tolist() for name, value in shown.evidence.items()},
         digest=shown.digest.hex(),
         exposure=shown.exposure,

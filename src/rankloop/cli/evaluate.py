@@ -1,0 +1,133 @@
+"""rankloop evaluate: what policies would have got, from a log that another one made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.table import Table
+
+from rankloop.cli import names
+from rankloop.cli.console import CONSOLE
+from rankloop.cli.service_log import rounds_in
+from rankloop.evaluation import (
+    ESTIMATORS,
+    OPEN_BANDIT,
+    Columns,
+    LoggedRounds,
+    NoSupport,
+    choices_of,
+    read_rounds,
+    weighted,
+)
+from rankloop.policies import Policy, SelectionPolicy
+from rankloop.types import DataError, SettingError
+
+NOTES = (
+    "at least: with this probability the true click rate is above it, if the log is looked at once; the last "
+    "bound holds however often it is looked at.",
+    "effective rounds: so many rounds of the policy's own would say as much. A mean weight far from 1 means "
+    "that the propensities of the log are not what they say.",
+)
+
+
+def evaluate(
+    log: Annotated[
+        Path,
+        typer.Argument(help="A CSV file with a header or a stopped service's folder."),
+    ],
+    policies: Annotated[
+        str, typer.Option(help="Policies for one ad, comma-separated; see `rankloop list`.")
+    ] = "auc-ranker,ad-logistic,random",
+    columns: Annotated[
+        str,
+        typer.Option(help="Which columns are what: `reward=click,shown=ad,propensity=p,context=age+land`."),
+    ] = "",
+    open_bandit: Annotated[
+        bool, typer.Option("--open-bandit", help="The columns are those of the Open Bandit Dataset.")
+    ] = False,
+    train: Annotated[
+        Path | None, typer.Option(help="Another log to learn from (default: the first part of this one).")
+    ] = None,
+    train_share: Annotated[
+        float, typer.Option(help="How much of the log policies learn from before the rest judges them.")
+    ] = 0.5,
+    ranker: Annotated[str, typer.Option(help="Whose log, if it is that of a service.")] = "default",
+    level: Annotated[float, typer.Option(help="With which probability the bounds hold.")] = 0.95,
+) -> None:
+    """Estimate the click rate of policies from a log with propensities, without showing them to anybody.
+
+    A policy learns from the first part of the log, or from another one, and stays as it is for the rest.
+
+    For example:
+
+    `rankloop evaluate rankloop-data --ranker banner --policies squarecb,random`
+
+    `rankloop evaluate log.csv --columns reward=click,shown=ad,propensity=p,context=age+country`
+
+    `rankloop evaluate random_all.csv.xz --open-bandit --policies auc-ranker:epsilon=0.2,random`
+    """
+    if open_bandit and columns:
+        raise SettingError("--open-bandit says what the columns are: leave --columns out")
+    mapping = OPEN_BANDIT if open_bandit else Columns.parse(columns)
+    learned, judged = parts(log, train, mapping, train_share, ranker)
+    CONSOLE.print(
+        f"{len(learned):,} rounds to learn from, {len(judged):,} to judge by: {len(judged.ads)} ads, "
+        f"{judged.contexts.shape[1]} features, click rate {judged.mean_reward:.4%}",
+        highlight=False,
+    )
+    chosen = {name: names.policy(name) for name in names.split_names(policies)}
+    CONSOLE.print(
+        table({name: row(policy, learned, judged, level) for name, policy in chosen.items()}, level)
+    )
+    for note in NOTES:
+        CONSOLE.print(f"[dim]{note}[/]")
+
+
+def parts(
+    log: Path, train: Path | None, mapping: Columns, share: float, ranker: str
+) -> tuple[LoggedRounds, LoggedRounds]:
+    """The rounds to learn from, and those to judge by."""
+
+    def read(path: Path) -> LoggedRounds:
+        return rounds_in(path, ranker) if (path / "log.db").exists() else read_rounds(path, mapping)
+
+    if train is not None:
+        both = read(train), read(log)
+        widths = [part.contexts.shape[1] for part in both]
+        if widths[0] != widths[1]:
+            raise DataError(f"both logs must have the same features, found {widths[0]} and {widths[1]}")
+        return both
+    rounds = read(log)
+    cut = round(share * len(rounds))
+    if not 0 < cut < len(rounds):
+        raise SettingError(f"--train-share must leave rounds for both parts, found {share} of {len(rounds)}")
+    return rounds.take(np.arange(cut)), rounds.take(np.arange(cut, len(rounds)))
+
+
+def row(policy: Policy, learned: LoggedRounds, judged: LoggedRounds, level: float) -> list[str]:
+    """The cells of one policy; why nothing can be said, if so."""
+    if isinstance(policy, SelectionPolicy):
+        policy.learn_rows(learned.contexts, learned.keys, learned.rewards > 0)
+    try:
+        rounds = weighted(judged, choices_of(policy, judged))
+    except NoSupport as error:
+        return [f"no answer: {error}"]
+    found = [kind(level)(rounds) for kind in ESTIMATORS]
+    cells = [f"{each.value:.4%}\nat least {max(each.lower, 0.0):.4%}" for each in found]
+    return [*cells, f"{rounds.effective:,.0f}", f"{rounds.weights.mean():.3f}"]
+
+
+def table(rows: dict[str, list[str]], level: float) -> Table:
+    """Policies by estimators."""
+    shown = Table(title=f"click rates by the log, bounds of {level:.0%}", title_justify="left", box=None)
+    for heading in ("policy", *(kind.name for kind in ESTIMATORS), "effective rounds", "mean weight"):
+        shown.add_column(heading, justify="left" if heading == "policy" else "right")
+    for name, cells in rows.items():
+        shown.add_row(name, *(cells if len(cells) > 1 else ()))
+    for name, cells in rows.items():
+        if len(cells) == 1:
+            CONSOLE.print(f"{name}: {cells[0]}", soft_wrap=True)
+    return shown

@@ -1,0 +1,38 @@
+"""Evaluation from logs: what a policy would have got, from rounds that another one played."""
+
+from rankloop.evaluation.anytime import anytime_lower
+from rankloop.evaluation.estimators import (
+    ESTIMATORS,
+    AnyTime,
+    DoublyRobust,
+    Estimate,
+    Estimator,
+    ImportanceWeighted,
+    SelfNormalised,
+    t_lower,
+)
+from rankloop.evaluation.reward_model import cross_fitted
+from rankloop.evaluation.rounds import LoggedRounds
+from rankloop.evaluation.tables import OPEN_BANDIT, Columns, read_rounds
+from rankloop.evaluation.weights import NoSupport, Weighted, choices_of, weighted
+
+__all__ = [
+    "ESTIMATORS",
+    "OPEN_BANDIT",
+    "AnyTime",
+    "Columns",
+    "DoublyRobust",
+    "Estimate",
+    "Estimator",
+    "ImportanceWeighted",
+    "LoggedRounds",
+    "NoSupport",
+    "SelfNormalised",
+    "Weighted",
+    "anytime_lower",
+    "choices_of",
+    "cross_fitted",
+    "read_rounds",
+    "t_lower",
+    "weighted",
+]

@@ -1,0 +1,53 @@
+"""LinUCB: the ad whose click rate may well be the highest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rankloop.explorers import epsilon_greedy_propensities
+from rankloop.policies.belief_selection import BeliefSelection, absorbed
+from rankloop.types import FloatArray, Query, SettingError
+
+
+@dataclass(kw_only=True, eq=False)
+class LinUCB(BeliefSelection):
+    r"""Ridge regression of clicks for each ad, and the highest upper bound is shown.
+
+    $$\pi(x) = \arg\max_a\, \left(\mu_a \cdot x + \alpha \sqrt{x^\top \Sigma_a x}\right), \qquad
+    \Sigma_a = \left(\tfrac{1}{\text{prior}} I + \sum_i x_i x_i^\top\right)^{-1}$$
+
+    It draws nothing but ties, so its propensities are 0 and 1, and its log cannot tell how another policy
+    would have done.
+
+    >>> from rankloop.types import Context
+    >>> query = Query("visitor", np.empty((2, 0)), ("tea", "coffee"), context=Context("", np.ones(1)))
+    >>> LinUCB().propensities(query).tolist()
+    [0.5, 0.5]
+
+    Li, Chu, Langford, Schapire: A contextual-bandit approach to personalized news article recommendation.
+    WWW 2010.
+    """
+
+    name: ClassVar[str] = "linucb"
+
+    alpha: float = 0.3
+
+    def __post_init__(self) -> None:
+        """Refuse bounds that are none."""
+        super().__post_init__()
+        if not 0 <= self.alpha < np.inf:
+            raise SettingError(f"alpha must be 0 or more, found {self.alpha}")
+
+    def propensities(self, query: Query) -> FloatArray:
+        """1 for the highest bound; several take turns."""
+        means, variances = self._belief(query)
+        return epsilon_greedy_propensities(means + self.alpha * np.sqrt(np.maximum(variances, 0.0)), 0.0)
+
+    def _step(
+        self, mean: FloatArray, covariance: FloatArray, x: FloatArray, clicked: bool
+    ) -> tuple[FloatArray, FloatArray]:
+        shrunk = absorbed(covariance, x, 1.0)
+        return mean + shrunk @ x * (clicked - float(mean @ x)), shrunk

@@ -1,0 +1,49 @@
+"""SquareCB: ads are shown the less, the further behind the best their predicted click rate is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import expit
+
+from rankloop.explorers import inverse_gap_propensities
+from rankloop.policies.logistic_beliefs import LogisticBeliefs
+from rankloop.types import FloatArray, Query, SettingError
+
+
+@dataclass(kw_only=True, eq=False)
+class SquareCB(LogisticBeliefs):
+    r"""Shows every ad but the best with a probability that falls with its gap.
+
+    $$p_a = \frac{1}{K + \gamma_t (\hat r^* - \hat r_a)}, \qquad \gamma_t = \text{scale} \cdot
+    t^{\text{exponent}},$$
+
+    where $\hat r_a = \sigma(\mu_a \cdot x)$ is the predicted click rate after $t$ rows.
+
+    >>> from rankloop.types import Context
+    >>> query = Query("visitor", np.empty((2, 0)), ("tea", "coffee"), context=Context("", np.ones(1)))
+    >>> SquareCB().propensities(query).tolist()
+    [0.5, 0.5]
+
+    Foster, Rakhlin: Beyond UCB: optimal and efficient contextual bandits with regression oracles. ICML 2020.
+    """
+
+    name: ClassVar[str] = "squarecb"
+
+    scale: float = 10.0
+    exponent: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Refuse what would explore more and more."""
+        super().__post_init__()
+        if not (0 < self.scale < np.inf and 0 <= self.exponent < np.inf):
+            raise SettingError(
+                f"scale must be positive and exponent 0 or more, found {self.scale} and {self.exponent}"
+            )
+
+    def propensities(self, query: Query) -> FloatArray:
+        """By the gaps."""
+        gamma = self.scale * max(float(self.rows), 1.0) ** self.exponent
+        return inverse_gap_propensities(expit(self.score(query)), gamma)

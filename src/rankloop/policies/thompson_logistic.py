@@ -1,0 +1,45 @@
+"""Thompson sampling with a logistic regression for each ad."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rankloop.explorers import highest_of_normals
+from rankloop.policies.logistic_beliefs import LogisticBeliefs
+from rankloop.types import FloatArray, Query, SettingError
+
+
+@dataclass(kw_only=True, eq=False)
+class ThompsonLogistic(LogisticBeliefs):
+    r"""Shows each ad as often as it is believed to be the best.
+
+    $$p_a = P\left(z_a = \max_b z_b\right), \qquad
+    z_b \sim N\left(\mu_b \cdot x,\ \text{width}^2\, x^\top \Sigma_b x\right)$$
+
+    The probabilities are integrated, and the ad is drawn from them: so they are the propensities.
+
+    >>> from rankloop.types import Context
+    >>> query = Query("visitor", np.empty((2, 0)), ("tea", "coffee"), context=Context("", np.ones(1)))
+    >>> ThompsonLogistic().propensities(query).round(9).tolist()
+    [0.5, 0.5]
+
+    Chapelle, Li: An empirical evaluation of Thompson sampling. NIPS 2011.
+    """
+
+    name: ClassVar[str] = "thompson-logistic"
+
+    width: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Refuse beliefs without a width."""
+        super().__post_init__()
+        if not 0 < self.width < np.inf:
+            raise SettingError(f"width must be positive, found {self.width}")
+
+    def propensities(self, query: Query) -> FloatArray:
+        """How probably each ad's score is the highest."""
+        means, variances = self._belief(query)
+        return highest_of_normals(means, self.width * np.sqrt(np.maximum(variances, 0.0)))

@@ -1,0 +1,86 @@
+"""Logs in files: a mapping says what the columns are, and what is wrong is said."""
+
+from __future__ import annotations
+
+import lzma
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from rankloop.cli import app
+from rankloop.evaluation import OPEN_BANDIT, Columns, read_rounds
+from rankloop.types import DataError, SettingError
+
+CSV = "ad,p,clicked,age,land\n" + "".join(
+    f"{'ab'[row % 2]},0.5,{int(row % 4 == 1)},{20 + row},{['de', 'fr'][row % 3 == 0]}\n" for row in range(60)
+)
+MAPPING = "reward=clicked,shown=ad,propensity=p,context=age+land"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "log.csv"
+    path.write_text(CSV)
+    return path
+
+
+def test_a_table_is_read_by_its_mapping(file: Path) -> None:
+    log = read_rounds(file, Columns.parse(MAPPING))
+    assert log.ads == ("a", "b")
+    assert log.contexts[:3].tolist() == [[20.0, 0.0, 1.0], [21.0, 1.0, 0.0], [22.0, 1.0, 0.0]]
+    assert (log.shown[:4].tolist(), log.rewards[:4].tolist()) == ([0, 1, 0, 1], [0.0, 1.0, 0.0, 0.0])
+    packed = file.with_name("log.csv.xz")
+    packed.write_bytes(lzma.compress(CSV.encode()))
+    np.testing.assert_array_equal(read_rounds(packed, Columns.parse(MAPPING)).contexts, log.contexts)
+
+
+@pytest.mark.parametrize(
+    ("mapping", "message"),
+    [
+        ("reward=clicked,shown=ad,propensity=q", "no column is called 'q'"),
+        ("reward=land,shown=ad,propensity=p", "column 'land' must hold numbers"),
+        ("reward=clicked,shown=ad,propensity=age", "a probability above 0 and of at most 1, found 20"),
+    ],
+)
+def test_columns_that_cannot_be_what_they_are_called_are_refused(
+    file: Path, mapping: str, message: str
+) -> None:
+    with pytest.raises(DataError, match=message):
+        read_rounds(file, Columns.parse(mapping))
+
+
+def test_a_mapping_names_what_it_maps() -> None:
+    with pytest.raises(SettingError, match="did you mean 'reward'"):
+        Columns.parse("rewards=clicked")
+
+
+def test_open_bandit_files_are_read(tmp_path: Path) -> None:
+    header = ",timestamp,item_id,position,click,propensity_score," + ",".join(
+        f"user_feature_{number}" for number in range(4)
+    )
+    rows = [f"{row},now,{row % 3},1,{int(row == 4)},0.25,x,y{row % 2},z,w" for row in range(9)]
+    path = tmp_path / "random.csv"
+    path.write_text("\n".join([header, *rows]))
+    log = read_rounds(path, OPEN_BANDIT)
+    assert (log.ads, log.contexts.shape) == (("0", "1", "2"), (9, 5))
+    assert log.mean_reward == pytest.approx(1 / 9)
+
+
+def test_the_command_says_what_a_policy_would_have_got_or_why_not(file: Path) -> None:
+    options = ["--columns", MAPPING, "--policies", "squarecb,random"]
+    result = CliRunner(env={"COLUMNS": "200"}).invoke(app, ["evaluate", str(file), *options])
+    assert result.exit_code == 0, result.output
+    assert "30 rounds to learn from, 30 to judge by: 2 ads" in result.output
+    assert "at least" in result.output
+    lopsided = file.with_name("lopsided.csv")
+    early, late = CSV[:300], CSV[300:]
+    lopsided.write_text(early + late.replace("\na,0.5", "\nb,0.5"))
+    result = CliRunner(env={"COLUMNS": "200"}).invoke(
+        app, ["evaluate", str(lopsided), *options, "--train-share", "0.9"]
+    )
+    assert result.exit_code == 0, result.output
+    assert "no answer: the policy may show 'a', which the log never showed" in result.output
+    refused = CliRunner().invoke(app, ["evaluate", str(file), *options, "--train-share", "1.0"])
+    assert "must leave rounds for both parts" in refused.output
