@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
@@ -82,18 +83,17 @@ async def query(
         names=picture.shown[:DRAWN],
         block_of={name: number for number, block in enumerate(picture.blocks, start=1) for name in block},
         why=why,
-        bars=bars(why) if why else [],
+        bars=bars(why.contributions) if why else [],
     )
 
 
-def bars(why: Explanation) -> list[Bar]:
+def bars(contributions: Mapping[str, float]) -> list[Bar]:
     """The contributions as bars around a middle line, the largest first.
 
-    >>> why = Explanation("a", "b", 1.0, None, None, None, False, False, {"price": 2.0, "age": -1.0}, True)
-    >>> [(bar.feature, bar.x, bar.width) for bar in bars(why)]
+    >>> [(bar.feature, bar.x, bar.width) for bar in bars({"price": 2.0, "age": -1.0})]
     [('price', 100.0, 100.0), ('age', 50.0, 50.0)]
     """
-    parts = list(why.contributions.items())[:FEATURES]
+    parts = list(contributions.items())[:FEATURES]
     longest = max((abs(value) for _, value in parts), default=1.0)
     lengths = [HALF * abs(value) / longest for _, value in parts]
     return [

@@ -65,7 +65,7 @@ def explain(
 ) -> Explanation:
     """Compare two results of a list, with the model that made it; `again` is the list, if it was merged."""
     upper, lower = _rows(shown, a, b)
-    turned = again is not None and _turned(again, upper, lower)
+    turned = again is not None and bool(again.turned(np.array([upper, lower]))[0, 1])
     policy, features = model.ready(shown.features)
     pair = Query(shown.query_id, features, shown.object_ids, shown.groups).take(np.array([upper, lower]))
     scores = policy.score(pair)
@@ -99,18 +99,6 @@ def _rows(shown: Impression, a: str, b: str) -> tuple[int, int]:
         raise RequestError(f"explain compares two results, found {a!r} twice")
     upper, lower = sorted((names.index(a), names.index(b)))
     return int(shown.order[upper]), int(shown.order[lower])
-
-
-def _turned(again: Listing, upper: int, lower: int) -> bool:
-    """Whether the merge put the upper one above the lower one, which was drawn before it."""
-    if again.merge is None or not {upper, lower} <= set(again.free.tolist()):
-        return False
-    above, below = np.searchsorted(again.free, [upper, lower]).tolist()
-    drawn, order = again.merge.drawn, again.merge.order
-    if above not in order or below not in drawn:
-        return False
-    merged = below not in order or order.index(above) < order.index(below)
-    return merged and drawn.index(below) < drawn.index(above)
 
 
 def _contributions(policy: Policy, pair: Query) -> FloatArray:

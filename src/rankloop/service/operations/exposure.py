@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -15,6 +15,7 @@ from rankloop.service.settings import RankerSettings
 from rankloop.store import ExposureSum, ExposureTally, GroupTally, Store
 
 MOST_QUERIES = 20
+FEWEST = 20  # lists of a step of the account
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would compute
 
 
@@ -69,6 +70,24 @@ class GroupAccount:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupStep:
+    """A group after some lists of the account in force."""
+
+    group: str
+    ahead: float  # looks
+    clicks_per_look: float | None  # in these lists; None: there were none
+
+
+@dataclass(frozen=True, slots=True)
+class AccountStep:
+    """As many lists as every other step has, and the account after them."""
+
+    start: float
+    lists: int
+    groups: tuple[GroupStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class AccountReport:
     """The account in force."""
 
@@ -78,6 +97,7 @@ class AccountReport:
     most: float
     settings: dict[str, Any]
     groups: tuple[GroupAccount, ...]
+    steps: tuple[AccountStep, ...]  # of the stretch of time
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +126,7 @@ def exposure_report(
         ranker=ranker.name,
         since=since,
         until=until,
-        account=_account(ranker, store),
+        account=_account(ranker, store, since, until, steps),
         total=_step(total),
         steps=tuple(map(_step, parts)),
         queries=tuple(map(_step, queries)),
@@ -158,11 +178,14 @@ def findings(rules: RankerSettings, total: ExposureTally) -> Iterable[str]:
         )
 
 
-def _account(ranker: Ranker, store: Store) -> AccountReport | None:
+def _account(ranker: Ranker, store: Store, since: float, until: float, steps: int) -> AccountReport | None:
     terms = ranker.view.in_force
     if terms.rules.fair is None:
         return None
     began = [each.at for each in store.decisions(ranker.name, kind="settings") if each.seq == terms.account]
+    parts = store.exposure_in_parts(
+        ranker.name, account=terms.account, since=since, until=until, parts=steps, least=FEWEST
+    )
     mine = [each for each in store.exposures(ranker.name) if each.account == terms.account]
     return AccountReport(
         number=terms.account,
@@ -171,7 +194,21 @@ def _account(ranker: Ranker, store: Store) -> AccountReport | None:
         most=terms.rules.fair.most,
         settings=terms.rules.fair.to_json(),
         groups=tuple(map(_group_account, mine)),
+        steps=tuple(_course(parts, {each.group: each.ahead for each in mine})),
     )
+
+
+def _course(parts: Sequence[ExposureTally], now: Mapping[str, int]) -> list[AccountStep]:
+    """The account after each part; what lists before them did, or deleted ones, is in it."""
+    ahead, steps = dict(now), []
+    for part in reversed(parts):
+        mine = {each.group: each for each in part.groups}
+        clicks = {name: _share(each.clicks * LOOK, each.granted) for name, each in mine.items()}
+        groups = tuple(GroupStep(name, ahead[name] / LOOK, clicks.get(name)) for name in ahead)
+        steps.append(AccountStep(part.start, part.lists, groups))
+        for name, each in mine.items():
+            ahead[name] -= each.granted - each.due - each.lapsed
+    return steps[::-1]
 
 
 def _group_account(each: ExposureSum) -> GroupAccount:
