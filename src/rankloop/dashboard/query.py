@@ -51,13 +51,15 @@ async def lists(
     """The lists shown last."""
     name = ranker or first_ranker(context.service)
     found = await context.ask(partial(context.service.lists, name, last=LISTS)) if name else []
+    lines = [line_of(each) for each in found]
     return pages.show(
         request,
         "lists.html",
         section="/query",
         ranker=name,
         rankers=context.service.rankers(),
-        lines=[line_of(each) for each in found],
+        lines=lines,
+        fair=any(line.turned is not None for line in lines),
     )
 
 
@@ -72,12 +74,13 @@ async def query(
 ) -> Response[str]:
     """The picture of one list."""
     looked = await context.ask(partial(_look, context.service, query_id, a, b))
-    picture, why = looked.picture, looked.why
+    picture, why, shown = looked.picture, looked.why, looked.audit.impression
     return pages.show(
         request,
         "query.html",
         section="/query",
-        shown=looked.audit.impression,
+        shown=shown,
+        groups=[shown.groups[row] for row in shown.order] if shown.exposure and any(shown.groups) else [],
         events=looked.audit.events,
         picture=picture,
         names=picture.shown[:DRAWN],
