@@ -17,7 +17,7 @@ from rich.progress import track
 from rich.table import Table
 from threadpoolctl import threadpool_limits
 
-from benchmarks import graded, items, loading, neural, rounds
+from benchmarks import fair, graded, items, loading, neural, reviews, rounds
 
 OUT = Path("build") / "bench.jsonl"
 CONSOLE = Console()
@@ -33,8 +33,9 @@ def main(chosen: list[str]) -> None:
     measures |= {f"neural, {size}": partial(neural.widths, size) for size in neural.WIDTHS}
     measures |= {f"items, {name}": partial(items.pace, name) for name in items.POLICIES}
     measures |= {f"graded, {name}": partial(graded.result, name) for name in graded.GRADED}
+    measures |= {f"fair, {name}": partial(fair.pace, name) for name in fair.CASES}
     measures |= {"agreement": neural.agreement, "training": neural.training}
-    measures |= {"flat": rounds.flatness, "loading": loading.result}
+    measures |= {"flat": rounds.flatness, "loading": loading.result, "reviews": reviews.result}
     known = list(measures)
     if unknown := [name for name in chosen if name not in known]:
         sys.exit(f"no benchmark is called {unknown[0]!r}: choose from {', '.join(known)}")
@@ -49,10 +50,12 @@ def main(chosen: list[str]) -> None:
     show_neural([row for row in rows if row["bench"] == "neural"])
     show_items([row for row in rows if row["bench"] == "items"])
     show_graded([row for row in rows if row["bench"] == "graded"])
+    show_fair([row for row in rows if row["bench"] == "fair"])
     show_agreement([row for row in rows if row["bench"] == "agreement"])
     show_training([row for row in rows if row["bench"] == "training"])
     show_flat([row for row in rows if row["bench"] == "flat"])
     show_loading([row for row in rows if row["bench"] == "loading"])
+    show_reviews([row for row in rows if row["bench"] == "reviews"])
     CONSOLE.print(f"written to {OUT}")
 
 
@@ -137,6 +140,19 @@ def show_graded(rows: list[Row]) -> None:
         CONSOLE.print(table)
 
 
+def show_fair(rows: list[Row]) -> None:
+    """The table of fair lists."""
+    table = Table(title=f"fair lists: {fair.CANDIDATES} candidates, µs; a plain list is the plain draw alone")
+    for heading in ("what", "groups", "shown", "plain draw", "deep draw", "due", "merge", "target"):
+        table.add_column(heading, justify="left" if heading == "what" else "right")
+    for row in rows:
+        times = [f"{row[key]:.0f}" for key in ("plain_us", "deep_us", "due_us", "merge_us")]
+        target = f"{row['target_us']:.0f}" if row["target_us"] else ""
+        table.add_row(str(row["name"]), str(row["groups"]), str(row["shown"]), *times, target)
+    if rows:
+        CONSOLE.print(table)
+
+
 def show_agreement(rows: list[Row]) -> None:
     """The table of covariances."""
     table = Table(title="olRankNet, 16 x 16: pairs on which a covariance agrees with the full one")
@@ -180,6 +196,16 @@ def show_loading(rows: list[Row]) -> None:
             f"({row['ratio']:.1f} × as fast as line by line), {row['again_seconds']:.3f} s after that; "
             f"peak memory {row['peak_over_matrix']:.2f} × the matrix "
             f"({row['peak_with_interpreter_over_matrix']:.2f} × with the interpreter)"
+        )
+
+
+def show_reviews(rows: list[Row]) -> None:
+    """The line about extraction."""
+    for row in rows:
+        CONSOLE.print(
+            f"{row['name']} and {row['mentions_per_review']:.1f} mentions: {row['reviews_per_second']:,.0f} "
+            f"reviews/s; textblob's tagger alone {row['tagger_reviews_per_second']:,.0f}/s: "
+            f"× {row['ratio']:.2f}"
         )
 
 

@@ -31,10 +31,11 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=30)
     parser.add_argument("--requests", type=int, default=100, help="of each ranker, in a turn")
     parser.add_argument("--groups", type=int, default=2)
+    parser.add_argument("--tolerance", type=float, default=5.0, help="0.2: nearly every list is merged")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, Server(Path(folder)) as server:
         sends = {name: asking(server, name, options.groups) for name in RANKERS}
-        begin(server, sends)
+        begin(server, sends, options.tolerance)
         turns = [
             [
                 load(server.url, server.pid, sends[name], connections=1, requests=options.requests)
@@ -64,11 +65,11 @@ def grouped(body: bytes, ranker: str, groups: int) -> bytes:
     return json.dumps(request | {"ranker": ranker}).encode()
 
 
-def begin(server: Server, sends: dict[str, Send]) -> None:
+def begin(server: Server, sends: dict[str, Send], tolerance: float) -> None:
     """Two rankers that have learned a little, and a server that is warm."""
     with Client(server.url, server.keys["admin"], timeout=60) as client:
         client.create("plain", {"window": 1})
-        client.create("fair", {"window": 1, "fair": {"shares": "equal"}})
+        client.create("fair", {"window": 1, "fair": {"shares": "equal", "tolerance": tolerance}})
         for name, send in sends.items():
             load(server.url, server.pid, send, connections=1, requests=200)
             for number in range(100):

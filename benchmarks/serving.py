@@ -39,7 +39,18 @@ class Server:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._process.send_signal(signal.SIGTERM)
+        self.stop()
+
+    def stop(self) -> None:
+        """Ask it to end, and wait."""
+        self._end(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """At any moment, without a word."""
+        self._end(signal.SIGKILL)
+
+    def _end(self, how: signal.Signals) -> None:
+        self._process.send_signal(how)
         self._process.wait(60)
         if self._process.stdout:
             self._process.stdout.close()

@@ -158,6 +158,7 @@ class QuerySet:
     relevance: IntArray  # [n_rows]
     ids: Sequence[str]  # [n_queries]
     doc_ids: Sequence[str] = ()  # [n_rows] empty: documents are known by their features alone
+    groups: Sequence[str] = ()  # [n_rows] whom each document belongs to; empty: to nobody
 
     def __post_init__(self) -> None:
         """Refuse parts that do not fit together."""
@@ -174,6 +175,10 @@ class QuerySet:
             raise DataError("every query needs at least one document")
         if self.doc_ids and len(self.doc_ids) != rows:
             raise DataError(f"doc_ids must name all {rows} documents or none, found {len(self.doc_ids)}")
+        if self.groups and len(self.groups) != rows:
+            raise DataError(
+                f"groups must name those of all {rows} documents or none, found {len(self.groups)}"
+            )
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -184,7 +189,12 @@ class QuerySet:
             raise IndexError(f"query {index} of {n}")
         index %= n
         rows = slice(*self.offsets[index : index + 2].tolist())  # plain numbers cut arrays in half the time
-        query = _view(self.ids[index], self.features[rows], self.doc_ids[rows] if self.doc_ids else ())
+        query = _view(
+            self.ids[index],
+            self.features[rows],
+            self.doc_ids[rows] if self.doc_ids else (),
+            self.groups[rows] if self.groups else (),
+        )
         return JudgedQuery(query, self.relevance[rows])
 
     def __iter__(self) -> Iterator[JudgedQuery]:
@@ -193,7 +203,7 @@ class QuerySet:
     @property
     def together(self) -> Query:
         """All documents as the candidates of one query, to be scored in one call."""
-        return _view("", self.features, self.doc_ids)
+        return _view("", self.features, self.doc_ids, self.groups)
 
     @property
     def n_features(self) -> int:

@@ -9,6 +9,7 @@ import pytest
 
 from rankloop.cli import names
 from rankloop.cli.spec import from_spec
+from rankloop.data import FeatureGroups
 from rankloop.experiments import (
     PICTURES,
     SUITES,
@@ -49,7 +50,8 @@ def test_names_of_a_suite_stand_for_its_values(name: str) -> None:
 @pytest.mark.parametrize("name", SUITES)
 def test_a_suite_measures_what_it_is_about(name: str, tmp_path: Path) -> None:
     suite = SUITES[name]
-    sweep = suite.sweep(data=[small(suite)], rounds=12, seeds=1)
+    groups = FeatureGroups(feature=1, threshold=0.5) if suite.groups else None
+    sweep = suite.sweep(data=[small(suite)], rounds=12, seeds=1, groups=groups)
     results = conduct(sweep, tmp_path)
     named = {sweep.measures[metric] for metric in results["metric"].unique().to_list()}
     measured = {measure.profile or measure.name for measure in named}

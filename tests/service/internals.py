@@ -63,7 +63,8 @@ def small(kind: type[Policy]) -> Policy:
 
 def every_policy() -> list[Policy]:
     """One of every kind that can be served."""
-    return [small(kind) for _, kind in sorted(catalogue().items()) if kind.accepts("clicks")]
+    served = (kind for _, kind in sorted(catalogue().items()) if kind.accepts("clicks") and not kind.unserved)
+    return [small(kind) for kind in served]
 
 
 # files

@@ -54,7 +54,7 @@ class FairLife(ServiceLife):
     """Two rankers whose candidates belong to sellers."""
 
     @initialize(rules=some_rules, fair=some_fairness, others=some_rules)
-    def begin(self, rules: RankerSettings, fair: FairSettings, others: RankerSettings) -> None:  # type: ignore[override]
+    def begin(self, rules: RankerSettings, fair: FairSettings, others: RankerSettings) -> None:
         self.service.create("shop", replace(rules, policy=self.policy, fair=fair))
         self.service.create("other", others)
 
@@ -73,7 +73,7 @@ class FairLife(ServiceLife):
         mine = self.candidates(n, sorted(names), pin)
         who = {"ranker": ranker, "session_id": self.ids(), "user_query": "again"}
         for k in (3, 3, n):
-            self.lists.append(self.service.rank(mine, k=k, **who))  # type: ignore[arg-type]
+            self.lists.append(self.service.rank(mine, k=k, **who))
             self.show(ranker, 5, names, 0)
         first, second = self.lists[-6], self.lists[-4]
         if first.provenance.model == second.provenance.model:

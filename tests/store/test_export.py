@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from rankloop.store import MemoryStore, SqliteStore, Store
+from rankloop.store import Decision, MemoryStore, SqliteStore, Store
 from rankloop.store.checks.samples import DECISION, EVENT, IMPRESSION, event, impression, keep, put, same
 from rankloop.store.export import export_jsonl, export_parquet, import_jsonl, import_parquet
 from rankloop.types import DataError
@@ -30,6 +30,7 @@ def check(copy: Store, original: Store) -> None:
         assert one.seq == other.seq
     assert list(copy.events(None)) == list(original.events(None))
     assert list(copy.decisions("shop")) == list(original.decisions("shop"))
+    assert list(copy.exposures("shop")) == list(original.exposures("shop"))
     one_kept, other_kept = copy.snapshot("shop"), original.snapshot("shop")
     assert one_kept is not None
     assert other_kept is not None
@@ -49,6 +50,28 @@ def test_parquet_comes_back_to_the_bit(filled: Store, tmp_path: Path) -> None:
     assert export_parquet(filled, tmp_path / "log") == 6
     assert import_parquet(tmp_path / "log", copy) == 6
     check(copy, filled)
+
+
+@pytest.mark.parametrize("kind", ["lines", "tables"])
+def test_an_exposure_account_comes_back_with_what_retention_carried(
+    filled: Store, tmp_path: Path, kind: str
+) -> None:
+    body = {"base": 2, "exposure": [[1, "x", 3, 30, 7_000_000, 6_500_000, -5], [9, "y", 1, 1, 0, 2, 0]]}
+    put(
+        filled,
+        Decision(at=20.0, ranker="shop", kind="retain", body=body),
+        impression(query_id="q3", exposure=None),
+    )
+    copy = MemoryStore()
+    if kind == "lines":
+        export_jsonl(filled, tmp_path / "log.jsonl")
+        import_jsonl(tmp_path / "log.jsonl", copy)
+    else:
+        export_parquet(filled, tmp_path / "log")
+        import_parquet(tmp_path / "log", copy)
+    check(copy, filled)
+    ahead = {(each.account, each.group): each.ahead for each in copy.exposures("shop")}
+    assert (ahead[1, "x"], ahead[9, "y"]) == (500_005, -2)
 
 
 def test_the_files_can_be_read_by_others(filled: Store, tmp_path: Path) -> None:

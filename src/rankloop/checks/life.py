@@ -34,7 +34,8 @@ class LawBroken(AssertionError):
 def small_world(*, queries: int = 20, documents: int = 12, features: int = 6, seed: int = 7) -> QuerySet:
     """A world a linear ranker can learn: the grade follows a hidden weighting of the features.
 
-    Every document has an id of its own, for policies that know documents by nothing else.
+    Every document has an id of its own, for policies that know documents by nothing else, and belongs to one
+    of two groups, for those that share exposure.
 
     >>> small_world().grades
     3
@@ -45,7 +46,8 @@ def small_world(*, queries: int = 20, documents: int = 12, features: int = 6, se
     grades = np.digitize(quality, np.quantile(quality, [0.6, 0.85]))
     ids = tuple(f"q{number}" for number in range(queries))
     doc_ids = tuple(f"d{number}" for number in range(queries * documents))
-    return QuerySet(rows, np.arange(queries + 1) * documents, grades, ids, doc_ids)
+    groups = tuple("AB"[number % 3 > 0] for number in range(queries * documents))
+    return QuerySet(rows, np.arange(queries + 1) * documents, grades, ids, doc_ids, groups)
 
 
 def show(policy: Policy, judged: JudgedQuery, *, seed: int, k: int = 5) -> Feedback:

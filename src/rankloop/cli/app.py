@@ -13,6 +13,7 @@ from rankloop.cli.bounds import bounds
 from rankloop.cli.console import CONSOLE
 from rankloop.cli.data import data_app
 from rankloop.cli.demo import demo
+from rankloop.cli.extract import reviews_app
 from rankloop.cli.listing import list_everything
 from rankloop.cli.log import export_, import_
 from rankloop.cli.observable import observable
@@ -22,6 +23,7 @@ from rankloop.cli.serve import serve
 from rankloop.cli.spec import from_spec
 from rankloop.cli.stopping import Stopping
 from rankloop.cli.study import about_the_paper, draw, redo_report, study, tabulate
+from rankloop.data import parse_groups
 from rankloop.experiments import PICTURES, SUITES, TABLES, Protocol, Sweep
 from rankloop.spelling import lookup
 from rankloop.types import SettingError
@@ -36,6 +38,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(data_app, name="data")
+app.add_typer(reviews_app, name="reviews")
 app.command()(demo)
 app.command()(serve)
 app.command()(relearn)
@@ -47,6 +50,14 @@ app.command(name="import")(import_)
 
 Out = Annotated[
     Path | None, typer.Option(help="Where results go (default: a folder named after the question).")
+]
+Groups = Annotated[
+    str,
+    typer.Option(
+        help="Two groups of documents, as in `feature=128,threshold=0`: B where the feature, as a share of "
+        "its range in the query, is at most the threshold, else A. Features are numbered as in the file, "
+        "from 1: 128 is column 127 of a matrix that counts from 0."
+    ),
 ]
 Workers = Annotated[int | None, typer.Option(min=1, help="Processes to use (default: all cores).")]
 
@@ -86,6 +97,7 @@ def compare(
             "`offline ERR@10,online MRR` (default: nDCG@k in the first three ways, and `pairwise regret`)."
         ),
     ] = "",
+    groups: Groups = "",
     out: Out = None,
     workers: Workers = None,
 ) -> None:
@@ -110,6 +122,7 @@ def compare(
         seeds=range(seeds),
         protocol=Protocol(rounds=rounds, k=k, measures=names.measures(measures)),
         probes={name: names.probe(name) for name in names.split_names(probes)},
+        groups=parse_groups(groups) if groups else None,
     )
     study(sweep, title=f"{', '.join(sweep.policies)} on {data}", out=out, workers=workers)
 
@@ -125,6 +138,7 @@ def run(
     quick: Annotated[
         bool, typer.Option("--quick", help="A small version, to see whether all is well.")
     ] = False,
+    groups: Groups = "",
     out: Out = None,
     workers: Workers = None,
 ) -> None:
@@ -139,9 +153,9 @@ def run(
     `rankloop run results/mq2008/spec.json --out results/again`
     """
     if what.endswith(".json"):
-        if data or rounds or seeds or quick:
+        if data or rounds or seeds or quick or groups:
             raise SettingError(
-                "a spec.json says everything: --data, --rounds, --seeds and --quick are for suites"
+                "a spec.json says everything: --data, --rounds, --seeds, --quick and --groups are for suites"
             )
         study(from_spec(Path(what)), title=f"Again: {what}", out=out, workers=workers)
         return
@@ -151,9 +165,10 @@ def run(
     if what in TABLES:
         tabulate(what, data=data, quick=quick, out=out)
         return
+    chosen = parse_groups(groups) if groups else None
     suite = lookup("suite", what, SUITES)
     rounds, seeds = (rounds or suite.quick, seeds or 2) if quick else (rounds, seeds)
-    sweep = suite.sweep(data=names.split_names(data), rounds=rounds, seeds=seeds)
+    sweep = suite.sweep(data=names.split_names(data), rounds=rounds, seeds=seeds, groups=chosen)
     study(sweep, title=suite.title, notes=about_the_paper(suite), out=out, workers=workers)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rankloop.cli import names
+from rankloop.data import FeatureGroups
 from rankloop.experiments import Protocol, Sweep, parse_measure
 from rankloop.experiments.simulation.measures import KINDS
 from rankloop.experiments.sweeps.sweep import SPECIFIED
@@ -16,7 +17,15 @@ from rankloop.policies import Policy
 from rankloop.types import DataError
 from rankloop.users import Labels
 
-OPTIONAL: dict[str, Any] = {"probes": {}, "about": [], "against": {}, "measures": {}, "taught": {}}
+OPTIONAL: dict[str, Any] = {
+    "probes": {},
+    "about": [],
+    "against": {},
+    "measures": {},
+    "taught": {},
+    "groups": None,
+    "train_queries": None,
+}
 
 
 def from_spec(path: Path) -> Sweep:
@@ -33,6 +42,8 @@ def from_spec(path: Path) -> Sweep:
             about=spec["about"],
             against=spec["against"],
             taught={name: Labels(**judge) for name, judge in spec["taught"].items()},
+            train_queries=spec["train_queries"],
+            groups=FeatureGroups(**spec["groups"]) if spec["groups"] else None,
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(f"{path} is no spec the command line can run: {error}") from error

@@ -4,6 +4,7 @@ from rankloop.data.cache import cache_folder, file_digest, read_cached
 from rankloop.data.catalogue import Entry, available, expand, load
 from rankloop.data.dataset import Dataset, prepare
 from rankloop.data.describe import Description, describe, effective_rank
+from rankloop.data.groups import FeatureGroups, parse_groups
 from rankloop.data.items import Items
 from rankloop.data.linear import Linear
 from rankloop.data.nonlinear import Independent, Nonlinear
@@ -18,6 +19,7 @@ __all__ = [
     "Dataset",
     "Description",
     "Entry",
+    "FeatureGroups",
     "Independent",
     "Items",
     "Linear",
@@ -35,6 +37,7 @@ __all__ = [
     "load",
     "normalise_per_query",
     "pad_features",
+    "parse_groups",
     "prepare",
     "read_cached",
     "read_letor",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rankloop.data.cache import file_digest, read_cached
 from rankloop.data.dataset import Dataset, fingerprint, join, prepare
+from rankloop.data.groups import FeatureGroups
 from rankloop.data.layouts import Split, find_splits
 from rankloop.data.prepare import concatenate
 from rankloop.data.synthetic import WORLDS, each_seed, world
@@ -28,11 +29,18 @@ class Entry:
     folds: tuple[str, ...] = ()
 
 
-def load(name: str, *, prepared: bool = True, search: Sequence[str | Path] | None = None) -> Dataset:
+def load(
+    name: str,
+    *,
+    prepared: bool = True,
+    groups: FeatureGroups | None = None,
+    search: Sequence[str | Path] | None = None,
+) -> Dataset:
     """Load a dataset: `synthetic:linear`, `mq2008:fold1`, a folder, a folder and `:fold2`, or a file.
 
     `prepared` normalises per query and drops the features that are constant over the training set; the linear
-    and separable worlds are made ready and stay as they are. `search` lists the folders in which a bare name
+    and separable worlds are made ready and stay as they are. `groups` are made before features are dropped,
+    so that features have the numbers they have in the file. `search` lists the folders in which a bare name
     is looked up, by default those in `$RANKLOOP_DATA`.
 
     >>> load("synthetic:linear:queries=30,seed=3").train.n_features
@@ -42,9 +50,11 @@ def load(name: str, *, prepared: bool = True, search: Sequence[str | Path] | Non
     if kind == SYNTHETIC:
         _check_one(name)
         made = world(description)
-        dataset = made.dataset(name)
-        return prepare(dataset) if prepared and not made.ready else dataset
-    dataset = _from_files(name, search)
+        dataset, prepared = made.dataset(name), prepared and not made.ready
+    else:
+        dataset = _from_files(name, search)
+    if groups:
+        dataset = groups.apply(dataset)
     return prepare(dataset) if prepared else dataset
 
 

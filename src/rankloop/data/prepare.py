@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -84,7 +85,13 @@ def concatenate(*query_sets: QuerySet) -> QuerySet:
     offsets = [part.offsets[:-1] + start for start, part in zip(starts, query_sets, strict=False)]
     relevance = np.concatenate([part.relevance for part in query_sets])
     ids = tuple(query for part in query_sets for query in part.ids)
-    return QuerySet(features, np.append(np.concatenate(offsets), starts[-1]), relevance, ids)
+    names, groups = (_chained([getattr(part, each) for part in query_sets]) for each in ("doc_ids", "groups"))
+    return QuerySet(features, np.append(np.concatenate(offsets), starts[-1]), relevance, ids, names, groups)
+
+
+def _chained(parts: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """What all sets say of their rows; nothing, unless all of them say it."""
+    return tuple(chain.from_iterable(parts)) if all(parts) else ()
 
 
 def _chunks(queries: QuerySet) -> list[tuple[int, int]]:

@@ -62,11 +62,12 @@ def split(queries: QuerySet, *, at: int) -> tuple[QuerySet, QuerySet]:
     """
     row = int(queries.offsets[at])
     features, relevance, offsets = queries.features, queries.relevance, queries.offsets
+    names, groups = queries.doc_ids, queries.groups
     first = QuerySet(
-        features[:row], offsets[: at + 1], relevance[:row], queries.ids[:at], queries.doc_ids[:row]
+        features[:row], offsets[: at + 1], relevance[:row], queries.ids[:at], names[:row], groups[:row]
     )
     last = QuerySet(
-        features[row:], offsets[at:] - row, relevance[row:], queries.ids[at:], queries.doc_ids[row:]
+        features[row:], offsets[at:] - row, relevance[row:], queries.ids[at:], names[row:], groups[row:]
     )
     return first, last
 

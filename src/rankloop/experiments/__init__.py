@@ -7,6 +7,7 @@ from rankloop.experiments.report.charts import learning_curves
 from rankloop.experiments.report.profile import fold_profiles, position_profile
 from rankloop.experiments.report.report import write_report
 from rankloop.experiments.report.table import summary_markdown, summary_table
+from rankloop.experiments.simulation.examination import measured_looks
 from rankloop.experiments.simulation.loop import Record, simulate
 from rankloop.experiments.simulation.measures import (
     Answerable,
@@ -62,6 +63,7 @@ __all__ = [
     "execute",
     "fold_profiles",
     "learning_curves",
+    "measured_looks",
     "parse_measure",
     "position_profile",
     "preset_users",

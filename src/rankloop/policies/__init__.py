@@ -31,8 +31,13 @@ from rankloop.learning.topk_steps import AdaGrad, DocumentSchedule, Step
 from rankloop.policies.base import EvidenceAbout, KnowsBy, Policy, score_all
 from rankloop.policies.dbgd import DBGD
 from rankloop.policies.epsilon_greedy import EpsilonGreedy
+from rankloop.policies.fair_exposure import FairExposure
+from rankloop.policies.fairco import FairCo
+from rankloop.policies.fairexp_pairrank import FairExpPairRank
+from rankloop.policies.fairexp_toprank import FairExpTopRank
 from rankloop.policies.fixed_items import FixedItems
 from rankloop.policies.graded import GradedPolicy
+from rankloop.policies.ips import IPS
 from rankloop.policies.item_means import ItemMeans
 from rankloop.policies.labelled import LearnsFromGrades
 from rankloop.policies.listnet import ListNet
@@ -58,11 +63,13 @@ from rankloop.policies.scored import ScoredPolicy
 from rankloop.policies.slam import Slam
 from rankloop.policies.state_fields import state
 from rankloop.policies.thompson_items import ThompsonItems
+from rankloop.policies.toprank import TopRank
 from rankloop.policies.ucb_items import UCBItems
 from rankloop.policies.uncertain import ExploresUncertain
 
 __all__ = [
     "DBGD",
+    "IPS",
     "MGD",
     "NSGD",
     "PDGD",
@@ -85,6 +92,10 @@ __all__ = [
     "EvidenceAbout",
     "Exact",
     "ExploresUncertain",
+    "FairCo",
+    "FairExpPairRank",
+    "FairExpTopRank",
+    "FairExposure",
     "FixedItems",
     "Full",
     "GradedPolicy",
@@ -135,6 +146,7 @@ __all__ = [
     "Theory",
     "ThompsonItems",
     "TopKLoss",
+    "TopRank",
     "Training",
     "TrueDocumentSpace",
     "UCBItems",

@@ -55,6 +55,7 @@ class Policy(ABC):
     feature_evidence: ClassVar[tuple[str, ...]] = ()  # evidence whose last axis is features
     scores_alone: ClassVar[bool] = True  # a document's score depends on nothing but the document
     knows_by: ClassVar[KnowsBy] = "features"  # by ids: nothing is known of a document never shown
+    unserved: ClassVar[str] = ""  # why a service cannot serve it, after its name; empty: it can
 
     def __post_init__(self) -> None:  # noqa: B027  # every policy calls that of its parents: it ends here
         """Refuse settings without a meaning; here there are none."""

@@ -128,6 +128,11 @@ class RankerSettings:
         return replace(self, policy=policy)
 
     @property
+    def unguarded(self) -> bool:
+        """Whether no guardrail changes a list that was drawn."""
+        return self.max_explored_pairs is None and self.max_displacement is None and not self.freeze_top
+
+    @property
     def signal(self) -> Signal:
         """What the policy is taught: grades, if there are any and it accepts them, or else clicks."""
         return "grades" if self.grades and self.policy.accepts("grades") else "clicks"
@@ -199,6 +204,8 @@ def check_served(rules: RankerSettings) -> None:
             f"{kind.__name__} learns from grades, and this ranker has only clicks: say in grades what each "
             'action adds to a grade, as in {"star": 1}, or choose a policy that learns from clicks'
         )
+    if kind.unserved:
+        raise SettingError(f"{kind.__name__} cannot be served: it {kind.unserved}")
     if kind.shown is not Policy.shown:
         raise SettingError(
             f"{kind.__name__} learns from lists that are shown, clicked or not, which the log of a service "

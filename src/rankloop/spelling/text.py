@@ -120,8 +120,8 @@ def read(setting: str, text: str, default: object = None) -> object:
 def write(setting: str, value: object) -> str:
     """A value as it is written after the setting's name.
 
-    >>> write("scorer", None), write("rounds", (1, 10)), write("name", "a b")
-    ('None', '(1,10)', "'a b'")
+    >>> write("scorer", None), write("rounds", (1, 10)), write("name", "a b"), write("merit", (("A", 2),))
+    ('None', '(1,10)', "'a b'", "(('A',2),)")
     """
     if name := name_of_part(setting, value):
         first = next((each.name for each in fields(value) if each.init and not each.kw_only), "")  # type: ignore[arg-type]
@@ -131,7 +131,8 @@ def write(setting: str, value: object) -> str:
         ]
         return f"{name}({','.join(given)})" if given else name
     if isinstance(value, tuple):
-        return f"({','.join(write('', each) for each in value)}{',' * (len(value) == 1)})"
+        inside = (repr(each) if isinstance(each, str) else write("", each) for each in value)
+        return f"({','.join(inside)}{',' * (len(value) == 1)})"
     if isinstance(value, str):
         plain = re.fullmatch(r"[A-Za-z_][\w.-]*", value) and isinstance(_literal(value), str)
         return value if plain else repr(value)

@@ -32,6 +32,8 @@ ADMIN = [
     ("POST", "/v1/rankers"),
     ("GET", "/v1/rankers/default/settings"),
     ("PUT", "/v1/rankers/default/settings"),
+    ("GET", "/v1/rankers/default/exposure"),
+    ("GET", "/v1/rankers/default/exposure.csv"),
     ("GET", "/v1/doctor"),
     ("GET", "/v1/overview"),
     ("GET", "/v1/stream"),

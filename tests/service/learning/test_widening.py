@@ -13,7 +13,7 @@ from rankloop.store import MemoryStore, Store
 from rankloop.types import Feedback, FloatArray, Query, Ranking
 from tests.service.life import NAMES, SHORT, Clock, live, make, same, some_candidates, state
 
-SERVED = catalogue(learns_from="clicks")
+SERVED = {name: kind for name, kind in catalogue(learns_from="clicks").items() if not kind.unserved}
 
 
 def taught(policy: Policy, width: int, *, rounds: int = 20, padding: int = 0) -> Policy:

@@ -21,7 +21,7 @@ from rankloop.service import (
     UserEvent,
     columns,
 )
-from rankloop.service.serving.fair import Merge, limited
+from rankloop.service.serving.fair import Merge, account_of, limited, merged, stays
 from rankloop.store import MemoryStore, Store
 from tests.service.fairness import (
     LOOK,
@@ -141,7 +141,7 @@ def test_exploring_is_counted_as_if_nobody_had_merged() -> None:
 
 @pytest.mark.parametrize("mode", ["explore", "exploit", "frozen"])
 @pytest.mark.parametrize("policy", [PairRank(), PDGD()])
-@pytest.mark.parametrize("pins", [{}, {17: 2}, {17: 2, 3: 10, 5: 13}])
+@pytest.mark.parametrize("pins", [{}, {17: 2}, {17: 2, 3: 10, 5: 13}, {17: 11}, {17: 1, 3: 11, 5: 12}])
 def test_a_reload_gives_the_same_list_and_the_next_page_continues_it(
     policy: Policy, mode: Any, pins: dict[int, int]
 ) -> None:
@@ -236,6 +236,21 @@ def settle(store: Store) -> None:
     """Whatever was submitted is done."""
     store.submit(lambda transaction: transaction.rankers()).result()
     store.submit(lambda transaction: transaction.rankers()).result()
+
+
+@given(st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 25))
+def test_a_list_that_stays_is_the_one_that_the_merge_keeps_to(seed: int, m: int, k: int) -> None:
+    rng = np.random.default_rng(seed)
+    candidates = of_sellers(rng, ("a", "b", "c")[:m], 30)
+    request = RankRequest(candidates=columns(candidates), k=k)
+    ahead = {name: int(rng.integers(-3, 3) * LOOK) for name in "abc"}
+    account = account_of(request, FAIR, 1, ahead)
+    drawn = rng.permutation(30).tolist()
+    found = merged(account, drawn, None, free=np.arange(30), pins={}, k=k, seed=seed)
+    if stays(account, drawn[:k]):
+        assert found.order == drawn[:k]
+        assert (found.turned, found.violated) == (0, 0)
+    assert found.order == merged(account, drawn, None, free=np.arange(30), pins={}, k=k, seed=seed).order
 
 
 changes = st.lists(st.integers(-50, 50), min_size=1, max_size=5)

@@ -76,7 +76,9 @@ def simulate(
             gauges.look(judged, ranking)
             meter.look(past, draws[past], ranking.order, judged.relevance)
             policy.shown(ranking)
-            policy.learn(user.respond(ranking, judged.relevance, users))
+            feedback = user.respond(ranking, judged.relevance, users)
+            gauges.hear(feedback)
+            policy.learn(feedback)
         yield from measured(start, end)
 
 

@@ -2,7 +2,17 @@
 
 from collections.abc import Mapping
 
-from rankloop.experiments.suites import classic, dsp, explicit, neural, pairrank, pepairrank, theory, topk
+from rankloop.experiments.suites import (
+    classic,
+    dsp,
+    explicit,
+    fair,
+    neural,
+    pairrank,
+    pepairrank,
+    theory,
+    topk,
+)
 from rankloop.experiments.suites.base import PaperTable, Picture, Suite, preset_users
 
 SUITES: Mapping[str, Suite] = {
@@ -13,10 +23,11 @@ SUITES: Mapping[str, Suite] = {
     **dsp.SUITES,
     **explicit.SUITES,
     **topk.SUITES,
+    **fair.SUITES,
 }
 
 PICTURES: Mapping[str, Picture] = {**neural.PICTURES}
 
-TABLES: Mapping[str, PaperTable] = {**topk.TABLES, **theory.TABLES}
+TABLES: Mapping[str, PaperTable] = {**topk.TABLES, **theory.TABLES, **fair.TABLES}
 
 __all__ = ["PICTURES", "SUITES", "TABLES", "PaperTable", "Picture", "Suite", "preset_users"]

@@ -10,7 +10,7 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from rankloop.data import Dataset, load
+from rankloop.data import Dataset, FeatureGroups, load
 from rankloop.experiments.report.pictures import write_chart
 from rankloop.experiments.simulation.measures import parse_measure
 from rankloop.experiments.simulation.probes import Probe
@@ -30,7 +30,8 @@ class Suite:
     Policies are texts that `rankloop.spelling` reads, and are called by them in the results. Users and probes
     have names that the command line understands: a suite can be run again from its `spec.json`. `measures`
     are names, too, of what is measured instead of the usual; `taught` are policies that someone teaches by
-    grades.
+    grades. `groups` are those of documents in data that one names; `own_groups` those in the suite's own.
+    Of the training queries the first `train_queries` are asked, or all.
     """
 
     title: str
@@ -42,6 +43,9 @@ class Suite:
     against: Mapping[str, str] = field(default_factory=dict)
     taught: Mapping[str, Labels] = field(default_factory=dict)
     measures: tuple[str, ...] = ()
+    groups: FeatureGroups | None = None
+    own_groups: FeatureGroups | None = None
+    train_queries: int | None = None
     data: Sequence[str | Dataset] = ("synthetic:nonlinear",)
     rounds: int = 5000
     quick: int = 200  # rounds of a small version
@@ -50,9 +54,14 @@ class Suite:
     checkpoints: int = 50
 
     def sweep(
-        self, *, data: Sequence[str | Dataset] = (), rounds: int | None = None, seeds: int | None = None
+        self,
+        *,
+        data: Sequence[str | Dataset] = (),
+        rounds: int | None = None,
+        seeds: int | None = None,
+        groups: FeatureGroups | None = None,
     ) -> Sweep:
-        """The sweep, on other data or of another size if wanted."""
+        """The sweep, on other data, in other groups or of another size if wanted."""
         return Sweep(
             data=data or self.data,
             users=self.users,
@@ -68,6 +77,8 @@ class Suite:
             about=self.about,
             against=self.against,
             taught=self.taught,
+            train_queries=self.train_queries,
+            groups=groups or (self.groups if data else self.own_groups),
         )
 
 

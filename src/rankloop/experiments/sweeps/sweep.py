@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
-from rankloop.data import Dataset, expand, load
+from rankloop.data import Dataset, FeatureGroups, expand, load
+from rankloop.data.dataset import fingerprint
+from rankloop.data.world import split
+from rankloop.experiments.simulation.examination import fitted
 from rankloop.experiments.simulation.loop import Record, simulate
 from rankloop.experiments.simulation.measures import Measure, by_name
 from rankloop.experiments.simulation.probes import Probe
@@ -41,7 +44,9 @@ class Sweep:
     policies are values with names of your choice. A policy is a pattern: each run starts from a copy of it.
     Probes, named likewise, look into policies on the way. `about` are the metrics that answer the question;
     the report shows them first, and draws only them. `against` names, for policies that vary another or
-    claim to be better, which one they are held against.
+    claim to be better, which one they are held against. `groups` divides the documents of data that are named
+    by a feature; datasets at hand have the groups that they have. Of the training queries the first
+    `train_queries` are asked, or all.
 
     Policies that learn from grades alone meet users who click, too: they are taught by the true labels
     instead, run once for all these users, and shown beside the others, out of competition. A policy that
@@ -68,6 +73,8 @@ class Sweep:
     about: Sequence[str] = ()
     against: Mapping[str, str] = field(default_factory=dict)
     taught: Mapping[str, Labels] = field(default_factory=dict)
+    groups: FeatureGroups | None = None
+    train_queries: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse sweeps in which nothing would happen."""
@@ -81,6 +88,15 @@ class Sweep:
             raise SettingError(f"against must name policies of the sweep, found {', '.join(unknown)}")
         self._check_taught()
         self._check_signals()
+        if self.train_queries is not None and self.train_queries < 1:
+            raise SettingError(
+                f"train_queries must be at least 1, or None for all, found {self.train_queries}"
+            )
+        if self.groups and any(isinstance(data, Dataset) for data in self.data):
+            raise SettingError(
+                "groups by a feature are made when data is loaded by its name: give a dataset at hand "
+                "groups of its own, as in groups.apply(dataset)"
+            )
         kinds = [type(probe).__name__ for probe in self.probes.values()]
         if len(set(kinds)) != len(kinds):
             raise SettingError(f"two probes of a kind would give the same metrics, found {', '.join(kinds)}")
@@ -122,7 +138,8 @@ class Sweep:
     def dataset(self, fold: str) -> Dataset:
         """The dataset that a run's fold names."""
         at_hand = {data.name: data for data in self.data if isinstance(data, Dataset)}
-        return at_hand[fold] if fold in at_hand else _load(fold)
+        whole = at_hand[fold] if fold in at_hand else _load(fold, self.groups)
+        return whole if self.train_queries is None else _with_few(whole, self.train_queries)
 
     def user(self, name: str, dataset: Dataset) -> UserModel:
         """The user of that name, with the tables that fit the dataset's grades."""
@@ -139,14 +156,16 @@ class Sweep:
     def records(self, run: Run) -> Iterator[Record]:
         """Do one run: a pure function of the sweep and the run."""
         dataset, pattern = self.dataset(run.fold), self.policies[run.policy]
+        user = self.user(run.user, dataset)
+        fit = partial(fitted, user=user, queries=dataset.train, k=self.protocol.k)
         return simulate(
-            pattern.from_state(pattern.state()),
+            fit(pattern).from_state(pattern.state()),
             self.teacher(run, dataset),
             dataset.train,
             dataset.test,
             seed=run.seed,
             protocol=self.protocol,
-            probes=tuple(self.probes.values()),
+            probes=tuple(map(fit, self.probes.values())),
         )
 
     @property
@@ -191,6 +210,8 @@ class Sweep:
                 if self.taught
                 else {}
             ),
+            **({"groups": asdict(self.groups)} if self.groups else {}),
+            **({"train_queries": self.train_queries} if self.train_queries else {}),
         }
 
 
@@ -217,5 +238,14 @@ def folds(data: str | Dataset) -> Sequence[str]:
 
 
 @lru_cache(maxsize=2)
-def _load(name: str) -> Dataset:
-    return load(name)
+def _load(name: str, groups: FeatureGroups | None) -> Dataset:
+    return load(name, groups=groups)
+
+
+@lru_cache(maxsize=2)  # one object for all runs, so that examination is measured once
+def _with_few(dataset: Dataset, count: int) -> Dataset:
+    """A dataset with its first training queries only."""
+    if count >= len(dataset.train):
+        return dataset
+    mark = fingerprint(dataset.fingerprint, f"first {count} training queries")
+    return replace(dataset, train=split(dataset.train, at=count)[0], fingerprint=mark)

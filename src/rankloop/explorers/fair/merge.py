@@ -17,7 +17,7 @@ from rankloop.explorers.fair.halves import meet_in_the_middle
 from rankloop.explorers.fair.pricing import Pricing
 from rankloop.explorers.fair.queues import group_queues
 from rankloop.explorers.fair.templates import MOST, all_templates, granted, part_length
-from rankloop.types import BoolArray, IntArray, SettingError
+from rankloop.types import BoolArray, FloatArray, IntArray, SettingError
 
 Method: TypeAlias = Literal["table", "halves", "pages"]
 Due: TypeAlias = Callable[[int], IntArray]
@@ -49,6 +49,7 @@ def fair_list(
     method: Method = "table",
     ties: Ties = "random",
     pages: Sequence[int] = (),
+    keep: bool = False,
 ) -> FairList:
     r"""The list with the fewest violated certain orders among those that keep every account within tolerance.
 
@@ -61,7 +62,8 @@ def fair_list(
     If no list does, the one that comes nearest, and of those the one with the fewest violations. Ties are
     drawn, or with `"least"` decided by how near it comes. All templates are looked at in one `"table"`; for
     two groups and longer lists, by meeting in the middle of `"halves"`; or the list is settled by `"pages"`
-    of ten positions, or as many as are given, so that its beginning does not depend on its length.
+    of ten positions, or as many as are given, so that its beginning does not depend on its length. With
+    `keep`, a page that is within the tolerance as it was drawn stays so, and no other is tried.
 
     >>> certain = np.triu(np.ones((4, 4), dtype=bool), 1)  # all four are in order
     >>> found = fair_list(
@@ -79,53 +81,99 @@ def fair_list(
         template, cost = _halves(pricing, looks, ahead - due(k), tolerance, rng, ties)
         order, violated = pricing.filled(template), cost
     else:
-        order, violated = _parts_in_turn(
-            pricing, looks, ahead, due, tolerance, rng, _parts(k, m, method, pages), ties
-        )
+        task = _Task(looks, due, rng, ties, drawn if keep else None, groups)
+        found = Settled(pricing, [], 0, ahead.astype(np.float64))
+        for parts in _pages(k, m, method, pages):
+            found = task.page(found, parts, tolerance)
+        order, violated = found.order, found.violated
     given = np.bincount(groups[order], looks, minlength=m).astype(np.int64)
     within = bool(np.abs(ahead + given - due(k)).max() <= tolerance)
     return FairList(np.array(order), given, violated, within)
 
 
-def _parts_in_turn(
-    pricing: Pricing,
-    looks: IntArray,
-    ahead: IntArray,
-    due: Due,
-    tolerance: int,
-    rng: np.random.Generator,
-    parts: Sequence[int],
-    ties: Ties,
-) -> tuple[list[int], int]:
-    """The documents of a list that is settled part by part, and the certain orders it violates."""
-    order: list[int] = []
-    violated, standing = 0, ahead.astype(np.float64)
-    for length in parts:
-        templates, start = all_templates(len(ahead), length), len(order)
-        gains = granted(len(ahead), tuple(looks[start : start + length].tolist()))
-        off = np.abs(gains + (standing - due(start + length))[:, None]).max(axis=0)
-        costs = pricing.costs(templates)
-        best = choose(costs, off, tolerance, rng, ties)
-        order += pricing.filled(templates.groups[best].tolist())
-        violated += int(costs[best])
-        standing += gains[:, best]
-        if len(order) < len(looks):
-            pricing = pricing.after(templates.counts[best].tolist())
-    return order, violated
+@dataclass(frozen=True, slots=True, eq=False)
+class Settled:
+    """The beginning of a list: what stands there, what it violates, and what the rest can be filled with."""
+
+    pricing: Pricing
+    order: list[int]
+    violated: int
+    standing: FloatArray  # [m] the accounts with what was granted so far
 
 
-def _parts(k: int, n_groups: int, method: Method, pages: Sequence[int]) -> list[int]:
-    """The lengths of the parts that are settled one after the other."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Task:
+    """What a list is made for."""
+
+    looks: IntArray  # [k]
+    due: Due
+    rng: np.random.Generator
+    ties: Ties
+    drawn: IntArray | None  # to be kept to where that is within the tolerance
+    groups: IntArray  # [n]
+
+    def page(self, begun: Settled, parts: Sequence[int], tolerance: int) -> Settled:
+        """One more page, part by part.
+
+        The first part of several may leave too little to the others: a page that ends outside of the
+        tolerance is settled again, each part as near as can be, and the nearer page is taken.
+        """
+        if self.drawn is not None:
+            kept = self._as_drawn(begun, sum(parts))
+            if self._off(kept) <= tolerance:
+                return kept
+        found = self._in_turn(begun, parts, tolerance)
+        if len(parts) > 1 and self._off(found) > tolerance:
+            found = min(found, self._in_turn(begun, parts, 0), key=self._off)
+        return found
+
+    def _as_drawn(self, begun: Settled, length: int) -> Settled:
+        """One more page in the order drawn: it violates nothing that is not violated already."""
+        assert self.drawn is not None
+        there, m, start = set(begun.order), len(begun.standing), len(begun.order)
+        rows = [row for row in self.drawn.tolist() if row not in there][:length]
+        theirs, looks = self.groups[rows], self.looks[start : start + length]
+        rest = begun.pricing.after(np.bincount(theirs, minlength=m).tolist())
+        given = np.bincount(theirs, looks, minlength=m)
+        return Settled(rest, begun.order + rows, begun.violated, begun.standing + given)
+
+    def _in_turn(self, begun: Settled, parts: Sequence[int], tolerance: int) -> Settled:
+        for length in parts:
+            begun = self._part(begun, length, tolerance)
+        return begun
+
+    def _part(self, begun: Settled, length: int, tolerance: int) -> Settled:
+        """All ways to fill the next positions, and the best of them."""
+        m, start = len(begun.standing), len(begun.order)
+        templates, end = all_templates(m, length), start + length
+        gains = granted(m, tuple(self.looks[start:end].tolist()))
+        off = np.abs(gains + (begun.standing - self.due(end))[:, None]).max(axis=0)
+        costs = begun.pricing.costs(templates)
+        best = choose(costs, off, tolerance, self.rng, self.ties)
+        rows = begun.pricing.filled(templates.groups[best].tolist())
+        rest = begun.pricing
+        if end < len(self.looks):
+            rest = rest.after(templates.counts[best].tolist())
+        violated = begun.violated + int(costs[best])
+        return Settled(rest, begun.order + rows, violated, begun.standing + gains[:, best])
+
+    def _off(self, found: Settled) -> float:
+        """How far the accounts are off after a beginning."""
+        return float(np.abs(found.standing - self.due(len(found.order))).max())
+
+
+def _pages(k: int, n_groups: int, method: Method, pages: Sequence[int]) -> list[list[int]]:
+    """The lengths of the parts that are settled one after the other, page by page."""
     if method == "table":
         if n_groups**k > LARGEST_TABLE:
             raise SettingError(
                 f"{n_groups} groups at {k} positions make too many templates for one table: "
                 "use method='pages'"
             )
-        return [k]
+        return [[k]]
     longest = part_length(n_groups)
     lengths = pages or [min(PAGE, k - first) for first in range(0, k, PAGE)]
-    return [min(longest, page - first) for page in lengths for first in range(0, page, longest)]
+    return [[min(longest, page - first) for first in range(0, page, longest)] for page in lengths]
 
 
 def _halves(

@@ -37,10 +37,10 @@ class Explanation:
     probability: float | None  # that the upper belongs above the lower, by the model
     settled: bool | None  # the order is certain, this way or the other
     explored: bool  # shown against the scores
-    turned: bool  # drawn the other way round, and turned for fair exposure
     pinned: bool  # one of them was pinned
     contributions: Mapping[str, float]  # of each feature to the gap, largest first
     exact: bool  # the contributions add up to the gap: the model is linear
+    turned: bool = False  # drawn the other way round, and turned for fair exposure
 
     @property
     def sentence(self) -> str:

@@ -107,8 +107,25 @@ def merged(
         rng=generator(seed ^ 1),  # apart from what the policy drew, which depends on k
         method="pages",
         pages=positions.pages,
+        keep=True,
     )
     return Merge(drawn=drawn, order=found.order.tolist(), violated=found.violated)
+
+
+def stays(account: Account, order: list[int]) -> bool:
+    """Whether a list without pins is within the account's tolerance as it was drawn, after every page.
+
+    Then `merged` would keep to it, and nothing has to be drawn deeper.
+    """
+    k, tolerance = len(order), round(account.fair.tolerance * LOOK)
+    looks, standing = account.fair.position_looks(k).tolist(), list(account.ahead)
+    for index, (code, look) in enumerate(zip(account.codes[order].tolist(), looks, strict=True), start=1):
+        standing[code] += look
+        if index % PAGE == 0 or index == k:
+            due = account.due(index).tolist()
+            if max(abs(one - other) for one, other in zip(standing, due, strict=True)) > tolerance:
+                return False
+    return True
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -129,7 +146,8 @@ class Positions:
         pinned = {position - 1: account.codes[row] for position, row in pins.items() if position <= k}
 
         def due(p: int) -> IntArray:
-            end = slots[p] if p < len(slots) else k  # with the pins up to the next free position
+            page = PAGE * (slots[p - 1] // PAGE + 1)  # with the pins up to the next free position of the page
+            end = min(slots[p] if p < len(slots) else k, page)
             found = account.due(end).copy()
             for index, code in pinned.items():
                 found[code] -= looks[index] if index < end else 0

@@ -15,7 +15,7 @@ import numpy as np
 
 from rankloop.policies import ExploresUncertain, Policy
 from rankloop.service.learning.view import View
-from rankloop.service.serving.fair import HELD, Account, Merge, account_of, exposed, merged
+from rankloop.service.serving.fair import HELD, Account, Merge, account_of, exposed, merged, stays
 from rankloop.service.serving.guardrails import (
     bounded,
     by_score,
@@ -183,9 +183,11 @@ def listed(
     if room:
         among = certain[np.ix_(free, free)] if pins and certain is not None else certain
         part, standing = (query.take(free), scores[free]) if pins else (query, scores)
-        codes = account.codes[free] if account and account.binds else None
-        choice = _choose(policy, part, standing, among, room, view, seed, codes)
-        if account and choice.drawn:
+        plain = not pins and view.in_force.rules.unguarded
+        choice = _choose(policy, part, standing, among, room, view, seed, None)
+        if account and account.binds and not (plain and stays(account, choice.rows)):
+            codes = account.codes[free]
+            choice = _choose(policy, part, standing, among, room, view, seed, codes)
             known = among if mode == "explore" else None  # without experiments, the order by score is kept to
             merge = merged(account, choice.drawn, known, free=free, pins=pins, k=k, seed=seed)
             choice = _held(choice, merge, standing, room, view.in_force.rules)

@@ -3,16 +3,25 @@
 from rankloop.experiments.simulation.probes.base import (
     Checkpoint,
     CheckpointProbe,
+    Follower,
     KnowsOrders,
     Look,
     Probe,
     RoundProbe,
+    RunProbe,
 )
 from rankloop.experiments.simulation.probes.cosine import CosineToOffline
+from rankloop.experiments.simulation.probes.exposure import Exposure
 from rankloop.experiments.simulation.probes.gauges import Gauges
 from rankloop.experiments.simulation.probes.lambdarank import offline_lambdarank
 from rankloop.experiments.simulation.probes.offline import offline_ranknet
-from rankloop.experiments.simulation.probes.orders import Blocks, BlockSizes, CertainPairs, RegretBound
+from rankloop.experiments.simulation.probes.orders import (
+    Blocks,
+    BlockSizes,
+    CertainPairs,
+    RegretBound,
+    ViolatedOrders,
+)
 from rankloop.experiments.simulation.probes.positions import BlockSizeByPosition
 
 __all__ = [
@@ -23,12 +32,16 @@ __all__ = [
     "Checkpoint",
     "CheckpointProbe",
     "CosineToOffline",
+    "Exposure",
+    "Follower",
     "Gauges",
     "KnowsOrders",
     "Look",
     "Probe",
     "RegretBound",
     "RoundProbe",
+    "RunProbe",
+    "ViolatedOrders",
     "offline_lambdarank",
     "offline_ranknet",
 ]

@@ -13,6 +13,7 @@ from rankloop.explorers import ordered_blocks
 from rankloop.policies import Policy
 from rankloop.types import (
     BoolArray,
+    Feedback,
     FloatArray,
     IntArray,
     JudgedQuery,
@@ -108,6 +109,31 @@ class RoundProbe(Probe):
     @abstractmethod
     def values(self, look: Look) -> Mapping[Measure, float]:
         """What is seen in one round, by measure; a value that the query cannot have is left out."""
+
+
+class Follower(Protocol):
+    """What follows one run for a probe, and keeps what it saw."""
+
+    def look(self, look: Look) -> None:
+        """A list is chosen, and nothing has been learned from it yet."""
+        ...
+
+    def hear(self, feedback: Feedback) -> None:
+        """The user has responded to it."""
+        ...
+
+    def values(self) -> Mapping[Measure, float]:
+        """What all lists so far amount to, by measure."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunProbe(Probe):
+    """A probe that follows a run list by list, for what depends on all of them: sums, and their extremes."""
+
+    @abstractmethod
+    def follow(self) -> Follower:
+        """What follows a run that is about to begin."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ import numpy as np
 
 from rankloop.experiments.simulation.measures import Measure
 from rankloop.experiments.simulation.probes.base import KnowsOrders, Look, RoundProbe
+from rankloop.explorers.fair import count_violations
 from rankloop.policies import Policy
 from rankloop.types import BoolArray, IntArray, SettingError
 
@@ -27,6 +28,14 @@ BOUND = Measure(
     unit="pairs",
     short="bound on regret",
     meaning="How high could the regret be, if what is settled is right? The sum of N(N+1)/2, N open pairs.",
+)
+VIOLATED = Measure(
+    "violated certain orders",
+    kind="violated",
+    direction="lower",
+    unit="pairs",
+    title="violated certain orders of a list",
+    meaning="How many orders that the policy is sure of does a list turn round? The price of a rule.",
 )
 SIZE_MEANING = "How many documents may be shown there? 1 means that the place is settled."
 
@@ -152,6 +161,28 @@ class RegretBound(_OrdersProbe):
         """The most pairs that one round can have wrong."""
         n = uncertain_pairs(look.certain)
         return {BOUND: n * (n + 1) / 2}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ViolatedOrders(_OrdersProbe):
+    """How many certain orders the list shown violates, to be fair or for any other reason.
+
+    A certain order is violated when the worse document is shown, and the better one below it or not at all.
+
+    Jia: Toward reliable decision-making in information systems. PhD thesis, University of Virginia 2022,
+    Figure 3.8.
+    """
+
+    name: ClassVar[str] = "violated"
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The number of violated orders of a list."""
+        return (VIOLATED,)
+
+    def values(self, look: Look) -> Mapping[Measure, float]:
+        """Count them."""
+        return {VIOLATED: float(count_violations(look.ranking.order, look.certain))}
 
 
 def size_at_each_rank(blocks: list[IntArray]) -> IntArray:

@@ -1,0 +1,89 @@
+"""Sentences and tokens: a text cut into sentences, and a sentence into words and punctuation.
+
+Words are cut as treebanks cut them: `isn't` is `is` and `n't`, `it's` is `it` and `'s`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from rankloop.text.lexicon import polarity
+from rankloop.text.tagger import part_of_speech
+
+ABBREVIATIONS = ("mr", "mrs", "ms", "dr", "st", "vs", "e.g", "i.e", "approx")
+BOUNDARY = re.compile(
+    r"""
+      [.!?]+["')\]”’]*(?=\s|$)                    # the end of a sentence, also of a quoted one
+    | [.!?]+(?=[A-Z][a-z])                        # a blank was forgotten
+    | \n+
+    """,
+    re.VERBOSE,
+)
+WORD = re.compile(
+    r"""
+      n['’]t\b                                    # the end of isn't
+    | ['’](?:s|re|ve|ll|d|m)\b
+    | [^\W\d_]+?(?=n['’]t\b)                      # the beginning of isn't
+    | [^\W_]+(?:[-./&][^\W_]+)*                   # also user-friendly, and/or, 3.5
+    | \.{2,} | --+ | \S
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+class Token(NamedTuple):
+    """A word or a punctuation mark, with what is known of it wherever it stands."""
+
+    lower: str
+    tag: str  # of the Penn Treebank
+    polarity: int  # 1, -1, or 0 for a word without an opinion
+    noun: bool
+
+
+NO_TOKEN = Token("", "", 0, noun=False)
+
+
+@lru_cache(maxsize=1 << 17)
+def token(word: str) -> Token:
+    """What is known of a word.
+
+    >>> token("Great")
+    Token(lower='great', tag='JJ', polarity=1, noun=False)
+    """
+    lower = word.lower().replace("’", "'")
+    tag = part_of_speech(lower)
+    return Token(lower, tag, polarity(lower), tag[:2] == "NN" and lower[0].isalpha())
+
+
+def neighbour(clause: Sequence[Token], index: int) -> Token:
+    """The token at an index of a clause, and an empty one beyond its ends."""
+    return clause[index] if 0 <= index < len(clause) else NO_TOKEN
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, as they were written.
+
+    >>> sentences("It cost $3.50. Works well!No complaints")
+    ['It cost $3.50.', 'Works well!', 'No complaints']
+    """
+    ends = [boundary.end() for boundary in BOUNDARY.finditer(text) if _ends(text, boundary)]
+    found = (text[start:end].strip() for start, end in zip([0, *ends], [*ends, len(text)], strict=True))
+    return [sentence for sentence in found if sentence]
+
+
+def _ends(text: str, boundary: re.Match[str]) -> bool:
+    """Whether a sentence ends here, and not an abbreviation or the first half of a name with a dot in it."""
+    before = text[max(0, boundary.start() - 10) : boundary.start()].lower().split()[-1:]
+    return boundary[0][0] != "." or not before or before[0].lstrip("(\"'") not in ABBREVIATIONS
+
+
+def words(sentence: str) -> list[str]:
+    """The words and the punctuation of a sentence.
+
+    >>> words("It isn't user-friendly, but it's cheap.")
+    ['It', 'is', "n't", 'user-friendly', ',', 'but', 'it', "'s", 'cheap', '.']
+    """
+    return WORD.findall(sentence)

@@ -1,0 +1,172 @@
+"""Exposure is measured as it is defined, examination as it is, and neither changes a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from rankloop.cli.spec import from_spec
+from rankloop.data import FeatureGroups, load
+from rankloop.experiments import Protocol, Record, Sweep, conduct, measured_looks, simulate, sweep_id
+from rankloop.experiments.simulation.examination import fitted
+from rankloop.experiments.simulation.probes import Exposure, ViolatedOrders
+from rankloop.explorers.fair import whole_looks
+from rankloop.policies import IPS, FairExpPairRank, PairRank, Policy, Random
+from rankloop.types import QuerySet, Ranking, SettingError
+from rankloop.users import Labels, PositionBased, Preset
+
+GROUPS = FeatureGroups(feature=1, threshold=0.4)
+NAME = "synthetic:linear:queries=30,min_documents=15"
+WORLD = load(NAME, groups=GROUPS)
+USER = Preset("informational").for_grades(5)
+PROTOCOL = Protocol(rounds=40, k=5, checkpoints=4)
+LOOKS = (1.0, 0.6, 0.5, 0.4, 0.4)
+PROBES = (Exposure(beta=1.5, epsilon=3.0, looks=LOOKS), ViolatedOrders(every=1))
+
+
+class Recording(PairRank):
+    """Keeps the lists it showed, and how many certain orders each violates."""
+
+    def __init__(self, lists: list[tuple[Ranking, int]]) -> None:
+        super().__init__()
+        self.lists = lists
+
+    def shown(self, ranking: Ranking) -> None:
+        certain = self.certain_orders(ranking.query)
+        place = {document: position for position, document in enumerate(ranking.order.tolist())}
+        count = sum(
+            bool(certain[i, j]) and j in place and place.get(i, 99) > place[j]
+            for i in range(len(certain))
+            for j in range(len(certain))
+        )
+        self.lists.append((ranking, count))
+
+
+def run(policy: Policy, probes: tuple[Exposure | ViolatedOrders, ...] = PROBES) -> list[Record]:
+    return list(simulate(policy, USER, WORLD.train, WORLD.test, seed=1, protocol=PROTOCOL, probes=probes))
+
+
+def values(records: list[Record], metric: str) -> dict[int, float]:
+    return {record.round: record.value for record in records if record.metric == metric}
+
+
+def test_unfairness_is_the_sum_of_its_definition_at_every_checkpoint() -> None:
+    lists: list[tuple[Ranking, int]] = []
+    records = run(Recording(lists))
+    total, largest, within, looks = 0.0, 0.0, 0, np.zeros(2)
+    expected = {}
+    for number, (ranking, _) in enumerate(lists, start=1):
+        for look, row in zip(LOOKS, ranking.order.tolist(), strict=True):
+            first = ranking.query.groups[row] == "A"
+            looks += (look * first, look * (not first))
+            total += look if first else -1.5 * look
+        largest, within = max(largest, abs(total)), within + (abs(total) <= 3.0)
+        expected[number] = (total, largest, within / number, looks[0] / looks.sum())
+    names = (
+        "unfairness",
+        "largest unfairness",
+        "rounds within tolerance",
+        "exposure of the first group",
+    )
+    for index, name in enumerate(names):
+        found = values(records, name)
+        assert set(found) == {number for number in PROTOCOL.checkpoint_rounds() if number}
+        for number, value in found.items():
+            assert value == pytest.approx(expected[number][index], abs=1e-4), (name, number)
+
+
+def test_violated_orders_are_counted_as_shown_or_not() -> None:
+    """PairRank violates none; lists that somebody turned round do."""
+    assert set(values(run(PairRank()), "violated certain orders").values()) == {0.0}
+    fair = FairExpPairRank(beta=1.0, tolerance=0.5)
+    assert values(run(fair), "violated certain orders")[40] > 0
+    lists: list[tuple[Ranking, int]] = []
+    records = run(Recording(lists))
+    assert sum(count for _, count in lists) == 0 == sum(values(records, "violated certain orders").values())
+
+
+def test_what_is_seen_is_what_users_looked_at() -> None:
+    """Who reads everything sees what is shown."""
+    user = Preset("perfect").for_grades(5)
+    even = (Exposure(looks=(1.0,) * 5),)
+    records = list(simulate(Random(), user, WORLD.train, WORLD.test, seed=1, protocol=PROTOCOL, probes=even))
+    shares = (values(records, f"{kind} of the first group")[40] for kind in ("exposure", "seen"))
+    assert len(set(shares)) == 1
+
+
+def test_probes_change_nothing() -> None:
+    plain, watched = run(PairRank(), ()), run(PairRank())
+    measured = {record.metric for record in plain}
+    assert [r.value for r in plain] == [r.value for r in watched if r.metric in measured]
+
+
+# Examination
+
+
+@pytest.mark.parametrize("eta", [0.0, 0.5, 1.0])
+def test_measured_looks_are_the_examination_of_position_based_users(eta: float) -> None:
+    user = PositionBased(click=(0.4, 0.6, 0.7, 0.8, 0.9), eta=eta)
+    found = measured_looks(user, WORLD.train, 6)
+    np.testing.assert_allclose(found, np.arange(1, 7.0) ** -eta, atol=0.03)
+    assert found[0] == 1.0
+    assert (np.diff(found) <= 0).all()
+    whole_looks(found)  # refuses what is none
+
+
+def test_positions_that_only_long_lists_have_are_compared_with_the_first_of_these() -> None:
+    """Queries of one document, whose first is always clicked, do not make the second look unseen."""
+    ones = QuerySet(np.eye(4), np.array([0, 1, 2, 4]), np.array([1, 1, 0, 1]), ("a", "b", "c"))
+    user = PositionBased(click=(0.2, 0.9), eta=0.0)
+    np.testing.assert_allclose(measured_looks(user, ones, 5), (1.0, 1.0), atol=0.03)
+
+
+def test_users_who_do_not_click_show_no_examination() -> None:
+    with pytest.raises(SettingError, match="measured on clicks, and this user gives grades"):
+        measured_looks(Labels(), WORLD.train, 5)
+
+
+def test_only_what_is_to_be_measured_is_replaced() -> None:
+    assert fitted(PairRank(), USER, WORLD.train, 5).name == "pairrank"
+    assert fitted(IPS(looks="log2"), USER, WORLD.train, 5).looks == "log2"
+    found = measured_looks(USER, WORLD.train, 5)
+    assert fitted(IPS(looks="measured"), USER, WORLD.train, 5).looks == found
+    assert fitted(Exposure(beta=2.0), USER, WORLD.train, 5) == Exposure(beta=2.0, looks=found)
+
+
+def test_a_sweep_measures_for_policies_and_probes_and_is_run_again_from_its_spec(tmp_path: Path) -> None:
+    policies = {"fair": FairExpPairRank(beta=1.0, looks="measured"), "plain": PairRank()}
+    sweep = Sweep(
+        data=[NAME],
+        users={"informational": Preset("informational")},
+        policies=policies,
+        seeds=[0],
+        protocol=PROTOCOL,
+        probes={"exposure:epsilon=1.0": Exposure(epsilon=1.0)},
+        groups=GROUPS,
+        train_queries=12,
+    )
+    results = conduct(sweep, tmp_path)
+    end = results.filter((pl.col("round") == 40) & (pl.col("metric") == "largest unfairness"))
+    worst = dict(end.select("policy", "value").rows())
+    assert worst["fair"] <= 1.0 < worst["plain"]
+    again = from_spec(tmp_path / "spec.json")
+    assert sweep_id(again) == sweep_id(sweep)
+    assert len(again.dataset(NAME).train) == 12
+    assert again.dataset(NAME).fingerprint != WORLD.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"beta": 0.0}, "beta must be positive"),
+        ({"epsilon": -1.0}, "epsilon 0 or more"),
+        ({"groups": ("A", "A")}, "the names of two groups"),
+        ({"looks": "half"}, "looks must be one of"),
+    ],
+)
+def test_measures_without_a_meaning_are_refused(settings: dict[str, object], says: str) -> None:
+    with pytest.raises(SettingError, match=says):
+        Exposure(**settings)  # type: ignore[arg-type]

@@ -1,0 +1,156 @@
+"""Reviews in and out of files: mistakes are named with their line, a folder is written whole or not."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankloop.text import RawReview, ReadReview, extract, read_raw_reviews, sample, write_reviews, writing
+from rankloop.types import DataError
+
+NAMES = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S"]), min_size=1, max_size=8)
+RAW = st.builds(
+    RawReview,
+    user=NAMES,
+    item=NAMES,
+    rating=st.floats(-10, 10),
+    text=st.text(st.characters(codec="utf-8", exclude_characters="&<\r\0")),
+    time=st.none() | st.integers(0, 2**40),
+)
+HEADER = "user,item,rating,text,time,title\n"
+ROW = "ada,lamp,4,fine,,\n"
+
+
+def unpacked(path: Path) -> list[str]:
+    return gzip.decompress(path.read_bytes()).decode().splitlines()
+
+
+@given(st.lists(RAW, min_size=1, max_size=4))
+def test_csv_and_json_lines_are_read_alike(
+    tmp_path_factory: pytest.TempPathFactory, reviews: list[RawReview]
+) -> None:
+    folder = tmp_path_factory.mktemp("reviews")
+    with (folder / "a.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(asdict(reviews[0]))
+        writer.writerows(asdict(review).values() for review in reviews)
+    lines = "".join(json.dumps(asdict(review)) + "\n" for review in reviews)
+    (folder / "a.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    assert read_raw_reviews(folder / "a.csv") == reviews
+    assert read_raw_reviews(folder / "a.jsonl.gz") == reviews
+
+
+def test_texts_of_web_pages_are_read_as_people_see_them(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("﻿" + HEADER + 'ada,lamp,4,"It&#39;s <br />good & <b>cheap",,"A  &quot;big&quot; lamp"\n')
+    (review,) = read_raw_reviews(path)
+    assert review == RawReview(
+        user="ada", item="lamp", rating=4, text="It's \ngood & <b>cheap", title='A "big" lamp'
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", "", "line 1: expected a header with user, item, rating, text .* found no user in an empty"),
+        ("a.csv", "user,item,text\n", "line 1: .* found no rating in user, item, text"),
+        ("a.csv", HEADER, "expected reviews .* found none"),
+        ("a.csv", HEADER + "ada,lamp,4,fine,,\nben,lamp,five,fine,,\n", "line 3: rating must be .* 'five'"),
+        ("a.csv", HEADER + "ada,lamp,nan,fine,,\n", "line 2: rating must be a number, found 'nan'"),
+        ("a.csv", HEADER + 'ada,lamp,4,"two\nlines",,\n,lamp,4,fine,,\n', "line 4: user must be a name"),
+        ("a.csv", HEADER + "ada,lamp,4,fine,,\nben,lamp,4,nice\n", "line 3: expected 6 values"),
+        ("a.csv", HEADER + "ada,lamp,4,a,b,c,d\n", "line 2: expected 6 values .* double quotes"),
+        ("a.csv", HEADER + 'ada,lamp,4,"never ends\n', "line 2: expected CSV, found unexpected end"),
+        ("a.csv", HEADER + "ada,lamp,4,fine,soon,\n", "line 2: time must be a number, found 'soon'"),
+        ("a.jsonl", '\n{"user": "ada"', "line 2: expected a JSON object, found"),
+        ("a.jsonl", "[1, 2]\n", r"line 1: expected a JSON object, found \[1, 2\]"),
+        ("a.jsonl", '{"user": "a", "item": 3, "rating": true, "text": ""}', "line 1: rating .* True"),
+        ("a.jsonl", '{"user": "a", "item": 3, "rating": 4, "text": null}', "line 1: text must be .* None"),
+        (
+            "a.jsonl",
+            '{"user": "a\\nb", "item": 3, "rating": 4, "text": ""}',
+            "line 1: user must be .* one line",
+        ),
+        ("a.csv", b"user,item,rating,text\nada,lamp,4,caf\xe9\n", "expected text in UTF-8"),
+        ("a.csv.gz", "user,item", "expected text in UTF-8, plain or in a whole .gz"),
+        ("a.csv.gz", gzip.compress((HEADER + ROW * 99).encode())[:-9], "a whole .gz file, found"),
+    ],
+)
+def test_a_mistake_in_a_file_is_named(tmp_path: Path, name: str, content: str | bytes, message: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(DataError, match=f"{name}.*{message}"):
+        read_raw_reviews(path)
+
+
+def test_the_tuples_say_what_the_json_lines_say(tmp_path: Path) -> None:
+    reviews = extract(sample(), least=1)
+    write_reviews(reviews, tmp_path / "out")
+    maps = {
+        kind: [line.split("=", 2) for line in unpacked(tmp_path / "out" / f"{kind}map.txt.gz")]
+        for kind in ("user", "item", "feature", "word")
+    }
+    assert all([int(row[0]) for row in rows] == list(range(len(rows))) for rows in maps.values())
+    name = {kind: [row[1] for row in rows] for kind, rows in maps.items()}
+    titles = dict(row[1:] for row in maps["item"])
+    lines = (tmp_path / "out" / "reviews.jsonl").read_text("utf-8").splitlines()
+    for line, numbers, review in zip(
+        map(json.loads, lines), unpacked(tmp_path / "out" / "tuples.csv.gz"), reviews, strict=True
+    ):
+        user, item, rating, time, said = numbers.split(",")
+        triples = [tuple(map(int, each.split(":"))) for each in said.split()]
+        assert name["user"][int(user)] == line["user"] == review.user
+        assert name["item"][int(item)] == line["item"] == review.item
+        assert titles[review.item] == line["title"] == review.title
+        assert (float(rating), int(time)) == (line["rating"], line["time"]) == (review.rating, review.time)
+        assert [[name["feature"][f], s, name["word"][w]] for f, w, s in triples] == line["mentions"]
+        assert line["mentions"] == [[each.aspect, each.sentiment, each.opinion] for each in review.mentions]
+        assert line["sentences"] == [each.sentence for each in review.mentions]
+
+
+def test_the_same_reviews_are_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        write_reviews(extract(sample(), least=2), tmp_path / name)
+    content = [{path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("a", "b")]
+    assert content[0] == content[1]
+
+
+def test_an_item_with_an_equals_sign_keeps_its_column(tmp_path: Path) -> None:
+    write_reviews([ReadReview(user="a=b", item="c=d", rating=1, title="e=f")], tmp_path / "out")
+    assert unpacked(tmp_path / "out" / "usermap.txt.gz") == ["0=a=b"]
+    assert unpacked(tmp_path / "out" / "itemmap.txt.gz") == ["0=c%3Dd=e=f"]
+    assert unpacked(tmp_path / "out" / "tuples.csv.gz") == ["0,0,1,0,"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
+def test_an_interrupted_folder_is_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    whole = writing._write
+
+    def interrupted(path: Path, lines: object) -> None:
+        if path.name == writing.JSON_LINES:
+            path.write_text("half")
+            raise error
+        whole(path, lines)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(writing, "_write", interrupted)
+    with pytest.raises(error):
+        write_reviews(extract(sample(), least=1), tmp_path / "deep" / "out")
+    assert list((tmp_path / "deep").iterdir()) == []
+
+
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("precious")
+    with pytest.raises(DataError, match="exists and is no empty folder: name a new one"):
+        write_reviews(extract(sample()), tmp_path)
+    with pytest.raises(DataError, match="exists and is no empty folder"):
+        write_reviews(extract(sample()), tmp_path / "mine.txt")
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
