@@ -10,12 +10,15 @@ import pytest
 
 from rankloop.dashboard import Pages
 from rankloop.dashboard.sessions import COOKIE, LASTS, MOST, Sessions
-from rankloop.service import Candidate, RankingService, UserEvent
+from rankloop.service import Candidate, FairSettings, RankerSettings, RankingService, UserEvent
 from rankloop.store import MemoryStore
 from tests.dashboard.looking import signed_in, token, watched
 from tests.service.http.serving import Live
 
-LOOKS = ("/overview", "/query", "/query/some-list", "/doctor")
+LOOKS = (
+    *("/overview", "/query", "/query/some-list", "/doctor"),
+    *("/exposure", "/exposure.csv?ranker=default", "/exposure.json?ranker=default"),
+)
 
 
 @pytest.fixture
@@ -157,7 +160,12 @@ def test_a_mode_that_is_none_is_refused(live: Live, service: RankingService, mod
 
 def test_what_is_not_there_is_a_page_and_no_secret(live: Live) -> None:
     client = signed_in(live)
-    for path in ("/query/nobody-saw-this", "/overview?ranker=none", "/query?ranker=none"):
+    for path in (
+        "/query/nobody-saw-this",
+        "/overview?ranker=none",
+        "/query?ranker=none",
+        "/exposure?ranker=none",
+    ):
         answer = client.get(path)
         assert answer.status_code in (400, 404)
         assert answer.headers["content-type"].startswith("text/html")
@@ -179,15 +187,19 @@ def test_secrets_are_on_no_page_and_in_no_log(live: Live, caplog: pytest.LogCapt
 
 def test_every_word_of_a_user_is_escaped(service: RankingService) -> None:
     evil = "<script>alert(1)</script>\"'"
+    service.configure("default", RankerSettings(fair=FairSettings(shares={evil: 0.5})))
     shown = service.rank(
         [Candidate(evil, {evil: 1.0}), Candidate("b", {evil: 0.0})], user_query=evil, client_id=evil
     )
     service.record([UserEvent(shown.query_id, evil, client_id=evil), UserEvent("x" + evil, evil)])
     service.flush("default")
-    again = service.rank([Candidate(evil, {evil: 1.0}), Candidate("b", {evil: 0.0})], user_query=evil)
+    again = service.rank(
+        [Candidate(evil, {evil: 1.0}, group=evil), Candidate("b", {evil: 0.0})], user_query=evil
+    )
     with watched(service) as live:
         client = signed_in(live)
-        for path in ("/overview", "/query", f"/query/{again.query_id}", "/doctor", f"/query?ranker={evil}"):
+        more = (f"/query/{again.query_id}", f"/query?ranker={evil}", "/exposure", f"/exposure?ranker={evil}")
+        for path in ("/overview", "/query", "/doctor", *more):
             page = client.get(path)
             assert "<script>alert" not in page.text
             assert page.headers["content-security-policy"].startswith("default-src 'none'")
@@ -212,7 +224,7 @@ def test_the_first_page_has_the_address_filled_in(live: Live) -> None:
 def test_a_service_without_a_ranker_says_what_to_do() -> None:
     with watched(RankingService(MemoryStore())) as live:
         client = signed_in(live)
-        for path in ("/overview", "/query", "/doctor"):
+        for path in ("/overview", "/query", "/doctor", "/exposure"):
             page = client.get(path)
             assert page.status_code == 200
             assert f"curl {live.url}/v1/rank" in page.text

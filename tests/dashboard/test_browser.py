@@ -54,6 +54,7 @@ def test_a_session(live: Live, demo: Demo, screen: dict[str, Any], monkeypatch: 
         invite_visitors(seen, demo)
         sign_in(seen, live.keys["admin"])
         pull_the_levers(seen, demo)
+        share_exposure(seen, demo)
         look_around(seen)
         wrong_key = [text for text in seen.trouble if "403 (Forbidden)" in text]
         assert len(wrong_key) == 1
@@ -126,6 +127,20 @@ def pull_the_levers(seen: Browsing, demo: Demo) -> None:
     seen.arrives("text=It is back at that version")
     assert demo.model.lists < lists
     assert page.inner_text("#version") == str(demo.model.version)
+    assert seen.fits()
+
+
+def share_exposure(seen: Browsing, demo: Demo) -> None:
+    """Switch fair exposure on, see whose results there are, and who is ahead."""
+    page = seen.go("/?q=json+decoder")
+    page.get_by_role("button", name="Share exposure fairly").click()
+    seen.arrives("text=fair exposure is on")
+    assert demo.fair
+    assert page.locator(".results .seller").count() == len(order(seen))
+    assert seen.fits()
+    page.click("nav >> text=Exposure")
+    seen.arrives("text=Who is ahead now")
+    assert page.locator("#not-shared").count() == 0
     assert seen.fits()
 
 
@@ -224,6 +239,10 @@ def test_pages_can_be_read_by_everyone(live: Live, demo: Demo, screen: dict[str,
         page.get_by_role("button", name="Learn from my thumbs").click()
         seen.arrives("#moved")
         look("after thumbs")
+        seen.go("/?q=json+decoder")
+        page.click("#sellers button")
+        seen.arrives("text=fair exposure is on")
+        look("fair exposure")
         for path in ("/query", "/doctor", "/login", "/query/nobody-saw-this"):
             seen.go(path)
             look(path)

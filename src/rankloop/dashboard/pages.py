@@ -16,7 +16,12 @@ from rankloop.dashboard.access import AnyRequest, session_of
 from rankloop.dashboard.render import environment, page
 from rankloop.dashboard.sessions import Sessions
 
-SECTIONS = (("/overview", "Overview"), ("/query", "Query"), ("/doctor", "Event doctor"))
+SECTIONS = (
+    ("/overview", "Overview"),
+    ("/query", "Query"),
+    ("/exposure", "Exposure"),
+    ("/doctor", "Event doctor"),
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

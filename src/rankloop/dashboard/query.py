@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
@@ -50,13 +51,15 @@ async def lists(
     """The lists shown last."""
     name = ranker or first_ranker(context.service)
     found = await context.ask(partial(context.service.lists, name, last=LISTS)) if name else []
+    lines = [line_of(each) for each in found]
     return pages.show(
         request,
         "lists.html",
         section="/query",
         ranker=name,
         rankers=context.service.rankers(),
-        lines=[line_of(each) for each in found],
+        lines=lines,
+        fair=any(line.turned is not None for line in lines),
     )
 
 
@@ -71,29 +74,29 @@ async def query(
 ) -> Response[str]:
     """The picture of one list."""
     looked = await context.ask(partial(_look, context.service, query_id, a, b))
-    picture, why = looked.picture, looked.why
+    picture, why, shown = looked.picture, looked.why, looked.audit.impression
     return pages.show(
         request,
         "query.html",
         section="/query",
-        shown=looked.audit.impression,
+        shown=shown,
+        groups=[shown.groups[row] for row in shown.order] if shown.exposure and any(shown.groups) else [],
         events=looked.audit.events,
         picture=picture,
         names=picture.shown[:DRAWN],
         block_of={name: number for number, block in enumerate(picture.blocks, start=1) for name in block},
         why=why,
-        bars=bars(why) if why else [],
+        bars=bars(why.contributions) if why else [],
     )
 
 
-def bars(why: Explanation) -> list[Bar]:
+def bars(contributions: Mapping[str, float]) -> list[Bar]:
     """The contributions as bars around a middle line, the largest first.
 
-    >>> why = Explanation("a", "b", 1.0, None, None, None, False, False, {"price": 2.0, "age": -1.0}, True)
-    >>> [(bar.feature, bar.x, bar.width) for bar in bars(why)]
+    >>> [(bar.feature, bar.x, bar.width) for bar in bars({"price": 2.0, "age": -1.0})]
     [('price', 100.0, 100.0), ('age', 50.0, 50.0)]
     """
-    parts = list(why.contributions.items())[:FEATURES]
+    parts = list(contributions.items())[:FEATURES]
     longest = max((abs(value) for _, value in parts), default=1.0)
     lengths = [HALF * abs(value) / longest for _, value in parts]
     return [

@@ -84,10 +84,10 @@ def plain(value: float) -> str:
 def signed(value: float, digits: int = 2) -> str:
     """A number that goes up or down.
 
-    >>> signed(0.5), signed(-0.25)
-    ('+0.50', '−0.25')
+    >>> signed(0.5), signed(-0.25), signed(-0.001)
+    ('+0.50', '−0.25', '+0.00')
     """
-    return f"{value:+,.{digits}f}".replace("-", "−")
+    return f"{value:+z,.{digits}f}".replace("-", "−")
 
 
 def moment(seconds: float) -> str:

@@ -9,6 +9,7 @@ from importlib.resources import files
 import numpy as np
 
 from rankloop.demo.corpus import Corpus, Hit
+from rankloop.demo.sellers import seller_of
 from rankloop.demo.taste import Taste
 from rankloop.metrics import NDCG
 from rankloop.service import Candidate, RankingService, UserEvent
@@ -108,4 +109,4 @@ class Crowd:
 
 def candidates_of(hits: Sequence[Hit]) -> list[Candidate]:
     """What the ranker is asked to rank, in the search engine's own order."""
-    return [Candidate(hit.entry.name, hit.features) for hit in hits]
+    return [Candidate(hit.entry.name, hit.features, group=seller_of(hit.entry)) for hit in hits]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rankloop.demo.corpus import Corpus, Hit
 from rankloop.demo.crowd import SHOWN, Crowd, Visit, candidates_of
 from rankloop.demo.lesson import Lesson, lesson
+from rankloop.demo.sellers import FAIR, LATELY, SELLERS, Seen, seen
 from rankloop.demo.taste import TASTES
+from rankloop.explorers.fair import LOOK
 from rankloop.policies import ListNet
 from rankloop.service import (
     Model,
@@ -143,6 +145,28 @@ class Demo:
         if object_id is not None and object_id not in shown.shown:
             raise RequestError(f"{object_id!r} was not in that list")
         return shown
+
+    # sellers
+
+    @property
+    def fair(self) -> bool:
+        """Whether exposure is shared between the sellers."""
+        return self.service.settings(RANKER).fair is not None
+
+    def share_exposure(self, on: bool) -> None:
+        """Hold lists to the sellers' shares, or do not any more; what was learned stays."""
+        if on != self.fair:
+            rules = self.service.settings(RANKER)
+            self.service.configure(RANKER, replace(rules, fair=FAIR if on else None))
+
+    def ahead(self) -> dict[str, float]:
+        """By how many looks each seller is ahead; empty if exposure is not shared, or nothing was shown."""
+        account = self.service.account(RANKER)
+        return {each: account[each] / LOOK for each in SELLERS if each in account}
+
+    def seen(self) -> list[Seen]:
+        """Who was seen in the last lists."""
+        return seen(each for each in self.service.lists(RANKER, last=LATELY) if all(each.groups))
 
     # visitors
 

@@ -19,10 +19,12 @@ from rankloop.charts import PALETTE
 from rankloop.dashboard import Pages, page_routes
 from rankloop.dashboard.access import AnyRequest, own_site
 from rankloop.dashboard.charts import Chart, Line, line_chart
+from rankloop.dashboard.exposure import AccountBars, account_bars
 from rankloop.dashboard.pages import InjectedPages
 from rankloop.dashboard.routes import routed
 from rankloop.demo.crowd import Visit
 from rankloop.demo.demo import RANKER, THUMBS, Demo, Found
+from rankloop.demo.sellers import FAIR, SELLERS, Seen, seller_of
 from rankloop.demo.taste import TASTES
 from rankloop.demo.visitor import COOKIE, Clicked, Rated, Visitor, Visitors
 from rankloop.service import RequestError, Result
@@ -34,6 +36,7 @@ SCRIPT = files("rankloop.demo").joinpath("demo.js").read_bytes()
 EXAMPLES = ("json parser", "read csv file", "thread pool", "sort a list", "http request", "parse date")
 VISITORS = 500
 FEWEST = 20  # visits in a point of the curve
+COLOURS = dict(zip(SELLERS, PALETTE, strict=False))
 FIT = Line(
     "fit",
     "Do the lists fit their taste?",
@@ -52,7 +55,25 @@ class Row:
     doc: str
     went: int | None  # up; None: it is new in the list
     rival: str  # the neighbour to compare it with
+    seller: str
     thumb: bool | None = None  # up or down
+
+
+@dataclass(frozen=True, slots=True)
+class Sellers:
+    """Who is seen, and the account if exposure is shared."""
+
+    fair: bool
+    seen: Sequence[Seen]
+    account: AccountBars | None
+    tolerance: float
+
+    @classmethod
+    def of(cls, demo: Demo) -> Sellers:
+        """As of now."""
+        ahead = demo.ahead()
+        bars = account_bars(ahead, FAIR.tolerance, COLOURS) if ahead else None
+        return cls(demo.fair, demo.seen(), bars, FAIR.tolerance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +91,7 @@ def demo_routes(demo: Demo) -> list[Router]:
     """The search page, and the service's pages, which everyone may look at."""
     pages = Pages(public=True, home="Search", packages=("rankloop.demo",))
     site = DemoSite(demo, Visitors())
-    mine = routed(pages, [search, click, thumb, learn, invite, progress, start_over, script])
+    mine = routed(pages, [search, click, thumb, learn, fair, invite, progress, start_over, script])
     mine.dependencies["site"] = Provide(lambda: site, sync_to_thread=False)
     return [*page_routes(pages, start=False), mine]
 
@@ -100,6 +121,7 @@ async def search(
         clicked = None
     thumbs = await context.ask(partial(demo.thumbs, rated)) if rated else {}
     curve = fit_curve(list(demo.visits)) if by == "clicks" else None
+    sellers = await context.ask(partial(Sellers.of, demo)) if found and by == "clicks" else None
     shown = pages.show(
         request,
         "search.html",
@@ -120,6 +142,8 @@ async def search(
         lists=demo.service.model(ranker).lists,
         size=len(demo.corpus),
         examples=EXAMPLES,
+        sellers=sellers,
+        seller_colours=COLOURS,
         curve=curve,
         charts=curve is not None,
     )
@@ -158,6 +182,17 @@ async def learn(request: AnyRequest, context: InjectedContext, site: InjectedSit
     thumbs = site.demo.thumbs(query_id).values()
     visitor.rated = Rated(sum(thumbs), len(thumbs) - sum(thumbs), lesson) if thumbs else None
     return _to_search(form.get("q"), by="thumbs")
+
+
+@post("/fair", guards=[own_site])
+async def fair(request: AnyRequest, context: InjectedContext, site: InjectedSite) -> Redirect:
+    """Share exposure between the sellers, or do not any more."""
+    form = await request.form()
+    wanted = str(form.get("fair", ""))
+    if wanted not in ("on", "off"):
+        raise RequestError(f"fair exposure is on or off, found {wanted[:50]!r}")
+    await context.ask(partial(site.demo.share_exposure, wanted == "on"))
+    return _to_search(form.get("q"))
 
 
 @post("/crowd", guards=[own_site])
@@ -201,6 +236,7 @@ def rows(found: Found, went: dict[str, int | None], thumbs: Mapping[str, bool]) 
             doc=hit.entry.doc,
             went=went[result.object_id],
             rival=_rival(names, number),
+            seller=seller_of(hit.entry),
             thumb=thumbs.get(result.object_id),
         )
         for number, (result, hit) in enumerate(found)

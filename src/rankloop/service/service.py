@@ -324,7 +324,8 @@ class RankingService:
     def settled(self, query_id: str) -> SettledPairs:
         """What was settled in a past list, and what was still open."""
         shown = self.audit(query_id).impression
-        return settled_pairs(shown, self.ranker(shown.ranker).history.model(shown.model))
+        history = self.ranker(shown.ranker).history
+        return settled_pairs(shown, history.model(shown.model), again=listed_again(shown, history))
 
     def lists(self, ranker: str, *, last: int = 20) -> list[Impression]:
         """The lists shown last, the newest first."""

@@ -220,6 +220,12 @@ class Statistics(Protocol):
         """Exposure in steps of time; steps without a list that was counted are left out."""
         ...
 
+    def exposure_in_parts(
+        self, ranker: str, *, account: int, since: float, until: float, parts: int, least: int = 1
+    ) -> Sequence[ExposureTally]:
+        """Exposure that counts for one account, in parts as those of `in_parts`."""
+        ...
+
     def exposure_by_query(
         self, ranker: str, *, since: float, until: float, most: int
     ) -> Sequence[ExposureTally]:

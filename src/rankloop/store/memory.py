@@ -161,10 +161,7 @@ class MemoryStore:
     ) -> Sequence[Traffic]:
         """Lists and clicks in parts of equally many lists."""
         shown = [each for each in self.impressions(ranker) if since <= each.at < until]
-        parts = max(min(parts, len(shown) // least), 1)
-        size, larger = divmod(len(shown), parts)
-        ends = [number * size + min(number, larger) for number in range(parts + 1)]
-        groups = [shown[start:end] for start, end in pairwise(ends) if end > start]
+        groups = _parts(shown, parts, least)
         return [replace(self._sum(ranker, lists), start=lists[0].at) for lists in groups]
 
     def recent(self, ranker: str, *, lists: int, after: int, before: float) -> Traffic:
@@ -220,6 +217,15 @@ class MemoryStore:
             for number, lists in sorted(steps.items())
         ]
 
+    def exposure_in_parts(
+        self, ranker: str, *, account: int, since: float, until: float, parts: int, least: int = 1
+    ) -> Sequence[ExposureTally]:
+        """Exposure that counts for one account, in parts of equally many lists."""
+        counted = self._counted(ranker, since, until)
+        mine = [each for each in counted if each.exposure and each.exposure.account == account]
+        groups = _parts(mine, parts, least)
+        return [replace(self._exposed(ranker, lists), start=lists[0].at) for lists in groups]
+
     def exposure_by_query(
         self, ranker: str, *, since: float, until: float, most: int
     ) -> Sequence[ExposureTally]:
@@ -253,10 +259,10 @@ class MemoryStore:
         groups: dict[str, Counter[str]] = {}
         told = [(each.seq, each.exposure) for each in lists if each.exposure is not None]
         for seq, each in told:
-            columns = (each.groups, each.candidates, each.granted, each.due)
-            for group, candidates, granted, due in zip(*columns, strict=True):
-                sums = {"lists": 1, "candidates": candidates, "granted": granted, "due": due}
-                groups.setdefault(group, Counter()).update(sums)
+            columns = (each.candidates, each.granted, each.due, each.lapsed)
+            for group, *numbers in zip(each.groups, *columns, strict=True):
+                sums = dict(zip(("candidates", "granted", "due", "lapsed"), numbers, strict=True))
+                groups.setdefault(group, Counter()).update(sums | {"lists": 1})
             for position, code in enumerate(each.shown, start=1):
                 shown = {"results": 1, "clicks": int((seq, position) in clicked)}
                 groups[each.groups[code]].update(shown)
@@ -401,3 +407,11 @@ class _MemoryTransaction:
             if isinstance(each, Event) and each.verdict in JOINED:
                 store.known.setdefault(each.event_id, set()).add(each.seq)
         store.kept, store.head = self._kept, self._head
+
+
+def _parts(lists: Sequence[Impression], parts: int, least: int) -> list[Sequence[Impression]]:
+    """Up to so many parts of equally many lists, `least` or more if there are."""
+    parts = max(min(parts, len(lists) // least), 1)
+    size, larger = divmod(len(lists), parts)
+    ends = [number * size + min(number, larger) for number in range(parts + 1)]
+    return [lists[start:end] for start, end in pairwise(ends) if end > start]

@@ -215,6 +215,7 @@ class GroupTally:
     results: int = 0  # shown
     granted: int = 0
     due: int = 0
+    lapsed: int = 0
     clicks: int = 0  # results with a counted event
 
 

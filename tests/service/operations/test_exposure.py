@@ -44,13 +44,18 @@ def test_a_pair_that_was_turned_is_explained_by_fair_exposure() -> None:
         shown = service.rank(candidates, ranker="shop", k=6)
         scores = {each.object_id: each.score for each in shown.ranking}
         free = [each.object_id for each in shown.ranking if not each.pinned]
+        picture = service.settled(shown.query_id)
+        assert picture.turned is not None
+        before = turned
         for index, above in enumerate(free):
             for below in free[index + 1 :]:
                 why = service.explain(shown.query_id, below, above)
                 assert why.turned == (scores[above] < scores[below])
                 assert ("for fair exposure" in why.sentence) == why.turned
                 turned += why.turned
+                assert picture.turned[picture.shown.index(above)][picture.shown.index(below)] == why.turned
                 explored += why.explored
+        assert picture.turned_pairs == turned - before
     assert turned > 0
     assert explored == 0
 
@@ -85,6 +90,32 @@ def test_the_report_adds_up(store: Store) -> None:
     assert report.total.impact_ratio > 0.95
     assert len(report.queries) == 3
     assert report.findings == ()
+
+
+def test_the_account_over_time_is_what_the_lists_left(store: Store) -> None:
+    """By hand, list by list; what another account did before is not in it."""
+    service = lived(store, RankerSettings(fair=FAIR), rounds=15)
+    service.configure("shop", RankerSettings(fair=replace(FAIR, tolerance=2.0)))
+    rng = np.random.default_rng(1)
+    for number in range(85):
+        sellers = ("a", "b") if number < 50 else ("a", "a", "b", "c")
+        service.rank(of_sellers(rng, sellers, 20), ranker="shop", k=5)
+    store.submit(lambda transaction: transaction.rankers()).result()  # what waits is written first
+    account = service.exposure("shop", since=0.0, until=1e9, steps=10).account
+    assert account is not None
+    assert [step.lists for step in account.steps] == [22, 21, 21, 21]
+    mine = [each.exposure for each in store.impressions("shop") if each.exposure]
+    mine, end = [each for each in mine if each.account == account.number], 0
+    for step in account.steps:
+        end += step.lists
+        ahead = {"a": 0, "b": 0, "c": 0}
+        for told in mine[:end]:
+            for group, *sums in zip(told.groups, told.granted, told.due, told.lapsed, strict=True):
+                ahead[group] += sums[0] - sums[1] - sums[2]
+        assert {each.group: round(each.ahead * LOOK) for each in step.groups} == ahead
+    assert {each.group: each.ahead for each in account.steps[-1].groups} == {
+        each.group: each.ahead for each in account.groups
+    }
 
 
 def test_a_ranker_that_shares_nothing_says_so(store: Store) -> None:

@@ -65,7 +65,7 @@ def explain(
 ) -> Explanation:
     """Compare two results of a list, with the model that made it; `again` is the list, if it was merged."""
     upper, lower = _rows(shown, a, b, everything=model.policy.features_of == "context")
-    turned = again is not None and _turned(again, upper, lower)
+    turned = again is not None and bool(again.turned(np.array([upper, lower]))[0, 1])
     policy, query = model.asked(
         shown.query_id, shown.features, shown.object_ids, shown.groups, asker_of(shown.user, shown.context)
     )
@@ -104,18 +104,6 @@ def _rows(shown: Impression, a: str, b: str, *, everything: bool) -> tuple[int, 
     above, below = sorted((a, b), key=names.index)
     rows = {name: row for row, name in enumerate(shown.object_ids)}
     return rows[above], rows[below]
-
-
-def _turned(again: Listing, upper: int, lower: int) -> bool:
-    """Whether the merge put the upper one above the lower one, which was drawn before it."""
-    if again.merge is None or not {upper, lower} <= set(again.free.tolist()):
-        return False
-    above, below = np.searchsorted(again.free, [upper, lower]).tolist()
-    drawn, order = again.merge.drawn, again.merge.order
-    if above not in order or below not in drawn:
-        return False
-    merged = below not in order or order.index(above) < order.index(below)
-    return merged and drawn.index(below) < drawn.index(above)
 
 
 def _contributions(policy: Policy, pair: Query) -> FloatArray:

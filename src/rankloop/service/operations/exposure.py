@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -15,6 +16,9 @@ from rankloop.service.settings import RankerSettings
 from rankloop.store import ExposureSum, ExposureTally, GroupTally, Store
 
 MOST_QUERIES = 20
+FEWEST = 20  # lists of a step of the account
+SUMS = ("lists", "held", "outside", "turned", "undone")
+GROUP_SUMS = ("lists", "candidates", "results", "granted", "due", "lapsed", "clicks")
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would compute
 
 
@@ -69,6 +73,24 @@ class GroupAccount:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupStep:
+    """A group after some lists of the account in force."""
+
+    group: str
+    ahead: float  # looks
+    clicks_per_look: float | None  # in these lists; None: there were none
+
+
+@dataclass(frozen=True, slots=True)
+class AccountStep:
+    """As many lists as every other step has, and the account after them."""
+
+    start: float
+    lists: int
+    groups: tuple[GroupStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class AccountReport:
     """The account in force."""
 
@@ -78,6 +100,7 @@ class AccountReport:
     most: float
     settings: dict[str, Any]
     groups: tuple[GroupAccount, ...]
+    steps: tuple[AccountStep, ...]  # of the stretch of time
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +121,14 @@ def exposure_report(
     ranker: Ranker, store: Store, *, since: float, until: float, steps: int = 50
 ) -> ExposureReport:
     """What a ranker's lists gave to groups in a stretch of time, as a whole, in steps and by query."""
-    whole = store.exposure(ranker.name, since=since, until=until, step=max(until - since, 1e-9))
     parts = store.exposure(ranker.name, since=since, until=until, step=max((until - since) / steps, 1e-9))
     queries = store.exposure_by_query(ranker.name, since=since, until=until, most=MOST_QUERIES)
-    total = whole[0] if whole else ExposureTally(start=since)
+    total = _whole(parts, since)
     return ExposureReport(
         ranker=ranker.name,
         since=since,
         until=until,
-        account=_account(ranker, store),
+        account=_account(ranker, store, since, until, steps),
         total=_step(total),
         steps=tuple(map(_step, parts)),
         queries=tuple(map(_step, queries)),
@@ -158,11 +180,14 @@ def findings(rules: RankerSettings, total: ExposureTally) -> Iterable[str]:
         )
 
 
-def _account(ranker: Ranker, store: Store) -> AccountReport | None:
+def _account(ranker: Ranker, store: Store, since: float, until: float, steps: int) -> AccountReport | None:
     terms = ranker.view.in_force
     if terms.rules.fair is None:
         return None
     began = [each.at for each in store.decisions(ranker.name, kind="settings") if each.seq == terms.account]
+    parts = store.exposure_in_parts(
+        ranker.name, account=terms.account, since=since, until=until, parts=steps, least=FEWEST
+    )
     mine = [each for each in store.exposures(ranker.name) if each.account == terms.account]
     return AccountReport(
         number=terms.account,
@@ -171,12 +196,36 @@ def _account(ranker: Ranker, store: Store) -> AccountReport | None:
         most=terms.rules.fair.most,
         settings=terms.rules.fair.to_json(),
         groups=tuple(map(_group_account, mine)),
+        steps=tuple(_course(parts, {each.group: each.ahead for each in mine})),
     )
+
+
+def _course(parts: Sequence[ExposureTally], now: Mapping[str, int]) -> list[AccountStep]:
+    """The account after each part; what lists before them did, or deleted ones, is in it."""
+    ahead, steps = dict(now), []
+    for part in reversed(parts):
+        mine = {each.group: each for each in part.groups}
+        clicks = {name: _share(each.clicks * LOOK, each.granted) for name, each in mine.items()}
+        groups = tuple(GroupStep(name, ahead[name] / LOOK, clicks.get(name)) for name in ahead)
+        steps.append(AccountStep(part.start, part.lists, groups))
+        for name, each in mine.items():
+            ahead[name] -= each.granted - each.due - each.lapsed
+    return steps[::-1]
 
 
 def _group_account(each: ExposureSum) -> GroupAccount:
     sums = (each.granted / LOOK, each.due / LOOK, each.lapsed / LOOK, each.ahead / LOOK)
     return GroupAccount(each.group, each.lists, each.candidates, *sums)
+
+
+def _whole(steps: Sequence[ExposureTally], start: float) -> ExposureTally:
+    """All steps as one: their sums, which the database need not make twice."""
+    groups: dict[str, Counter[str]] = {}
+    for each in (group for step in steps for group in step.groups):
+        groups.setdefault(each.group, Counter()).update({name: getattr(each, name) for name in GROUP_SUMS})
+    sums = {name: sum(getattr(step, name) for step in steps) for name in SUMS}
+    tallies = [GroupTally(group=name, **groups[name]) for name in sorted(groups)]
+    return ExposureTally(start=start, groups=tallies, **sums)
 
 
 def _step(tally: ExposureTally) -> ExposureStep:

@@ -72,6 +72,21 @@ class Listing:
     merge: Merge | None = None  # rows of the free candidates
     free: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))  # the rows of these
 
+    def turned(self, rows: IntArray) -> BoolArray:
+        """`turned[i, j]`: the merge put row `i` above row `j`, which was drawn before it."""
+        if self.merge is None:
+            return np.zeros((len(rows), len(rows)), dtype=bool)
+        drawn, order = self._places(self.merge.drawn, rows), self._places(self.merge.order, rows)
+        found: BoolArray = (drawn[:, None] > drawn) & (order[:, None] < order)
+        return found
+
+    def _places(self, listed: list[int], rows: IntArray) -> IntArray:
+        """Where rows stand among these free candidates; at the end, if they do not."""
+        places = np.full(len(self.scores), len(self.scores))
+        places[self.free[listed]] = np.arange(len(listed))
+        found: IntArray = places[rows]
+        return found
+
 
 def serve(
     view: View,

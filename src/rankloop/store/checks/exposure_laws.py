@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from rankloop.store.base import Store, Transaction, write
 from rankloop.store.checks.broken import equal, must
@@ -78,6 +79,7 @@ def exposure_is_tallied(store: Store) -> None:
     )
     equal(ours, expected, "exposure is summed by group")
     equal((others.group, others.results, others.clicks), ("others", 2, 1), "groups come by name")
+    equal((ours.lapsed, others.lapsed), (0, -2), "what lapsed is summed by group")
     b, a = store.exposure_by_query("shop", since=0.0, until=30.0, most=5)
     equal(
         [(each.user_query, each.lists, each.outside) for each in (b, a)],
@@ -89,10 +91,32 @@ def exposure_is_tallied(store: Store) -> None:
     equal(list(store.exposure("other", since=0.0, until=30.0, step=10.0)), [], "rankers are apart")
 
 
+def accounts_are_tallied_in_parts(store: Store) -> None:
+    """Of equally many lists of one account; parts add up to what is ahead in it."""
+    put(store, *(impression(query_id=f"q{n}", at=float(n), exposure=_other(n)) for n in range(23)))
+    put(store, event(event_id="e1", list_seq=2, position=2))
+    tallied = partial(store.exposure_in_parts, "shop", since=0.0, until=23.0)
+    parts = tallied(account=2, parts=3)
+    equal([(each.start, each.lists) for each in parts], [(1.0, 4), (9.0, 4), (17.0, 3)], "parts of lists")
+    changes = {(n, each.group): each for n, part in enumerate(parts) for each in part.groups}
+    for total in (each for each in store.exposures("shop") if each.account == 2):
+        mine = [each for (_, group), each in changes.items() if group == total.group]
+        change = sum(each.granted - each.due - each.lapsed for each in mine)
+        equal(change, total.ahead, "parts add up to the account")
+    equal([sum(each.clicks for each in part.groups) for part in parts], [1, 0, 0], "clicks of a part")
+    equal(len(tallied(account=2, parts=9, least=5)), 2, "no part is too small")
+    equal(list(tallied(account=3, parts=3)), [], "accounts are apart")
+
+
 def _other(number: int) -> Exposure:
     """Another exposure for each list: two accounts, three groups."""
     groups = ("a", "b") if number % 3 else ("b", "others")
     return replace(EXPOSURE, account=1 + number % 2, groups=groups, granted=(number, 7 * number), due=(3, 4))
 
 
-LAWS = (accounts_are_the_sums_over_the_log, accounts_are_carried_over_what_is_discarded, exposure_is_tallied)
+LAWS = (
+    accounts_are_the_sums_over_the_log,
+    accounts_are_carried_over_what_is_discarded,
+    exposure_is_tallied,
+    accounts_are_tallied_in_parts,
+)

@@ -15,7 +15,8 @@ ADD = """INSERT INTO exposures VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET lists = lists + excluded.lists, candidates = candidates + excluded.candidates,
     granted = granted + excluded.granted, due = due + excluded.due, lapsed = lapsed + excluded.lapsed"""
 PART = "json_extract(exposure, '$.{}[' || part.key || ']')"
-PARTS = ", ".join(f"sum({PART.format(name)})" for name in ("candidates", "granted", "due"))
+SUMMED = ("candidates", "granted", "due", "lapsed")
+PARTS = ", ".join(f"sum({PART.format(name)})" for name in SUMMED)
 COUNTED = "ranker = :ranker AND at >= :since AND at < :until AND exposure IS NOT NULL"
 STEP = "CAST((at - :since) / :step AS INTEGER)"
 
@@ -67,6 +68,27 @@ def exposure(
     return [ExposureTally(start=since + number * step, **sums) for number, sums in sorted(found.items())]
 
 
+def exposure_in_parts(
+    connection: sqlite3.Connection,
+    ranker: str,
+    *,
+    account: int,
+    since: float,
+    until: float,
+    parts: int,
+    least: int,
+) -> list[ExposureTally]:
+    """Exposure that counts for one account, in up to so many parts of equally many lists."""
+    values = {"ranker": ranker, "since": since, "until": until, "account": account}
+    mine = f"FROM impressions WHERE {COUNTED} AND json_extract(exposure, '$.account') = :account"
+    (lists,) = connection.execute(f"SELECT count(*) {mine}", values).fetchone()
+    values["parts"] = max(min(parts, lists // least), 1)
+    numbered = f"FROM (SELECT at, seq, exposure, ntile(:parts) OVER (ORDER BY at, seq) AS number {mine})"
+    starts = dict(connection.execute(f"SELECT number, min(at) {numbered} GROUP BY 1", values).fetchall())
+    found = _tallies(connection, "number", numbered, values)
+    return [ExposureTally(start=starts[number], **sums) for number, sums in sorted(found.items())]
+
+
 def exposure_by_query(
     connection: sqlite3.Connection, ranker: str, *, since: float, until: float, most: int
 ) -> list[ExposureTally]:
@@ -100,7 +122,7 @@ def _tallies(
         values,
     )
     for which, name, *sums in given:
-        groups[which, name] = dict(zip(("lists", "candidates", "granted", "due"), sums, strict=True))
+        groups[which, name] = dict(zip(("lists", *SUMMED), sums, strict=True))
     shown = connection.execute(
         f"""SELECT which, json_extract(exposure, '$.groups[' || slot.value || ']'), count(*),
             sum(EXISTS (SELECT 1 FROM events WHERE list_seq = list.seq AND position = slot.key + 1

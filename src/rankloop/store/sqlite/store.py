@@ -34,7 +34,13 @@ from rankloop.store.records import (
     Traffic,
 )
 from rankloop.store.sqlite import snapshots
-from rankloop.store.sqlite.exposure import exposure, exposure_by_query, exposure_from, read_exposures
+from rankloop.store.sqlite.exposure import (
+    exposure,
+    exposure_by_query,
+    exposure_from,
+    exposure_in_parts,
+    read_exposures,
+)
 from rankloop.store.sqlite.schema import migrate
 from rankloop.store.sqlite.statistics import grades, in_parts, recent, tally, traffic
 from rankloop.store.sqlite.transaction import (
@@ -213,6 +219,15 @@ class SqliteStore:
         """Exposure in steps of time."""
         with self._reader() as connection, _one_state(connection):
             return exposure(connection, ranker, since=since, until=until, step=step)
+
+    def exposure_in_parts(
+        self, ranker: str, *, account: int, since: float, until: float, parts: int, least: int = 1
+    ) -> Sequence[ExposureTally]:
+        """Exposure that counts for one account, in parts of equally many lists."""
+        with self._reader() as connection, _one_state(connection):
+            return exposure_in_parts(
+                connection, ranker, account=account, since=since, until=until, parts=parts, least=least
+            )
 
     def exposure_by_query(
         self, ranker: str, *, since: float, until: float, most: int
