@@ -10,7 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from rankloop.cli import app
-from rankloop.evaluation import OPEN_BANDIT, Columns, read_rounds
+from rankloop.evaluation import Columns, read_rounds
+from rankloop.evaluation.tables import OPEN_BANDIT
 from rankloop.types import DataError, SettingError
 
 CSV = "ad,p,clicked,age,land\n" + "".join(

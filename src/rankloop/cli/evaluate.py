@@ -14,7 +14,6 @@ from rankloop.cli.console import CONSOLE
 from rankloop.cli.service_log import rounds_in
 from rankloop.evaluation import (
     ESTIMATORS,
-    OPEN_BANDIT,
     Columns,
     LoggedRounds,
     NoSupport,
@@ -22,6 +21,7 @@ from rankloop.evaluation import (
     read_rounds,
     weighted,
 )
+from rankloop.evaluation.tables import OPEN_BANDIT
 from rankloop.policies import Policy, SelectionPolicy
 from rankloop.types import DataError, SettingError
 

@@ -13,12 +13,11 @@ from rankloop.evaluation.estimators import (
 )
 from rankloop.evaluation.reward_model import cross_fitted
 from rankloop.evaluation.rounds import LoggedRounds
-from rankloop.evaluation.tables import OPEN_BANDIT, Columns, read_rounds
+from rankloop.evaluation.tables import Columns, read_rounds
 from rankloop.evaluation.weights import NoSupport, Weighted, choices_of, weighted
 
 __all__ = [
     "ESTIMATORS",
-    "OPEN_BANDIT",
     "AnyTime",
     "Columns",
     "DoublyRobust",
