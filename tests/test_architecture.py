@@ -13,12 +13,18 @@ ROOT = Path(__file__).parent.parent / "src" / "rankloop"
 STAGES = {"data", "users", "metrics", "scorers", "explorers", "interleaving"}
 MAY_IMPORT: dict[str, set[str]] = {
     "types": set(),
+    "reviews": {"types"},
     **{stage: {"types"} for stage in STAGES},
+    "data": {"types", "reviews"},
+    "recommend": {"types", "reviews"},
     "learning": {"types", "scorers", "explorers"},
     "policies": {"types", "learning", "scorers", "explorers", "interleaving"},
     "spelling": {"types", "scorers", "interleaving", "learning", "policies"},
     "checks": {"types", "scorers", "policies", "users"},
-    "experiments": {"types", "theory", "learning", "policies", "spelling", "checks", "charts", *STAGES},
+    "experiments": {
+        *("types", "reviews", "recommend", "theory", "learning", "policies", "spelling", "checks", "charts"),
+        *STAGES,
+    },
     "theory": {"types"},
     "store": {"types"},
     "service": {"types", "policies", "spelling", "store", "metrics", "interleaving", "scorers", "explorers"},
@@ -29,6 +35,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cli": {
         *(
             "types",
+            "reviews",
+            "recommend",
             "learning",
             "policies",
             "spelling",
