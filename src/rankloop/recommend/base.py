@@ -93,6 +93,13 @@ class Recommender(ABC):
         score = float(self.score_taste(taste)[item])
         return Reasons(item=item, score=score, parts=(Part("model", -1, score),), exact=False)
 
+    def aspect_scores(self, users: IntArray, items: IntArray) -> FloatArray:
+        """What features matter to these users in these items, [n, n_features]; many models know none."""
+        del users, items
+        raise SettingError(
+            f"{self.name or type(self).__name__} says nothing about features; use mter, efm or fact"
+        )
+
     def past(self, user: int) -> IntArray:
         """The items that a user reviewed."""
         return self.past_items[self.past_starts[user] : self.past_starts[user + 1]]

@@ -247,6 +247,15 @@ class FacT(FactorModel):
             item=item, score=float(target @ taste.vector), parts=(*rules, *past), aspects=aspects, exact=True
         )
 
+    def aspect_scores(self, users: IntArray, items: IntArray) -> FloatArray:
+        """What the rules about each feature add to the scores of these items, [n, n_features]."""
+        scores = np.zeros((len(users), int(self.widths[0])))
+        for row, (user, item) in enumerate(zip(users, items, strict=True)):
+            for part in self.reasons(self.taste_of(int(user)), int(item)).parts:
+                if part.kind == "rule" and 0 <= part.index < self.widths[0] and part.condition == "much":
+                    scores[row, part.index] += part.amount
+        return scores
+
     def _prior_weight(self, n: int) -> float:
         """How strongly the leaf draws someone with so many items; rules alone need no number."""
         reg = self.regularisation * (n + self.unobserved * len(self.item_factors))
