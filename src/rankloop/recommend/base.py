@@ -58,11 +58,15 @@ class Recommender(ABC):
         if not len(reviews):
             raise SettingError("there are no reviews to learn from")
         fitted = self._twin()
-        rows = sparse.csr_array(reviews.matrix())
-        rows.sort_indices()
-        fitted.past_items, fitted.past_starts = rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
+        fitted._remember(reviews)
         fitted._learn(reviews, rng)
         return fitted
+
+    def _remember(self, reviews: Reviews) -> None:
+        """Keep who reviewed what."""
+        rows = sparse.csr_array(reviews.matrix())
+        rows.sort_indices()
+        self.past_items, self.past_starts = rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
 
     @abstractmethod
     def _learn(self, reviews: Reviews, rng: np.random.Generator) -> None:
@@ -87,6 +91,18 @@ class Recommender(ABC):
             f"{self.name or type(self).__name__} knows only users it has learned from; for newcomers use "
             "evidence-als, ials, fact or fmf"
         )
+
+    def knowing(self, reviews: Reviews) -> Self:
+        """A copy that knows the users of these reviews instead, all of them newcomers to what was learned."""
+        twin = self._twin()
+        twin._remember(reviews)
+        twin._meet(reviews)
+        return twin
+
+    def _meet(self, reviews: Reviews) -> None:
+        """Vectors of users whom nothing was learned from; many models know none."""
+        del reviews
+        self.taste()
 
     def reasons(self, taste: Taste, item: int) -> Reasons:
         """Why the item has its score: here nothing but the score itself."""

@@ -95,14 +95,23 @@ class FacT(FactorModel):
             users = tree.vectors[tree.route(profiles)]
             items = self._item_tree(reviews, users, items, rng)
             tree = self._grower(self.depth).grow(self._objective(reviews, items, rng), profiles, self.d)
-        self.item_factors, self.leaf = items, tree.route(profiles)
+        self.item_factors = items
         self.predicates, self.node_vectors = tree.arrays()
-        blocks = [Block(by_user, items)]
-        self.gram = self.ridge.gram(blocks)
-        prior = tree.vectors[self.leaf]
+        self.gram = self.ridge.gram([Block(by_user, items)])
+        self._meet(reviews)
+
+    def _meet(self, reviews: Reviews) -> None:
+        """Route users by their profiles, and correct their vectors by their items."""
+        counts = reviews.counts("user")
+        profiles = self._profile_rows(counts if self.aspects else counts * 0, reviews.matrix())
+        self.leaf = self.tree.route(profiles)
+        prior = self.node_vectors[self.leaf]
+        blocks = [Block(ones_like(reviews.matrix()), self.item_factors)]
         self.user_factors = (
             prior if np.isinf(self.rho) else self.ridge.solve(blocks, prior=prior, strength=self.rho)
         )
+        alone = np.diff(self.past_starts) == 0
+        self.user_factors[alone] = prior[alone]
 
     def _start(self, reviews: Reviews, rng: np.random.Generator) -> FloatArray:
         """Vectors of items to begin with: a factorization of the same evidence that rules may use."""

@@ -47,6 +47,7 @@ class FMF(FactorModel):
     predicates: FloatArray = learned((0, 6))
     node_vectors: FloatArray = learned((0, 0))
     leaf: IntArray = learned((0,), np.int64)  # [n_users]
+    well_known: IntArray = learned((0,), np.int64)  # the items that questions may be about
 
     def _learn(self, reviews: Reviews, rng: np.random.Generator) -> None:
         first = IALS(d=self.d, regularisation=self.regularisation, unobserved=self.unobserved).fit(
@@ -61,13 +62,19 @@ class FMF(FactorModel):
             Implicit(ones_like(reviews.matrix()), self.item_factors, self.unobserved), profiles, self.d
         )
         self.predicates, self.node_vectors = tree.arrays()
-        self.leaf = tree.route(profiles)
-        self.user_factors = tree.vectors[self.leaf]
+        self._meet(reviews)
+
+    def _meet(self, reviews: Reviews) -> None:
+        """Route users by their ratings."""
+        self.leaf = self.tree.route(self._profiles(reviews))
+        self.user_factors = self.node_vectors[self.leaf]
 
     def _profiles(self, reviews: Reviews) -> SparseArray:
-        """Ratings of the items that were rated most."""
-        most = np.argsort(-np.bincount(reviews.item, minlength=reviews.n_items), kind="stable")[: self.asked]
-        keep = np.isin(reviews.item, most)
+        """Ratings of the items that were rated most when it was learned."""
+        if not len(self.well_known):
+            counts = np.bincount(reviews.item, minlength=reviews.n_items)
+            self.well_known = np.argsort(-counts, kind="stable")[: self.asked]
+        keep = np.isin(reviews.item, self.well_known)
         cells = (reviews.rating[keep], (reviews.user[keep], reviews.item[keep]))
         return sparse.csr_array(cells, shape=(reviews.n_users, reviews.n_items))
 

@@ -43,6 +43,7 @@ class IALS(FactorModel):
     unobserved: float = 0.01  # w0
     sweeps: int = 8
     gram: FloatArray = learned((0, 0))  # [d, d] what all users share
+    average: FloatArray = learned((0,))  # [d] of users who have items
 
     def _learn(self, reviews: Reviews, rng: np.random.Generator) -> None:
         by_user = ones_like(reviews.matrix())
@@ -56,7 +57,14 @@ class IALS(FactorModel):
     def _finish(self, reviews: Reviews) -> None:
         """The users' half-step, and what folding in needs."""
         blocks = [Block(ones_like(reviews.matrix()), self.item_factors)]
-        self.user_factors, self.gram = self.ridge.solve(blocks), self.ridge.gram(blocks)
+        self.gram = self.ridge.gram(blocks)
+        self.average = self.ridge.solve(blocks)[np.diff(self.past_starts) > 0].mean(axis=0)
+        self._meet(reviews)
+
+    def _meet(self, reviews: Reviews) -> None:
+        """Half a sweep: vectors of users, given those of items; whoever has no item is the average user."""
+        self.user_factors = self.ridge.solve([Block(ones_like(reviews.matrix()), self.item_factors)])
+        self.user_factors[np.diff(self.past_starts) == 0] = self.average
 
     @property
     def ridge(self) -> Ridge:
@@ -66,20 +74,22 @@ class IALS(FactorModel):
     def taste(self, items: Sequence[int] | IntArray = (), answers: Mapping[int, int] | None = None) -> Taste:
         """The vector that past items make, as it would be had they been learned from."""
         own = np.array(items, np.int64)
-        vector = self._system(own, self.item_factors[own].sum(0) * (1 + self.unobserved))
+        goal = self.item_factors[own].sum(0) * (1 + self.unobserved)
+        vector = self._system(own, goal) if len(own) else self.average
         return Taste(vector=vector, items=own, answers=answers or {})
 
     def reasons(self, taste: Taste, item: int) -> Reasons:
-        """How much each past item adds to the score."""
+        """How much each past item adds to the score; without any, the score is that of the average user."""
+        score = float(self.item_factors[item] @ taste.vector)
+        if not len(taste.items):
+            return Reasons(item=item, score=score, parts=(Part("popularity", item, score),), exact=True)
         towards = self._system(taste.items, self.item_factors[item])
         amounts = (1 + self.unobserved) * (self.item_factors[taste.items] @ towards)
         parts = tuple(
             Part("past item", int(each), float(amount))
             for each, amount in zip(taste.items, amounts, strict=True)
         )
-        return Reasons(
-            item=item, score=float(self.item_factors[item] @ taste.vector), parts=parts, exact=True
-        )
+        return Reasons(item=item, score=score, parts=parts, exact=True)
 
     def _system(self, items: IntArray, goal: FloatArray) -> FloatArray:
         """$A^{-1}$ times the goal, with $A$ of someone who has these items."""

@@ -51,6 +51,9 @@ class MostPopular(Recommender):
         """Nothing but the past items."""
         return Taste(vector=np.zeros(0), items=np.array(items, np.int64), answers=answers or {})
 
+    def _meet(self, reviews: Reviews) -> None:
+        """Everybody is the same."""
+
     def reasons(self, taste: Taste, item: int) -> Reasons:
         """Its popularity."""
         del taste

@@ -55,7 +55,7 @@ def opinion_cells(reviews: Reviews) -> Cells:
 
 
 def word_cells(reviews: Reviews, by: str) -> Cells:
-    r"""Positive words for features, by users or of items: $1 + (N - 1)(2 / (1 + e^{-c}) - 1)$ of their count."""
+    r"""Positive words for features, of users or items: $1 + (N - 1)(2 / (1 + e^{-c}) - 1)$ of their count."""
     mentions = reviews.mentions
     inside = (mentions.word != NO_WORD) & (mentions.sentiment == 1)
     who = {"user": reviews.user, "item": reviews.item}[by][mentions.review[inside]]

@@ -31,21 +31,20 @@ class Tree:
     parent: IntArray  # [n_nodes] -1 at the root
     vectors: FloatArray  # [n_nodes, d]
 
-    def route(self, profiles: SparseArray) -> IntArray:
-        """The last node of every row of profiles, [n]."""
+    def route(self, profiles: SparseArray, *, questions: int | None = None) -> IntArray:
+        """The last node of every row of profiles, [n]; after so many questions, if a number is given."""
         node = np.zeros(profiles.shape[0], np.int64)
         going: BoolArray = np.diff(profiles.indptr) > 0
         columns = profiles.tocsc()
-        while True:
+        for _ in range(self.depth if questions is None else questions):
             inner = np.flatnonzero(going & (self.feature[node] >= 0))
-            if not len(inner):
-                return node
             for here in np.unique(node[inner]):
                 members = inner[node[inner] == here]
                 branch = self._branches(columns, int(here), members)
                 following = self.children[here, branch]
                 going[members[following == STAYS]] = False
                 node[members] = np.where(following == STAYS, here, following)
+        return node
 
     def _branches(self, columns: SparseArray, node: int, members: IntArray) -> IntArray:
         start, end = columns.indptr[self.feature[node] : self.feature[node] + 2]

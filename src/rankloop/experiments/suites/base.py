@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -91,15 +92,16 @@ class PaperTable:
 
     title: str
     paper: str
-    make: Callable[[Dataset | None, bool], Mapping[str, pl.DataFrame]]
+    make: Callable[[Any, bool], Mapping[str, pl.DataFrame]]  # from what was loaded, or from nothing
     notes: tuple[str, ...] = ()
     data: str = ""  # none: it is about no data
+    load: Callable[[str], object] = load
 
     def frames(self, data: str = "", *, quick: bool = False) -> Mapping[str, pl.DataFrame]:
         """The parts of the table, each with its name."""
         if data and not self.data:
             raise SettingError(f"this table is computed from nothing but its definition, found data {data!r}")
-        return self.make(load(data or self.data) if self.data else None, quick)
+        return self.make(self.load(data or self.data) if self.data else None, quick)
 
     def write(self, frames: Mapping[str, pl.DataFrame], folder: Path, name: str) -> list[Path]:
         """The parts as CSV files."""
