@@ -16,6 +16,7 @@ from rankloop.cli.demo import demo
 from rankloop.cli.listing import list_everything
 from rankloop.cli.log import export_, import_
 from rankloop.cli.observable import observable
+from rankloop.cli.recommend import recommend_app
 from rankloop.cli.relearn import relearn
 from rankloop.cli.retain import retain
 from rankloop.cli.serve import serve
@@ -36,6 +37,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(data_app, name="data")
+app.add_typer(recommend_app, name="recommend")
 app.command()(demo)
 app.command()(serve)
 app.command()(relearn)

@@ -13,7 +13,7 @@ from rankloop.types import FloatArray, IntArray
 class AdaGrad:
     r"""AdaGrad steps of parameters, which are changed in place.
 
-    $\theta \mathrel{-}= \eta\, g / \sqrt{\sum g^2}$, entry by entry.
+    $\theta \leftarrow \theta - \eta\, g / \sqrt{\sum g^2}$, entry by entry.
 
     >>> table = np.zeros((3, 1))
     >>> AdaGrad(table, 0.5).step(np.array([[4.0], [4.0]]), np.array([1, 1]))

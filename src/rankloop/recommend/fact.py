@@ -89,7 +89,8 @@ class FacT(FactorModel):
 
     def _learn(self, reviews: Reviews, rng: np.random.Generator) -> None:
         items = self._start(reviews, rng)
-        by_user, profiles = ones_like(reviews.matrix()), self._profiles(reviews)
+        self._note_tokens(reviews)
+        by_user, profiles = ones_like(reviews.matrix()), self.profiles(reviews)
         tree = self._grower(self.depth).grow(self._objective(reviews, items, rng), profiles, self.d)
         if self.item_depth:
             users = tree.vectors[tree.route(profiles)]
@@ -102,9 +103,7 @@ class FacT(FactorModel):
 
     def _meet(self, reviews: Reviews) -> None:
         """Route users by their profiles, and correct their vectors by their items."""
-        counts = reviews.counts("user")
-        profiles = self._profile_rows(counts if self.aspects else counts * 0, reviews.matrix())
-        self.leaf = self.tree.route(profiles)
+        self.leaf = self.tree.route(self.profiles(reviews))
         prior = self.node_vectors[self.leaf]
         blocks = [Block(ones_like(reviews.matrix()), self.item_factors)]
         self.user_factors = (
@@ -150,9 +149,8 @@ class FacT(FactorModel):
             return prior
         return self.ridge.solve([Block(by_item, users)], prior=prior, strength=self.rho)
 
-    def _profiles(self, reviews: Reviews) -> SparseArray:
-        """Profiles of users; columns are features, then tokens, whether rules may use them or not."""
-        counts = reviews.counts("user")
+    def _note_tokens(self, reviews: Reviews) -> None:
+        """Keep which items have which tokens, of those that rules may use."""
         tokens = sparse.csr_array((reviews.n_items, 0))
         if self.attributes and reviews.attributes is not None:
             tokens = common_tokens(reviews.attributes, self._least(reviews))
@@ -160,7 +158,11 @@ class FacT(FactorModel):
             tokens.indices.astype(np.int64),
             tokens.indptr.astype(np.int64),
         )
-        self.widths = np.array([counts.shape[1], tokens.shape[1]])
+        self.widths = np.array([len(reviews.features), tokens.shape[1]])
+
+    def profiles(self, reviews: Reviews) -> SparseArray:
+        """Profiles of users, [n_users, n_features + n_tokens], whether rules use a column or not."""
+        counts = reviews.counts("user")
         return self._profile_rows(counts if self.aspects else counts * 0, reviews.matrix())
 
     def _profile_rows(self, mentions: SparseArray, by_user: SparseArray) -> SparseArray:

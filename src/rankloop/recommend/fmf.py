@@ -54,7 +54,7 @@ class FMF(FactorModel):
             reviews, rng
         )
         self.item_factors = first.item_factors
-        profiles = self._profiles(reviews)
+        profiles = self.profiles(reviews)
         grower = Grower(
             depth=self.depth, min_leaf=self.min_leaf, regularisation=self.tree_regularisation, bins=self.bins
         )
@@ -66,10 +66,10 @@ class FMF(FactorModel):
 
     def _meet(self, reviews: Reviews) -> None:
         """Route users by their ratings."""
-        self.leaf = self.tree.route(self._profiles(reviews))
+        self.leaf = self.tree.route(self.profiles(reviews))
         self.user_factors = self.node_vectors[self.leaf]
 
-    def _profiles(self, reviews: Reviews) -> SparseArray:
+    def profiles(self, reviews: Reviews) -> SparseArray:
         """Ratings of the items that were rated most when it was learned."""
         if not len(self.well_known):
             counts = np.bincount(reviews.item, minlength=reviews.n_items)

@@ -70,6 +70,10 @@ class JointFactorization(FactorModel):
     def _finish(self) -> None:
         """Vectors of users and items from the parameters."""
 
+    @abstractmethod
+    def word_scores(self, users: IntArray, items: IntArray, features: IntArray) -> FloatArray:
+        """How well each word goes with these features, for these users and items, [n, n_words]."""
+
     def _learn(self, reviews: Reviews, rng: np.random.Generator) -> None:
         inside = rng.random(len(reviews)) >= self.watch
         held_out, reviews = reviews.take(~inside), reviews.take(inside)

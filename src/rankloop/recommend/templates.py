@@ -57,10 +57,21 @@ def _part(part: Part, reasons: Reasons, taste: Taste, catalogue: Catalogue) -> I
         yield f"{share} because you reviewed {catalogue.titles[part.index]}."
     elif part.kind == "popularity":
         yield f"{part.amount:.0f} people reviewed it."
+    elif part.kind == "rule" and part.index in taste.answers:
+        yield _answer(share, part.index, taste, catalogue)
     elif part.kind == "rule" and part.index >= 0 and part.condition == "much":
         yield from _rule(share, part.index, taste, catalogue)
     elif part.kind == "rule" and part.index < 0:
         yield f"{share} because people like it in general."
+
+
+def _answer(share: str, column: int, taste: Taste, catalogue: Catalogue) -> str:
+    """A rule that was decided by an answer, whose column is a feature or a title word."""
+    name = (*catalogue.features, *catalogue.tokens)[column]
+    if column < len(catalogue.features):
+        much = "much" if taste.answers[column] > 0 else "little"
+        return f"{share} because {name} means {much} to you."
+    return f"{share} because you are {'' if taste.answers[column] > 0 else 'not '}looking for {name}."
 
 
 def _rule(share: str, column: int, taste: Taste, catalogue: Catalogue) -> Iterable[str]:

@@ -99,7 +99,7 @@ class Tree:
 class Grower:
     r"""Grows a tree level by level.
 
-    A node's vector takes Newton steps $c \mathrel{+}= (\sum H + 2 \lambda I)^{-1} (\sum g - 2 \lambda (c -
+    A node's vector takes Newton steps $c \leftarrow c + (\sum H + 2 \lambda I)^{-1} (\sum g - 2 \lambda (c -
     c_{parent}))$; the gain of a predicate is $\sum \frac12 g^\top (H + 2 \lambda I)^{-1} g$ over its
     branches. Predicates are screened by the same sum with the node's own curvature, and the best 32 are
     solved exactly.

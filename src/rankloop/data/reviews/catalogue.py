@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,8 @@ from rankloop.data.reviews.shop import Shop
 from rankloop.data.reviews.splits import Parts, by_share
 from rankloop.data.reviews.tables import read_reviews
 from rankloop.data.reviews.tuples import read_cellphones, read_instruments
-from rankloop.types import DataError, SettingError, suggestion
+from rankloop.reviews import Mentions, Reviews
+from rankloop.types import BoolArray, DataError, SettingError, suggestion
 
 SHOP = "synthetic:shop"
 PUBLISHED = {
@@ -21,30 +23,56 @@ PUBLISHED = {
 }
 
 
-def load_reviews(name: str, *, seed: int = 0) -> Parts:
+def load_reviews(name: str, *, seed: int = 0, everything: bool = False) -> Parts:
     """Reviews by name, split: 80 % to learn from, 10 % for validation, 10 % for test.
 
     Published collections keep the test reviews that they come with. Names are `synthetic:shop`, `phones`,
-    `phones-fact` and `music` (folders below `RANKLOOP_DATA`), or a CSV or JSON lines file.
+    `phones-fact` and `music` (folders below `RANKLOOP_DATA`), or a CSV or JSON lines file. With `everything`,
+    nothing is held out.
 
     >>> parts = load_reviews("synthetic:shop:users=30,items=20,seed=1")
     >>> len(parts.train) > len(parts.test)
     True
     """
+    known, test = _read(name)
     rng = np.random.default_rng(np.random.SeedSequence([seed, 83]))
+    if everything:
+        return by_share(_joined(known, test), rng, validation=0.0, test=0.0)
+    if not len(test):
+        return by_share(known, rng)
+    parts = by_share(known, rng, validation=1 / 9, test=0.0)
+    return Parts(parts.train, parts.validation, test)
+
+
+def _read(name: str) -> tuple[Reviews, Reviews]:
+    """The reviews of a name, and those among them that their publisher holds out for test."""
     if name.startswith(SHOP):
-        return by_share(Shop(**_options(name.removeprefix(SHOP).lstrip(":"))).reviews(), rng)
+        return _all(Shop(**_options(name.removeprefix(SHOP).lstrip(":"))).reviews())
     if name in PUBLISHED:
         folder = _find(PUBLISHED[name], name)
-        if name == "music":
-            return by_share(read_instruments(folder), rng)
-        known, test = read_cellphones(folder)
-        parts = by_share(known, rng, validation=1 / 9, test=0.0)
-        return Parts(parts.train, parts.validation, test)
+        return _all(read_instruments(folder)) if name == "music" else read_cellphones(folder)
     if not Path(name).exists():
         choices = suggestion(name, [SHOP, *PUBLISHED])
         raise SettingError(f"no reviews are called {name!r}: {choices}, or name a CSV or JSON lines file")
-    return by_share(read_reviews(name), rng)
+    return _all(read_reviews(name))
+
+
+def _all(reviews: Reviews) -> tuple[Reviews, Reviews]:
+    nothing: BoolArray = np.zeros(len(reviews), bool)
+    return reviews, reviews.take(nothing)
+
+
+def _joined(first: Reviews, second: Reviews) -> Reviews:
+    """Two parts of a collection as one."""
+    mentions = (
+        np.concatenate([getattr(first.mentions, name), getattr(second.mentions, name) + shift])
+        for name, shift in (("review", len(first)), ("feature", 0), ("sentiment", 0), ("word", 0))
+    )
+    user, item, rating = (
+        np.concatenate([getattr(first, name), getattr(second, name)]) for name in ("user", "item", "rating")
+    )
+    time = None if first.time is None or second.time is None else np.concatenate([first.time, second.time])
+    return replace(first, user=user, item=item, rating=rating, time=time, mentions=Mentions(*mentions))
 
 
 def _options(text: str) -> dict[str, int]:

@@ -2,7 +2,17 @@
 
 from collections.abc import Mapping
 
-from rankloop.experiments.suites import classic, dsp, explicit, neural, pairrank, pepairrank, theory, topk
+from rankloop.experiments.suites import (
+    classic,
+    dsp,
+    explicit,
+    neural,
+    pairrank,
+    pepairrank,
+    recommend,
+    theory,
+    topk,
+)
 from rankloop.experiments.suites.base import PaperTable, Picture, Suite, preset_users
 
 SUITES: Mapping[str, Suite] = {
@@ -17,6 +27,6 @@ SUITES: Mapping[str, Suite] = {
 
 PICTURES: Mapping[str, Picture] = {**neural.PICTURES}
 
-TABLES: Mapping[str, PaperTable] = {**topk.TABLES, **theory.TABLES}
+TABLES: Mapping[str, PaperTable] = {**topk.TABLES, **theory.TABLES, **recommend.TABLES}
 
 __all__ = ["PICTURES", "SUITES", "TABLES", "PaperTable", "Picture", "Suite", "preset_users"]
