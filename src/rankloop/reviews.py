@@ -15,6 +15,8 @@ SparseArray: TypeAlias = Any  # scipy.sparse.csr_array, which has no types
 
 NO_WORD = -1
 
+__all__ = ["NO_WORD", "Mentions", "Reviews", "SparseArray"]
+
 
 def _none() -> IntArray:
     return np.zeros(0, np.int64)
