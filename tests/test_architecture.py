@@ -13,13 +13,18 @@ ROOT = Path(__file__).parent.parent / "src" / "rankloop"
 STAGES = {"data", "users", "metrics", "scorers", "explorers", "interleaving"}
 MAY_IMPORT: dict[str, set[str]] = {
     "types": set(),
+    "reviews": {"types"},
     **{stage: {"types"} for stage in STAGES},
+    "data": {"types", "reviews"},
+    "recommend": {"types", "reviews"},
     "learning": {"types", "scorers", "explorers"},
     "policies": {"types", "learning", "scorers", "explorers", "interleaving"},
     "spelling": {"types", "scorers", "interleaving", "learning", "policies"},
     "checks": {"types", "scorers", "policies", "users"},
     "experiments": {
         "types",
+        "reviews",
+        "recommend",
         "theory",
         "evaluation",
         "learning",
@@ -41,6 +46,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cli": {
         *(
             "types",
+            "reviews",
+            "recommend",
             "learning",
             "policies",
             "spelling",

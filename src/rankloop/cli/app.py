@@ -18,6 +18,7 @@ from rankloop.cli.extract import reviews_app
 from rankloop.cli.listing import list_everything
 from rankloop.cli.log import export_, import_
 from rankloop.cli.observable import observable
+from rankloop.cli.recommend import recommend_app
 from rankloop.cli.relearn import relearn
 from rankloop.cli.retain import retain
 from rankloop.cli.serve import serve
@@ -40,6 +41,7 @@ app = typer.Typer(
 )
 app.add_typer(data_app, name="data")
 app.add_typer(reviews_app, name="reviews")
+app.add_typer(recommend_app, name="recommend")
 app.command()(demo)
 app.command()(serve)
 app.command()(relearn)

@@ -11,6 +11,7 @@ from rankloop.experiments.suites import (
     neural,
     pairrank,
     pepairrank,
+    recommend,
     theory,
     topk,
 )
@@ -37,7 +38,13 @@ SUITES: Mapping[str, Suite] = {
 
 PICTURES: Mapping[str, Picture] = {**neural.PICTURES}
 
-TABLES: Mapping[str, ComputedTable] = {**topk.TABLES, **theory.TABLES, **fair.TABLES, **ads.TABLES}
+TABLES: Mapping[str, ComputedTable] = {
+    **topk.TABLES,
+    **theory.TABLES,
+    **fair.TABLES,
+    **ads.TABLES,
+    **recommend.TABLES,
+}
 
 __all__ = [
     "PICTURES",

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -123,13 +124,14 @@ class ComputedTable(ABC):
 class PaperTable(ComputedTable):
     """A table that is about one dataset, or about none."""
 
-    make: Callable[[Dataset | None, bool], Mapping[str, pl.DataFrame]]
+    make: Callable[[Any, bool], Mapping[str, pl.DataFrame]]  # from what was loaded, or from nothing
+    load: Callable[[str], object] = load
 
     def frames(self, data: str = "", *, quick: bool = False) -> Mapping[str, pl.DataFrame]:
         """The parts of the table, each with its name."""
         if data and not self.data:
             raise SettingError(f"this table is computed from nothing but its definition, found data {data!r}")
-        return self.make(load(data or self.data) if self.data else None, quick)
+        return self.make(self.load(data or self.data) if self.data else None, quick)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,96 @@
+"""Collections of reviews by name: a made-up shop, published tuple files, files of one's own."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from rankloop.data.reviews.shop import Shop
+from rankloop.data.reviews.splits import Parts, by_share
+from rankloop.data.reviews.tables import read_reviews
+from rankloop.data.reviews.tuples import read_cellphones, read_instruments
+from rankloop.reviews import Mentions, Reviews
+from rankloop.types import BoolArray, DataError, SettingError, suggestion
+
+SHOP = "synthetic:shop"
+PUBLISHED = {
+    "phones": "amazon_cellphones_mter",
+    "phones-fact": "amazon_cellphones_fact",
+    "music": "amazon_musical_instruments_tuples",
+}
+
+
+def load_reviews(name: str, *, seed: int = 0, everything: bool = False) -> Parts:
+    """Reviews by name, split: 80 % to learn from, 10 % for validation, 10 % for test.
+
+    Published collections keep the test reviews that they come with. Names are `synthetic:shop`, `phones`,
+    `phones-fact` and `music` (folders below `RANKLOOP_DATA`), or a CSV or JSON lines file. With `everything`,
+    nothing is held out.
+
+    >>> parts = load_reviews("synthetic:shop:users=30,items=20,seed=1")
+    >>> len(parts.train) > len(parts.test)
+    True
+    """
+    known, test = _read(name)
+    rng = np.random.default_rng(np.random.SeedSequence([seed, 83]))
+    if everything:
+        return by_share(_joined(known, test), rng, validation=0.0, test=0.0)
+    if not len(test):
+        return by_share(known, rng)
+    parts = by_share(known, rng, validation=1 / 9, test=0.0)
+    return Parts(parts.train, parts.validation, test)
+
+
+def _read(name: str) -> tuple[Reviews, Reviews]:
+    """The reviews of a name, and those among them that their publisher holds out for test."""
+    if name.startswith(SHOP):
+        return _all(Shop(**_options(name.removeprefix(SHOP).lstrip(":"))).reviews())
+    if name in PUBLISHED:
+        folder = _find(PUBLISHED[name], name)
+        return _all(read_instruments(folder)) if name == "music" else read_cellphones(folder)
+    if not Path(name).exists():
+        choices = suggestion(name, [SHOP, *PUBLISHED])
+        raise SettingError(f"no reviews are called {name!r}: {choices}, or name a CSV or JSON lines file")
+    return _all(read_reviews(name))
+
+
+def _all(reviews: Reviews) -> tuple[Reviews, Reviews]:
+    nothing: BoolArray = np.zeros(len(reviews), bool)
+    return reviews, reviews.take(nothing)
+
+
+def _joined(first: Reviews, second: Reviews) -> Reviews:
+    """Two parts of a collection as one."""
+    mentions = (
+        np.concatenate([getattr(first.mentions, name), getattr(second.mentions, name) + shift])
+        for name, shift in (("review", len(first)), ("feature", 0), ("sentiment", 0), ("word", 0))
+    )
+    user, item, rating = (
+        np.concatenate([getattr(first, name), getattr(second, name)]) for name in ("user", "item", "rating")
+    )
+    time = None if first.time is None or second.time is None else np.concatenate([first.time, second.time])
+    return replace(first, user=user, item=item, rating=rating, time=time, mentions=Mentions(*mentions))
+
+
+def _options(text: str) -> dict[str, int]:
+    pairs = (each.partition("=") for each in text.split(",") if each)
+    options = {key: value for key, _, value in pairs}
+    if unknown := set(options) - {"users", "items", "seed"}:
+        raise SettingError(f"the shop has no option {sorted(unknown)[0]!r}: choose from users, items, seed")
+    try:
+        return {key: int(value) for key, value in options.items()}
+    except ValueError:
+        raise SettingError(f"options of the shop are whole numbers, found {text!r}") from None
+
+
+def _find(folder: str, name: str) -> Path:
+    roots = [Path(root) for root in os.environ.get("RANKLOOP_DATA", "").split(os.pathsep) if root]
+    for root in roots:
+        for path in (root / folder, root / "later" / folder):
+            if path.is_dir():
+                return path
+    looked = ", ".join(map(str, roots)) or "no folder, because RANKLOOP_DATA is not set"
+    raise DataError(f"{name}: expected a folder {folder!r}, looked in {looked}; {SHOP} needs no data")

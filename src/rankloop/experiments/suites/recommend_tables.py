@@ -1,0 +1,244 @@
+"""Tables and figures on recommendation, each computed from reviews that are split into parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from math import inf
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from rankloop.data.reviews import Parts
+from rankloop.experiments.recommendation import (
+    cold_start,
+    compare_recommenders,
+    curve,
+    feature_table,
+    interleaved_votes,
+    interview_curve,
+    necessity_table,
+    phrase_table,
+    statements,
+    statistics_of,
+)
+from rankloop.experiments.recommendation.curves import with_features, with_share
+from rankloop.recommend import (
+    BPRMF,
+    EFM,
+    FMF,
+    IALS,
+    JMARS,
+    MTER,
+    MTERS,
+    MTERSA,
+    NMF,
+    EvidenceALS,
+    FacT,
+    MostPopular,
+    Recommender,
+)
+
+THESIS: dict[str, Any] = {"d": 20, "depth": 6, "min_leaf": 20, "attributes": False, "regularisation": 0.03}
+SMALL: dict[str, Any] = {"d": 8, "depth": 3, "min_leaf": 5}
+CLAIMS = (
+    ("MostPopular", "NMF"),
+    ("BPRMF", "NMF"),
+    ("MTER", "BPRMF"),
+    ("MTER", "JMARS"),
+    ("MTER", "EFM"),
+    ("BPRMF", "JMARS"),
+    ("BPRMF", "EFM"),
+    ("MTER", "MTER-S"),
+    ("MTER", "MTER-SA"),
+    ("MTER-S", "MTER-SA"),
+    ("FacT, thesis", "MTER"),
+    ("FacT, aspects", "MTER"),
+    ("FacT", "FacT, aspects"),
+    ("FacT", "iALS"),
+    ("evidence ALS", "iALS"),
+    ("evidence ALS", "FacT"),
+)
+
+
+def _models(quick: bool) -> dict[str, Recommender]:
+    """The models of the comparison; small ones for a quick look."""
+    steps: dict[str, Any] = {"iterations": 40, "check": 20} if quick else {}
+    small: dict[str, Any] = SMALL if quick else {}
+    thesis: dict[str, Any] = {**THESIS, **small}
+    return {
+        "MostPopular": MostPopular(),
+        "NMF": NMF(iterations=10 if quick else 100),
+        "BPRMF": BPRMF(epochs=3 if quick else 30),
+        "FMF": FMF(d=8 if quick else 20, min_leaf=5 if quick else 20),
+        "JMARS": JMARS(rounds=1 if quick else 5),
+        "EFM": EFM(iterations=10 if quick else 100),
+        "MTER": MTER.preset("faithful", **steps),
+        "MTER, engineered": MTER.preset("engineered", **steps),
+        "MTER-S": MTERS(**steps),
+        "MTER-SA": MTERSA(**steps),
+        "FacT, thesis": FacT(**{**thesis, "loss": "rating+bpr", "item_depth": thesis["depth"], "rho": 0.3}),
+        "FacT, aspects": FacT(**{**thesis, "rho": 0.3}),
+        "FacT, rules alone": FacT(rho=inf, **small),
+        "FacT": FacT(**small),
+        "iALS": IALS(d=8 if quick else 128),
+        "evidence ALS": EvidenceALS(d=8 if quick else 128),
+    }
+
+
+def table_4_1(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+    """What the reviews are."""
+    del quick
+    return {"statistics": statistics_of(parts)}
+
+
+def table_4_2(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+    """All models by both protocols, and the thesis' statements one by one."""
+    table, found = compare_recommenders(parts, _models(quick), seeds=1 if quick else 3)
+    return {"models": table, "statements": statements(found, CLAIMS)}
+
+
+def table_4_3(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+    """FacT with and without factors from parent nodes."""
+    small: dict[str, Any] = SMALL if quick else {}
+    variants = {
+        f"{name}, {'with' if parent else 'without'} parent factors": FacT(
+            **{**settings, **small, "rho": rho, "parent_factors": parent}
+        )
+        for name, settings, rho in (
+            ("rules", {}, inf),
+            ("rules and past", {}, 0.1),
+            ("aspects, rules", THESIS, inf),
+        )
+        for parent in (True, False)
+    }
+    return {"parent factors": compare_recommenders(parts, variants, seeds=1)[0]}
+
+
+def figure_4_3(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+    """MTER with ever more weight on ranked pairs."""
+    steps: dict[str, Any] = {"iterations": 40, "check": 20} if quick else {"iterations": 1000}
+    models = {"MTER": lambda weight: MTER(pair_weight=weight, **steps)}
+    values = (1.0, 100.0) if quick else (0.01, 1.0, 10.0, 100.0, 1000.0, 10_000.0)
+    return {"pairs": curve(parts, "λ_B", models, values)}
+
+
+def figure_4_5(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+    """Models with ever more latent dimensions."""
+    tree: dict[str, Any] = {"min_leaf": 5} if quick else {}
+    models: dict[str, Callable[[float], Recommender]] = {
+        "FMF": lambda d: FMF(d=int(d), **tree),
+        "NMF": lambda d: NMF(latent=int(d), iterations=10 if quick else 60),
+        "BPRMF": lambda d: BPRMF(d=int(d), epochs=3 if quick else 20),
+        "FacT": lambda d: FacT(d=int(d), **tree),
+        "iALS": lambda d: IALS(d=int(d)),
+    }
+    return {"dimensions": curve(parts, "d", models, (4, 8) if quick else (5, 10, 20, 50, 100))}
+
+
+def figure_4_6(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+    """Models that know ever more features."""
+    total = len(parts.train.features)
+    settings: dict[str, Any] = {**THESIS, **(SMALL if quick else {}), "rho": inf}
+    models: dict[str, Callable[[float], Recommender]] = {
+        "FacT, aspects, rules": lambda _: FacT(**settings),
+        "EFM": lambda _: EFM(iterations=10 if quick else 60),
+        "MTER": lambda _: MTER(iterations=40 if quick else 1000),
+    }
+    values = sorted({min(count, total) for count in ((4, 8) if quick else (5, 10, 20, 40, total))})
+    return {"features": curve(parts, "features", models, values, change=with_features)}
+
+
+def figure_4_7(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+    """Trees of users of ever more depth."""
+    leaf: dict[str, Any] = {"min_leaf": 5, "d": 8} if quick else {}
+    models: dict[str, Callable[[float], Recommender]] = {
+        "FMF": lambda depth: FMF(depth=int(depth), **leaf),
+        "FacT, aspects, rules": lambda depth: FacT(**{**THESIS, **leaf, "depth": int(depth), "rho": inf}),
+        "FacT, rules": lambda depth: FacT(**{**leaf, "depth": int(depth), "rho": inf}),
+        "FacT": lambda depth: FacT(**{**leaf, "depth": int(depth)}),
+    }
+    return {"depth": curve(parts, "depth", models, (0, 2) if quick else (0, 1, 2, 3, 4, 6, 8))}
+
+
+def figure_4_8(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+    """Trees of users and of items, each of several depths."""
+    leaf: dict[str, Any] = {"min_leaf": 5, "d": 8} if quick else {}
+    depths = (1, 2) if quick else (2, 4, 6)
+
+    def make(item_depth: int, depth: float) -> Recommender:
+        return FacT(**{**THESIS, **leaf, "depth": int(depth), "item_depth": item_depth, "rho": 0.3})
+
+    models = {f"items' tree of depth {depth}": partial(make, depth) for depth in depths}
+    return {"depths": curve(parts, "users' depth", models, depths)}
+
+
+def figure_4_9(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+    """Models that learn from ever more of the reviews."""
+    models = {
+        name: (lambda _, model=model: model)
+        for name, model in _models(quick).items()
+        if name in ("MostPopular", "FMF", "NMF", "BPRMF", "FacT", "iALS", "evidence ALS")
+    }
+    shares = (0.4, 0.8) if quick else (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+    return {"training data": curve(parts, "share", models, shares, change=with_share)}
+
+
+def figure_4_10(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+    """Newcomers, by observations and by questions."""
+    small: dict[str, Any] = {"d": 8, "min_leaf": 5} if quick else {}
+    few: dict[str, Any] = {"d": 8} if quick else {}
+    trees: dict[str, FacT | FMF] = {
+        "FMF": FMF(**small),
+        "FacT, aspects": FacT(**{**THESIS, **small, "rho": inf}),
+        "FacT, attributes": FacT(rho=inf, **small),
+    }
+    models = {
+        "MostPopular": MostPopular(),
+        **trees,
+        "FacT and past items": FacT(**small),
+        "iALS": IALS(**few),
+        "evidence ALS": EvidenceALS(**few),
+    }
+    share = 0.2 if quick else 0.05
+    return {
+        "observations": cold_start(parts, models, share=share),
+        "questions": interview_curve(parts, trees, share=share, questions=3 if quick else 8),
+    }
+
+
+def table_4_5(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+    """Interviews by FMF and by FacT, whose lists are interleaved for simulated newcomers."""
+    small: dict[str, Any] = {"d": 8, "min_leaf": 5} if quick else {}
+    rng, share = np.random.default_rng(45), 0.2 if quick else 0.1
+    return {
+        "aspects": interleaved_votes(
+            parts, {"FMF": FMF(**small), "FacT": FacT(**{**THESIS, **small, "rho": inf})}, rng, share=share
+        ),
+        "attributes": interleaved_votes(
+            parts, {"FMF": FMF(**small), "FacT": FacT(rho=inf, **small)}, rng, share=share
+        ),
+    }
+
+
+def explanations(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+    """Features, words and past items as explanations."""
+    steps: dict[str, Any] = {"iterations": 40, "check": 20} if quick else {}
+    small: dict[str, Any] = SMALL if quick else {}
+    models = {
+        "MTER": MTER.preset("faithful", **steps),
+        "EFM": EFM(iterations=10 if quick else 100),
+        "FacT, paths": FacT(**{**THESIS, **small, "rho": inf}),
+    }
+    fitted = {name: model.fit(parts.train, np.random.default_rng(0)) for name, model in models.items()}
+    tensors = {"MTER": MTER.preset("faithful", **steps), "MTER, zeros": MTER.preset("zeros", **steps)}
+    exact: dict[str, IALS | FacT] = {
+        "evidence ALS": EvidenceALS(d=8 if quick else 128),
+        "FacT": FacT(**small),
+    }
+    return {
+        "features": feature_table(parts, fitted, d=8 if quick else 64),
+        "words": phrase_table(parts, tensors),
+        "past items": necessity_table(parts, exact, users=10 if quick else 100),
+    }

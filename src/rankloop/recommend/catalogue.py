@@ -1,0 +1,107 @@
+"""Catalogue of a shop: names of everything, and what reviewers said, as far as reasons in words need it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import sparse
+
+from rankloop.reviews import NO_WORD, Reviews, SparseArray
+from rankloop.types import Array, DataError, IntArray
+
+KINDS = ("users", "items", "titles", "features", "words", "tokens")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Catalogue:
+    """Names of users, items, features, words and tokens, with counts of what was mentioned of every item.
+
+    >>> from rankloop.data.reviews import Shop
+    >>> shop = Catalogue.of(Shop(users=30, items=24).reviews())
+    >>> shop.titles[0], shop.row("items", "item 3")
+    ('Slim Case for Alpa', 3)
+    """
+
+    users: tuple[str, ...]
+    items: tuple[str, ...]
+    titles: tuple[str, ...]
+    features: tuple[str, ...]
+    words: tuple[str, ...]
+    tokens: tuple[str, ...]
+    good: SparseArray  # [n_items, n_features] positive mentions
+    bad: SparseArray  # [n_items, n_features] negative mentions
+    by_user: SparseArray  # [n_users, n_features] mentions
+    attributes: SparseArray  # [n_items, n_tokens]
+    said: IntArray = field(
+        default_factory=lambda: np.zeros((0, 4), np.int64)
+    )  # item, feature, word, count; positive
+
+    @classmethod
+    def of(cls, reviews: Reviews) -> Catalogue:
+        """The catalogue of what was reviewed."""
+        attributes = (
+            reviews.attributes if reviews.attributes is not None else sparse.csr_array((reviews.n_items, 0))
+        )
+        return cls(
+            users=tuple(reviews.users),
+            items=tuple(reviews.items),
+            titles=tuple(reviews.titles or reviews.items),
+            features=tuple(reviews.features),
+            words=tuple(reviews.words),
+            tokens=tuple(reviews.tokens),
+            good=reviews.counts("item", sentiment=1),
+            bad=reviews.counts("item", sentiment=-1),
+            by_user=reviews.counts("user"),
+            attributes=attributes,
+            said=_said(reviews),
+        )
+
+    def row(self, kind: str, name: str) -> int:
+        """The number of a name; the error says what to do about one that nobody has."""
+        numbers: Mapping[str, int] = {each: row for row, each in enumerate(getattr(self, kind))}
+        if name not in numbers:
+            known = ", ".join(list(numbers)[:3])
+            raise DataError(
+                f"none of the {len(numbers)} {kind} is called {name!r}; they are called {known}, ..."
+            )
+        return numbers[name]
+
+    def arrays(self) -> dict[str, Array]:
+        """Everything but the names, as arrays."""
+        found: dict[str, Array] = {"said": self.said}
+        for name in ("good", "bad", "by_user", "attributes"):
+            matrix = sparse.csr_array(getattr(self, name))
+            found |= {
+                f"{name}_data": matrix.data,
+                f"{name}_indices": matrix.indices,
+                f"{name}_indptr": matrix.indptr,
+                f"{name}_shape": np.array(matrix.shape),
+            }
+        return found
+
+    @classmethod
+    def from_arrays(cls, names: Mapping[str, list[str]], arrays: Mapping[str, Array]) -> Catalogue:
+        """The catalogue that gave these names and arrays."""
+        matrices = {
+            name: sparse.csr_array(
+                tuple(arrays[f"{name}_{part}"] for part in ("data", "indices", "indptr")),
+                shape=tuple(arrays[f"{name}_shape"].tolist()),
+            )
+            for name in ("good", "bad", "by_user", "attributes")
+        }
+        return cls(**{kind: tuple(names[kind]) for kind in KINDS}, **matrices, said=arrays["said"])
+
+
+def _said(reviews: Reviews) -> IntArray:
+    """Positive words said of each feature of each item, with their number."""
+    mentions = reviews.mentions
+    inside = (mentions.word != NO_WORD) & (mentions.sentiment == 1)
+    cells = np.column_stack(
+        [reviews.item[mentions.review[inside]], mentions.feature[inside], mentions.word[inside]]
+    )
+    if not len(cells):
+        return np.zeros((0, 4), np.int64)
+    found, count = np.unique(cells, axis=0, return_counts=True)
+    return np.column_stack([found, count]).astype(np.int64)

@@ -1,0 +1,155 @@
+"""EFM: explicit factors that users' attention and items' quality share with ratings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from rankloop.recommend.base import Recommender, Taste, learned
+from rankloop.recommend.profiles import item_opinions
+from rankloop.reviews import Reviews, SparseArray
+from rankloop.types import FloatArray, IntArray, SettingError
+
+TINY = 1e-12
+
+
+class Relation(NamedTuple):
+    """Observed cells that two factor matrices should multiply to, and how much they count."""
+
+    cells: SparseArray
+    weight: float
+
+
+@dataclass(kw_only=True, eq=False)
+class EFM(Recommender):
+    r"""$A \approx [U_1 H_1][U_2 H_2]^\top$, $X \approx U_1 V^\top$, $Y \approx U_2 V^\top$, all non-negative.
+
+    $A$ are ratings, $X_{ik} = 1 + (N - 1)(2 / (1 + e^{-t}) - 1)$ the attention of a user who mentions a
+    feature $t$ times, $Y_{jk} = 1 + (N - 1) / (1 + e^{-s})$ the quality of an item's feature. Updates
+    $\theta \leftarrow \theta \circ \sqrt{num / den}$ on observed cells. The score is $\alpha$ times the
+    mean of $\hat X \hat Y$ over the user's `cared` most cared-for features, and $1 - \alpha$ times the
+    rating.
+
+    >>> from rankloop.data.reviews import Shop
+    >>> reviews = Shop(users=30, items=24).reviews()
+    >>> model = EFM(explicit=4, latent=4, iterations=5).fit(reviews, np.random.default_rng(0))
+    >>> model.score(np.array([0])).shape
+    (1, 24)
+
+    Zhang, Lai, Zhang, Zhang, Liu, Ma: Explicit factor models for explainable recommendation based on
+    phrase-level sentiment analysis. SIGIR 2014.
+    """
+
+    name: ClassVar[str] = "efm"
+
+    explicit: int = 40
+    latent: int = 60
+    attention_weight: float = 0.85  # of X
+    quality_weight: float = 0.85  # of Y
+    regularisation: float = 1.0
+    latent_regularisation: float = 1.0
+    iterations: int = 100
+    cared: int = 15
+    alpha: float = 0.85
+    users: FloatArray = learned((0, 0))  # U1 and H1, side by side
+    items: FloatArray = learned((0, 0))  # U2 and H2
+    features: FloatArray = learned((0, 0))  # V
+    highest: FloatArray = learned(())
+
+    def __post_init__(self) -> None:
+        """Refuse sizes that mean nothing."""
+        if self.explicit < 0 or self.explicit + self.latent < 1 or not 0 <= self.alpha <= 1:
+            raise SettingError(f"at least one factor and alpha from 0 to 1 are needed, found {self}")
+
+    def _learn(self, reviews: Reviews, rng: np.random.Generator) -> None:
+        d = self.explicit + self.latent
+        ratings = Relation(reviews.matrix(), 1.0)
+        attention = Relation(_attention(reviews), self.attention_weight)
+        quality = Relation(_quality(reviews), self.quality_weight)
+        self.highest = np.array(reviews.highest)
+        self.users, self.items = (
+            rng.random((reviews.n_users, d)) + 0.01,
+            rng.random((reviews.n_items, d)) + 0.01,
+        )
+        self.features = rng.random((len(reviews.features), self.explicit)) + 0.01
+        self.users, self.items, self.features = (
+            0.1 * each for each in (self.users, self.items, self.features)
+        )
+        penalty = np.r_[
+            np.full(self.explicit, self.regularisation), np.full(self.latent, self.latent_regularisation)
+        ]
+        for _ in range(self.iterations):
+            own, other = self.users[:, : self.explicit], self.items[:, : self.explicit]
+            self.features = _update(
+                self.features, self.regularisation, (_turned(attention), own), (_turned(quality), other)
+            )
+            self.users = _update(self.users, penalty, (ratings, self.items), (attention, self._padded()))
+            self.items = _update(
+                self.items, penalty, (_turned(ratings), self.users), (quality, self._padded())
+            )
+
+    def _padded(self) -> FloatArray:
+        """The features' factors, with zeros for latent ones: these do not explain features."""
+        return np.append(self.features, np.zeros((len(self.features), self.latent)), axis=1)
+
+    def score(self, users: IntArray) -> FloatArray:
+        """Products of what users care for most with items' quality there, and the predicted rating."""
+        return self._score(self.users[users])
+
+    def score_taste(self, taste: Taste) -> FloatArray:
+        """The score of one vector."""
+        return np.asarray(self._score(taste.vector[None])[0])
+
+    def taste_of(self, user: int) -> Taste:
+        """The learned vector of a user."""
+        return Taste(vector=self.users[user], items=self.past(user))
+
+    def _score(self, own: FloatArray) -> FloatArray:
+        overall = own @ self.items.T
+        count = min(self.cared, len(self.features))
+        if not (self.explicit and count):
+            return np.asarray(overall)
+        attention = own[:, : self.explicit] @ self.features.T  # [n, n_features]
+        chosen = np.argsort(-attention, axis=1, kind="stable")[:, :count]
+        weights = np.zeros(attention.shape)
+        np.put_along_axis(weights, chosen, np.take_along_axis(attention, chosen, axis=1), axis=1)
+        quality = self.items[:, : self.explicit] @ self.features.T
+        explained = weights @ quality.T / (count * float(self.highest))
+        return np.asarray(self.alpha * explained + (1 - self.alpha) * overall)
+
+    def aspect_scores(self, users: IntArray, items: IntArray) -> FloatArray:
+        """Attention times quality for each feature, [n, n_features]."""
+        own, other = self.users[users, : self.explicit], self.items[items, : self.explicit]
+        return np.asarray((own @ self.features.T) * (other @ self.features.T))
+
+
+def _update(
+    values: FloatArray, penalty: FloatArray | float, *relations: tuple[Relation, FloatArray]
+) -> FloatArray:
+    """One multiplicative step of a factor matrix against what it should multiply to."""
+    above, below = np.zeros(values.shape), penalty * values
+    for (cells, weight), others in relations:
+        rows = np.repeat(np.arange(cells.shape[0]), np.diff(cells.indptr))
+        predicted = np.einsum("ed,ed->e", values[rows], others[cells.indices])
+        fitted = type(cells)((predicted, cells.indices, cells.indptr), shape=cells.shape)
+        above += weight * (cells @ others)
+        below += weight * (fitted @ others)
+    return np.asarray(values * np.sqrt(above / np.maximum(below, TINY)))
+
+
+def _turned(relation: Relation) -> Relation:
+    return Relation(relation.cells.T.tocsr(), relation.weight)
+
+
+def _attention(reviews: Reviews) -> SparseArray:
+    counts = reviews.counts("user")
+    value = 1 + (reviews.highest - 1) * (2 / (1 + np.exp(-counts.data.astype(float))) - 1)
+    return type(counts)((value, counts.indices, counts.indptr), shape=counts.shape)
+
+
+def _quality(reviews: Reviews) -> SparseArray:
+    opinions = item_opinions(reviews)
+    value = 1 + (reviews.highest - 1) / (1 + np.exp(-opinions.data))
+    return type(opinions)((value, opinions.indices, opinions.indptr), shape=opinions.shape)

@@ -1,0 +1,141 @@
+"""Joint factorization of three tensors with ranked pairs: what MTER and its variants share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from rankloop.recommend.adagrad import AdaGrad
+from rankloop.recommend.base import FactorModel
+from rankloop.recommend.evaluation import top_lists
+from rankloop.recommend.negatives import Negatives
+from rankloop.recommend.tensors import Cells, opinion_cells, word_cells
+from rankloop.reviews import Reviews
+from rankloop.types import FloatArray, IntArray, SettingError
+
+Gradient: TypeAlias = tuple[FloatArray, IntArray | None]  # of rows; None: of the whole array
+
+
+class Batch(NamedTuple):
+    """Drawn cells of the three tensors, and drawn pairs."""
+
+    cells: tuple[tuple[IntArray, FloatArray], ...]
+    user: IntArray
+    better: IntArray
+    worse: IntArray
+    sign: FloatArray
+
+
+@dataclass(kw_only=True, eq=False)
+class JointFactorization(FactorModel):
+    """Mini-batches of cells and pairs, AdaGrad on the rows they touch, projection to what is allowed.
+
+    With `watch`, a share of the reviews is held out; after every `check` iterations their A@50 is measured,
+    the best parameters are kept, and it stops when four checks in a row were no better.
+    """
+
+    cells: int = 1024  # drawn of each tensor in an iteration
+    pairs: int = 2048
+    hardest: int = 1  # of how many drawn items the one with the highest score is taken
+    pair_weight: float = 100.0  # λ_B
+    regularisation: float = 0.01
+    rate: float = 0.1
+    iterations: int = 2000
+    zeros: float = 0.0  # unobserved cells for each observed one, with a target of 0
+    mean: bool = True  # losses are means over what was drawn; otherwise sums
+    watch: float = 0.05
+    check: int = 250
+
+    def __post_init__(self) -> None:
+        """Refuse sizes that mean nothing."""
+        if (
+            min(self.cells, self.pairs, self.hardest, self.iterations, self.check) < 1
+            or not 0 <= self.watch < 1
+        ):
+            raise SettingError(f"sizes must be at least 1 and watch a share, found {self}")
+
+    @abstractmethod
+    def _begin(self, reviews: Reviews, rng: np.random.Generator) -> Mapping[str, float | None]:
+        """Fill the parameters; the names of those that are learned, each with its least value."""
+
+    @abstractmethod
+    def gradients(self, batch: Batch) -> Mapping[str, list[Gradient]]:
+        """The gradients of a batch's loss with respect to every parameter, without regularisation."""
+
+    @abstractmethod
+    def _finish(self) -> None:
+        """Vectors of users and items from the parameters."""
+
+    @abstractmethod
+    def word_scores(self, users: IntArray, items: IntArray, features: IntArray) -> FloatArray:
+        """How well each word goes with these features, for these users and items, [n, n_words]."""
+
+    def _learn(self, reviews: Reviews, rng: np.random.Generator) -> None:
+        inside = rng.random(len(reviews)) >= self.watch
+        held_out, reviews = reviews.take(~inside), reviews.take(inside)
+        tensors = opinion_cells(reviews), word_cells(reviews, "user"), word_cells(reviews, "item")
+        negatives = Negatives.of(reviews)
+        learned = self._begin(reviews, rng)
+        steps = {name: AdaGrad(getattr(self, name), self.rate, least) for name, least in learned.items()}
+        best, kept, since = -1.0, {name: getattr(self, name).copy() for name in learned}, 0
+        for iteration in range(1, self.iterations + 1):
+            self._step(steps, self.draw(reviews, tensors, negatives, rng))
+            if len(held_out) and iteration % self.check == 0:
+                self._finish()
+                value = float(top_lists(self, held_out, known=[reviews], size=50).plain(50).mean())
+                since = 0 if value > best else since + 1
+                if value > best:
+                    best, kept = value, {name: getattr(self, name).copy() for name in learned}
+                if since >= 4:
+                    break
+        if best >= 0:
+            vars(self).update(kept)
+        self._finish()
+
+    def _step(self, steps: Mapping[str, AdaGrad], batch: Batch) -> None:
+        for name, parts in self.gradients(batch).items():
+            if parts[0][1] is None:
+                steps[name].step(np.sum([part[0] for part in parts], axis=0), shrink=2 * self.regularisation)
+                continue
+            rows = np.concatenate([part[1] for part in parts if part[1] is not None])
+            steps[name].step(
+                np.concatenate([part[0] for part in parts]), rows, shrink=2 * self.regularisation
+            )
+
+    def draw(
+        self, reviews: Reviews, tensors: tuple[Cells, ...], negatives: Negatives, rng: np.random.Generator
+    ) -> Batch:
+        """Cells of each tensor, and pairs of a reviewed item and another one that is rated otherwise."""
+        cells = tuple(each.draw(self.cells if len(each) else 0, rng, zeros=self.zeros) for each in tensors)
+        row = rng.integers(len(reviews), size=self.pairs)
+        user, better = reviews.user[row], reviews.item[row]
+        worse = self._other_items(user, rng)
+        sign = np.sign(reviews.rating[row] - negatives.rating(user, worse))
+        keep = sign != 0
+        return Batch(cells, user[keep], better[keep], worse[keep], sign[keep])
+
+    def _other_items(self, user: IntArray, rng: np.random.Generator) -> IntArray:
+        n_items = len(self.item_factors)
+        drawn = rng.integers(n_items, size=(len(user), self.hardest))
+        if self.hardest == 1:
+            return drawn[:, 0]
+        self._finish()
+        scores = np.einsum("nd,nkd->nk", self.user_factors[user], self.item_factors[drawn])
+        return np.asarray(drawn[np.arange(len(user)), scores.argmax(axis=1)])
+
+    def _weights(self, batch: Batch) -> tuple[list[float], float]:
+        """The factors of each tensor's errors, and of the pairs."""
+        cells = [1 / max(len(value), 1) if self.mean else 1.0 for _, value in batch.cells]
+        return cells, self.pair_weight / max(len(batch.user), 1) if self.mean else self.pair_weight
+
+    @classmethod
+    def parameters(cls) -> tuple[str, ...]:
+        """The names of all arrays that are learned, but those that follow from others."""
+        own = (each.name for each in fields(cls) if not each.init)
+        return tuple(
+            name for name in own if name not in ("past_items", "past_starts", "user_factors", "item_factors")
+        )

@@ -1,0 +1,28 @@
+"""NMF: a non-negative matrix factorization of the ratings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rankloop.recommend.efm import EFM
+
+
+@dataclass(kw_only=True, eq=False)
+class NMF(EFM):
+    r"""$A \approx U V^\top$ on observed ratings, $U, V \ge 0$: EFM without explicit factors.
+
+    >>> import numpy as np
+    >>> from rankloop.data.reviews import Shop
+    >>> model = NMF(latent=4, iterations=5).fit(Shop(users=30, items=24).reviews(), np.random.default_rng(0))
+    >>> bool((model.users >= 0).all())
+    True
+
+    Lee, Seung: Algorithms for non-negative matrix factorization. NIPS 2000.
+    """
+
+    name: ClassVar[str] = "nmf"
+
+    explicit: int = 0
+    latent: int = 20
+    alpha: float = 0.0

@@ -1,0 +1,119 @@
+"""Textual reasons: templates in which every slot has support in what was learned and what was said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from rankloop.recommend.base import Taste
+from rankloop.recommend.catalogue import Catalogue
+from rankloop.recommend.phrases import Phrases
+from rankloop.recommend.reasons import Part, Reasons
+
+LEAST_SHARE = 0.02  # smaller parts are not worth a sentence
+OFTEN = 2  # mentions that make "often"
+
+
+def sentences(
+    reasons: Reasons, taste: Taste, catalogue: Catalogue, *, user: int | None = None, limit: int = 4
+) -> list[str]:
+    """What speaks for an item, in words: the parts of its score, then what reviewers say of its features.
+
+    A sentence is left out where it has no support: a share is a part of this score, a number of reviewers was
+    counted, a word was used of this item.
+
+    >>> from rankloop.data.reviews import Shop
+    >>> from rankloop.recommend import IALS
+    >>> import numpy as np
+    >>> reviews = Shop(users=60, items=24).reviews()
+    >>> model = IALS(d=8).fit(reviews, np.random.default_rng(0))
+    >>> taste = model.taste([0, 4])
+    >>> sentences(model.reasons(taste, 6), taste, Catalogue.of(reviews), limit=1)
+    ['72 % because you reviewed Rugged Holder for Alpa.']
+    """
+    said = [
+        text
+        for part in reasons.strongest
+        if reasons.exact and reasons.score > 0 and part.amount >= LEAST_SHARE * reasons.score
+        for text in _part(part, reasons, taste, catalogue)
+    ]
+    return [*said[:limit], *feature_sentences(reasons, catalogue, user=user)]
+
+
+def feature_sentences(reasons: Reasons, catalogue: Catalogue, *, user: int | None = None) -> list[str]:
+    """What reviewers say of the features that matter, with numbers that were counted."""
+    phrases = Phrases.of(catalogue)
+    return [
+        text
+        for feature in reasons.aspects
+        for text in _feature(reasons.item, feature, catalogue, phrases, user=user)
+    ]
+
+
+def _part(part: Part, reasons: Reasons, taste: Taste, catalogue: Catalogue) -> Iterable[str]:
+    share = f"{part.amount / reasons.score:.0%}".replace("%", " %")
+    if part.kind == "past item":
+        yield f"{share} because you reviewed {catalogue.titles[part.index]}."
+    elif part.kind == "popularity":
+        yield f"{part.amount:.0f} people reviewed it."
+    elif part.kind == "rule" and part.index in taste.answers:
+        yield _answer(share, part.index, taste, catalogue)
+    elif part.kind == "rule" and part.index >= 0 and part.condition == "much":
+        yield from _rule(share, part.index, taste, catalogue)
+    elif part.kind == "rule" and part.index < 0:
+        yield f"{share} because people like it in general."
+
+
+def _answer(share: str, column: int, taste: Taste, catalogue: Catalogue) -> str:
+    """A rule that was decided by an answer, whose column is a feature or a title word."""
+    name = (*catalogue.features, *catalogue.tokens)[column]
+    if column < len(catalogue.features):
+        much = "much" if taste.answers[column] > 0 else "little"
+        return f"{share} because {name} means {much} to you."
+    return f"{share} because you are {'' if taste.answers[column] > 0 else 'not '}looking for {name}."
+
+
+def _rule(share: str, column: int, taste: Taste, catalogue: Catalogue) -> Iterable[str]:
+    """A rule about a feature, or about a title word; the latter counts the items that have it."""
+    if column < len(catalogue.features):
+        yield f"{share} because you often mention {catalogue.features[column]}."
+        return
+    token = column - len(catalogue.features)
+    with_it = int(catalogue.attributes[taste.items][:, [token]].sum()) if len(taste.items) else 0
+    if with_it:
+        yield f"{share} because {with_it} of your {len(taste.items)} items are for {catalogue.tokens[token]}."
+
+
+def _feature(
+    item: int, feature: int, catalogue: Catalogue, phrases: Phrases, *, user: int | None
+) -> Iterable[str]:
+    good, bad = int(catalogue.good[item, feature]), int(catalogue.bad[item, feature])
+    if not good > bad:
+        return
+    name = catalogue.features[feature]
+    often = user is not None and int(catalogue.by_user[user, feature]) >= OFTEN
+    start = f"You often mention {name}; " if often else f"Its {name}: "
+    word = phrases.best(item, feature)
+    called = f", mostly as {catalogue.words[word]}" if word is not None else ""
+    yield f"{start}{good} of {good + bad} mentions praise it{called}."
+
+
+def shared_features(
+    catalogue: Catalogue, item: int, user: int | None = None, *, count: int = 3
+) -> tuple[int, ...]:
+    """Features of an item that reviewers praise, those first that the user mentions, too."""
+    good = np.asarray(catalogue.good[[item]].toarray(), float)[0]
+    own = np.zeros(len(good)) if user is None else np.asarray(catalogue.by_user[[user]].toarray(), float)[0]
+    order = np.argsort(-good * (1 + own), kind="stable")[:count]
+    return tuple(int(each) for each in order if good[each] > 0)
+
+
+def quote(said: Iterable[tuple[str, int]], feature: str) -> str | None:
+    """The shortest positive sentence that names a feature; none, if there is none.
+
+    >>> quote([("The fit is snug.", 1), ("A poor fit!", -1), ("I love how well the fit works.", 1)], "fit")
+    'The fit is snug.'
+    """
+    found = [text for text, sentiment in said if sentiment > 0 and feature.lower() in text.lower().split()]
+    return min(found, key=len, default=None)

@@ -1,0 +1,236 @@
+"""Factorization tree: predicates on profiles lead to vectors that minimise a loss of recommendation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankloop.recommend.bins import Bins
+from rankloop.recommend.objectives import Objective, unpack
+from rankloop.reviews import SparseArray
+from rankloop.types import BoolArray, FloatArray, IntArray, SettingError
+
+AT_LEAST, BELOW, UNKNOWN = 0, 1, 2
+STAYS = -1
+SCREENED = 32
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tree:
+    """A tree of predicates *is the feature at least the threshold?* with three answers: yes, no, unknown.
+
+    Every node has a vector. Where a branch had too few members to learn from, whoever takes it stays at the
+    node; whoever has no profile at all stays at the root.
+    """
+
+    feature: IntArray  # [n_nodes] -1 at a leaf
+    threshold: FloatArray  # [n_nodes]
+    children: IntArray  # [n_nodes, 3] at least, below, unknown; -1: stays here
+    parent: IntArray  # [n_nodes] -1 at the root
+    vectors: FloatArray  # [n_nodes, d]
+
+    def route(self, profiles: SparseArray, *, questions: int | None = None) -> IntArray:
+        """The last node of every row of profiles, [n]; after so many questions, if a number is given."""
+        node = np.zeros(profiles.shape[0], np.int64)
+        going: BoolArray = np.diff(profiles.indptr) > 0
+        columns = profiles.tocsc()
+        for _ in range(self.depth if questions is None else questions):
+            inner = np.flatnonzero(going & (self.feature[node] >= 0))
+            for here in np.unique(node[inner]):
+                members = inner[node[inner] == here]
+                branch = self._branches(columns, int(here), members)
+                following = self.children[here, branch]
+                going[members[following == STAYS]] = False
+                node[members] = np.where(following == STAYS, here, following)
+        return node
+
+    def _branches(self, columns: SparseArray, node: int, members: IntArray) -> IntArray:
+        start, end = columns.indptr[self.feature[node] : self.feature[node] + 2]
+        value = np.full(columns.shape[0], np.nan)
+        value[columns.indices[start:end]] = columns.data[start:end]
+        own = value[members]
+        return np.where(np.isnan(own), UNKNOWN, np.where(own >= self.threshold[node], AT_LEAST, BELOW))
+
+    def walk(self, answers: Mapping[int, int]) -> int:
+        """Where someone stands who gave these answers, by feature; a question not answered stops them."""
+        node = 0
+        while (answer := answers.get(int(self.feature[node]))) is not None:
+            if self.feature[node] < 0 or self.children[node, answer] == STAYS:
+                break
+            node = int(self.children[node, answer])
+        return node
+
+    def path(self, node: int) -> list[int]:
+        """The nodes from the root to this one."""
+        nodes = [node]
+        while self.parent[nodes[-1]] >= 0:
+            nodes.append(int(self.parent[nodes[-1]]))
+        return nodes[::-1]
+
+    def steps(self, node: int) -> FloatArray:
+        """What each node of the path adds to the vector before, [length, d]; they sum to its own vector."""
+        vectors = self.vectors[self.path(node)]
+        return np.asarray(np.diff(vectors, axis=0, prepend=np.zeros((1, vectors.shape[1]))))
+
+    def branch(self, node: int) -> int:
+        """The answer that leads to a node from its parent."""
+        return int(np.flatnonzero(self.children[self.parent[node]] == node)[0])
+
+    @property
+    def depth(self) -> int:
+        """The number of predicates on the longest path."""
+        return max(len(self.path(node)) for node in range(len(self.feature))) - 1
+
+    def arrays(self) -> tuple[FloatArray, FloatArray]:
+        """The tree as two arrays: predicates, [n_nodes, 6], and vectors."""
+        columns = (self.feature, self.threshold, *self.children.T, self.parent)
+        return np.column_stack([np.asarray(each, float) for each in columns]), self.vectors
+
+    @classmethod
+    def from_arrays(cls, predicates: FloatArray, vectors: FloatArray) -> Tree:
+        """The tree that gave these arrays."""
+        whole = predicates.astype(np.int64)
+        return cls(whole[:, 0], predicates[:, 1], whole[:, 2:5], whole[:, 5], vectors)
+
+
+@dataclass(kw_only=True)
+class Grower:
+    r"""Grows a tree level by level.
+
+    A node's vector takes Newton steps $c \leftarrow c + (\sum H + 2 \lambda I)^{-1} (\sum g - 2 \lambda (c -
+    c_{parent}))$; the gain of a predicate is $\sum \frac12 g^\top (H + 2 \lambda I)^{-1} g$ over its
+    branches. Predicates are screened by the same sum with the node's own curvature, and the best 32 are
+    solved exactly.
+    """
+
+    depth: int = 6
+    min_leaf: int = 20
+    regularisation: float = 1.0
+    bins: int = 5
+    parent_factors: bool = True  # without: every node starts from 0
+
+    def __post_init__(self) -> None:
+        """Refuse trees that cannot be."""
+        if self.depth < 0 or self.min_leaf < 1 or self.regularisation <= 0 or self.bins < 1:
+            raise SettingError(
+                f"expected depth >= 0, min_leaf >= 1, regularisation > 0 and bins >= 1, found {self}"
+            )
+
+    def grow(self, objective: Objective, profiles: SparseArray, d: int) -> Tree:
+        """The tree for these entities; `profiles` holds a cell for each value that is known."""
+        return _Growing(self, objective, Bins.make(profiles, self.bins), d).tree()
+
+
+class _Growing:
+    """A tree while it grows: nodes are appended level by level."""
+
+    def __init__(self, settings: Grower, objective: Objective, bins: Bins, d: int) -> None:
+        self.settings, self.objective, self.bins, self.d = settings, objective, bins, d
+        self.curvature = objective.curvature()
+        self.node = np.zeros(bins.n, np.int64)  # where every entity is
+        self.feature, self.threshold, self.children = [-1], [0.0], [[STAYS] * 3]
+        self.parent, self.vectors = [-1], [np.zeros(d)]
+
+    def tree(self) -> Tree:
+        level = [0]
+        self._refine(level)
+        for _ in range(self.settings.depth):
+            descent = self.objective.descent(np.array(self.vectors)[self.node])
+            level = [child for node in level for child in self._split(node, descent)]
+            if not level:
+                break
+            self._refine(level)
+        return Tree(
+            np.array(self.feature),
+            np.array(self.threshold),
+            np.array(self.children),
+            np.array(self.parent),
+            np.array(self.vectors),
+        )
+
+    def _refine(self, level: list[int]) -> None:
+        """Newton steps of all nodes of a level."""
+        members = {node: self._members(node) for node in level}
+        curvature = {node: self._matrix(self.curvature[rows].sum(0)) for node, rows in members.items()}
+        for _ in range(self.objective.steps):
+            descent = self.objective.descent(np.array(self.vectors)[self.node])
+            for node, rows in members.items():
+                towards = self.vectors[self.parent[node]] if node and self.settings.parent_factors else 0.0
+                goal = descent[rows].sum(0) - 2 * self.settings.regularisation * (
+                    self.vectors[node] - towards
+                )
+                self.vectors[node] = self.vectors[node] + self.objective.damping * np.linalg.solve(
+                    curvature[node], goal
+                )
+
+    def _split(self, node: int, descent: FloatArray) -> list[int]:
+        """The children of a node, if a predicate is worth it."""
+        rows = self._members(node)
+        rows = rows[self.bins.known[rows]] if node == 0 else rows  # without a profile: stays at the root
+        if len(rows) < 2 * self.settings.min_leaf:
+            return []
+        found = self.best(rows, descent[rows])
+        if found is None:
+            return []
+        feature, threshold, branch = found
+        self.feature[node], self.threshold[node] = feature, threshold
+        for answer in range(3):
+            members = rows[branch == answer]
+            if len(members) >= self.settings.min_leaf:
+                self.children[node][answer] = self._append(node)
+                self.node[members] = self.children[node][answer]
+        return [child for child in self.children[node] if child != STAYS]
+
+    def _append(self, parent: int) -> int:
+        self.feature.append(-1)
+        self.threshold.append(0.0)
+        self.children.append([STAYS] * 3)
+        self.parent.append(parent)
+        self.vectors.append(self.vectors[parent] if self.settings.parent_factors else np.zeros(self.d))
+        return len(self.feature) - 1
+
+    def best(self, rows: IntArray, descent: FloatArray) -> tuple[int, float, IntArray] | None:
+        """The best predicate for these members and the branch of each; none, if none gains anything."""
+        candidates, groups = self.bins.candidates(rows, self.settings.min_leaf)
+        if not len(candidates):
+            return None
+        chosen = self._screen(rows, descent, groups)
+        gains, branches = self.gains(rows, descent, candidates[chosen])
+        top = int(np.argmax(gains))
+        if gains[top] <= 0:
+            return None
+        feature, threshold = self.bins.predicate(int(candidates[chosen][top]))
+        return feature, threshold, branches[top]
+
+    def _screen(self, rows: IntArray, descent: FloatArray, groups: SparseArray) -> IntArray:
+        """The candidates with the largest gain if every branch had the node's curvature by its share."""
+        total = np.linalg.cholesky(self._matrix(self.curvature[rows].sum(0)))
+        light = np.linalg.solve(total, descent.T).T  # [n, d]
+        high, known, n_high, n_known = self.bins.sums(groups, light)
+        parts = (high, known - high, light.sum(0) - known), (n_high, n_known - n_high, len(rows) - n_known)
+        score = np.zeros(len(n_high))
+        for vector, count in zip(*parts, strict=True):
+            enough = count >= self.settings.min_leaf
+            score += np.where(enough, (vector**2).sum(1) * len(rows) / np.maximum(count, 1), 0.0)
+        return np.argsort(-score, kind="stable")[:SCREENED]
+
+    def gains(self, rows: IntArray, descent: FloatArray, candidates: IntArray) -> tuple[FloatArray, IntArray]:
+        """The exact gain of candidates, [n], and the branches of the members under each, [n, n_members]."""
+        branches = self.bins.branches(rows, candidates)
+        both = np.hstack([self.curvature[rows], descent])
+        high, low = ((branches == answer).astype(float) @ both for answer in (AT_LEAST, BELOW))
+        sums = np.stack([high, low, both.sum(0) - high - low])  # [3, n, packed + d]
+        matrix = self._matrix(sums[..., : -self.d])
+        vector = sums[..., -self.d :]
+        gain = 0.5 * np.einsum("abd,abd->ab", vector, np.linalg.solve(matrix, vector[..., None])[..., 0])
+        count = np.stack([(branches == answer).sum(1) for answer in range(3)])
+        enough = count >= self.settings.min_leaf
+        return np.where(enough.sum(0) >= 2, (gain * enough).sum(0), 0.0), branches
+
+    def _matrix(self, packed: FloatArray) -> FloatArray:
+        return unpack(packed, self.d) + 2 * self.settings.regularisation * np.eye(self.d)
+
+    def _members(self, node: int) -> IntArray:
+        return np.flatnonzero(self.node == node)

@@ -1,0 +1,175 @@
+"""Reviews: who rated what, which features of it they mention, and what is known of the items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from rankloop.types import BoolArray, DataError, FloatArray, IntArray
+
+SparseArray: TypeAlias = Any  # scipy.sparse.csr_array, which has no types
+
+NO_WORD = -1
+
+__all__ = ["NO_WORD", "Mentions", "Reviews", "SparseArray"]
+
+
+def _none() -> IntArray:
+    return np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mentions:
+    """Features that reviews mention, each with a sentiment and, where it is known, the word that says so.
+
+    >>> Mentions(np.array([0]), np.array([3]), np.array([1])).word.tolist()
+    [-1]
+    """
+
+    review: IntArray = field(default_factory=_none)  # [n_mentions] row of the review
+    feature: IntArray = field(default_factory=_none)  # [n_mentions]
+    sentiment: IntArray = field(default_factory=_none)  # [n_mentions] +1 or -1
+    word: IntArray = field(default_factory=_none)  # [n_mentions] opinion word, -1 if it is not known
+
+    def __post_init__(self) -> None:
+        """Fill in unknown words, and refuse mentions that say nothing."""
+        if not len(self.word) and len(self.review):
+            object.__setattr__(self, "word", np.full(len(self.review), NO_WORD))
+        sizes = {len(each) for each in (self.review, self.feature, self.sentiment, self.word)}
+        if len(sizes) > 1:
+            raise DataError(f"mentions must have one value of each kind, found {sorted(sizes)} values")
+        if not np.isin(self.sentiment, (-1, 1)).all():
+            raise DataError(f"a sentiment must be 1 or -1, found {np.unique(self.sentiment).tolist()}")
+
+    def __len__(self) -> int:
+        return len(self.review)
+
+    def take(self, keep: BoolArray) -> Mentions:
+        """These mentions only."""
+        return Mentions(self.review[keep], self.feature[keep], self.sentiment[keep], self.word[keep])
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Reviews:
+    """Ratings of items by users, with what the reviews mention and what is known of the items.
+
+    Users, items, features, words and tokens are numbered from 0 in the order of their names. A user reviews
+    an item once. Parts of a collection share all names, so a row means the same in each of them.
+
+    >>> reviews = Reviews(
+    ...     user=np.array([0, 0, 1]),
+    ...     item=np.array([0, 1, 1]),
+    ...     rating=np.array([5.0, 3.0, 4.0]),
+    ...     users=("anna", "ben"),
+    ...     items=("case", "cable"),
+    ... )
+    >>> len(reviews), reviews.matrix().toarray().tolist()
+    (3, [[5.0, 3.0], [0.0, 4.0]])
+    """
+
+    user: IntArray  # [n_reviews]
+    item: IntArray  # [n_reviews]
+    rating: FloatArray  # [n_reviews] from 1 to highest
+    users: Sequence[str]
+    items: Sequence[str]
+    time: IntArray | None = None  # [n_reviews] seconds
+    mentions: Mentions = field(default_factory=Mentions)
+    features: Sequence[str] = ()
+    words: Sequence[str] = ()
+    titles: Sequence[str] = ()  # [n_items], for people; empty: the items' names
+    tokens: Sequence[str] = ()
+    attributes: SparseArray | None = None  # [n_items, n_tokens] 1 where an item has a token
+    highest: float = 5.0
+
+    def __post_init__(self) -> None:
+        """Refuse parts that do not fit together."""
+        n = len(self.user)
+        if not (len(self.item) == len(self.rating) == n and (self.time is None or len(self.time) == n)):
+            raise DataError(f"every review needs a user, an item and a rating, found {n} users of reviews")
+        _check_range("user", self.user, len(self.users))
+        _check_range("item", self.item, len(self.items))
+        _check_range("mentioned review", self.mentions.review, n)
+        _check_range("feature", self.mentions.feature, len(self.features))
+        _check_range("word", self.mentions.word[self.mentions.word != NO_WORD], len(self.words))
+        if n and not (
+            np.isfinite(self.rating).all() and 1 <= self.rating.min() <= self.rating.max() <= self.highest
+        ):
+            raise DataError(
+                f"ratings must be from 1 to {self.highest:g}, found {self.rating.min():g} to "
+                f"{self.rating.max():g}; map them with `scaled_ratings`"
+            )
+        if len(np.unique(self.pairs)) < n:
+            raise DataError("a user reviews an item once; keep the last of each with `last_of_each`")
+        if self.titles and len(self.titles) != len(self.items):
+            raise DataError(f"{len(self.titles)} titles for {len(self.items)} items")
+        if self.attributes is not None and self.attributes.shape != (len(self.items), len(self.tokens)):
+            raise DataError(
+                f"attributes must be {len(self.items)} items x {len(self.tokens)} tokens, "
+                f"found {self.attributes.shape}"
+            )
+
+    def __len__(self) -> int:
+        return len(self.user)
+
+    @property
+    def n_users(self) -> int:
+        """How many users have a name."""
+        return len(self.users)
+
+    @property
+    def n_items(self) -> int:
+        """How many items have a name."""
+        return len(self.items)
+
+    @property
+    def pairs(self) -> IntArray:
+        """A number for every pair of a user and an item, [n_reviews]."""
+        return np.asarray(self.user, np.int64) * max(len(self.items), 1) + self.item
+
+    def title(self, item: int) -> str:
+        """What people call an item."""
+        return (self.titles or self.items)[item]
+
+    def take(self, keep: BoolArray) -> Reviews:
+        """These reviews only, with their mentions and all names."""
+        row = np.cumsum(keep) - 1
+        inside = keep[self.mentions.review]
+        mentions = self.mentions.take(inside)
+        return replace(
+            self,
+            user=self.user[keep],
+            item=self.item[keep],
+            rating=self.rating[keep],
+            time=None if self.time is None else self.time[keep],
+            mentions=replace(mentions, review=row[mentions.review]),
+        )
+
+    def matrix(self) -> SparseArray:
+        """The ratings as a sparse matrix, [n_users, n_items]."""
+        return sparse.csr_array((self.rating, (self.user, self.item)), shape=(self.n_users, self.n_items))
+
+    def counts(self, by: str, *, sentiment: int | None = None) -> SparseArray:
+        """How often each user (or item) mentions (or has mentioned) each feature, [n_users, n_features].
+
+        >>> one = np.array([0])
+        >>> review = dict(user=one, item=one, rating=np.array([4.0]), users=("anna",), items=("case",))
+        >>> mentions = Mentions(np.array([0, 0]), np.array([1, 1]), np.array([1, -1]))
+        >>> Reviews(**review, mentions=mentions, features=("fit", "colour")).counts("item").toarray().tolist()
+        [[0, 2]]
+        """
+        mentions = (
+            self.mentions if sentiment is None else self.mentions.take(self.mentions.sentiment == sentiment)
+        )
+        whose = {"user": self.user, "item": self.item}[by][mentions.review]
+        shape = ({"user": self.n_users, "item": self.n_items}[by], len(self.features))
+        ones = np.ones(len(mentions), np.int64)
+        return sparse.csr_array((ones, (whose, mentions.feature)), shape=shape)  # equal cells are added up
+
+
+def _check_range(what: str, numbers: IntArray, count: int) -> None:
+    if len(numbers) and not 0 <= numbers.min() <= numbers.max() < count:
+        raise DataError(f"a {what} must be from 0 to {count - 1}, found {numbers.min()} to {numbers.max()}")
