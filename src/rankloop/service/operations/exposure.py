@@ -176,7 +176,7 @@ def findings(rules: RankerSettings, total: ExposureTally) -> Iterable[str]:
     if total.undone:
         yield (
             f"its guardrails gave {total.undone / LOOK:.1f} looks to other groups than was fair: "
-            "they stay in the account, up to `most`"
+            "they stay in the account, up to the most it may be off"
         )
 
 
