@@ -17,7 +17,7 @@ from rich.progress import track
 from rich.table import Table
 from threadpoolctl import threadpool_limits
 
-from benchmarks import graded, items, loading, neural, rounds
+from benchmarks import graded, items, loading, neural, recommend, rounds
 
 OUT = Path("build") / "bench.jsonl"
 CONSOLE = Console()
@@ -33,6 +33,7 @@ def main(chosen: list[str]) -> None:
     measures |= {f"neural, {size}": partial(neural.widths, size) for size in neural.WIDTHS}
     measures |= {f"items, {name}": partial(items.pace, name) for name in items.POLICIES}
     measures |= {f"graded, {name}": partial(graded.result, name) for name in graded.GRADED}
+    measures |= {f"recommend, {name}": partial(recommend.result, name) for name in recommend.MODELS}
     measures |= {"agreement": neural.agreement, "training": neural.training}
     measures |= {"flat": rounds.flatness, "loading": loading.result}
     known = list(measures)
@@ -49,6 +50,7 @@ def main(chosen: list[str]) -> None:
     show_neural([row for row in rows if row["bench"] == "neural"])
     show_items([row for row in rows if row["bench"] == "items"])
     show_graded([row for row in rows if row["bench"] == "graded"])
+    show_recommend([row for row in rows if row["bench"] == "recommend"])
     show_agreement([row for row in rows if row["bench"] == "agreement"])
     show_training([row for row in rows if row["bench"] == "training"])
     show_flat([row for row in rows if row["bench"] == "flat"])
@@ -133,6 +135,17 @@ def show_graded(rows: list[Row]) -> None:
     for row in rows:
         keys = ("rank_us", "learn_us", "total_us", "target_us")
         table.add_row(str(row["name"]), *(f"{row[key]:.0f}" for key in keys))
+    if rows:
+        CONSOLE.print(table)
+
+
+def show_recommend(rows: list[Row]) -> None:
+    """The table of recommenders."""
+    table = Table(
+        "recommender", "reviews", "ms", title="recommenders: a whole fit, or an iteration, one core"
+    )
+    for row in rows:
+        table.add_row(str(row["name"]), f"{row['reviews']:,}", f"{row['ms']:.1f}")
     if rows:
         CONSOLE.print(table)
 
