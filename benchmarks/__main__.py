@@ -17,7 +17,7 @@ from rich.progress import track
 from rich.table import Table
 from threadpoolctl import threadpool_limits
 
-from benchmarks import ads, fair, graded, items, loading, neural, reviews, rounds
+from benchmarks import ads, fair, graded, items, loading, neural, recommend, reviews, rounds
 
 OUT = Path("build") / "bench.jsonl"
 CONSOLE = Console()
@@ -36,6 +36,7 @@ def main(chosen: list[str]) -> None:
     measures |= {f"ads, {name}": partial(ads.trained, name) for name in ads.SETS}
     measures |= {"one ad": ads.one_ad}
     measures |= {f"fair, {name}": partial(fair.pace, name) for name in fair.CASES}
+    measures |= {f"recommend, {name}": partial(recommend.result, name) for name in recommend.MODELS}
     measures |= {"agreement": neural.agreement, "training": neural.training}
     measures |= {"flat": rounds.flatness, "loading": loading.result, "reviews": reviews.result}
     known = list(measures)
@@ -54,6 +55,7 @@ def main(chosen: list[str]) -> None:
     show_graded([row for row in rows if row["bench"] == "graded"])
     show_ads([row for row in rows if row["bench"] in ("ads", "one ad")])
     show_fair([row for row in rows if row["bench"] == "fair"])
+    show_recommend([row for row in rows if row["bench"] == "recommend"])
     show_agreement([row for row in rows if row["bench"] == "agreement"])
     show_training([row for row in rows if row["bench"] == "training"])
     show_flat([row for row in rows if row["bench"] == "flat"])
@@ -166,6 +168,15 @@ def show_fair(rows: list[Row]) -> None:
         times = [f"{row[key]:.0f}" for key in ("plain_us", "deep_us", "due_us", "merge_us")]
         target = f"{row['target_us']:.0f}" if row["target_us"] else ""
         table.add_row(str(row["name"]), str(row["groups"]), str(row["shown"]), *times, target)
+
+
+def show_recommend(rows: list[Row]) -> None:
+    """The table of recommenders."""
+    table = Table(
+        "recommender", "reviews", "ms", title="recommenders: a whole fit, or an iteration, one core"
+    )
+    for row in rows:
+        table.add_row(str(row["name"]), f"{row['reviews']:,}", f"{row['ms']:.1f}")
     if rows:
         CONSOLE.print(table)
 

@@ -12,6 +12,7 @@ from rankloop.data import available
 from rankloop.experiments import PICTURES, SUITES, TABLES
 from rankloop.experiments.simulation.measures import KINDS
 from rankloop.metrics import METRICS
+from rankloop.recommend import RECOMMENDERS
 from rankloop.spelling import catalogue, settings_of
 
 
@@ -21,6 +22,7 @@ def list_everything() -> None:
         _kinds("policies", "what it does", catalogue()),
         _users(),
         _data(),
+        _kinds("recommenders", "what they do", RECOMMENDERS),
         _kinds("probes", "what they see", names.PROBES),
         _measures(),
         _suites(),

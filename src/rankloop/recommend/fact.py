@@ -27,7 +27,7 @@ ANSWERS = {AT_LEAST: "much", BELOW: "little", UNKNOWN: "unknown"}
 
 @dataclass(kw_only=True, eq=False)
 class FacT(FactorModel):
-    r"""A user is routed by rules to a vector, and corrected by their own past items as far as $\rho$ allows.
+    r"""Rules lead a user to a vector, which past items correct as far as a dial allows.
 
     Rules are about aspects (the share of someone's mentions) and attributes (the share of someone's items
     with a title word). With $P$ the vector of the leaf, $u = A^{-1} (\sum (1 + w_0) v + \rho\, reg\, P)$ and

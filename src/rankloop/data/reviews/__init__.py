@@ -2,7 +2,7 @@
 
 from rankloop.data.reviews.catalogue import load_reviews
 from rankloop.data.reviews.shop import Shop
-from rankloop.data.reviews.splits import Parts, by_share, by_time, newcomers
+from rankloop.data.reviews.splits import Parts, by_share, by_time, joined, newcomers
 from rankloop.data.reviews.tables import read_reviews, write_reviews
 from rankloop.data.reviews.tidy import last_of_each, scaled_ratings
 from rankloop.data.reviews.titles import with_titles
@@ -13,6 +13,7 @@ __all__ = [
     "Shop",
     "by_share",
     "by_time",
+    "joined",
     "last_of_each",
     "load_reviews",
     "newcomers",

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from rankloop.data.reviews.shop import Shop
-from rankloop.data.reviews.splits import Parts, by_share
+from rankloop.data.reviews.splits import Parts, by_share, joined
 from rankloop.data.reviews.tables import read_reviews
 from rankloop.data.reviews.tuples import read_cellphones, read_instruments
-from rankloop.reviews import Mentions, Reviews
+from rankloop.reviews import Reviews
 from rankloop.types import BoolArray, DataError, SettingError, suggestion
 
 SHOP = "synthetic:shop"
@@ -37,7 +36,7 @@ def load_reviews(name: str, *, seed: int = 0, everything: bool = False) -> Parts
     known, test = _read(name)
     rng = np.random.default_rng(np.random.SeedSequence([seed, 83]))
     if everything:
-        return by_share(_joined(known, test), rng, validation=0.0, test=0.0)
+        return by_share(joined(known, test), rng, validation=0.0, test=0.0)
     if not len(test):
         return by_share(known, rng)
     parts = by_share(known, rng, validation=1 / 9, test=0.0)
@@ -60,19 +59,6 @@ def _read(name: str) -> tuple[Reviews, Reviews]:
 def _all(reviews: Reviews) -> tuple[Reviews, Reviews]:
     nothing: BoolArray = np.zeros(len(reviews), bool)
     return reviews, reviews.take(nothing)
-
-
-def _joined(first: Reviews, second: Reviews) -> Reviews:
-    """Two parts of a collection as one."""
-    mentions = (
-        np.concatenate([getattr(first.mentions, name), getattr(second.mentions, name) + shift])
-        for name, shift in (("review", len(first)), ("feature", 0), ("sentiment", 0), ("word", 0))
-    )
-    user, item, rating = (
-        np.concatenate([getattr(first, name), getattr(second, name)]) for name in ("user", "item", "rating")
-    )
-    time = None if first.time is None or second.time is None else np.concatenate([first.time, second.time])
-    return replace(first, user=user, item=item, rating=rating, time=time, mentions=Mentions(*mentions))
 
 
 def _options(text: str) -> dict[str, int]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rankloop.reviews import Reviews
+from rankloop.reviews import Mentions, Reviews
 from rankloop.types import BoolArray, DataError, SettingError
 
 
@@ -60,6 +60,25 @@ def newcomers(reviews: Reviews, rng: np.random.Generator, *, share: float = 0.05
     chosen = rng.choice(users, max(round(share * len(users)), 1), replace=False)
     inside: BoolArray = np.isin(reviews.user, chosen)
     return reviews.take(~inside), reviews.take(inside)
+
+
+def joined(first: Reviews, second: Reviews) -> Reviews:
+    """Two parts of a collection as one.
+
+    >>> from rankloop.data.reviews import Shop
+    >>> parts = by_share(Shop(users=40).reviews(), np.random.default_rng(0))
+    >>> len(joined(parts.train, parts.test)) == len(parts.train) + len(parts.test)
+    True
+    """
+    mentions = (
+        np.concatenate([getattr(first.mentions, name), getattr(second.mentions, name) + shift])
+        for name, shift in (("review", len(first)), ("feature", 0), ("sentiment", 0), ("word", 0))
+    )
+    user, item, rating = (
+        np.concatenate([getattr(first, name), getattr(second, name)]) for name in ("user", "item", "rating")
+    )
+    time = None if first.time is None or second.time is None else np.concatenate([first.time, second.time])
+    return replace(first, user=user, item=item, rating=rating, time=time, mentions=Mentions(*mentions))
 
 
 def _cut(

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from rankloop.data.reviews import Parts
+from rankloop.data.reviews import Parts, joined
 from rankloop.experiments.recommendation.comparison import measure
 from rankloop.recommend import Recommender
 from rankloop.reviews import Reviews
@@ -33,10 +33,10 @@ def curve(
 
 
 def with_share(parts: Parts, share: float) -> Parts:
-    """A share of all reviews to learn from; those given up are no longer known, but never recommended."""
+    """A share of all reviews to learn from; the others stay known, so their items are not recommended."""
     total = len(parts.train) + len(parts.validation) + len(parts.test)
     keep = np.random.default_rng(41).permutation(len(parts.train)) < share * total
-    return replace(parts, train=parts.train.take(keep))
+    return Parts(parts.train.take(keep), joined(parts.validation, parts.train.take(~keep)), parts.test)
 
 
 def with_features(parts: Parts, count: float) -> Parts:

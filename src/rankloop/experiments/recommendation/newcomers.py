@@ -109,8 +109,12 @@ def _newcomers(parts: Parts, share: float) -> tuple[Reviews, Reviews]:
 
 
 def _order(reviews: Reviews) -> IntArray:
-    """How many reviews each user wrote before each, by time or by row."""
-    time = reviews.time if reviews.time is not None else np.arange(len(reviews))
+    """How many reviews each user wrote before each, by time; an order is drawn where it is not known.
+
+    The order of rows says nothing: published files are sorted by item.
+    """
+    drawn = np.random.default_rng(53).permutation(len(reviews))
+    time = reviews.time if reviews.time is not None else drawn
     sequence = np.lexsort((time, reviews.user))
     starts = np.searchsorted(reviews.user[sequence], reviews.user[sequence])
     order = np.empty(len(reviews), np.int64)
