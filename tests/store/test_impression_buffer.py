@@ -143,3 +143,33 @@ def test_a_disk_in_trouble_loses_lists_and_those_after_it_are_written(
     buffer.put(impression(query_id="q3"))
     write(sqlite, lambda _: None)
     assert [each.query_id for each in sqlite.impressions("shop")] == ["q3"]
+
+
+class Halting(MemoryStore):
+    """Stands still inside `submit` until it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inside, self.go_on = threading.Event(), threading.Event()
+
+    def submit(self, job, *, urgent=True):  # type: ignore[no-untyped-def]
+        self.inside.set()
+        assert self.go_on.wait(60)
+        return super().submit(job, urgent=urgent)
+
+
+def test_a_list_is_put_only_when_the_job_that_takes_it_is_in_the_queue(lost: Lost) -> None:
+    store = Halting()
+    buffer = ImpressionBuffer(store, lost=lost)
+    first = threading.Thread(target=buffer.put, args=(impression(query_id="a"),))
+    second = threading.Thread(target=buffer.put, args=(impression(query_id="b"),))
+    first.start()
+    assert store.inside.wait(60)
+    second.start()
+    second.join(0.2)
+    assert second.is_alive()  # otherwise a click on it could come before it
+    store.go_on.set()
+    first.join()
+    second.join()
+    assert all(store.impression(name) for name in "ab")
+    assert lost.lists == 0

@@ -50,9 +50,14 @@ class ImpressionBuffer:
         self._lists: list[Impression] = []
         self._queued = False  # a job that will take them
         self._lock = threading.Lock()
+        self._putting = threading.Lock()  # until the job is in the queue: the next list relies on it
 
     def put(self, shown: Impression, *, urgent: bool = False) -> None:
         """Have a list written down, as a rule together with others."""
+        with self._putting:
+            self._put(shown, urgent)
+
+    def _put(self, shown: Impression, urgent: bool) -> None:
         with self._lock:
             full, queued = len(self._lists) >= MOST, self._queued
             if not full:
