@@ -332,3 +332,35 @@ def test_what_cannot_be_looked_at_is_refused_with_what_to_do() -> None:
         whole_looks([0.5, 0.6])
     with pytest.raises(SettingError, match="start above 0"):
         whole_looks([])
+
+
+def test_many_groups_are_settled_position_by_position_without_tables() -> None:
+    rng, n = np.random.default_rng(0), 300
+    groups = rng.permutation(n)  # every document is a group of its own
+    certain = np.subtract.outer(*[rng.normal(size=n)] * 2) > 1.0
+    before = all_templates.cache_info().currsize
+    looks, ahead = discounted_looks(10), rng.integers(-LOOK, LOOK, size=n)
+    drawn = deep_draw(certain, groups, 10, rng)
+    found = fair_list(
+        drawn,
+        groups,
+        certain,
+        looks=looks,
+        ahead=ahead,
+        due=partial(due_of, looks, np.ones(n, dtype=np.int64)),
+        tolerance=0,
+        rng=rng,
+        method="pages",
+    )
+    assert all_templates.cache_info().currsize == before
+    standing = ahead.astype(np.int64)
+    for position, row in enumerate(found.order.tolist()):  # each time, nobody else would have come nearer
+        left = due_of(looks, np.ones(n, dtype=np.int64), position + 1)
+        free = [
+            group for group in range(n) if not (found.order[:position] == (groups == group).argmax()).any()
+        ]
+        off = {
+            group: np.abs(standing + looks[position] * (np.arange(n) == group) - left).max() for group in free
+        }
+        assert off[int(groups[row])] == min(off.values())
+        standing[groups[row]] += looks[position]

@@ -75,17 +75,18 @@ class AccountBook:
         if exposure is not None:
             with self._lock:
                 if exposure.account == self._number:
-                    self._waiting = _changed(self._waiting, exposure, 1)
-                    self._total = _changed(self._total, exposure, 1)
+                    self._waiting = _changed(self._waiting, [exposure], 1)
+                    self._total = _changed(self._total, [exposure], 1)
 
     def leave(self, lists: Iterable[Impression], written: bool) -> None:
         """Lists that do not wait any more: they are in the log now, or lost."""
         with self._lock:
-            for each in lists:
-                if each.exposure is not None and each.exposure.account == self._number:
-                    self._waiting = _changed(self._waiting, each.exposure, -1)
-                    if not written:
-                        self._total = _changed(self._total, each.exposure, -1)
+            told = [each.exposure for each in lists if each.exposure is not None]
+            mine = [each for each in told if each.account == self._number]
+            if mine:
+                self._waiting = _changed(self._waiting, mine, -1)
+                if not written:
+                    self._total = _changed(self._total, mine, -1)
 
     def refresh(self, written: Iterable[ExposureSum]) -> None:
         """Take in what the log says; what waits to be written comes on top."""
@@ -99,10 +100,10 @@ class AccountBook:
         return {each.group: each.ahead for each in written if each.account == self._number}
 
 
-def _changed(sums: Mapping[str, int], exposure: Exposure, sign: int) -> dict[str, int]:
-    """The sums with one more list, or one less."""
+def _changed(sums: Mapping[str, int], exposures: Iterable[Exposure], sign: int) -> dict[str, int]:
+    """The sums with some more lists, or some less."""
     after = dict(sums)
-    columns = (exposure.groups, exposure.granted, exposure.due, exposure.lapsed)
-    for group, granted, due, lapsed in zip(*columns, strict=True):
-        after[group] = after.get(group, 0) + sign * (granted - due - lapsed)
+    for each in exposures:
+        for group, granted, due, lapsed in zip(each.groups, each.granted, each.due, each.lapsed, strict=True):
+            after[group] = after.get(group, 0) + sign * (granted - due - lapsed)
     return after

@@ -144,6 +144,8 @@ class _Task:
 
     def _part(self, begun: Settled, length: int, tolerance: int) -> Settled:
         """All ways to fill the next positions, and the best of them."""
+        if length == 1:
+            return self._position(begun, tolerance)
         m, start = len(begun.standing), len(begun.order)
         templates, end = all_templates(m, length), start + length
         gains = granted(m, tuple(self.looks[start:end].tolist()))
@@ -154,6 +156,22 @@ class _Task:
         rest = self._rest(begun.pricing, end, templates.counts[best])
         violated = begun.violated + int(costs[best])
         return Settled(rest, begun.order + rows, violated, begun.standing + gains[:, best])
+
+    def _position(self, begun: Settled, tolerance: int) -> Settled:
+        """The next position alone, for whom it is best to stand there: no table, however many groups."""
+        end = len(begun.order) + 1
+        look, off = self.looks[end - 1], begun.standing - self.due(end)
+        far = np.abs(off)
+        others = np.where(far.argmax() == np.arange(len(far)), np.sort(far)[-2:][0], far.max())
+        others = others if len(far) > 1 else np.zeros(1)
+        costs = begun.pricing.heads()
+        best = choose(costs, np.maximum(np.abs(off + look), others), tolerance, self.rng, self.ties)
+        taken = np.arange(len(far)) == best
+        rest = self._rest(begun.pricing, end, taken.astype(np.int64))
+        row = int(begun.pricing.queues[best][0])
+        return Settled(
+            rest, [*begun.order, row], begun.violated + int(costs[best]), begun.standing + look * taken
+        )
 
     def _rest(self, pricing: Pricing, end: int, counts: IntArray) -> Pricing:
         """What comes after so many of each group; nobody asks at the end of the list."""

@@ -36,6 +36,10 @@ class Pricing:
         costs[costs > EMPTY / 2] = np.inf
         return costs
 
+    def heads(self) -> FloatArray:
+        """The certain orders that the next document of each group violates, [m]; infinite without one."""
+        return np.array([self.missing[queue[0]] if len(queue) else np.inf for queue in self.queues])
+
     def steps(self, templates: Templates) -> FloatArray:
         """The certain orders that each step violates, [s]."""
         length, m = templates.groups.shape[1], len(self.queues)

@@ -41,4 +41,6 @@ def group_queues(drawn: IntArray, groups: IntArray, k: int, n_groups: int) -> li
     [[0, 2], [3, 1]]
     """
     theirs = groups[drawn]
-    return [drawn[theirs == group][:k] for group in range(n_groups)]
+    together = drawn[theirs.argsort(kind="stable")]
+    ends = np.bincount(theirs, minlength=n_groups).cumsum().tolist()
+    return [together[start:end][:k] for start, end in zip([0, *ends[:-1]], ends, strict=True)]

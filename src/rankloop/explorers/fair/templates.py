@@ -38,7 +38,7 @@ def part_length(n_groups: int) -> int:
     return next((length for length in range(10, 1, -1) if n_groups**length <= MOST), 1)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=32)
 def all_templates(n_groups: int, length: int) -> Templates:
     """All templates of a length, from the first group everywhere to the last one everywhere.
 
@@ -59,7 +59,7 @@ def all_templates(n_groups: int, length: int) -> Templates:
     return Templates(groups, here.sum(axis=1), paths, taken, standing)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def granted(n_groups: int, looks: tuple[int, ...]) -> FloatArray:
     """The looks of each group in each template, whole numbers, [m, t].
 
