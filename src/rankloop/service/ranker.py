@@ -61,6 +61,8 @@ class Ranker:
         self._turns = Turns()
         self._fold: Fold | None = None
         self._unwatched = 0  # lists since the guards last looked
+        self._reading_account = False  # a job that does is in the queue
+        self._account_read = float("-inf")  # by the clock
         self._usual: tuple[Sequence[str], Mapping[str, int]] = (), {}  # names that are a schema's columns
         terms = in_force(store, name, known)
         self.account.begin(terms.account, store.exposures(name) if terms.account else ())
@@ -155,9 +157,20 @@ class Ranker:
         seed, at = sticky_seed(self.name, *words), self._clock()
         reason = f"broken: {self.trouble or view.in_force.trouble}"[:200] if self.broken else ""
         since, key = at - view.in_force.rules.window, (person, request.user_query) if person else ("", "")
-        ahead = self.account.ahead(view.in_force.account, key, since) if view.in_force.account else {}
+        number = view.in_force.account
+        standing = self.account.ahead(number) if number else {}
+        ahead = self.account.ahead(number, key, since) if number else {}
         make = partial(
-            serve, view, request, raw, query_id=query_id, seed=seed, at=at, ahead=ahead, context=context
+            serve,
+            view,
+            request,
+            raw,
+            query_id=query_id,
+            seed=seed,
+            at=at,
+            ahead=ahead,
+            standing=standing,
+            context=context,
         )
         with self._turns.take(LIST):
             try:
@@ -199,12 +212,14 @@ class Ranker:
         number = self._view.in_force.account
 
         def done(future: Future[Sequence[ExposureSum]]) -> None:
+            self._reading_account = False
             if not future.exception():  # otherwise next time; futures of earlier lists are done by now
                 self.account.refresh(future.result())
 
-        if number:
+        if number and not self._reading_account:
             with contextlib.suppress(StoreError):
                 job = self._store.submit(lambda transaction: transaction.exposures(self.name), urgent=False)
+                self._reading_account = True
                 job.add_done_callback(done)
 
     def _features(self, candidates: Candidates) -> tuple[View, FloatArray]:
@@ -272,7 +287,10 @@ class Ranker:
     def tick(self, patience: float = 0.0) -> None:
         """Learn, and let the log know the time if a list is to be closed and nothing else happens."""
         self.try_to_catch_up()
-        self.refresh_account()
+        now = self._clock()
+        if abs(now - self._account_read) >= patience:  # others may have written; a clock may go back
+            self._account_read = now
+            self.refresh_account()
         if self._fold is None or self.trouble:
             return
         closes = self._fold.closes_next

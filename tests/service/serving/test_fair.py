@@ -139,6 +139,18 @@ def test_exploring_is_counted_as_if_nobody_had_merged() -> None:
     assert any(explored for explored, _ in numbers(FAIR))
 
 
+def test_somebody_who_reloads_all_day_leaves_the_account_within_the_most(store: Store) -> None:
+    service = make(store, Clock())
+    service.create("shop", RankerSettings(fair=replace(FAIR, most=10.0)), mode="frozen")
+    candidates = of_sellers(np.random.default_rng(0), ("a", "a", "b"), 12)
+    for _ in range(60):
+        shown = service.rank(candidates, ranker="shop", k=5, session_id="s", user_query="again")
+        assert service.replay(shown.query_id).identical
+    found = account_by_hand(store)
+    assert max(map(abs, found.values())) <= 10 * LOOK
+    assert account_in_memory(service) == account_in_store(service) == found
+
+
 @pytest.mark.parametrize("mode", ["explore", "exploit", "frozen"])
 @pytest.mark.parametrize("policy", [PairRank(), PDGD()])
 @pytest.mark.parametrize("pins", [{}, {17: 2}, {17: 2, 3: 10, 5: 13}, {17: 11}, {17: 1, 3: 11, 5: 12}])

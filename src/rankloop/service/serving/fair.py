@@ -159,11 +159,19 @@ class Positions:
 
 
 def exposed(
-    account: Account, order: IntArray, merge: Merge | None, free: IntArray, *, held: bool, guarded: bool
+    account: Account,
+    order: IntArray,
+    merge: Merge | None,
+    free: IntArray,
+    *,
+    standing: Mapping[str, int],
+    held: bool,
+    guarded: bool,
 ) -> Exposure:
     """What a list gives to each group, as the log keeps it.
 
     `free` are the rows that the merge is about; if the list is `guarded`, it may have been changed after it.
+    `standing` is the account of now, from which things lapse; a reload is held to an earlier one.
     """
     due, shown = account.due(len(order)).tolist(), account.codes[order].tolist()
     looks = account.fair.position_looks(len(order)).tolist()
@@ -171,7 +179,7 @@ def exposed(
     change = [given - owed for given, owed in zip(granted, due, strict=True)]
     off = max(abs(before + more) for before, more in zip(account.ahead, change, strict=True))
     most = round(account.fair.most * LOOK)
-    counted = change if off <= most else limited(change, account.ahead, most)
+    counted = limited(change, [standing.get(name, 0) for name in account.names], most)
     return Exposure(
         account=account.number,
         groups=account.names,

@@ -98,12 +98,14 @@ def serve(
     at: float,
     fallback: str = "",
     ahead: Mapping[str, int] = NOBODY_AHEAD,
+    standing: Mapping[str, int] | None = None,
     context: FloatArray = NO_CONTEXT,
 ) -> Draft:
     """The list for a request under what is in force; the caller's own order if there is a `fallback`.
 
     `raw` are the candidates' features by column of the schema, NaN where missing. `ahead` is the exposure
-    account by group, if the ranker has one; `context` are features of who asks, by column of their schema.
+    account that the list is held to, if the ranker has one, by group, and `standing` the present one, if that
+    is another; `context` are features of who asks, by column of their schema.
     """
     in_force, candidates = view.in_force, request.candidates
     fair, held = in_force.rules.fair, not fallback and in_force.mode in HELD
@@ -115,7 +117,15 @@ def serve(
     exposure = None
     if account:
         guarded = in_force.rules.freeze_top or in_force.rules.max_displacement is not None
-        exposure = exposed(account, listing.order, listing.merge, listing.free, held=held, guarded=guarded)
+        exposure = exposed(
+            account,
+            listing.order,
+            listing.merge,
+            listing.free,
+            standing=ahead if standing is None else standing,
+            held=held,
+            guarded=guarded,
+        )
     provenance = Provenance(
         ranker=request.ranker,
         model=view.model.version,
