@@ -71,11 +71,16 @@ def grow(rows: FloatArray, clicks: BoolArray, *, trees: int, seed: int) -> Fores
 
 def classifier(rows: FloatArray, clicks: BoolArray, *, trees: int, seed: int) -> Any:
     """The forest as scikit-learn's own object, for whoever scores many rows at once."""
+    return grower()(n_estimators=trees, random_state=seed).fit(rows, clicks)
+
+
+def grower() -> Any:
+    """The class that grows forests; refused with what to install, if it is not there."""
     try:
         from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415
     except ImportError as error:
         raise SettingError("forests are grown by scikit-learn: pip install 'rankloop[ads]'") from error
-    return RandomForestClassifier(n_estimators=trees, random_state=seed).fit(rows, clicks)
+    return RandomForestClassifier
 
 
 def _clipped(rows: FloatArray) -> FloatArray:
