@@ -100,6 +100,10 @@ def parts(
         if widths[0] != widths[1]:
             raise DataError(f"both logs must have the same features, found {widths[0]} and {widths[1]}")
         return both
+    if not 0 < share < 1:
+        raise SettingError(
+            f"--train-share must leave rounds for both parts, above 0 and below 1, found {share}"
+        )
     rounds = read(log)
     cut = round(share * len(rounds))
     if not 0 < cut < len(rounds):
