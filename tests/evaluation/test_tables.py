@@ -85,3 +85,25 @@ def test_the_command_says_what_a_policy_would_have_got_or_why_not(file: Path) ->
     assert "no answer: the policy may show 'a', which the log never showed" in result.output
     refused = CliRunner().invoke(app, ["evaluate", str(file), *options, "--train-share", "1.0"])
     assert "must leave rounds for both parts" in refused.output
+
+
+@pytest.mark.parametrize("share", ["nan", "inf", "-0.5", "0", "1.5"])
+def test_a_share_that_is_none_is_refused(file: Path, share: str) -> None:
+    refused = CliRunner(env={"COLUMNS": "200"}).invoke(
+        app, ["evaluate", str(file), "--columns", MAPPING, "--train-share", share]
+    )
+    assert refused.exit_code != 0
+    assert f"must leave rounds for both parts, above 0 and below 1, found {float(share)}" in refused.output
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("policy", ["linucb", "thompson-logistic"])
+def test_choices_that_are_no_numbers_are_refused(file: Path, policy: str) -> None:
+    file.write_text(
+        "ad,p,clicked,age\n" + "".join(f"{'ab'[row % 2]},0.5,{row % 3 % 2},1e308\n" for row in range(60))
+    )
+    command = ["evaluate", str(file), "--columns", MAPPING.removesuffix("+land"), "--policies", policy]
+    refused = CliRunner(env={"COLUMNS": "200"}).invoke(app, command)
+    assert refused.exit_code != 0
+    assert "choices must be finite numbers" in refused.output
+    assert "nan%" not in refused.output

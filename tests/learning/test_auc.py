@@ -131,6 +131,18 @@ def test_a_forest_of_arrays_says_what_scikit_learn_says() -> None:
     np.testing.assert_allclose([forest.chances(row).mean() for row in asked], expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("huge", [1e40, 1e100])
+def test_a_forest_takes_numbers_that_its_trees_cannot_hold(huge: float) -> None:
+    rows = np.linspace(-1.0, 1.0, 90)[:, None]
+    rows[:3], rows[-3:] = -huge, huge
+    forest = grow(rows, rows[:, 0] > 0, trees=10, seed=0)
+    asked = np.array([-huge, -0.9, 0.9, huge])
+    found = [forest.chances(np.array([each])).mean() for each in asked]
+    np.testing.assert_array_equal(found, asked > 0)
+    same = grow(np.array([[huge], [2 * huge]] * 5), np.arange(10) < 5, trees=3, seed=0)
+    assert same.chances(np.array([huge])).tolist() == [0.5] * 3
+
+
 @given(st.lists(st.integers(1, 9), max_size=8), st.integers(1, 6))
 def test_the_last_rows_are_kept(sizes: list[int], limit: int) -> None:
     memory, log = np.zeros(0), np.arange(sum(sizes), dtype=np.float64)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from rankloop.checks import check_policy
-from rankloop.policies import PDGD, OlRankNet, Policy
+from rankloop.policies import PDGD, AdForest, OlRankNet, Policy
 from rankloop.scorers import MLP
 from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
 from rankloop.store import MemoryStore
+from rankloop.types import SettingError
 from tests.service.internals import ignored
 from tests.service.life import make, some_candidates, state
 from tests.service.own_policies import Positional, Remembering, documented
@@ -122,3 +124,17 @@ def test_evidence_about_positions_is_not_taught_from_lists_of_another_policy() -
     teach(service, lists=10, names=("age", "bm25"))
     service.configure("shop", RankerSettings(policy=Positional()), relearn=True)
     assert int(state(service)["wrong"]) == 0
+
+
+def test_a_forest_is_refused_where_nothing_could_grow_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn.ensemble", None)  # as if it were not installed
+    service = RankingService(MemoryStore())
+    with pytest.raises(SettingError, match=r"scikit-learn: pip install 'rankloop\[ads\]'"):
+        service.create("banner", RankerSettings(policy=AdForest()))
+    with pytest.raises(SettingError, match="scikit-learn"):
+        service.settings_from({"policy": {"name": "ad-forest"}})
+    assert service.rankers() == []
+    service.create("banner", RankerSettings(policy=PDGD()))
+    with pytest.raises(SettingError, match="scikit-learn"):
+        service.configure("banner", RankerSettings(policy=AdForest()))
+    assert isinstance(service.settings("banner").policy, PDGD)

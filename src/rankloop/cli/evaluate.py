@@ -11,7 +11,7 @@ from rich.table import Table
 
 from rankloop.cli import names
 from rankloop.cli.console import CONSOLE
-from rankloop.cli.service_log import rounds_in
+from rankloop.cli.service_log import log_in, told
 from rankloop.evaluation import (
     ESTIMATORS,
     Columns,
@@ -92,7 +92,7 @@ def parts(
     """The rounds to learn from, and those to judge by."""
 
     def read(path: Path) -> LoggedRounds:
-        return rounds_in(path, ranker) if (path / "log.db").exists() else read_rounds(path, mapping)
+        return _of_service(path, ranker) if (path / "log.db").exists() else read_rounds(path, mapping)
 
     if train is not None:
         both = read(train), read(log)
@@ -100,11 +100,26 @@ def parts(
         if widths[0] != widths[1]:
             raise DataError(f"both logs must have the same features, found {widths[0]} and {widths[1]}")
         return both
+    if not 0 < share < 1:
+        raise SettingError(
+            f"--train-share must leave rounds for both parts, above 0 and below 1, found {share}"
+        )
     rounds = read(log)
     cut = round(share * len(rounds))
     if not 0 < cut < len(rounds):
         raise SettingError(f"--train-share must leave rounds for both parts, found {share} of {len(rounds)}")
     return rounds.take(np.arange(cut)), rounds.take(np.arange(cut, len(rounds)))
+
+
+def _of_service(path: Path, ranker: str) -> LoggedRounds:
+    log = log_in(path, ranker)
+    if log.left_out:
+        CONSOLE.print(
+            f"left out, since what was shown may not be what was drawn: lists {told(log.left_out)}",
+            highlight=False,
+            soft_wrap=True,
+        )
+    return log.rounds
 
 
 def row(policy: Policy, learned: LoggedRounds, judged: LoggedRounds, level: float) -> list[str]:

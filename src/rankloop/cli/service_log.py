@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,29 +14,56 @@ from rankloop.evaluation import LoggedRounds
 from rankloop.types import BoolArray, DataError, FloatArray
 
 if TYPE_CHECKING:
-    from rankloop.service import RankingService
-    from rankloop.store import Impression
+    from rankloop.service import RankerSettings, RankingService
+    from rankloop.store import Impression, Store
+
+PINNED, FAIR, GUARDED = "with pins", "under fair exposure", "under guardrails"
 
 
-def rounds_in(data_dir: Path, ranker: str) -> LoggedRounds:
-    """The rounds in the folder of a service that is not running."""
+@dataclass(frozen=True, slots=True, eq=False)
+class ServiceLog:
+    """The rounds of a ranker, and how many lists are none, by the reason."""
+
+    rounds: LoggedRounds
+    left_out: Mapping[str, int]
+
+
+def log_in(data_dir: Path, ranker: str) -> ServiceLog:
+    """The log in the folder of a service that is not running."""
     from rankloop.service import RankingService  # noqa: PLC0415
     from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
 
     with DataDirectory(data_dir).open() as store:
-        return rounds_of(RankingService(store), ranker)
+        return log_of(RankingService(store), ranker)
 
 
-def rounds_of(service: RankingService, ranker: str) -> LoggedRounds:
-    """The lists of one result that a policy drew as it wished, once their windows have closed."""
+def log_of(service: RankingService, ranker: str) -> ServiceLog:
+    """The lists of one result that a policy drew and that were shown so, once their windows have closed."""
     rules, store = service.settings(ranker), service.store
-    closed = store.time(service.clock()) - rules.window
-    lists = [each for each in store.impressions(ranker) if each.at <= closed and _counts(each)]
+    closed, unguarded = store.time(service.clock()) - rules.window, _unguarded(store, ranker)
+    lists: list[Impression] = []
+    left_out: Counter[str] = Counter()
+    for each in store.impressions(ranker):
+        if each.at <= closed and _one_ad(each):
+            if reason := _changed(each, unguarded):
+                left_out[reason] += 1
+            elif "propensities" in each.evidence:
+                lists.append(each)
     if not lists:
-        raise DataError(
-            f"ranker {ranker!r} has no closed list of one ad that a policy for ads drew: ask it for k = 1, "
-            "under auc-ranker, squarecb or another of its kind"
-        )
+        raise DataError(_nothing(ranker, left_out))
+    return ServiceLog(_rounds(lists, rules, store, ranker), left_out)
+
+
+def told(left_out: Mapping[str, int]) -> str:
+    """How many lists were left out and why, in words.
+
+    >>> told({PINNED: 1, FAIR: 1200})
+    '1 with pins, 1,200 under fair exposure'
+    """
+    return ", ".join(f"{count:,} {reason}" for reason, count in left_out.items())
+
+
+def _rounds(lists: list[Impression], rules: RankerSettings, store: Store, ranker: str) -> LoggedRounds:
     done: dict[str, dict[str, float | None]] = {}
     for event in store.events(ranker):
         if event.verdict == "accepted":
@@ -46,9 +76,40 @@ def rounds_of(service: RankingService, ranker: str) -> LoggedRounds:
     return LoggedRounds(_contexts(lists), ads, shown, np.array(rewards), mine, offered, chances)
 
 
-def _counts(shown: Impression) -> bool:
-    drawn = shown.mode == "explore" and not shown.fallback and not shown.pinned_at.any()
-    return drawn and len(shown.order) == 1 and "propensities" in shown.evidence
+def _one_ad(shown: Impression) -> bool:
+    return shown.mode == "explore" and not shown.fallback and len(shown.order) == 1
+
+
+def _changed(shown: Impression, unguarded: frozenset[int]) -> str:
+    """Why what is shown may not be what was drawn; also of lists that stayed so, which are no fair sample."""
+    exposure = shown.exposure
+    if shown.pinned_at.any():
+        return PINNED
+    if exposure is not None and exposure.within is not None and len(exposure.groups) > 1:
+        return FAIR
+    return "" if shown.settings in unguarded else GUARDED
+
+
+def _unguarded(store: Store, ranker: str) -> frozenset[int]:
+    """The versions of settings without guardrails, whatever their policy is."""
+    from rankloop.service import RankerSettings  # noqa: PLC0415
+
+    versions = {each.seq: dict(each.body["settings"]) for each in store.decisions(ranker, kind="settings")}
+    for body in versions.values():
+        body.pop("policy", None)
+    return frozenset(seq for seq, body in versions.items() if RankerSettings.from_json(body, {}).unguarded)
+
+
+def _nothing(ranker: str, left_out: Mapping[str, int]) -> str:
+    if left_out:
+        return (
+            f"ranker {ranker!r} has no closed list whose ad was surely shown as it was drawn: left out were "
+            f"{told(left_out)}, whose propensities are not those of what was shown. Log without these"
+        )
+    return (
+        f"ranker {ranker!r} has no closed list of one ad that a policy for ads drew: ask it for k = 1, "
+        "under auc-ranker, squarecb or another of its kind"
+    )
 
 
 def _chances(lists: list[Impression], ads: tuple[str, ...]) -> tuple[FloatArray, BoolArray]:

@@ -39,6 +39,12 @@ def weighted(log: LoggedRounds, choices: FloatArray) -> Weighted:
     >>> weighted(log, np.array([[1.0, 0.0], [1.0, 0.0]])).weights.tolist()
     [2.0, 0.0]
     """
+    unknown = np.flatnonzero(~np.isfinite(choices).all(axis=-1))
+    if unknown.size:
+        raise SettingError(
+            f"choices must be finite numbers, found others in {unknown.size:,} of {len(log):,} rounds: "
+            "contexts may be too large to be multiplied; divide them by what is usual"
+        )
     if choices.shape != (len(log), len(log.ads)) or np.abs(choices.sum(axis=1) - 1).max() > 1e-6:
         raise SettingError(f"choices must be probabilities of {len(log.ads)} ads in {len(log)} rounds")
     _check_support(log, choices)

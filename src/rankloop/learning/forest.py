@@ -10,6 +10,7 @@ import numpy as np
 from rankloop.types import BoolArray, FloatArray, IntArray, SettingError
 
 ALWAYS = 1e300  # the threshold of a leaf: every row passes
+LARGEST = float(np.finfo(np.float32).max)  # of the numbers that trees are grown with
 FEATURE, THRESHOLD, LEFT, RIGHT, VALUE = range(5)
 
 
@@ -35,7 +36,7 @@ def descend(nodes: FloatArray, roots: IntArray, row: FloatArray) -> FloatArray:
     >>> descend(nodes, np.array([0]), np.array([0.7])).tolist()
     [0.9]
     """
-    single = row.astype(np.float32).astype(np.float64)  # as the trees were grown
+    single = _clipped(row).astype(np.float32).astype(np.float64)  # as the trees were grown
     single = single if single.size else np.zeros(1)
     here = roots
     while True:
@@ -50,11 +51,14 @@ def descend(nodes: FloatArray, roots: IntArray, row: FloatArray) -> FloatArray:
 def grow(rows: FloatArray, clicks: BoolArray, *, trees: int, seed: int) -> Forest:
     """A forest that tells clicks from others; features that never vary are not offered to the trees.
 
+    Values beyond what float32 can hold count as the largest that it can.
+
     >>> rows = np.array([[0.0], [0.1], [0.9], [1.0]] * 5)
     >>> forest = grow(rows, rows[:, 0] > 0.5, trees=10, seed=0)
     >>> bool(forest.chances(np.array([0.95])).mean() > 0.9)
     True
     """
+    rows = _clipped(rows)
     varying = np.flatnonzero(np.ptp(rows, axis=0) > 0)
     if not varying.size:
         leaf = np.array([[0.0, ALWAYS, 0.0, 0.0, clicks.mean()]])
@@ -67,11 +71,20 @@ def grow(rows: FloatArray, clicks: BoolArray, *, trees: int, seed: int) -> Fores
 
 def classifier(rows: FloatArray, clicks: BoolArray, *, trees: int, seed: int) -> Any:
     """The forest as scikit-learn's own object, for whoever scores many rows at once."""
+    return grower()(n_estimators=trees, random_state=seed).fit(rows, clicks)
+
+
+def grower() -> Any:
+    """The class that grows forests; refused with what to install, if it is not there."""
     try:
         from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415
     except ImportError as error:
         raise SettingError("forests are grown by scikit-learn: pip install 'rankloop[ads]'") from error
-    return RandomForestClassifier(n_estimators=trees, random_state=seed).fit(rows, clicks)
+    return RandomForestClassifier
+
+
+def _clipped(rows: FloatArray) -> FloatArray:
+    return np.clip(rows, -LARGEST, LARGEST)
 
 
 def joined(tables: list[FloatArray], starts: IntArray) -> FloatArray:

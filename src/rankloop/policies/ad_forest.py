@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.learning.forest import Forest, descend, grow, joined
+from rankloop.learning.forest import Forest, descend, grow, grower, joined
 from rankloop.policies.batch_selection import BatchSelection
 from rankloop.policies.selection import below_all
 from rankloop.policies.state_fields import state
@@ -46,6 +46,10 @@ class AdForest(BatchSelection):
         super().__post_init__()
         if type(self.trees) is not int or self.trees < 1:
             raise SettingError(f"trees must be a whole number of at least 1, found {self.trees}")
+
+    def check_installed(self) -> None:
+        """Refuse to be served without scikit-learn: the first fit would come many lists later."""
+        grower()
 
     def score(self, query: Query) -> FloatArray:
         """The mean share of clicks over the trees; ads that cannot be the best yet are below all others."""

@@ -63,6 +63,9 @@ class Policy(ABC):
     def __post_init__(self) -> None:  # noqa: B027  # every policy calls that of its parents: it ends here
         """Refuse settings without a meaning; here there are none."""
 
+    def check_installed(self) -> None:  # noqa: B027  # most policies need nothing
+        """Refuse to be served without a package that learning will need; here there is none."""
+
     @abstractmethod
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """Choose `k` candidates to show (all, if there are fewer), with the evidence `learn` will need."""

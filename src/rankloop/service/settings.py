@@ -211,6 +211,7 @@ def check_served(rules: RankerSettings) -> None:
             f"{kind.__name__} learns from lists that are shown, clicked or not, which the log of a service "
             "does not hold yet: choose a policy that learns from clicks alone"
         )
+    policy.check_installed()
 
 
 def _try_out(rules: RankerSettings) -> None:

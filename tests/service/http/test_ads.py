@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
-from rankloop.cli.service_log import rounds_of
+from rankloop.cli import app
+from rankloop.cli.service_log import FAIR, GUARDED, PINNED, log_of
 from rankloop.client import Client, Item
 from rankloop.evaluation import NoSupport, SelfNormalised, weighted
 from rankloop.policies import AdForest, AUCRanker, LinUCB, SelectionPolicy, SquareCB, ThompsonLogistic
-from rankloop.service import Candidate, RankerSettings, RankingService, RequestError, UserEvent
+from rankloop.service import Candidate, FairSettings, RankerSettings, RankingService, RequestError, UserEvent
 from rankloop.service.learning.model import asker_of
 from rankloop.service.settings import Scaling
 from rankloop.store import MemoryStore, SqliteStore
@@ -223,7 +226,7 @@ def test_policies_that_rank_by_features_pass_the_context_on_and_learn_as_ever() 
 def test_a_service_log_says_what_others_would_have_got() -> None:
     service, clock = visited(SquareCB(), visits=200)
     clock.now += 1000
-    log = rounds_of(service, "banner")
+    log = log_of(service, "banner").rounds
     assert (len(log), log.ads, log.contexts.shape) == (200, ("tea", "coffee"), (200, 2))
     right = (log.contexts[:, 0] == 1) == (log.shown == 0)
     np.testing.assert_array_equal(log.rewards, right)
@@ -233,7 +236,63 @@ def test_a_service_log_says_what_others_would_have_got() -> None:
     deterministic, clock = visited(LinUCB(), visits=30)
     clock.now += 1000
     with pytest.raises(NoSupport, match="the policy may show what the log could not"):
-        weighted(rounds_of(deterministic, "banner"), np.full((30, 2), 0.5))
+        weighted(log_of(deterministic, "banner").rounds, np.full((30, 2), 0.5))
     empty, _ = visited(LinUCB(), visits=0)
     with pytest.raises(DataError, match="no closed list of one ad"):
-        rounds_of(empty, "banner")
+        log_of(empty, "banner")
+
+
+@pytest.mark.parametrize(
+    ("rules", "reason"),
+    [
+        ({"fair": FairSettings(shares={"A": 0.1})}, FAIR),
+        ({"freeze_top": True}, GUARDED),
+        ({"max_displacement": 0}, GUARDED),
+        ({"max_explored_pairs": 0}, GUARDED),
+        ({}, PINNED),
+    ],
+)
+def test_lists_that_may_not_be_shown_as_drawn_are_no_rounds(rules: dict[str, Any], reason: str) -> None:
+    clock = Clock()
+    service = RankingService(MemoryStore(), clock=clock)
+    plain = RankerSettings(policy=AUCRanker(epsilon=0.5), window=50)
+    service.create("banner", replace(plain, **rules))
+    pin = 1 if reason == PINNED else None
+    ads = [Candidate("tea", group="A", pinned_at=pin), Candidate("coffee", group="B")]
+    for _ in range(20):
+        service.rank(ads, ranker="banner", k=1)
+    clock.now += 1000
+    service.tick()
+    with pytest.raises(DataError, match=f"left out were 20 {reason}"):
+        log_of(service, "banner")
+    service.configure("banner", plain)
+    for _ in range(5):
+        service.rank([Candidate("tea", group="A"), Candidate("coffee", group="B")], ranker="banner", k=1)
+    clock.now += 1000
+    service.tick()
+    log = log_of(service, "banner")
+    assert (len(log.rounds), log.left_out) == (5, {reason: 20})
+    alone = RankingService(MemoryStore(), clock=clock)  # one group: there is nothing to merge
+    alone.create("banner", replace(plain, fair=FairSettings(shares="equal")))
+    for _ in range(5):
+        alone.rank([Candidate("tea", group="A"), Candidate("coffee", group="A")], ranker="banner", k=1)
+    clock.now += 1000
+    alone.tick()
+    assert len(log_of(alone, "banner").rounds) == 5
+
+
+def test_the_command_says_which_lists_of_a_service_it_left_out(tmp_path: Path) -> None:
+    service = RankingService(SqliteStore(tmp_path / "log.db"), clock=Clock())
+    rules = RankerSettings(policy=AUCRanker(epsilon=0.5), window=50)
+    service.create("banner", replace(rules, freeze_top=True))
+    ads = [Candidate("tea"), Candidate("coffee")]
+    for count in (3, 40):
+        for _ in range(count):
+            service.rank(ads, ranker="banner", k=1)
+        service.configure("banner", rules)
+    service.close()
+    command = ["evaluate", str(tmp_path), "--ranker", "banner", "--policies", "random"]
+    result = CliRunner(env={"COLUMNS": "200"}).invoke(app, command)
+    assert result.exit_code == 0, result.output
+    assert "lists 3 under guardrails" in result.output
+    assert "20 rounds to learn from, 20 to judge by" in result.output

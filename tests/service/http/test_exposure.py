@@ -76,8 +76,9 @@ def test_audit_and_replay_show_the_account(live: Live) -> None:
     assert (line["turned"], line["within"]) == (told["turned"], told["within"])
 
 
-def test_prometheus_sees_who_is_ahead(live: Live) -> None:
+def test_prometheus_sees_how_far_accounts_are_off_and_no_name(live: Live) -> None:
     found = live["admin"].get("/v1/rankers/default/exposure").json()["account"]["groups"]
-    for each in found:
-        gauge = live.metric("rankloop_ranker_exposure_ahead", ranker="default", group=each["group"])
-        assert gauge == pytest.approx(each["ahead"])
+    furthest = max(abs(each["ahead"]) for each in found)
+    assert live.metric("rankloop_ranker_exposure_off", ranker="default") == pytest.approx(furthest)
+    assert live.metric("rankloop_ranker_exposure_groups", ranker="default") == len(found) == 2
+    assert "group=" not in live["rank"].get("/metrics").text

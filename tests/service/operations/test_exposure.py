@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from rankloop.service import Candidate, FairSettings, RankerSettings, RankingService, UserEvent
 from rankloop.service.operations.doctor import doctor
 from rankloop.service.operations.exposure import to_csv
-from rankloop.store import MemoryStore, Store
+from rankloop.store import ExposureTally, GroupTally, MemoryStore, Store
 from tests.service.fairness import LOOK, account_by_hand, of_sellers
 from tests.service.life import Clock, make, some_candidates
 
@@ -169,3 +170,29 @@ def test_the_doctor_misses_groups(store: Store, group: str, reason: str) -> None
     store.submit(lambda transaction: transaction.rankers()).result()
     found = doctor(store, since=0.0, until=1e9, rules={"shop": service.settings("shop")})
     assert any(reason in finding for finding in found.findings), found.findings
+
+
+class Read(list[GroupTally]):
+    """Groups that count how often somebody goes through all of them."""
+
+    times = 0
+
+    def __iter__(self) -> Iterator[GroupTally]:
+        self.times += 1
+        return super().__iter__()
+
+
+def test_a_step_is_read_as_often_with_many_groups_as_with_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = MemoryStore()
+    service = make(store, Clock())
+    service.create("shop", RankerSettings(fair=FAIR))
+    times = []
+    for count in (2, 50):
+        sums = dict.fromkeys(("lists", "candidates", "results", "granted", "due", "lapsed", "clicks"), 3)
+        groups = Read(GroupTally(group=f"g{number}", **sums) for number in range(count))
+        step = ExposureTally(start=0.0, lists=3, held=3, outside=0, turned=0, undone=0, groups=groups)
+        monkeypatch.setattr(store, "exposure", lambda *_, found=step, **__: [found])
+        [told] = service.exposure("shop", since=0.0, until=1.0).steps
+        assert [each.share_of_clicks for each in told.groups] == [pytest.approx(1 / count)] * count
+        times.append(groups.times)
+    assert times[0] == times[1]

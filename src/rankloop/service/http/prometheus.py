@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
@@ -77,15 +77,24 @@ class _Rankers(Collector):
         for ranker, state in health.rankers.items():
             modes.add_metric([ranker, state.mode], 1.0)
         yield modes
-        ahead = GaugeMetricFamily(
-            "rankloop_ranker_exposure_ahead",
-            "looks that a group got more than were due to it, in the account in force",
-            labels=["ranker", "group"],
+        yield from self._exposure(health.rankers)
+
+    def _exposure(self, rankers: Iterable[str]) -> Iterator[Metric]:
+        """Without the names of groups: there may be any number of them, and they may be people's."""
+        off = GaugeMetricFamily(
+            "rankloop_ranker_exposure_off",
+            "looks by which the account of a group is off, ahead or behind: the most of all groups",
+            labels=["ranker"],
         )
-        for ranker in health.rankers:
-            for group, millionths in self._service.account(ranker).items():
-                ahead.add_metric([ranker, group], millionths / LOOK)
-        yield ahead
+        groups = GaugeMetricFamily(
+            "rankloop_ranker_exposure_groups", "groups in the account in force", labels=["ranker"]
+        )
+        for ranker in rankers:
+            if account := self._service.account(ranker):
+                off.add_metric([ranker], max(map(abs, account.values())) / LOOK)
+                groups.add_metric([ranker], len(account))
+        yield off
+        yield groups
 
     def describe(self) -> Iterator[Metric]:
         """Nothing is known before it is asked for."""

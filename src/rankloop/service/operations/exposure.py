@@ -19,6 +19,7 @@ MOST_QUERIES = 20
 FEWEST = 20  # lists of a step of the account
 SUMS = ("lists", "held", "outside", "turned", "undone")
 GROUP_SUMS = ("lists", "candidates", "results", "granted", "due", "lapsed", "clicks")
+SHARED = ("granted", "due", "candidates", "clicks")  # of which a group has a share
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would compute
 
 
@@ -233,6 +234,7 @@ def _step(tally: ExposureTally) -> ExposureStep:
     fulfilled = [_share(each.granted, each.due) for each in groups]
     per_candidate = [_share(each.granted, LOOK * each.candidates) for each in groups]
     impact, selection = _over_largest(fulfilled), _over_largest(per_candidate)
+    totals = {name: sum(getattr(each, name) for each in groups) for name in SHARED}
     ratios = zip(groups, fulfilled, impact, per_candidate, selection, strict=True)
     return ExposureStep(
         start=tally.start,
@@ -243,13 +245,13 @@ def _step(tally: ExposureTally) -> ExposureStep:
         turned=_share(tally.turned, tally.lists),
         undone=tally.undone / LOOK,
         impact_ratio=min((each for each in impact if each is not None), default=None),
-        groups=tuple(_group(each, groups, *rest) for each, *rest in ratios),
+        groups=tuple(_group(each, totals, *rest) for each, *rest in ratios),
     )
 
 
-def _group(each: GroupTally, groups: Sequence[GroupTally], *ratios: float | None) -> GroupExposure:
+def _group(each: GroupTally, totals: Mapping[str, int], *ratios: float | None) -> GroupExposure:
     def part(name: str) -> float | None:
-        return _share(getattr(each, name), sum(getattr(other, name) for other in groups))
+        return _share(getattr(each, name), totals[name])
 
     fulfilled, impact, per_candidate, selection = ratios
     return GroupExposure(
