@@ -126,7 +126,8 @@ class Fold:
         elif isinstance(entry, Decision):
             self._decide(entry)
         elif self.hears_silence and entry.teaches:
-            self._open(entry.query_id, entry.at + self.rules.window, entry.seq)
+            if entry.query_id not in self.open:  # it is, if making room for it has failed before
+                self._open(entry.query_id, entry.at + self.rules.window, entry.seq)
             self._make_room()
         self.position, self.at = entry.seq, entry.at
         if self._changed:
