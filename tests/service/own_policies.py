@@ -108,6 +108,33 @@ class Noting(Policy):
 
 
 @dataclass(kw_only=True, eq=False)
+class Listening(Policy):
+    """Hears silence: counts the lists that were clicked, and those that nobody clicked."""
+
+    name: ClassVar[str] = "listening"
+    learns_from_silence: ClassVar[bool] = True
+    evidence_about: ClassVar[EvidenceAbout] = "documents"
+
+    clicked: Array = field(default_factory=lambda: np.zeros((), np.int64), init=False, repr=False)
+    silent: Array = field(default_factory=lambda: np.zeros((), np.int64), init=False, repr=False)
+
+    def score(self, query: Any) -> FloatArray:
+        """The sum of the features."""
+        return np.asarray(matrix(query).sum(axis=1), dtype=np.float64)
+
+    def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
+        """The best first; equals in random order."""
+        return Ranking(query, greedy(self.score(query), k, rng))
+
+    def learn(self, feedback: Feedback) -> None:
+        """Count."""
+        if feedback.clicks.any():
+            self.clicked = self.clicked + 1
+        else:
+            self.silent = self.silent + 1
+
+
+@dataclass(kw_only=True, eq=False)
 class Choosy(Positional):
     """Cannot learn from lists of three, and says so with an error of no special kind."""
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from rankloop.policies import PDGD
-from rankloop.service import Candidate, RankerSettings, RankingService, RankResponse, UserEvent
-from rankloop.store import SqliteStore, StoreError
+from rankloop.service import Candidate, RankerSettings, RankingService, RankResponse, RequestError, UserEvent
+from rankloop.store import Decision, MemoryStore, SqliteStore, StoreError, write
 from tests.service.faults import FaultyStore, settle
 from tests.service.follower import in_force
 from tests.service.life import Clock, make
@@ -83,6 +83,37 @@ def test_a_decision_that_could_not_be_written_down_is_not_in_force(
     assert in_force(service, ["shop"]) == before
     decide(service)  # and it can be decided again
     assert in_force(service, ["shop"]) != before
+
+
+# what this release cannot read, or has no room for
+
+
+def test_settings_of_fair_exposure_that_cannot_be_read_break_only_their_ranker(tmp_path: Path) -> None:
+    settings = {**RULES.to_json(), "fair": {"shares": "equal", "of_a_later_release": 1}}
+    with SqliteStore(tmp_path / "log.db") as store:
+        make(store).create("other", RULES)
+        later = Decision(at=0.0, ranker="shop", kind="settings", body={"settings": settings})
+        write(store, lambda log: log.append(later))
+        service = make(store, prefix="r")
+        health = service.health().rankers
+        assert (health["shop"].broken, health["other"].broken) == (True, False)
+        assert "of_a_later_release" in health["shop"].trouble
+        shown = service.rank([Candidate("a"), Candidate("b")], ranker="shop")
+        assert shown.object_ids == ["a", "b"], "the caller's order"
+        settle(store)
+        assert verdict(service, shown) == "accepted"
+
+
+@pytest.mark.parametrize(("features", "context"), [(1, 3), (3, 1)], ids=["of who asks", "of candidates"])
+def test_a_request_that_is_refused_for_its_features_adds_none(features: int, context: int) -> None:
+    service = make(MemoryStore())
+    service.create("shop", replace(RULES, max_features=2))
+    candidates = [Candidate("a", {f"price {number}": 1.0 for number in range(features)})]
+    asks = {f"age {number}": 1.0 for number in range(context)}
+    with pytest.raises(RequestError, match="max_features"):
+        service.rank(candidates, ranker="shop", context=asks)
+    assert not service.store.decisions("shop", kind="schema")
+    assert not service.store.decisions("shop", kind="context")
 
 
 # two services on one file

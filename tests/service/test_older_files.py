@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,10 @@ import numpy as np
 import pytest
 
 from rankloop.service import RankerSettings, RankingService, UserEvent
-from rankloop.store import SqliteStore
+from rankloop.store import MemoryStore, SqliteStore
+from tests.service.faults import settle
 from tests.service.life import Clock, make, some_candidates, state
+from tests.service.own_policies import Listening
 
 DATA = Path(__file__).parent / "data"
 EXPECTED: dict[str, Any] = json.loads((DATA / "log-version-2.json").read_text())
@@ -84,6 +87,31 @@ def test_an_open_list_of_a_release_without_values_is_still_open(tmp_path: Path) 
         assert service.health().rankers["shop"].open == 1
         service.flush("shop")
         assert service.model("shop").lists == 1
+
+
+def test_an_open_list_of_a_release_that_did_not_keep_when_it_was_shown_takes_clicks_in_a_longer_window(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Snapshots of form 3 knew only when a list closes, and nothing of lists that closed early."""
+    store, clock, rules = MemoryStore(), Clock(), RankerSettings(policy=Listening(), window=60.0)
+    service = make(store, clock, policies=[Listening])
+    service.create("shop", rules)
+    shown = service.rank(some_candidates(np.random.default_rng(1)), ranker="shop")
+    settle(store)
+    service.close()
+    newer = ("early", "heard_since", "shown_at")
+    told = {name: value for name, value in store.kept[-1].body.items() if name not in newer}
+    assert shown.query_id in told["open"]
+    store.kept = [replace(store.kept[-1], body=told | {"form": 3})]
+    service = make(store, clock, prefix="new", policies=[Listening])
+    service.configure("shop", replace(rules, window=180.0))
+    clock.now += 120.0
+    assert service.record([UserEvent(shown.query_id, shown.object_ids[2])])[0].verdict == "accepted"
+    clock.now += 120.0
+    service.tick()
+    assert int(state(service)["clicked"]) == service.model("shop").lists == 1
+    assert service.health().rankers["shop"].early == 0
+    assert not caplog.records, "the snapshot was of use"
 
 
 def test_life_goes_on(path: Path) -> None:

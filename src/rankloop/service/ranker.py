@@ -22,7 +22,6 @@ from rankloop.service.learning.in_force import InForce, in_force
 from rankloop.service.learning.model import Model
 from rankloop.service.learning.scaling import scale_of
 from rankloop.service.learning.view import View
-from rankloop.service.serving.candidates import Candidates
 from rankloop.service.serving.request import RankRequest, context_by_column
 from rankloop.service.serving.seeds import sticky_seed
 from rankloop.service.serving.serve import NO_CONTEXT, Draft, serve
@@ -119,17 +118,17 @@ class Ranker:
                 self._view = replace(self._view, in_force=after)
             return self._view
 
-    def extend(self, names: list[str], kind: Literal["schema", "context"] = "schema") -> View:
-        """A view whose schema, of candidates or of who asks, has these features."""
+    def extend(self, names: Mapping[Literal["schema", "context"], Sequence[str]]) -> View:
+        """A view whose schemas, of candidates and of who asks, have these features; all are added or none."""
         at, start = self._clock(), self._view.in_force
 
         def job(transaction: Transaction) -> None:
             terms = start.within(transaction, self.name, self._known)
-            known = getattr(terms, kind)
-            fresh = [name for name in names if name not in known]
-            self._check_room(fresh, len(known), terms)
-            if fresh:
-                body = {"names": fresh}
+            known = {"schema": terms.schema, "context": terms.context}
+            fresh = {kind: [each for each in names[kind] if each not in known[kind]] for kind in names}
+            for kind, added in fresh.items():
+                self._check_room(added, len(known[kind]), terms)
+            for kind, body in ((kind, {"names": added}) for kind, added in fresh.items() if added):
                 transaction.append(Decision(at=transaction.time(at), ranker=self.name, kind=kind, body=body))
 
         write(self._store, job)
@@ -148,10 +147,10 @@ class Ranker:
     def prepare(self, request: RankRequest, query_id: str) -> Draft:
         """Make a list; nothing is written down but new features."""
         self._check_size(request)
-        view, raw = self._features(request.candidates)
+        view, raw = self._features(request)
         context = NO_CONTEXT
         if request.context or view.in_force.context:
-            view, context = self._context(view, request.context)
+            context = context_by_column(request.context, view.in_force.context)
         person = request.session_id or request.client_id
         words = (person, request.user_query) if person else (query_id,)
         seed, at = sticky_seed(self.name, *words), self._clock()
@@ -222,26 +221,21 @@ class Ranker:
                 self._reading_account = True
                 job.add_done_callback(done)
 
-    def _features(self, candidates: Candidates) -> tuple[View, FloatArray]:
-        """The candidates' features, and the view whose columns they have."""
-        view = self._view
+    def _features(self, request: RankRequest) -> tuple[View, FloatArray]:
+        """The candidates' features, and the view whose columns they and those of who asks have."""
+        view, candidates = self._view, request.candidates
         names, schema = self._usual
-        if candidates.names is names and view.in_force.schema is schema:  # nothing to look up
+        usual = candidates.names is names and view.in_force.schema is schema  # nothing to look up
+        unknown = [] if usual else candidates.new_names(view.in_force.schema)
+        asking = [name for name in request.context if name not in view.in_force.context]
+        if unknown or asking:
+            view = self.extend({"schema": unknown, "context": asking})
+        elif usual:
             return view, candidates.values
-        unknown = candidates.new_names(view.in_force.schema)
-        if unknown:
-            view = self.extend(unknown)
         raw = candidates.by_column(view.in_force.schema)
         if raw is candidates.values and isinstance(candidates.names, tuple):
             self._usual = candidates.names, view.in_force.schema
         return view, raw
-
-    def _context(self, view: View, context: Mapping[str, float | None]) -> tuple[View, FloatArray]:
-        """The features of who asks, and the view whose columns they have."""
-        unknown = [name for name in context if name not in view.in_force.context]
-        if unknown:
-            view = self.extend(unknown, "context")
-        return view, context_by_column(context, view.in_force.context)
 
     # learning
 

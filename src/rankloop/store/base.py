@@ -161,7 +161,10 @@ class EventLog(Protocol):
         ...
 
     def logged(self, ranker: str, *, after: int = 0, until: int | None = None) -> Iterator[Logged]:
-        """The same with the lists that were shown, in order: what a model folds that learns from silence."""
+        """The same with the lists that were shown, in order: what a model folds that learns from silence.
+
+        What a list holds is not read, so that one that is damaged stops nobody.
+        """
         ...
 
     def snapshot(

@@ -27,6 +27,7 @@ from rankloop.store.records import (
     GradeTally,
     GroupTally,
     Impression,
+    ListEntry,
     Logged,
     Shown,
     Snapshot,
@@ -124,7 +125,9 @@ class MemoryStore:
         for each in self._all(ranker, after):
             if until is not None and each.seq > until:
                 return
-            if not isinstance(each, Event) or each.verdict in COUNTED:
+            if isinstance(each, Impression):
+                yield _list_entry(each)
+            elif isinstance(each, Decision) or each.verdict in COUNTED:
                 yield each
 
     def snapshot(
@@ -407,6 +410,12 @@ class _MemoryTransaction:
             if isinstance(each, Event) and each.verdict in JOINED:
                 store.known.setdefault(each.event_id, set()).add(each.seq)
         store.kept, store.head = self._kept, self._head
+
+
+def _list_entry(shown: Impression) -> ListEntry:
+    return ListEntry(
+        seq=shown.seq, at=shown.at, ranker=shown.ranker, query_id=shown.query_id, teaches=shown.teaches
+    )
 
 
 def _parts(lists: Sequence[Impression], parts: int, least: int) -> list[Sequence[Impression]]:

@@ -100,6 +100,17 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ListEntry:
+    """As much of an impression as a fold needs when it comes to it; the rest is read when the list closes."""
+
+    seq: int
+    at: float
+    ranker: str
+    query_id: str
+    teaches: bool  # whether a policy may learn from it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
     """Something a user did, and what was made of it."""
 
@@ -145,7 +156,7 @@ class Snapshot:
 
 
 Entry: TypeAlias = Event | Decision  # what a model is a fold of; impressions are looked up
-Logged: TypeAlias = Impression | Event | Decision  # ... and where a list without a click teaches, too
+Logged: TypeAlias = ListEntry | Event | Decision  # ... and where a list without a click teaches, too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ GAUGES = {
     "lists": "lists learned from",
     "open": "lists with clicks whose window has not closed",
     "refused": "lists that could not be learned from",
+    "early": "lists closed before their window, because too many were open",
     "unlogged": "lists that could not be written down",
 }
 

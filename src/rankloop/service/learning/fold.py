@@ -53,6 +53,7 @@ class OpenList:
     """A list that got clicks or grades and still takes more."""
 
     closes_at: float
+    shown_at: float
     done: dict[int, dict[str, float | None]] = field(
         default_factory=dict
     )  # by position and action: its value
@@ -85,11 +86,14 @@ class Fold:
         self.lists = self.width = 0
         self.refused = 0  # lists nobody could learn from
         self.trouble = ""  # why the last of them was refused
+        self.early = 0  # lists closed before their window, because too many were open
         self.unkept = 0  # versions since the snapshot it came from, or since the last one it gave
         self.open: dict[str, OpenList] = {}
         self._closing: list[tuple[float, int, str]] = []  # a heap: closes_at, number of the list, its id
         self._changed = False  # by the entry that is being applied
         self._given = rules
+        self._judged_by = self.rules.window  # by which events got their verdicts, whatever rules are given
+        self.heard_since = 0 if self.hears_silence else None  # later lists are learned also without a click
         self._targets = sorted(set(targets))
         self._marks: dict[int, Model] = {}
 
@@ -126,8 +130,9 @@ class Fold:
         elif isinstance(entry, Decision):
             self._decide(entry)
         elif self.hears_silence and entry.teaches:
-            self._open(entry.query_id, entry.at + self.rules.window, entry.seq)
-            self._make_room()
+            if entry.query_id not in self.open:  # it is, if making room for it has failed before
+                self._open(entry.query_id, entry.at + self.rules.window, entry.seq, shown_at=entry.at)
+            self._make_room(entry.at)
         self.position, self.at = entry.seq, entry.at
         if self._changed:
             self.version, self._changed = entry.seq, False
@@ -146,23 +151,33 @@ class Fold:
         if event.position is None or event.list_seq is None or event.closes_at is None:
             return
         if event.query_id not in self.open:
-            if self.hears_silence:  # it was learned when its window closed, and is learned once
+            if self.heard_since is not None and event.list_seq > self.heard_since:  # it is learned once
                 return
             if event.verdict == "late" and not self.rules.learn_late:
                 return
-            self._open(event.query_id, event.closes_at, event.list_seq)
+            shown_at = event.closes_at - self._judged_by
+            self._open(event.query_id, event.closes_at, event.list_seq, shown_at=shown_at)
         elif event.verdict == "late" and not self.rules.learn_late:
             return
         self.open[event.query_id].done.setdefault(event.position, {})[event.action] = event.value
-        self._make_room()
+        self._make_room(event.at)
 
-    def _open(self, query_id: str, closes_at: float, number: int) -> None:
-        self.open[query_id] = OpenList(closes_at)
+    def _open(self, query_id: str, closes_at: float, number: int, *, shown_at: float) -> None:
+        self.open[query_id] = OpenList(closes_at, shown_at)
         heapq.heappush(self._closing, (closes_at, number, query_id))
 
-    def _make_room(self) -> None:
+    def _make_room(self, now: float) -> None:
         if len(self.open) > self.rules.max_open:
+            early = self.closes_next > now  # what came late closes at once
             self._close_next()
+            self.early += early
+
+    def _lengthen(self, window: float) -> None:
+        """Open lists take clicks as long as the new window says; a shorter one leaves them as they are."""
+        for each in self.open.values():
+            each.closes_at = max(each.closes_at, each.shown_at + window)
+        self._closing = [(self.open[name].closes_at, number, name) for _, number, name in self._closing]
+        heapq.heapify(self._closing)
 
     def _close(self, *, until: float) -> None:
         while self._closing and self._closing[0][0] <= until:
@@ -222,12 +237,23 @@ class Fold:
         after = self.in_force.after(decision, self.known)
         if after.trouble and not self._given:
             raise HistoryError(after.trouble)
+        window = after.rules.window
         if self._given:
             after = replace(after, rules=self._given, trouble="")
         act = acts.get(decision.kind)  # others change only what is in force
         if act is not None:
             act(decision, after)
-        self.in_force = after
+        if after.rules.window > self.rules.window:
+            self._lengthen(after.rules.window)
+        self.in_force, self._judged_by = after, window
+        self._hear_from(decision.seq)
+
+    def _hear_from(self, seq: int) -> None:
+        """Lists after an entry are heard, if silence is; if it was before, earlier ones were, too."""
+        if not self.hears_silence:
+            self.heard_since = None
+        elif self.heard_since is None:
+            self.heard_since = seq
 
     def _settings(self, decision: Decision, after: InForce) -> None:
         before, rules, first = self.rules, after.rules, self.position == 0
@@ -268,7 +294,8 @@ class Fold:
         self.policy, self.scale = other.policy, other.scale
         self.lists, self.width = other.lists, other.width
         self.open, self._closing = other.open, other._closing
-        self.refused, self.trouble = other.refused, other.trouble
+        self.refused, self.trouble, self.early = other.refused, other.trouble, other.early
+        self.heard_since = other.heard_since
         self._changed = True
 
     def _mark(self, seq: int) -> None:
@@ -287,6 +314,8 @@ class Fold:
             "width": self.width,
             "refused": self.refused,
             "trouble": self.trouble,
+            "early": self.early,
+            "heard_since": self.heard_since,
             "without": sorted(self.without),
             "open": {
                 query_id: [
@@ -295,6 +324,7 @@ class Fold:
                 ]
                 for query_id, each in self.open.items()
             },
+            "shown_at": {query_id: each.shown_at for query_id, each in self.open.items()},
             "form": FORM,
         }
         arrays = {f"policy.{name}": value for name, value in self.policy.state().items()}
@@ -319,19 +349,24 @@ class Fold:
         fold = cls(snapshot.ranker, past, known, without=forgotten, rules=rules, targets=targets)
         fold.position, fold.at, fold.version = snapshot.seq, snapshot.at, body["version"]
         first = 0 if body.get("form", 1) > 1 else 1  # positions were once counted from 0
+        fold._judged_by, shown_at = in_force.rules.window, body.get("shown_at", {})  # since form 4
         for query_id, (closes_at, number, done) in body["open"].items():
-            fold.open[query_id] = OpenList(closes_at, {at + first: _values(did) for at, did in done})
+            shown = shown_at.get(query_id, closes_at - fold._judged_by)
+            fold.open[query_id] = OpenList(closes_at, shown, {at + first: _values(did) for at, did in done})
             heapq.heappush(fold._closing, (closes_at, number, query_id))
+        fold.heard_since = body.get("heard_since", 0)  # since form 4
         if rules is not None:  # nothing was learned yet under these rules
             fold.in_force = replace(in_force, rules=rules, trouble="")
+            fold._hear_from(snapshot.seq)
             return fold
         if in_force.trouble:
             raise HistoryError(in_force.trouble)
         fold.in_force = in_force
         fold.lists, fold.width, fold.refused = body["lists"], body["width"], body["refused"]
-        fold.trouble = body.get("trouble", "")
+        fold.trouble, fold.early = body.get("trouble", ""), body.get("early", 0)
         fold.policy = fold.rules.policy.from_state(_part("policy.", snapshot))
         fold.scale = scale_of(fold.rules.scaling, _part("scale.", snapshot))
+        fold._hear_from(snapshot.seq)
         return fold
 
 
@@ -348,7 +383,7 @@ def entries_for(fold: Fold, store: Store, *, until: int | None = None) -> Iterat
             return
 
 
-FORM = 3  # of snapshots' bodies
+FORM = 4  # of snapshots' bodies
 
 
 def _values(did: Mapping[str, float | None] | Iterable[str]) -> dict[str, float | None]:

@@ -41,7 +41,8 @@ class InForce:
     """Settings, mode, schema and closed lists after a decision of the log.
 
     Settings that this process cannot read, because they name a policy it does not have, leave `trouble`: the
-    ranker then shows the caller's order, and its events are taken in by what can be read of its settings.
+    ranker then shows the caller's order, and its events are taken in by what can be read of its settings. An
+    exposure account that cannot be read is not kept meanwhile.
     """
 
     position: int = 0  # the last decision that was folded
@@ -101,9 +102,16 @@ def _readable(data: Mapping[str, Any], known: Catalogue) -> tuple[RankerSettings
         return RankerSettings.from_json(data, known), ""
     except (RankloopError, TypeError, ValueError, KeyError) as error:
         rest = {name: value for name, value in data.items() if name in READABLE}
-        if rest.get("fair") is not None:
-            rest["fair"] = FairSettings.from_json(rest["fair"])
+        rest["fair"] = _readable_fair(rest.get("fair"))
         return RankerSettings(**rest), f"its settings cannot be read: {error}"
+
+
+def _readable_fair(data: Any) -> FairSettings | None:
+    """How exposure is shared; None also if this process cannot read it."""
+    try:
+        return None if data is None else FairSettings.from_json(data)
+    except (RankloopError, TypeError, ValueError, KeyError):
+        return None
 
 
 def _longer(schema: Mapping[str, int], names: Iterable[str]) -> dict[str, int]:

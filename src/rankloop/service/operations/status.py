@@ -50,6 +50,7 @@ class RankerHealth:
     lists: int  # learned from
     open: int  # lists with clicks whose window has not closed
     refused: int  # lists that could not be learned from
+    early: int  # lists closed before their window, because too many were open
     unlogged: int  # lists that could not be written down
     ignored: tuple[str, ...]  # features that the policy cannot take in
     broken: bool  # it shows the caller's order
@@ -68,6 +69,7 @@ class RankerHealth:
             lists=view.model.lists,
             open=len(fold.open) if fold else 0,
             refused=fold.refused if fold else 0,
+            early=fold.early if fold else 0,
             unlogged=ranker.unlogged,
             ignored=view.ignored,
             broken=ranker.broken,
@@ -88,6 +90,11 @@ class RankerHealth:
             yield f"ignores {names}: its policy takes no more features; configure it with relearn to use all"
         if self.refused:
             yield f"could not learn from {self.refused} lists; the last one: {self.refusal}"
+        if self.early:
+            yield (
+                f"closed {self.early} lists before their window, so that later clicks are not learned with "
+                "them: more were open than max_open; raise it to what is shown within a window"
+            )
 
 
 @dataclass(frozen=True, slots=True)

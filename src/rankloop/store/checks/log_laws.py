@@ -22,7 +22,7 @@ from rankloop.store.checks.samples import (
     same_arrays,
 )
 from rankloop.store.exposure import rows_of, sums_of
-from rankloop.store.records import COUNTED, Decision, Verdict
+from rankloop.store.records import COUNTED, Decision, ListEntry, Verdict
 
 VERDICTS: tuple[Verdict, ...] = (
     *("accepted", "duplicate", "late", "orphan"),
@@ -36,6 +36,8 @@ def entries_are_numbered_in_order(store: Store) -> None:
     equal([each.seq for each in store.entries("shop")], [2, 3], "a model folds events and decisions")
     equal([each.seq for each in store.logged("shop")], [1, 2, 3], "and lists, if it learns from silence")
     equal([each.seq for each in store.logged("shop", after=1, until=2)], [2], "entries between two")
+    entry = ListEntry(seq=1, at=10.0, ranker="shop", query_id="q1", teaches=True)
+    equal(next(iter(store.logged("shop"))), entry, "of a list, a model folds no more than that it was shown")
 
 
 def a_list_comes_back_to_the_bit(store: Store) -> None:

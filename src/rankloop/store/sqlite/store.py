@@ -9,7 +9,6 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from itertools import takewhile
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -29,6 +28,7 @@ from rankloop.store.records import (
     ExposureTally,
     GradeTally,
     Impression,
+    ListEntry,
     Logged,
     Snapshot,
     Traffic,
@@ -165,7 +165,7 @@ class SqliteStore:
     def logged(self, ranker: str, *, after: int = 0, until: int | None = None) -> Iterator[Logged]:
         """The lists that were shown, the counted events and the decisions, in order."""
         last = self._head_seq() if until is None else until  # all parts end at the same entry
-        lists = takewhile(lambda each: each.seq <= last, self.impressions(ranker, after=after))
+        lists = self._list_entries(ranker, after, last)
         entries = self.entries(ranker, after=after, until=last)
         return heapq.merge(lists, entries, key=lambda each: each.seq)
 
@@ -351,6 +351,16 @@ class SqliteStore:
         while page := self._events(ranker, condition, (after, until)):
             yield from page
             after = page[-1].seq
+
+    def _list_entries(self, ranker: str, after: int, until: int) -> Iterator[ListEntry]:
+        query = (
+            "SELECT seq, at, query_id, teaches FROM impressions"
+            f" WHERE ranker = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT {PAGE}"
+        )
+        while page := self._rows(query, (ranker, after, until)):
+            for seq, at, query_id, teaches in page:
+                yield ListEntry(seq=seq, at=at, ranker=ranker, query_id=query_id, teaches=bool(teaches))
+            after = page[-1][0]
 
     def _events(self, ranker: str | None, condition: str, values: Sequence[object]) -> list[Event]:
         whose = "ranker = ?" if ranker is not None else "? IS NULL"
