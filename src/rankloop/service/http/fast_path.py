@@ -14,10 +14,9 @@ from litestar.types import ASGIApp, Receive, Send
 from msgspec import MsgspecError
 
 from rankloop.service.http.context import AppContext
-from rankloop.service.http.decoding import decoder
+from rankloop.service.http.decoding import RankDecoder
 from rankloop.service.http.keys import bearer
 from rankloop.service.http.routes.rank import PATH
-from rankloop.service.http.schemas import RankBody
 from rankloop.types import RankloopError
 
 WRONG = (
@@ -34,7 +33,7 @@ class FastPath:
 
     def __init__(self, app: ASGIApp, context: AppContext) -> None:
         self._app, self._context = app, context
-        self._decode = decoder(RankBody).decode
+        self._decode = RankDecoder().decode  # its own: the names that it expects are those of its callers
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """Answer, or pass on."""
