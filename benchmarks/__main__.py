@@ -168,6 +168,8 @@ def show_fair(rows: list[Row]) -> None:
         times = [f"{row[key]:.0f}" for key in ("plain_us", "deep_us", "due_us", "merge_us")]
         target = f"{row['target_us']:.0f}" if row["target_us"] else ""
         table.add_row(str(row["name"]), str(row["groups"]), str(row["shown"]), *times, target)
+    if rows:
+        CONSOLE.print(table)
 
 
 def show_recommend(rows: list[Row]) -> None:

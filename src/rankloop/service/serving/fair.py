@@ -39,6 +39,11 @@ class Account:
         """Whether there is anything to share: one group gets everything."""
         return len(self.names) > 1
 
+    @property
+    def pressed(self) -> bool:
+        """Whether it is within a look of its tolerance: then the next list is likely to be merged."""
+        return self.binds and max(map(abs, self.ahead)) + LOOK > self.fair.tolerance * LOOK
+
     def due(self, k: int) -> IntArray:
         """The looks that each group is due of the first `k` positions, [m]."""
         return self.fair.due(self.names, self.counts, k)
@@ -89,11 +94,13 @@ def merged(
     pins: Mapping[int, int],
     k: int,
     seed: int,
+    keep: bool = True,
 ) -> Merge:
     """The list that was drawn of the `free` candidates, merged so that it is within the account's tolerance.
 
     Positions are settled by pages of ten, with what the pins there give to their groups; `certain` orders are
-    among the free candidates, and without any the order drawn is.
+    among the free candidates, and without any the order drawn is. With `keep`, pages that are within the
+    tolerance as they were drawn stay so.
     """
     positions = Positions.around(account, pins, k)
     found = fair_list(
@@ -107,7 +114,7 @@ def merged(
         rng=generator(seed ^ 1),  # apart from what the policy drew, which depends on k
         method="pages",
         pages=positions.pages,
-        keep=True,
+        keep=keep,
     )
     return Merge(drawn=drawn, order=found.order.tolist(), violated=found.violated)
 

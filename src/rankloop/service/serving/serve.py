@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 import numpy as np
 
 from rankloop.policies import ExploresUncertain, Policy
+from rankloop.service.fair import PAGE
 from rankloop.service.learning.model import asker_of
 from rankloop.service.learning.view import View
 from rankloop.service.serving.fair import HELD, Account, Merge, account_of, exposed, merged, stays
@@ -200,12 +201,15 @@ def listed(
         among = certain[np.ix_(free, free)] if pins and certain is not None else certain
         part, standing = (query.take(free), scores[free]) if pins else (query, scores)
         plain = not pins and view.in_force.rules.unguarded
-        choice = _choose(policy, part, standing, among, room, view, seed, None)
-        if account and account.binds and not (plain and stays(account, choice.rows)):
-            codes = account.codes[free]
-            choice = _choose(policy, part, standing, among, room, view, seed, codes)
+        codes = account.codes[free] if account and account.binds else None
+        deep = account is not None and account.pressed  # a guess that saves drawing twice: lists are the same
+        choice = _choose(policy, part, standing, among, room, view, seed, codes if deep else None)
+        if account and codes is not None and not (plain and stays(account, choice.rows)):
+            if not deep:
+                choice = _choose(policy, part, standing, among, room, view, seed, codes)
             known = among if mode == "explore" else None  # without experiments, the order by score is kept to
-            merge = merged(account, choice.drawn, known, free=free, pins=pins, k=k, seed=seed)
+            keep = not plain or k > PAGE  # the only page of a plain list was just found not to stay
+            merge = merged(account, choice.drawn, known, free=free, pins=pins, k=k, seed=seed, keep=keep)
             choice = _held(choice, merge, standing, room, view.in_force.rules)
     shown = free[choice.rows]
     tried = shown if choice.merge is None or choice.tried == choice.rows else free[choice.tried]
