@@ -1,0 +1,95 @@
+"""Columns of the log's tables, shared by every store that is a database: a record as a row, and back.
+
+A field that is stored as it is takes its name here, and its column in each schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from rankloop.store.codec import pack, unpack
+from rankloop.store.records import Event, Exposure, Impression
+
+IMPRESSION_COLUMNS = (
+    *("seq", "at", "ranker", "query_id", "user_query", "client_id", "session_id"),
+    *("model", "settings", "mode", "policy", "seed", "k", "teaches", "fallback", "digest"),
+    *("pairs", "settled", "explored", "cost", "user"),
+)
+LIST_COLUMNS = (*IMPRESSION_COLUMNS, "shown", "exposure")
+PAYLOAD_COLUMNS = ("seq", "object_ids", "groups", "arrays")
+EVENT_COLUMNS = tuple(Event.__dataclass_fields__)
+WHOLE_COLUMNS = (*IMPRESSION_COLUMNS, "exposure", *PAYLOAD_COLUMNS[1:])  # of a list and its payload
+
+_impression_values = attrgetter(*IMPRESSION_COLUMNS[2:])  # without seq and at, which the log gives
+_event_values = attrgetter(*EVENT_COLUMNS[2:])
+
+
+def list_row(shown: Impression, seq: int, at: float) -> tuple[Any, ...]:
+    """A list in the order of `LIST_COLUMNS`."""
+    return (seq, at, *_impression_values(shown), texts(shown.shown), exposure_text(shown.exposure))
+
+
+def payload_row(shown: Impression, seq: int) -> tuple[Any, ...]:
+    """What a list holds, in the order of `PAYLOAD_COLUMNS`."""
+    arrays = {"features": shown.features, "pinned_at": shown.pinned_at, "order": shown.order}
+    if shown.context.size:
+        arrays["context"] = shown.context
+    arrays |= {f"evidence.{name}": value for name, value in shown.evidence.items()}
+    return seq, texts(shown.object_ids), texts(shown.groups), pack(arrays)
+
+
+def event_row(event: Event, seq: int, at: float) -> tuple[Any, ...]:
+    """An event in the order of `EVENT_COLUMNS`."""
+    return (seq, at, *_event_values(event))
+
+
+def impression_from(row: Sequence[Any]) -> Impression:
+    """A list from a row of `WHOLE_COLUMNS`."""
+    *plain, exposure, object_ids, groups, arrays = row
+    values = unpack(arrays)
+    known = dict(zip(IMPRESSION_COLUMNS, plain, strict=True))
+    return Impression(
+        **known | {"teaches": bool(known["teaches"])},
+        object_ids=texts_from(object_ids),
+        groups=texts_from(groups),
+        features=values.pop("features"),
+        pinned_at=values.pop("pinned_at"),
+        order=values.pop("order"),
+        context=values.pop("context", np.zeros(0)),
+        exposure=exposure_from(exposure),
+        evidence={name.removeprefix("evidence."): value for name, value in values.items()},
+    )
+
+
+def event_from(row: Sequence[Any]) -> Event:
+    """An event from a row of `EVENT_COLUMNS`."""
+    return Event(**dict(zip(EVENT_COLUMNS, row, strict=True)))
+
+
+def texts(values: Sequence[str]) -> str:
+    """Many short texts as one, in JSON: for every list, so that it must be quick.
+
+    >>> texts_from(texts(["a", "b"]))
+    ['a', 'b']
+    """
+    return msgspec.json.encode(values).decode()
+
+
+def texts_from(stored: str) -> list[str]:
+    """What was put together."""
+    return msgspec.json.decode(stored, type=list[str])
+
+
+def exposure_text(exposure: Exposure | None) -> str | None:
+    """As JSON."""
+    return None if exposure is None else msgspec.json.encode(exposure).decode()
+
+
+def exposure_from(text: str | None) -> Exposure | None:
+    """What was stored."""
+    return None if text is None else msgspec.json.decode(text, type=Exposure)
