@@ -19,7 +19,7 @@ def describe(policy: Policy) -> dict[str, Any]:
 
     >>> from rankloop.policies import EpsilonGreedy
     >>> describe(EpsilonGreedy(epsilon=0.2))["settings"]
-    {'scorer': {'part': 'linear'}, 'learning_rate': 0.001, 'epsilon': 0.2}
+    {'scorer': {'part': 'linear'}, 'learning_rate': 0.001, 'pairing': 'adjacent', 'epsilon': 0.2}
     """
     if not policy.name:
         raise SettingError(
@@ -29,13 +29,19 @@ def describe(policy: Policy) -> dict[str, Any]:
     return {"name": policy.name, "settings": {name: _plain(name, value) for name, value in settings.items()}}
 
 
-def build(spec: Spec, known: Catalogue) -> Policy:
+def build(spec: Spec, known: Catalogue, *, logged: bool = False) -> Policy:
     """The policy that a description describes.
+
+    One that was `logged` had every setting of its day: where a later one is missing, the policy did what it
+    says in its `former` settings, whatever the default is now.
 
     >>> from rankloop.spelling import catalogue
     >>> certainty = {"part": "sure", "level": 0.8}
     >>> build({"name": "pairrank", "settings": {"certainty": certainty}}, catalogue()).certainty
     Sure(level=0.8)
+    >>> old = {"name": "ranknet", "settings": {"learning_rate": 0.01}}
+    >>> build(old, catalogue()).pairing, build(old, catalogue(), logged=True).pairing
+    ('adjacent', 'all')
     """
     name, settings = spec.get("name"), spec.get("settings", {})
     if not isinstance(name, str) or not isinstance(settings, Mapping):
@@ -47,8 +53,9 @@ def build(spec: Spec, known: Catalogue) -> Policy:
     for setting in settings:
         if setting not in names:
             raise SettingError(f"{name} has no setting {setting!r}: {suggestion(str(setting), names)}")
+    given = {**kind.former, **settings} if logged else settings
     try:
-        return kind(**{setting: _value(setting, value) for setting, value in settings.items()})
+        return kind(**{setting: _value(setting, value) for setting, value in given.items()})
     except TypeError as error:
         raise SettingError(f"policy {name!r}: {error}") from error
 

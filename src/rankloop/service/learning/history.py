@@ -84,7 +84,7 @@ class History:
         """The rules of a version."""
         decisions = self._store.decisions(self._ranker, kind="settings")
         body = next(each.body for each in decisions if each.seq == version)
-        return RankerSettings.from_json(body["settings"], self.known)
+        return RankerSettings.from_json(body["settings"], self.known, logged=True)
 
     def fair(self, version: int) -> FairSettings | None:
         """How exposure was shared by the rules of a version, whatever their policy is."""
