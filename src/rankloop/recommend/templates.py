@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,6 +14,23 @@ from rankloop.recommend.reasons import Part, Reasons
 
 LEAST_SHARE = 0.02  # smaller parts are not worth a sentence
 OFTEN = 2  # mentions that make "often"
+
+
+def explanation(
+    reasons: Reasons,
+    taste: Taste,
+    catalogue: Catalogue,
+    *,
+    user: int | None = None,
+    phrases: Phrases | None = None,
+) -> list[str]:
+    """What to tell a person: the parts of the score, then two features of the item that reviewers praise."""
+    aspects = reasons.aspects or shared_features(catalogue, reasons.item, user)
+    named = replace(reasons, aspects=aspects[:2])
+    return [
+        *sentences(replace(reasons, aspects=()), taste, catalogue),
+        *feature_sentences(named, catalogue, user=user, phrases=phrases),
+    ]
 
 
 def sentences(
@@ -41,9 +59,16 @@ def sentences(
     return [*said[:limit], *feature_sentences(reasons, catalogue, user=user)]
 
 
-def feature_sentences(reasons: Reasons, catalogue: Catalogue, *, user: int | None = None) -> list[str]:
-    """What reviewers say of the features that matter, with numbers that were counted."""
-    phrases = Phrases.of(catalogue)
+def feature_sentences(
+    reasons: Reasons, catalogue: Catalogue, *, user: int | None = None, phrases: Phrases | None = None
+) -> list[str]:
+    """What reviewers say of the features that matter, with numbers that were counted.
+
+    Whoever asks often counts the `phrases` of a catalogue once.
+    """
+    if not reasons.aspects:
+        return []
+    phrases = phrases or Phrases.of(catalogue)
     return [
         text
         for feature in reasons.aspects
@@ -57,6 +82,8 @@ def _part(part: Part, reasons: Reasons, taste: Taste, catalogue: Catalogue) -> I
         yield f"{share} because you reviewed {catalogue.titles[part.index]}."
     elif part.kind == "popularity":
         yield f"{part.amount:.0f} people reviewed it."
+    elif part.condition in ("liked", "disliked"):
+        yield f"{share} because you {part.condition} {catalogue.titles[part.index]}."
     elif part.kind == "rule" and part.index in taste.answers:
         yield _answer(share, part.index, taste, catalogue)
     elif part.kind == "rule" and part.index >= 0 and part.condition == "much":
