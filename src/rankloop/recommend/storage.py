@@ -59,7 +59,7 @@ def load(path: str | Path, kinds: Mapping[str, type[Recommender]]) -> Saved:
             arrays = dict(file)
         digest = arrays.pop("digest").tobytes().decode()
         header = json.loads(arrays["header"].tobytes())
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise DataError(
             f"{path}: expected a file written by `rankloop recommend fit`, found: {error}"
         ) from error

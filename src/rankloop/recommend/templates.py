@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-
-import numpy as np
+from dataclasses import replace
+from itertools import islice
 
 from rankloop.recommend.base import Taste
-from rankloop.recommend.catalogue import Catalogue
+from rankloop.recommend.catalogue import Catalogue, cells
 from rankloop.recommend.phrases import Phrases
 from rankloop.recommend.reasons import Part, Reasons
 
 LEAST_SHARE = 0.02  # smaller parts are not worth a sentence
 OFTEN = 2  # mentions that make "often"
+
+
+def explanation(
+    reasons: Reasons,
+    taste: Taste,
+    catalogue: Catalogue,
+    *,
+    user: int | None = None,
+    phrases: Phrases | None = None,
+) -> list[str]:
+    """What to tell a person: the parts of the score, then two features of the item that reviewers praise."""
+    aspects = reasons.aspects or shared_features(catalogue, reasons.item, user)
+    named = replace(reasons, aspects=aspects[:2])
+    return [
+        *sentences(replace(reasons, aspects=()), taste, catalogue),
+        *feature_sentences(named, catalogue, user=user, phrases=phrases),
+    ]
 
 
 def sentences(
@@ -32,18 +49,25 @@ def sentences(
     >>> sentences(model.reasons(taste, 6), taste, Catalogue.of(reviews), limit=1)
     ['72 % because you reviewed Rugged Holder for Alpa.']
     """
-    said = [
+    said = (
         text
         for part in reasons.strongest
         if reasons.exact and reasons.score > 0 and part.amount >= LEAST_SHARE * reasons.score
         for text in _part(part, reasons, taste, catalogue)
-    ]
-    return [*said[:limit], *feature_sentences(reasons, catalogue, user=user)]
+    )
+    return [*islice(said, limit), *feature_sentences(reasons, catalogue, user=user)]
 
 
-def feature_sentences(reasons: Reasons, catalogue: Catalogue, *, user: int | None = None) -> list[str]:
-    """What reviewers say of the features that matter, with numbers that were counted."""
-    phrases = Phrases.of(catalogue)
+def feature_sentences(
+    reasons: Reasons, catalogue: Catalogue, *, user: int | None = None, phrases: Phrases | None = None
+) -> list[str]:
+    """What reviewers say of the features that matter, with numbers that were counted.
+
+    Whoever asks often counts the `phrases` of a catalogue once.
+    """
+    if not reasons.aspects:
+        return []
+    phrases = phrases or Phrases.of(catalogue)
     return [
         text
         for feature in reasons.aspects
@@ -57,6 +81,8 @@ def _part(part: Part, reasons: Reasons, taste: Taste, catalogue: Catalogue) -> I
         yield f"{share} because you reviewed {catalogue.titles[part.index]}."
     elif part.kind == "popularity":
         yield f"{part.amount:.0f} people reviewed it."
+    elif part.condition in ("liked", "disliked"):
+        yield f"{share} because you {part.condition} {catalogue.titles[part.index]}."
     elif part.kind == "rule" and part.index in taste.answers:
         yield _answer(share, part.index, taste, catalogue)
     elif part.kind == "rule" and part.index >= 0 and part.condition == "much":
@@ -80,7 +106,7 @@ def _rule(share: str, column: int, taste: Taste, catalogue: Catalogue) -> Iterab
         yield f"{share} because you often mention {catalogue.features[column]}."
         return
     token = column - len(catalogue.features)
-    with_it = int(catalogue.attributes[taste.items][:, [token]].sum()) if len(taste.items) else 0
+    with_it = sum(token in cells(catalogue.attributes, item) for item in taste.items.tolist())
     if with_it:
         yield f"{share} because {with_it} of your {len(taste.items)} items are for {catalogue.tokens[token]}."
 
@@ -88,11 +114,11 @@ def _rule(share: str, column: int, taste: Taste, catalogue: Catalogue) -> Iterab
 def _feature(
     item: int, feature: int, catalogue: Catalogue, phrases: Phrases, *, user: int | None
 ) -> Iterable[str]:
-    good, bad = int(catalogue.good[item, feature]), int(catalogue.bad[item, feature])
+    good, bad = (int(cells(each, item).get(feature, 0)) for each in (catalogue.good, catalogue.bad))
     if not good > bad:
         return
     name = catalogue.features[feature]
-    often = user is not None and int(catalogue.by_user[user, feature]) >= OFTEN
+    often = user is not None and cells(catalogue.by_user, user).get(feature, 0) >= OFTEN
     start = f"You often mention {name}; " if often else f"Its {name}: "
     word = phrases.best(item, feature)
     called = f", mostly as {catalogue.words[word]}" if word is not None else ""
@@ -103,10 +129,10 @@ def shared_features(
     catalogue: Catalogue, item: int, user: int | None = None, *, count: int = 3
 ) -> tuple[int, ...]:
     """Features of an item that reviewers praise, those first that the user mentions, too."""
-    good = np.asarray(catalogue.good[[item]].toarray(), float)[0]
-    own = np.zeros(len(good)) if user is None else np.asarray(catalogue.by_user[[user]].toarray(), float)[0]
-    order = np.argsort(-good * (1 + own), kind="stable")[:count]
-    return tuple(int(each) for each in order if good[each] > 0)
+    good = cells(catalogue.good, item)
+    own = {} if user is None else cells(catalogue.by_user, user)
+    praised = sorted(feature for feature, mentions in good.items() if mentions > 0)
+    return tuple(sorted(praised, key=lambda each: -good[each] * (1 + own.get(each, 0)))[:count])
 
 
 def quote(said: Iterable[tuple[str, int]], feature: str) -> str | None:
