@@ -36,7 +36,7 @@ def sentences(
         text
         for part in reasons.strongest
         if reasons.exact and reasons.score > 0 and part.amount >= LEAST_SHARE * reasons.score
-        for text in _part(part, reasons, taste, catalogue)
+        for text in _part(part, reasons, taste, catalogue, user)
     ]
     return [*said[:limit], *feature_sentences(reasons, catalogue, user=user)]
 
@@ -51,17 +51,19 @@ def feature_sentences(reasons: Reasons, catalogue: Catalogue, *, user: int | Non
     ]
 
 
-def _part(part: Part, reasons: Reasons, taste: Taste, catalogue: Catalogue) -> Iterable[str]:
+def _part(
+    part: Part, reasons: Reasons, taste: Taste, catalogue: Catalogue, user: int | None
+) -> Iterable[str]:
     share = f"{part.amount / reasons.score:.0%}".replace("%", " %")
     if part.kind == "past item":
         yield f"{share} because you reviewed {catalogue.titles[part.index]}."
-    elif part.kind == "popularity":
+    elif part.kind == "popularity" and part.condition == "reviews":
         yield f"{part.amount:.0f} people reviewed it."
     elif part.kind == "rule" and part.index in taste.answers:
         yield _answer(share, part.index, taste, catalogue)
     elif part.kind == "rule" and part.index >= 0 and part.condition == "much":
-        yield from _rule(share, part.index, taste, catalogue)
-    elif part.kind == "rule" and part.index < 0:
+        yield from _rule(share, part.index, taste, catalogue, user)
+    elif part.kind == "popularity" or (part.kind == "rule" and part.index < 0):
         yield f"{share} because people like it in general."
 
 
@@ -74,10 +76,11 @@ def _answer(share: str, column: int, taste: Taste, catalogue: Catalogue) -> str:
     return f"{share} because you are {'' if taste.answers[column] > 0 else 'not '}looking for {name}."
 
 
-def _rule(share: str, column: int, taste: Taste, catalogue: Catalogue) -> Iterable[str]:
+def _rule(share: str, column: int, taste: Taste, catalogue: Catalogue, user: int | None) -> Iterable[str]:
     """A rule about a feature, or about a title word; the latter counts the items that have it."""
     if column < len(catalogue.features):
-        yield f"{share} because you often mention {catalogue.features[column]}."
+        often = "often " if _often(catalogue, user, column) else ""
+        yield f"{share} because you {often}mention {catalogue.features[column]}."
         return
     token = column - len(catalogue.features)
     with_it = int(catalogue.attributes[taste.items][:, [token]].sum()) if len(taste.items) else 0
@@ -92,11 +95,16 @@ def _feature(
     if not good > bad:
         return
     name = catalogue.features[feature]
-    often = user is not None and int(catalogue.by_user[user, feature]) >= OFTEN
-    start = f"You often mention {name}; " if often else f"Its {name}: "
+    start = f"You often mention {name}; " if _often(catalogue, user, feature) else f"Its {name}: "
     word = phrases.best(item, feature)
     called = f", mostly as {catalogue.words[word]}" if word is not None else ""
     yield f"{start}{good} of {good + bad} mentions praise it{called}."
+    if (item, feature) in catalogue.quotes:
+        yield f"A reviewer: “{catalogue.quotes[item, feature]}”"
+
+
+def _often(catalogue: Catalogue, user: int | None, feature: int) -> bool:
+    return user is not None and int(catalogue.by_user[user, feature]) >= OFTEN
 
 
 def shared_features(
@@ -107,13 +115,3 @@ def shared_features(
     own = np.zeros(len(good)) if user is None else np.asarray(catalogue.by_user[[user]].toarray(), float)[0]
     order = np.argsort(-good * (1 + own), kind="stable")[:count]
     return tuple(int(each) for each in order if good[each] > 0)
-
-
-def quote(said: Iterable[tuple[str, int]], feature: str) -> str | None:
-    """The shortest positive sentence that names a feature; none, if there is none.
-
-    >>> quote([("The fit is snug.", 1), ("A poor fit!", -1), ("I love how well the fit works.", 1)], "fit")
-    'The fit is snug.'
-    """
-    found = [text for text, sentiment in said if sentiment > 0 and feature.lower() in text.lower().split()]
-    return min(found, key=len, default=None)
