@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from rankloop.recommend.reasons import Part, Reasons
+from rankloop.recommend.reasons import Kind, Part, Reasons
 from rankloop.reviews import Reviews, SparseArray
 from rankloop.types import Array, FloatArray, IntArray, SettingError, State
 
@@ -108,6 +108,10 @@ class Recommender(ABC):
         """Why the item has its score: here nothing but the score itself."""
         score = float(self.score_taste(taste)[item])
         return Reasons(item=item, score=score, parts=(Part("model", -1, score),), exact=False)
+
+    def amounts(self, taste: Taste, items: IntArray) -> Mapping[Kind, FloatArray]:
+        """What the parts of each kind add to the scores of these items, [n] each; they sum to the scores."""
+        return {"model": self.score_taste(taste)[items]}
 
     def aspect_scores(self, users: IntArray, items: IntArray) -> FloatArray:
         """What features matter to these users in these items, [n, n_features]; many models know none."""

@@ -16,7 +16,7 @@ from rankloop.recommend.ials import IALS
 from rankloop.recommend.objectives import Implicit, Objective
 from rankloop.recommend.pair_objectives import item_pairs, user_pairs
 from rankloop.recommend.profiles import common_tokens, item_opinions, mention_shares, token_shares
-from rankloop.recommend.reasons import Part, Reasons
+from rankloop.recommend.reasons import Kind, Part, Reasons
 from rankloop.recommend.tree import AT_LEAST, BELOW, UNKNOWN, Grower, Tree
 from rankloop.reviews import Reviews, SparseArray
 from rankloop.types import FloatArray, IntArray, SettingError
@@ -229,6 +229,16 @@ class FacT(FactorModel):
         for column, answer in answers.items():
             row[0, column] = 1.0 if answer > 0 else 1e-9  # above, or below, every threshold that was learned
         return int(self.tree.route(sparse.csr_array(row))[0])
+
+    def amounts(self, taste: Taste, items: IntArray) -> Mapping[Kind, FloatArray]:
+        """What all rules add to the scores of these items, and what all past items do."""
+        target, own = self.item_factors[items], taste.items
+        rules = self.node_vectors[int(taste.given["leaf"])]
+        if np.isinf(self.rho) or not len(own):
+            return {"rule": target @ rules}
+        past = (1 + self.unobserved) * self.item_factors[own].sum(0)
+        both = self._system(own, np.column_stack([self._prior_weight(len(own)) * rules, past]))
+        return {"rule": target @ both[:, 0], "past item": target @ both[:, 1]}
 
     def reasons(self, taste: Taste, item: int) -> Reasons:
         """What each rule on the path adds to the score, and each past item."""

@@ -13,10 +13,12 @@ from rankloop.recommend.base import FactorModel, Taste, known_answers, known_ite
 from rankloop.recommend.blocks import Ridge
 from rankloop.recommend.ials import IALS
 from rankloop.recommend.objectives import Implicit
-from rankloop.recommend.reasons import Part, Reasons
-from rankloop.recommend.tree import AT_LEAST, BELOW, Grower, Tree
+from rankloop.recommend.reasons import Kind, Part, Reasons
+from rankloop.recommend.tree import AT_LEAST, BELOW, UNKNOWN, Grower, Tree
 from rankloop.reviews import Reviews, SparseArray
 from rankloop.types import FloatArray, IntArray, SettingError
+
+RATED = {AT_LEAST: "liked", BELOW: "disliked", UNKNOWN: "unrated"}
 
 
 @dataclass(kw_only=True, eq=False)
@@ -112,12 +114,21 @@ class FMF(FactorModel):
             leaf = self.tree.walk({item: AT_LEAST if answer > 0 else BELOW for item, answer in said.items()})
         return Taste(vector=self.node_vectors[leaf], items=own, answers=said, given={"leaf": np.array(leaf)})
 
+    def amounts(self, taste: Taste, items: IntArray) -> Mapping[Kind, FloatArray]:
+        """Rules, and nothing else."""
+        return {"rule": self.score_taste(taste)[items]}
+
     def reasons(self, taste: Taste, item: int) -> Reasons:
         """What each question on the path adds to the score."""
         tree, leaf = self.tree, int(taste.given["leaf"])
         amounts = tree.steps(leaf) @ self.item_factors[item]
         parts = tuple(
-            Part("rule", int(tree.feature[tree.parent[node]]) if node else -1, float(amount))
+            Part(
+                "rule",
+                int(tree.feature[tree.parent[node]]) if node else -1,
+                float(amount),
+                RATED[tree.branch(node)] if node else "everybody",
+            )
             for node, amount in zip(tree.path(leaf), amounts, strict=True)
         )
         return Reasons(

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from rankloop.recommend.base import FactorModel, Taste, known_items, learned, ones_like
 from rankloop.recommend.blocks import Block, Ridge
-from rankloop.recommend.reasons import Part, Reasons
+from rankloop.recommend.reasons import Kind, Part, Reasons
 from rankloop.reviews import Reviews
 from rankloop.types import FloatArray, IntArray, SettingError
 
@@ -83,6 +83,10 @@ class IALS(FactorModel):
         goal = self.item_factors[own].sum(0) * (1 + self.unobserved)
         vector = self._system(own, goal) if len(own) else self.average
         return Taste(vector=vector, items=own, answers=answers or {})
+
+    def amounts(self, taste: Taste, items: IntArray) -> Mapping[Kind, FloatArray]:
+        """All of it is from past items; without any, it is the average user's."""
+        return {"past item" if len(taste.items) else "popularity": self.score_taste(taste)[items]}
 
     def reasons(self, taste: Taste, item: int) -> Reasons:
         """How much each past item adds to the score; without any, the score is that of the average user."""

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.recommend.base import Recommender, Taste, known_items, learned
-from rankloop.recommend.reasons import Part, Reasons
+from rankloop.recommend.reasons import Kind, Part, Reasons
 from rankloop.reviews import Reviews
 from rankloop.types import FloatArray, IntArray
 
@@ -53,6 +53,10 @@ class MostPopular(Recommender):
 
     def _meet(self, reviews: Reviews) -> None:
         """Everybody is the same."""
+
+    def amounts(self, taste: Taste, items: IntArray) -> Mapping[Kind, FloatArray]:
+        """Popularity, and nothing else."""
+        return {"popularity": self.score_taste(taste)[items]}
 
     def reasons(self, taste: Taste, item: int) -> Reasons:
         """Its popularity."""

@@ -3,16 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
 from rankloop.recommend.base import Taste
 from rankloop.recommend.catalogue import Catalogue
+from rankloop.recommend.feature_ranker import FeatureRanker
 from rankloop.recommend.phrases import Phrases
 from rankloop.recommend.reasons import Part, Reasons
+from rankloop.types import FloatArray
 
 LEAST_SHARE = 0.02  # smaller parts are not worth a sentence
 OFTEN = 2  # mentions that make "often"
+
+
+def explanation(
+    reasons: Reasons,
+    taste: Taste,
+    catalogue: Catalogue,
+    *,
+    user: int | None = None,
+    phrases: Phrases | None = None,
+    features: FeatureRanker | None = None,
+) -> list[str]:
+    """What to tell a person: the parts of the score, then two features of the item that reviewers praise.
+
+    Features are those of the rules; where there are none, those that a ranker of features puts first, or
+    that the reviewers praise most.
+    """
+    scores = None if features is None else features.of_item(reasons.item, user)
+    aspects = reasons.aspects or shared_features(catalogue, reasons.item, user, scores=scores)
+    named = replace(reasons, aspects=aspects[:2])
+    return [
+        *sentences(replace(reasons, aspects=()), taste, catalogue, user=user),
+        *feature_sentences(named, catalogue, user=user, phrases=phrases),
+    ]
 
 
 def sentences(
@@ -41,9 +67,16 @@ def sentences(
     return [*said[:limit], *feature_sentences(reasons, catalogue, user=user)]
 
 
-def feature_sentences(reasons: Reasons, catalogue: Catalogue, *, user: int | None = None) -> list[str]:
-    """What reviewers say of the features that matter, with numbers that were counted."""
-    phrases = Phrases.of(catalogue)
+def feature_sentences(
+    reasons: Reasons, catalogue: Catalogue, *, user: int | None = None, phrases: Phrases | None = None
+) -> list[str]:
+    """What reviewers say of the features that matter, with numbers that were counted.
+
+    Whoever asks often counts the `phrases` of a catalogue once.
+    """
+    if not reasons.aspects:
+        return []
+    phrases = phrases or Phrases.of(catalogue)
     return [
         text
         for feature in reasons.aspects
@@ -59,6 +92,8 @@ def _part(
         yield f"{share} because you reviewed {catalogue.titles[part.index]}."
     elif part.kind == "popularity" and part.condition == "reviews":
         yield f"{part.amount:.0f} people reviewed it."
+    elif part.condition in ("liked", "disliked"):
+        yield f"{share} because you {part.condition} {catalogue.titles[part.index]}."
     elif part.kind == "rule" and part.index in taste.answers:
         yield _answer(share, part.index, taste, catalogue)
     elif part.kind == "rule" and part.index >= 0 and part.condition == "much":
@@ -108,10 +143,15 @@ def _often(catalogue: Catalogue, user: int | None, feature: int) -> bool:
 
 
 def shared_features(
-    catalogue: Catalogue, item: int, user: int | None = None, *, count: int = 3
+    catalogue: Catalogue,
+    item: int,
+    user: int | None = None,
+    *,
+    count: int = 3,
+    scores: FloatArray | None = None,
 ) -> tuple[int, ...]:
-    """Features of an item that reviewers praise, those first that the user mentions, too."""
+    """Features of an item that reviewers praise, by their scores or those first that the user mentions."""
     good = np.asarray(catalogue.good[[item]].toarray(), float)[0]
     own = np.zeros(len(good)) if user is None else np.asarray(catalogue.by_user[[user]].toarray(), float)[0]
-    order = np.argsort(-good * (1 + own), kind="stable")[:count]
-    return tuple(int(each) for each in order if good[each] > 0)
+    order = np.argsort(-(good * (1 + own) if scores is None else scores), kind="stable")
+    return tuple([int(each) for each in order if good[each] > 0][:count])

@@ -9,6 +9,9 @@ from rankloop.service.operations.explain import Explanation
 from rankloop.service.operations.retention import Retained
 from rankloop.service.operations.settled import SettledPairs
 from rankloop.service.operations.status import Health, RankerHealth, RankerInfo
+from rankloop.service.recommending.interview import Interview
+from rankloop.service.recommending.request import RecommendRequest
+from rankloop.service.recommending.response import PastReasons, Recommendation, RecommenderInfo
 from rankloop.service.service import RankingService
 from rankloop.service.serving.candidates import Candidate, Candidates, columns
 from rankloop.service.serving.request import RankRequest
@@ -25,8 +28,10 @@ __all__ = [
     "FairSettings",
     "Health",
     "HistoryError",
+    "Interview",
     "Mode",
     "Model",
+    "PastReasons",
     "Provenance",
     "RankRequest",
     "RankResponse",
@@ -35,6 +40,9 @@ __all__ = [
     "RankerSettings",
     "RankingService",
     "Receipt",
+    "RecommendRequest",
+    "Recommendation",
+    "RecommenderInfo",
     "Replay",
     "RequestError",
     "Result",

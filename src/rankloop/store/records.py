@@ -41,6 +41,15 @@ class Exposure:
     within: bool | None = None  # every account was to be within its tolerance; None: only counted
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recommended:
+    """What a recommender knew when it chose the candidates of a list: with who asked, enough for reasons."""
+
+    digest: str  # of the recommender's file
+    items: tuple[str, ...] = ()  # past items that the caller named
+    answers: tuple[tuple[str, str], ...] = ()  # to questions of an interview
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Impression:
     """A list that was shown, with all that is needed to learn from it and to make it again."""
@@ -76,6 +85,7 @@ class Impression:
         default_factory=lambda: np.zeros(0)
     )  # [n_context] of who asked, NaN = missing
     exposure: Exposure | None = None  # None: nobody counted it
+    recommended: Recommended | None = None  # None: the candidates are the caller's own
 
     @property
     def width(self) -> int:

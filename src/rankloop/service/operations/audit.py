@@ -109,6 +109,7 @@ def request_of(shown: Impression) -> RankRequest:
         client_id=shown.client_id,
         session_id=shown.session_id,
         user=shown.user,
+        recommended=shown.recommended,
     )
 
 

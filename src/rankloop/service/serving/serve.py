@@ -170,6 +170,7 @@ def serve(
         exposure=exposure,
         user=request.user,
         context=context,
+        recommended=request.recommended,
     )
     return Draft(response, body, impression)
 

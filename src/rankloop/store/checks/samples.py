@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankloop.store.base import EventLog, write
-from rankloop.store.records import Decision, Event, Exposure, Impression, Snapshot
+from rankloop.store.records import Decision, Event, Exposure, Impression, Recommended, Snapshot
 from rankloop.types import Array
 
 EXPOSURE = Exposure(
@@ -52,6 +52,7 @@ IMPRESSION = Impression(
     explored=0,
     cost=0.25,
     exposure=EXPOSURE,
+    recommended=Recommended(digest="d" * 64, items=("ü", "b"), answers=(("feature:größe", "much"),)),
 )
 EVENT = Event(
     at=11.0,

@@ -101,6 +101,9 @@ STEPS: tuple[tuple[str, ...], ...] = (
     (  # who asked; what is known of them is among the arrays of a list
         "ALTER TABLE impressions ADD COLUMN user TEXT NOT NULL DEFAULT ''",
     ),
+    (  # what a recommender knew that chose the candidates
+        "ALTER TABLE payloads ADD COLUMN recommended TEXT",
+    ),
 )
 
 

@@ -12,6 +12,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+import msgspec
 import numpy as np
 
 from rankloop.store.base import Job, StoreError
@@ -24,12 +25,14 @@ from rankloop.store.records import (
     Entry,
     Event,
     EventTally,
+    Exposure,
     ExposureSum,
     ExposureTally,
     GradeTally,
     Impression,
     ListEntry,
     Logged,
+    Recommended,
     Snapshot,
     Traffic,
 )
@@ -37,7 +40,6 @@ from rankloop.store.sqlite import snapshots
 from rankloop.store.sqlite.exposure import (
     exposure,
     exposure_by_query,
-    exposure_from,
     exposure_in_parts,
     read_exposures,
 )
@@ -371,7 +373,7 @@ class SqliteStore:
     def _impressions(self, condition: str, values: Sequence[object]) -> list[Impression]:
         columns = ", ".join(IMPRESSION_COLUMNS)
         rows = self._rows(
-            f"SELECT {columns}, exposure, object_ids, groups, arrays"
+            f"SELECT {columns}, exposure, object_ids, groups, arrays, recommended"
             f" FROM impressions JOIN payloads USING (seq) WHERE {condition} ORDER BY seq LIMIT 50",
             values,
         )
@@ -389,7 +391,7 @@ def _one_state(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def _impression(row: Sequence[Any]) -> Impression:
-    *plain, exposure, object_ids, groups, arrays = row
+    *plain, exposure, object_ids, groups, arrays, recommended = row
     values = unpack(arrays)
     known = dict(zip(IMPRESSION_COLUMNS, plain, strict=True))
     return Impression(
@@ -400,6 +402,7 @@ def _impression(row: Sequence[Any]) -> Impression:
         pinned_at=values.pop("pinned_at"),
         order=values.pop("order"),
         context=values.pop("context", np.zeros(0)),
-        exposure=exposure_from(exposure),
+        exposure=None if exposure is None else msgspec.json.decode(exposure, type=Exposure),
+        recommended=None if recommended is None else msgspec.json.decode(recommended, type=Recommended),
         evidence={name.removeprefix("evidence."): value for name, value in values.items()},
     )

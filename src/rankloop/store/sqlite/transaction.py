@@ -15,9 +15,17 @@ from rankloop.store.base import Job, StoreError
 from rankloop.store.clock import Anchor, Head
 from rankloop.store.codec import pack
 from rankloop.store.group_commit import Outcome
-from rankloop.store.records import Decision, Event, ExposureSum, Impression, Shown, Snapshot
+from rankloop.store.records import (
+    Decision,
+    Event,
+    Exposure,
+    ExposureSum,
+    Impression,
+    Recommended,
+    Shown,
+    Snapshot,
+)
 from rankloop.store.sqlite import exposure, snapshots
-from rankloop.store.sqlite.exposure import stored
 from rankloop.store.thinning import protected_by, superfluous
 
 IMPRESSION_COLUMNS = (
@@ -26,7 +34,7 @@ IMPRESSION_COLUMNS = (
     *("pairs", "settled", "explored", "cost", "user"),
 )
 DERIVED = ("shown", "exposure")
-PAYLOAD_COLUMNS = ("seq", "object_ids", "groups", "arrays")
+PAYLOAD_COLUMNS = ("seq", "object_ids", "groups", "arrays", "recommended")
 EVENT_COLUMNS = tuple(Event.__dataclass_fields__)
 IMPRESSION_VALUES = attrgetter(*IMPRESSION_COLUMNS[2:])  # without seq and at, which the log gives
 EVENT_VALUES = attrgetter(*EVENT_COLUMNS[2:])
@@ -72,6 +80,11 @@ def texts(values: Sequence[str]) -> str:
 def texts_from(stored: str) -> list[str]:
     """What was put together."""
     return msgspec.json.decode(stored, type=list[str])
+
+
+def stored(value: Exposure | Recommended | None) -> str | None:
+    """A part of a list that it may not have, as JSON."""
+    return None if value is None else msgspec.json.encode(value).decode()
 
 
 def read_head(connection: sqlite3.Connection) -> Head:
@@ -248,6 +261,7 @@ class SqliteTransaction:
                 arrays["context"] = each.context
             arrays |= {f"evidence.{name}": value for name, value in each.evidence.items()}
             payloads += (number, texts(each.object_ids), texts(each.groups), pack(arrays))
+            payloads.append(stored(each.recommended))
         self._connection.execute(_insert("impressions", (*IMPRESSION_COLUMNS, *DERIVED), len(lists)), rows)
         self._connection.execute(_insert("payloads", PAYLOAD_COLUMNS, len(lists)), payloads)
         exposure.add(self._connection, lists)
