@@ -36,7 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "evaluation": {"types", "learning", "policies"},
     "theory": {"types"},
-    "text": {"types"},
+    "text": {"types", "data"},
     "store": {"types"},
     "service": {
         *("types", "policies", "spelling", "store", "metrics", "interleaving", "scorers", "explorers"),

@@ -22,6 +22,7 @@ from rankloop.recommend import (
     recommender,
     save,
 )
+from rankloop.recommend.feature_ranker import FeatureRanker
 from rankloop.recommend.interview import NUMBERS, next_question
 from rankloop.recommend.templates import explanation
 from rankloop.types import SettingError
@@ -43,6 +44,9 @@ def fit(
     everything: Annotated[
         bool, typer.Option("--everything", help="Learn from all reviews, also those held out for measuring.")
     ] = False,
+    features: Annotated[
+        bool, typer.Option("--features", help="Learn, too, which features to name; this takes longer.")
+    ] = False,
 ) -> None:
     """Learn from reviews, and write a file.
 
@@ -53,7 +57,8 @@ def fit(
     chosen, reviews = recommender(model), load_reviews(data, everything=everything).train
     with CONSOLE.status(f"fitting {model}"):
         fitted = chosen.fit(reviews, np.random.default_rng(seed))
-    digest = save(out, fitted, Catalogue.of(reviews))
+        ranker = FeatureRanker.fit(reviews, np.random.default_rng(seed)) if features else None
+    digest = save(out, fitted, Catalogue.of(reviews), features=ranker)
     CONSOLE.print(
         f"{model}: learned from {len(reviews):,} reviews by {reviews.n_users:,} users "
         f"of {reviews.n_items:,} items\nfile     {out}\ndigest   {digest}",
@@ -150,7 +155,7 @@ def _recommend(saved: Saved, taste: Taste, user: int | None, top: int) -> None:
     for position, item in enumerate(_list(saved.model, taste, top), 1):
         reasons = saved.model.reasons(taste, item)
         CONSOLE.print(f"{position}. {saved.catalogue.titles[item]}", soft_wrap=True, markup=False)
-        for text in explanation(reasons, taste, saved.catalogue, user=user):
+        for text in explanation(reasons, taste, saved.catalogue, user=user, features=saved.features):
             CONSOLE.print(f"   {text}", soft_wrap=True, markup=False, highlight=False)
     CONSOLE.print(f"[dim]{saved.model.name}, digest {saved.digest[:12]}[/]")
 

@@ -164,6 +164,28 @@ class FactorModel(Recommender):
         return Taste(vector=self.user_factors[user], items=self.past(user))
 
 
+def known_items(items: Sequence[int] | IntArray, n_items: int) -> IntArray:
+    """The items that someone has, each once, in the order given; there must be such items.
+
+    >>> known_items([3, 1, 3], 4).tolist()
+    [3, 1]
+    """
+    numbers = np.asarray(items) if len(items) else EMPTY
+    if numbers.dtype.kind not in "iu" or not ((numbers >= 0) & (numbers < n_items)).all():
+        raise SettingError(f"items are whole numbers from 0 to {n_items - 1}, found {list(items)}")
+    return np.array(list(dict.fromkeys(numbers.tolist())), np.int64)
+
+
+def known_answers(answers: Mapping[int, int] | None, n_columns: int) -> dict[int, int]:
+    """Answers by column of a profile: 1 much, -1 little."""
+    said = dict(answers or {})
+    if not all(0 <= column < n_columns and answer in (-1, 1) for column, answer in said.items()):
+        raise SettingError(
+            f"answers are 1 (much) or -1 (little) to questions from 0 to {n_columns - 1}, found {said}"
+        )
+    return said
+
+
 def ones_like(matrix: SparseArray) -> SparseArray:
     """The same cells, each with 1."""
     return sparse.csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from rankloop.recommend.base import FactorModel, Taste, learned, ones_like
+from rankloop.recommend.base import FactorModel, Taste, known_answers, known_items, learned, ones_like
 from rankloop.recommend.blocks import Block, Ridge
 from rankloop.recommend.evidence import EvidenceALS
 from rankloop.recommend.ials import IALS
@@ -82,6 +82,11 @@ class FacT(FactorModel):
             raise SettingError(
                 "rules are about aspects or about attributes, found neither; allow one of them"
             )
+        if self.d < 1:
+            raise SettingError(f"d must be at least 1, found {self.d}")
+        for depth in (self.depth, self.item_depth):
+            self._grower(depth)  # has its own limits, as the next has
+        Ridge(self.regularisation, self.unobserved)
         if not self.rho > 0:
             raise SettingError(f"rho must be positive, and may be infinite (rules alone), found {self.rho}")
         if self.loss not in ("implicit", "rating+bpr"):
@@ -201,7 +206,7 @@ class FacT(FactorModel):
 
     def taste(self, items: Sequence[int] | IntArray = (), answers: Mapping[int, int] | None = None) -> Taste:
         """A newcomer's vector: answers and the titles of past items lead to a leaf, past items correct it."""
-        own, said = np.array(items, np.int64), dict(answers or {})
+        own, said = known_items(items, len(self.item_factors)), known_answers(answers, int(self.widths.sum()))
         leaf = self.leaf_of(own, said)
         prior = self.node_vectors[leaf]
         goal = (1 + self.unobserved) * self.item_factors[own].sum(0) + self._prior_weight(len(own)) * prior

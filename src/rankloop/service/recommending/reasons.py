@@ -57,7 +57,14 @@ def item_reasons(
 
 def _of(found: ServedRecommender, person: Person, item: int) -> ItemReasons:
     shop, reasons = found.saved.catalogue, found.saved.model.reasons(person.taste, item)
-    said = explanation(reasons, person.taste, shop, user=person.row, phrases=found.phrases)
+    said = explanation(
+        reasons,
+        person.taste,
+        shop,
+        user=person.row,
+        phrases=found.phrases,
+        features=found.saved.features,
+    )
     return ItemReasons(
         object_id=shop.items[item],
         title=shop.titles[item],
