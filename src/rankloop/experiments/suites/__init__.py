@@ -9,6 +9,7 @@ from rankloop.experiments.suites import (
     explicit,
     fair,
     neural,
+    pair_theory,
     pairrank,
     pepairrank,
     recommend,
@@ -41,6 +42,7 @@ PICTURES: Mapping[str, Picture] = {**neural.PICTURES}
 TABLES: Mapping[str, ComputedTable] = {
     **topk.TABLES,
     **theory.TABLES,
+    **pair_theory.TABLES,
     **fair.TABLES,
     **ads.TABLES,
     **recommend.TABLES,
