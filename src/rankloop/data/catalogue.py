@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rankloop.data.bandit import BANDIT, bandit, labelled_files
 from rankloop.data.cache import file_digest, read_cached
-from rankloop.data.dataset import Dataset, fingerprint, join, prepare
+from rankloop.data.dataset import Dataset, fingerprint, join, prepare, with_unit_length
 from rankloop.data.groups import FeatureGroups
 from rankloop.data.layouts import Split, find_splits
 from rankloop.data.prepare import concatenate
@@ -18,6 +18,7 @@ from rankloop.data.world import split
 from rankloop.types import DataError, QuerySet, SettingError, suggestion
 
 SYNTHETIC = "synthetic"
+UNIT = "@unit"  # after a name: documents of length 1
 TRAIN_SHARE = 0.8  # of the queries of a single file; the rest, its last queries, are the test set
 
 
@@ -44,11 +45,15 @@ def load(
     `prepared` normalises per query and drops the features that are constant over the training set; the linear
     and separable worlds are made ready and stay as they are. `groups` are made before features are dropped,
     so that features have the numbers they have in the file. `search` lists the folders in which a bare name
-    is looked up, by default those in `$RANKLOOP_DATA`.
+    is looked up, by default those in `$RANKLOOP_DATA`. With `@unit` after the name, every document's features
+    are scaled to length 1 in the end.
 
     >>> load("synthetic:linear:queries=30,seed=3").train.n_features
     20
     """
+    if name.endswith(UNIT):
+        plain = load(name.removesuffix(UNIT), prepared=prepared, groups=groups, search=search)
+        return with_unit_length(replace(plain, name=name))
     kind, _, description = name.partition(":")
     if kind == SYNTHETIC:
         _check_one(name)
@@ -72,6 +77,8 @@ def expand(name: str, *, search: Sequence[str | Path] | None = None) -> tuple[st
     >>> expand("synthetic:linear"), expand("synthetic:linear:seed=0..1")
     (('synthetic:linear',), ('synthetic:linear:seed=0', 'synthetic:linear:seed=1'))
     """
+    if name.endswith(UNIT):
+        return tuple(each + UNIT for each in expand(name.removesuffix(UNIT), search=search))
     kind, _, description = name.partition(":")
     if kind == SYNTHETIC:
         descriptions = each_seed(description)
