@@ -38,7 +38,17 @@ MAY_IMPORT: dict[str, set[str]] = {
     "theory": {"types"},
     "text": {"types"},
     "store": {"types"},
-    "service": {"types", "policies", "spelling", "store", "metrics", "interleaving", "scorers", "explorers"},
+    "service": {
+        "types",
+        "policies",
+        "spelling",
+        "store",
+        "metrics",
+        "interleaving",
+        "scorers",
+        "explorers",
+        "evaluation",
+    },
     "client": {"types"},
     "charts": {"types"},
     "dashboard": {"types", "store", "service", "charts"},  # production never contains the simulator
