@@ -9,12 +9,14 @@ from rankloop.service.operations.explain import Explanation
 from rankloop.service.operations.retention import Retained
 from rankloop.service.operations.settled import SettledPairs
 from rankloop.service.operations.status import Health, RankerHealth, RankerInfo
+from rankloop.service.operations.trials import OutcomeReport, TrialReport
 from rankloop.service.service import RankingService
 from rankloop.service.serving.candidates import Candidate, Candidates, columns
 from rankloop.service.serving.request import RankRequest
 from rankloop.service.serving.response import Provenance, RankResponse, Result
 from rankloop.service.serving.serve import Draft
 from rankloop.service.settings import Mode, RankerSettings, Scaling
+from rankloop.service.trial import Trial, TrialSettings
 
 __all__ = [
     "Audit",
@@ -27,6 +29,7 @@ __all__ = [
     "HistoryError",
     "Mode",
     "Model",
+    "OutcomeReport",
     "Provenance",
     "RankRequest",
     "RankResponse",
@@ -41,6 +44,9 @@ __all__ = [
     "Retained",
     "Scaling",
     "SettledPairs",
+    "Trial",
+    "TrialReport",
+    "TrialSettings",
     "UserEvent",
     "columns",
 ]

@@ -18,6 +18,7 @@ from rankloop.store.memory import MemoryStore
 from rankloop.store.records import (
     COUNTED,
     JOINED,
+    Assignment,
     Decision,
     Entry,
     Event,
@@ -33,6 +34,7 @@ from rankloop.store.records import (
     Shown,
     Snapshot,
     Traffic,
+    TrialList,
     Verdict,
 )
 from rankloop.store.sqlite import SqliteStore
@@ -40,6 +42,7 @@ from rankloop.store.sqlite import SqliteStore
 __all__ = [
     "COUNTED",
     "JOINED",
+    "Assignment",
     "Decision",
     "Entry",
     "Event",
@@ -67,6 +70,7 @@ __all__ = [
     "StoreError",
     "Traffic",
     "Transaction",
+    "TrialList",
     "Verdict",
     "pack",
     "unpack",

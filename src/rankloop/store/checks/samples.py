@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankloop.store.base import EventLog, write
-from rankloop.store.records import Decision, Event, Exposure, Impression, Snapshot
+from rankloop.store.records import Assignment, Decision, Event, Exposure, Impression, Snapshot
 from rankloop.types import Array
 
 EXPOSURE = Exposure(
@@ -52,6 +52,7 @@ IMPRESSION = Impression(
     explored=0,
     cost=0.25,
     exposure=EXPOSURE,
+    assignment=Assignment(trial=1, arm="AB", owners=((0.1, 1.0), (0.9, 0.0))),
 )
 EVENT = Event(
     at=11.0,

@@ -21,9 +21,9 @@ COUNTED = "ranker = :ranker AND at >= :since AND at < :until AND exposure IS NOT
 STEP = "CAST((at - :since) / :step AS INTEGER)"
 
 
-def stored(exposure: Exposure | None) -> str | None:
-    """As JSON."""
-    return None if exposure is None else msgspec.json.encode(exposure).decode()
+def stored(part: object | None) -> str | None:
+    """A part of a list as JSON, if it has it."""
+    return None if part is None else msgspec.json.encode(part).decode()
 
 
 def exposure_from(text: str | None) -> Exposure | None:

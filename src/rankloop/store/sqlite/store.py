@@ -12,6 +12,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+import msgspec
 import numpy as np
 
 from rankloop.store.base import Job, StoreError
@@ -20,6 +21,7 @@ from rankloop.store.codec import unpack
 from rankloop.store.grades import GradeScale
 from rankloop.store.group_commit import GroupCommitter, Outcome
 from rankloop.store.records import (
+    Assignment,
     Decision,
     Entry,
     Event,
@@ -32,6 +34,7 @@ from rankloop.store.records import (
     Logged,
     Snapshot,
     Traffic,
+    TrialList,
 )
 from rankloop.store.sqlite import snapshots
 from rankloop.store.sqlite.exposure import (
@@ -168,6 +171,17 @@ class SqliteStore:
         lists = self._list_entries(ranker, after, last)
         entries = self.entries(ranker, after=after, until=last)
         return heapq.merge(lists, entries, key=lambda each: each.seq)
+
+    def trial_lists(self, ranker: str, *, trial: int, after: int = 0) -> Iterator[TrialList]:
+        """The lists of a trial that were shown after an entry, in order."""
+        query = (
+            "SELECT seq, at, query_id, client_id, session_id, shown, assignment FROM impressions"
+            " WHERE ranker = ? AND assignment IS NOT NULL AND seq > ?"
+            f" AND json_extract(assignment, '$.trial') = ? ORDER BY seq LIMIT {PAGE}"
+        )
+        while page := self._rows(query, (ranker, after, trial)):
+            yield from (_trial_list(*row) for row in page)
+            after = page[-1][0]
 
     def snapshot(
         self, ranker: str, *, until: int | None = None, before: float | None = None
@@ -371,7 +385,7 @@ class SqliteStore:
     def _impressions(self, condition: str, values: Sequence[object]) -> list[Impression]:
         columns = ", ".join(IMPRESSION_COLUMNS)
         rows = self._rows(
-            f"SELECT {columns}, exposure, object_ids, groups, arrays"
+            f"SELECT {columns}, exposure, assignment, object_ids, groups, arrays"
             f" FROM impressions JOIN payloads USING (seq) WHERE {condition} ORDER BY seq LIMIT 50",
             values,
         )
@@ -388,8 +402,27 @@ def _one_state(connection: sqlite3.Connection) -> Iterator[None]:
         connection.execute("ROLLBACK")
 
 
+def assignment_from(text: str | None) -> Assignment | None:
+    """What was stored."""
+    return None if text is None else msgspec.json.decode(text, type=Assignment)
+
+
+def _trial_list(
+    seq: int, at: float, query_id: str, client_id: str, session_id: str, shown: str, assignment: str
+) -> TrialList:
+    return TrialList(
+        seq=seq,
+        at=at,
+        query_id=query_id,
+        client_id=client_id,
+        session_id=session_id,
+        shown=tuple(texts_from(shown)),
+        assignment=msgspec.json.decode(assignment, type=Assignment),
+    )
+
+
 def _impression(row: Sequence[Any]) -> Impression:
-    *plain, exposure, object_ids, groups, arrays = row
+    *plain, exposure, assignment, object_ids, groups, arrays = row
     values = unpack(arrays)
     known = dict(zip(IMPRESSION_COLUMNS, plain, strict=True))
     return Impression(
@@ -401,5 +434,6 @@ def _impression(row: Sequence[Any]) -> Impression:
         order=values.pop("order"),
         context=values.pop("context", np.zeros(0)),
         exposure=exposure_from(exposure),
+        assignment=assignment_from(assignment),
         evidence={name.removeprefix("evidence."): value for name, value in values.items()},
     )

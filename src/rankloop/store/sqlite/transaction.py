@@ -25,7 +25,7 @@ IMPRESSION_COLUMNS = (
     *("model", "settings", "mode", "policy", "seed", "k", "teaches", "fallback", "digest"),
     *("pairs", "settled", "explored", "cost", "user"),
 )
-DERIVED = ("shown", "exposure")
+DERIVED = ("shown", "exposure", "assignment")
 PAYLOAD_COLUMNS = ("seq", "object_ids", "groups", "arrays")
 EVENT_COLUMNS = tuple(Event.__dataclass_fields__)
 IMPRESSION_VALUES = attrgetter(*IMPRESSION_COLUMNS[2:])  # without seq and at, which the log gives
@@ -242,7 +242,8 @@ class SqliteTransaction:
         for number, each in enumerate(lists, start=seq):
             head = head.observe(each.at)  # it was shown at a reading of the clock
             head = head.after(number, head.time(each.at))
-            rows += (number, head.at, *IMPRESSION_VALUES(each), texts(each.shown), stored(each.exposure))
+            parts = texts(each.shown), stored(each.exposure), stored(each.assignment)
+            rows += (number, head.at, *IMPRESSION_VALUES(each), *parts)
             arrays = {"features": each.features, "pinned_at": each.pinned_at, "order": each.order}
             if each.context.size:
                 arrays["context"] = each.context
