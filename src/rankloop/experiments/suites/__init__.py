@@ -13,6 +13,7 @@ from rankloop.experiments.suites import (
     pairrank,
     pepairrank,
     recommend,
+    running_time,
     theory,
     topk,
 )
@@ -46,6 +47,7 @@ TABLES: Mapping[str, ComputedTable] = {
     **fair.TABLES,
     **ads.TABLES,
     **recommend.TABLES,
+    **running_time.TABLES,
 }
 
 __all__ = [
