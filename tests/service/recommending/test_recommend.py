@@ -204,18 +204,21 @@ def test_the_most_popular_items_are_shown_when_the_recommender_fails(
 ) -> None:
     model = kind(d=2).fit(REVIEWS, np.random.default_rng(0))
     service = RankingService(MemoryStore(), recommenders={"shop": Saved(model, CATALOGUE, "digest")})
-    service.create("default")
     popular = np.argsort(-np.bincount(REVIEWS.item, minlength=120), kind="stable")
     names = [CATALOGUE.items[row] for row in popular]
     with alive(service, HttpSettings(deadline=deadline)) as live:
         body = {"ranker": "shop", "items": names[:2], "exclude": names[3:4], "k": 3}
         answer = live["rank"].post("/v1/recommend", json=body).json()
         assert [each["object_id"] for each in answer["ranking"]] == [names[2], names[4], names[5]]
+        known = {CATALOGUE.items[row] for row in model.past(3)}
+        theirs = live["rank"].post("/v1/recommend", json={"ranker": "shop", "user": "user 3"}).json()
+        expected = [name for name in names if name not in known][:10]
+        assert [each["object_id"] for each in theirs["ranking"]] == expected
         assert answer["provenance"]["fallback"].startswith(reason)
         assert answer["recommender"] is None
         assert answer["reasons"] == []
         assert answer["without_reasons"].startswith("these are the most popular items")
-        assert live.metric("rankloop_recommendations_total", ranker="shop", person="nobody") == 1
+        assert live.metric("rankloop_recommendations_total", ranker="shop", person="nobody") == 2
         refused = live["rank"].get(f"/v1/reasons/{answer['query_id']}")
         assert (refused.status_code, "the most popular" in refused.json()["error"]) == (404, True)
     service.record([UserEvent(answer["query_id"], names[4])])
