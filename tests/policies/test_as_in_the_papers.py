@@ -7,10 +7,22 @@ from math import log2, sqrt
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from scipy.special import expit
 
 from rankloop.learning.replay_memory import comparisons_of
-from rankloop.policies import Diagonal, Exact, NeuralPairwise, OlLambdaRank, OlRankNet, P2NeurRank
+from rankloop.policies import (
+    DBGD,
+    MGD,
+    NSGD,
+    Diagonal,
+    Exact,
+    NeuralPairwise,
+    OlLambdaRank,
+    OlRankNet,
+    P2NeurRank,
+    PairRank,
+)
 from rankloop.scorers import MLP
 from rankloop.types import Feedback, FloatArray, Query, Ranking, RankingError, SettingError
 
@@ -113,8 +125,8 @@ def test_p2neurrank_is_algorithm_2_of_the_thesis() -> None:
 
 
 def disagreement(policy: P2NeurRank, documents: FloatArray) -> FloatArray:
-    scores = SCORER.score(policy.average, documents)
-    return scores[0] - scores[1]
+    one, other = SCORER.score(policy.average, documents)
+    return np.asarray(one - other)
 
 
 def test_retrained_rankers_disagree_anew_in_every_round() -> None:
@@ -174,6 +186,55 @@ def test_lambdaranks_weights_are_as_written() -> None:
             one, other = (gradient(before, compared.documents[each]) for each in (i, j))
             slope = slope + weight * (one - other)
     np.testing.assert_allclose(policy.average, before + RATE / len(LISTS) * slope, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("radius", [0.2, 1.0, 50.0])
+def test_pairranks_weights_are_projected_as_in_equation_4(radius: float) -> None:
+    """The point of the ball nearest to the solution in the norm of the paper, by a general optimiser."""
+    policy = PairRank(update="exact", regularisation=0.1, pairing="adjacent", longest_weights=radius)
+    free = PairRank(update="exact", regularisation=0.1, pairing="adjacent")
+    for feedback in LISTS:
+        policy.learn(feedback)
+        free.learn(feedback)
+    pairs = np.array([one - other for each in LISTS for one, other in pairs_of(each)])
+    inverse = np.linalg.inv(0.1 * np.eye(3) + pairs.T @ pairs)
+
+    def g(weights: FloatArray) -> FloatArray:
+        slope: FloatArray = 0.1 * weights + sum(expit(weights @ pair) * pair for pair in pairs)
+        return slope
+
+    def distance(weights: FloatArray) -> float:
+        away = g(weights) - pairs.sum(axis=0)  # the solution's g: every label is 1
+        return float(away @ inverse @ away)
+
+    inside = {"type": "ineq", "fun": lambda weights: radius - np.linalg.norm(weights)}
+    options = {"ftol": 1e-14, "maxiter": 500}
+    found = minimize(distance, np.full(3, 0.01), constraints=inside, method="SLSQP", options=options)
+    np.testing.assert_allclose(policy.parameters, found.x, atol=2e-4 * radius)
+    assert distance(policy.parameters) <= found.fun + 1e-9
+    assert (np.linalg.norm(free.parameters) > radius) == (radius < 50)
+
+
+@pytest.mark.parametrize("kind", [DBGD, MGD, NSGD])
+def test_a_random_start_is_a_unit_vector_from_its_seed_alone(kind: type[MGD]) -> None:
+    """Lists are drawn around it, and a winner's direction is added to it."""
+    query = Query("q", np.random.default_rng(3).normal(size=(8, 5)))
+    draws = np.random.default_rng(7).standard_normal(5)
+    expected = draws / sqrt(sum(draw**2 for draw in draws.tolist()))
+    policy = kind(start_seed=7, step=0.5)
+    np.testing.assert_allclose(policy.score(query), query.features @ expected)
+    lists = (policy.rank(query, k=8, rng=np.random.default_rng(seed)) for seed in range(50))
+    clicked = (Feedback(shown, shown.evidence["owners"][1] > 0) for shown in lists)  # by the first candidate
+    won = next(feedback for feedback in clicked if policy.winners(feedback).any())
+    directions = won.ranking.evidence["directions"][policy.winners(won)]
+    policy.learn(won)
+    np.testing.assert_allclose(policy.parameters, expected + 0.5 * directions.mean(axis=0))
+    assert policy.widened(6) is None
+    for wrong in (-1, 0.5, True):
+        with pytest.raises(SettingError, match="start_seed must be a whole number"):
+            kind(start_seed=wrong)  # type: ignore[arg-type]
+    with pytest.raises(SettingError, match="a network starts by its own seed"):
+        kind(start_seed=1, scorer=MLP(4))
 
 
 def test_without_averaging_the_ranker_is_the_last_step() -> None:

@@ -65,6 +65,33 @@ class Client:
         shown = [result["object_id"] for result in answer["ranking"]]
         return RankedList(answer["query_id"], shown, answer["provenance"]["fallback"], answer)
 
+    def recommend(
+        self,
+        *,
+        ranker: str = "default",
+        user: str = "",
+        items: Sequence[str] = (),
+        answers: Mapping[str, str] | None = None,
+        k: int = 10,
+        **more: Any,
+    ) -> RankedList:
+        """A list of what someone may like best, with the reasons in `answer`; clicks go to `click` as ever.
+
+        Unlike `rank` it has no order of yours to fall back on: if there is no answer, it raises.
+        """
+        body = {"ranker": ranker, "user": user, "items": list(items), "answers": dict(answers or {}), "k": k}
+        answer = self._transport.send("POST", "/v1/recommend", body | more, patient=False)
+        shown = [result["object_id"] for result in answer["ranking"]]
+        return RankedList(answer["query_id"], shown, answer["provenance"]["fallback"], answer)
+
+    def interview(self, answers: Mapping[str, str] | None = None, ranker: str = "default") -> dict[str, Any]:
+        """The next question to a newcomer after these answers: `{question: "much" | "little" | "skip"}`."""
+        return self._post("/v1/interview", {"ranker": ranker, "answers": dict(answers or {})})
+
+    def reasons(self, query_id: str) -> dict[str, Any]:
+        """Why the items of a past list were recommended."""
+        return self._get(f"/v1/reasons/{quote(query_id, safe='')}")
+
     def click(
         self,
         shown: RankedList,

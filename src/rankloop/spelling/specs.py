@@ -8,7 +8,9 @@ from typing import Any, TypeAlias
 
 from rankloop.policies import Policy
 from rankloop.spelling.catalogue import Catalogue
+from rankloop.spelling.paper import MARK, find_paper
 from rankloop.spelling.parts import BY_CLASS, PARTS, find_part, name_of_part
+from rankloop.spelling.text import parse
 from rankloop.types import SettingError, suggestion
 
 Spec: TypeAlias = Mapping[str, Any]
@@ -39,6 +41,8 @@ def build(spec: Spec, known: Catalogue, *, logged: bool = False) -> Policy:
     >>> certainty = {"part": "sure", "level": 0.8}
     >>> build({"name": "pairrank", "settings": {"certainty": certainty}}, catalogue()).certainty
     Sure(level=0.8)
+    >>> build({"name": "ranknet@paper", "settings": {"learning_rate": 0.1}}, catalogue()).pairing
+    'adjacent'
     >>> old = {"name": "ranknet", "settings": {"learning_rate": 0.01}}
     >>> build(old, catalogue()).pairing, build(old, catalogue(), logged=True).pairing
     ('adjacent', 'all')
@@ -46,6 +50,10 @@ def build(spec: Spec, known: Catalogue, *, logged: bool = False) -> Policy:
     name, settings = spec.get("name"), spec.get("settings", {})
     if not isinstance(name, str) or not isinstance(settings, Mapping):
         raise SettingError(f'a policy is {{"name": ..., "settings": {{...}}}}, found {spec!r}')
+    if MARK in name:  # the paper's settings, under those that are given
+        paper = parse(find_paper(name).policy, known)
+        settings = {**describe(paper)["settings"], **settings}
+        name = paper.name
     if name not in known:
         raise SettingError(f"no policy is called {name!r}: {suggestion(name, known)}")
     kind = known[name]

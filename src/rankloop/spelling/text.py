@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from rankloop.policies import Policy
 from rankloop.spelling.catalogue import Catalogue, address_of, catalogue, lookup, own_class, split_own
+from rankloop.spelling.paper import MARK, find_paper
 from rankloop.spelling.parts import find_part, name_of_part, takes_parts
 from rankloop.types import SettingError, suggestion
 
@@ -27,8 +28,11 @@ def parse(text: str, known: Catalogue | None = None) -> Policy:
     DocumentSpace(recent=20, trust=1.0, unit=False, k=3)
     >>> parse("rankloop.policies.pdgd:PDGD:learning_rate=0.5").learning_rate
     0.5
+    >>> parse("ranknet@paper:learning_rate=0.1")  # as the paper has it, but for the rate
+    RankNet(scorer=Linear(), learning_rate=0.1, pairing='adjacent')
     """
     known = catalogue() if known is None else known
+    text = written_out(text)
     if text.partition(":")[0] not in known and (own := split_own(text)):
         address, settings = own
         return _build(address, own_class(address), settings)
@@ -47,6 +51,19 @@ def spell(policy: Policy, known: Catalogue | None = None) -> str:
     name = policy.name if known.get(policy.name) is type(policy) else address_of(type(policy))
     changed = [f"{each.name}={write(each.name, value)}" for each, value in _changed(policy)]
     return f"{name}:{','.join(changed)}" if changed else name
+
+
+def written_out(text: str) -> str:
+    """A text in which a name of a paper's settings stands for them; settings after it come last, and count.
+
+    >>> written_out("ranknet@paper:learning_rate=0.1"), written_out("pdgd")
+    ('ranknet:pairing=adjacent,learning_rate=0.001,learning_rate=0.1', 'pdgd')
+    """
+    name, _, rest = text.partition(":")
+    if MARK not in name:
+        return text
+    policy = find_paper(name).policy
+    return f"{policy},{rest}" if rest else policy
 
 
 def make(noun: str, text: str, kinds: Mapping[str, type[T]]) -> T:

@@ -19,11 +19,25 @@ from rankloop.service.http.context import AppContext
 from rankloop.service.http.decoding import StrictRequest
 from rankloop.service.http.errors import HANDLERS
 from rankloop.service.http.fast_path import FastPath
-from rankloop.service.http.routes import audit, beacon, events, exposure, models, monitoring, rank, rankers
+from rankloop.service.http.routes import (
+    audit,
+    beacon,
+    events,
+    exposure,
+    models,
+    monitoring,
+    rank,
+    rankers,
+    recommend,
+)
 
 ROUTES: list[Any] = [
     rank.rank,
     events.events,
+    recommend.recommend,
+    recommend.reasons,
+    recommend.interview,
+    recommend.recommenders,
     audit.explain,
     audit.settled,
     audit.lists,

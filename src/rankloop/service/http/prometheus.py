@@ -43,6 +43,12 @@ class Metrics:
             "ranker",
             "reason",
         )
+        self.recommendations = self._counter(
+            "recommendations",
+            "recommended lists: to a user, a newcomer, or, if the recommender failed, nobody in particular",
+            "ranker",
+            "person",
+        )
         self.events = self._counter("events", "events by what was made of them", "verdict")
         seconds = Histogram(
             "rankloop_request_seconds", "time to answer", ["route"], buckets=SECONDS, registry=self._registry
