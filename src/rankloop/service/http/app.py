@@ -19,7 +19,17 @@ from rankloop.service.http.context import AppContext
 from rankloop.service.http.decoding import StrictRequest
 from rankloop.service.http.errors import HANDLERS
 from rankloop.service.http.fast_path import FastPath
-from rankloop.service.http.routes import audit, beacon, events, exposure, models, monitoring, rank, rankers
+from rankloop.service.http.routes import (
+    audit,
+    beacon,
+    events,
+    exposure,
+    models,
+    monitoring,
+    rank,
+    rankers,
+    trials,
+)
 
 ROUTES: list[Any] = [
     rank.rank,
@@ -39,6 +49,10 @@ ROUTES: list[Any] = [
     rankers.configure,
     rankers.mode,
     rankers.set_mode,
+    trials.start,
+    trials.trials,
+    trials.trial,
+    trials.stop,
     exposure.exposure,
     exposure.exposure_csv,
     monitoring.health,
