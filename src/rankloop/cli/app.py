@@ -25,6 +25,7 @@ from rankloop.cli.serve import serve
 from rankloop.cli.spec import from_spec
 from rankloop.cli.stopping import Stopping
 from rankloop.cli.study import about_the_paper, draw, redo_report, study, tabulate
+from rankloop.cli.trial import trial_app
 from rankloop.cli.tune import tune_
 from rankloop.data import parse_groups
 from rankloop.experiments import PICTURES, SUITES, TABLES, Protocol, Sweep
@@ -43,6 +44,7 @@ app = typer.Typer(
 app.add_typer(data_app, name="data")
 app.add_typer(reviews_app, name="reviews")
 app.add_typer(recommend_app, name="recommend")
+app.add_typer(trial_app, name="trial")
 app.command()(demo)
 app.command()(serve)
 app.command()(relearn)
