@@ -40,7 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "store": {"types"},
     "service": {
         *("types", "policies", "spelling", "store", "metrics", "interleaving", "scorers", "explorers"),
-        "recommend",
+        *("recommend", "evaluation"),
     },
     "client": {"types"},
     "charts": {"types"},

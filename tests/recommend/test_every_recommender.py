@@ -109,6 +109,23 @@ def test_a_user_and_their_taste_have_the_same_scores(name: str, fitted: dict[str
         assert reasons.exact == model.exact
 
 
+@pytest.mark.parametrize("name", IDS)
+def test_amounts_by_kind_are_sums_of_parts(name: str, fitted: dict[str, Recommender]) -> None:
+    model, items = fitted[name], np.array([4, 0, 31])
+    tastes = [model.taste_of(3)]
+    if type(model).taste is not Recommender.taste:
+        tastes += [model.taste(), model.taste([2, 7])]
+    for taste in tastes:
+        amounts = model.amounts(taste, items)
+        assert sum(amounts.values()) == pytest.approx(model.score_taste(taste)[items], abs=1e-12)
+        for place, item in enumerate(items.tolist()):
+            parts = model.reasons(taste, item).parts
+            assert {part.kind for part in parts} == set(amounts)
+            for kind, amount in amounts.items():
+                total = sum(part.amount for part in parts if part.kind == kind)
+                assert amount[place] == pytest.approx(total, abs=1e-12)
+
+
 def test_good_models_beat_popularity(fitted: dict[str, Recommender]) -> None:
     held = {
         name: float(top_lists(model, PARTS.test, known=[PARTS.train, PARTS.validation]).plain(10).mean())

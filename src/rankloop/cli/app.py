@@ -25,6 +25,7 @@ from rankloop.cli.serve import serve
 from rankloop.cli.spec import from_spec
 from rankloop.cli.stopping import Stopping
 from rankloop.cli.study import about_the_paper, draw, redo_report, study, tabulate
+from rankloop.cli.tune import tune_
 from rankloop.data import parse_groups
 from rankloop.experiments import PICTURES, SUITES, TABLES, Protocol, Sweep
 from rankloop.spelling import lookup
@@ -48,6 +49,7 @@ app.command()(relearn)
 app.command()(retain)
 app.command()(observable)
 app.command()(bounds)
+app.command(name="tune")(tune_)
 app.command()(evaluate)
 app.command(name="export")(export_)
 app.command(name="import")(import_)

@@ -131,6 +131,16 @@ def _quotes(reviews: Reviews) -> dict[tuple[int, int], str]:
     return quotes
 
 
+def cells(matrix: SparseArray, row: int) -> dict[int, float]:
+    """The cells of a row, by column: for one row at a time, a tenth of the time of indexing.
+
+    >>> cells(sparse.csr_array(np.array([[0, 3, 0], [1, 0, 2]])), 1)
+    {0: 1, 2: 2}
+    """
+    start, end = matrix.indptr[row : row + 2].tolist()
+    return dict(zip(matrix.indices[start:end].tolist(), matrix.data[start:end].tolist(), strict=True))
+
+
 def _said(reviews: Reviews) -> IntArray:
     """Positive words said of each feature of each item, with their number."""
     mentions = reviews.mentions

@@ -116,7 +116,7 @@ class FMF(FactorModel):
 
     def amounts(self, taste: Taste, items: IntArray) -> Mapping[Kind, FloatArray]:
         """Rules, and nothing else."""
-        return {"rule": self.score_taste(taste)[items]}
+        return {"rule": self.item_factors[items] @ taste.vector}
 
     def reasons(self, taste: Taste, item: int) -> Reasons:
         """What each question on the path adds to the score."""

@@ -86,7 +86,8 @@ class IALS(FactorModel):
 
     def amounts(self, taste: Taste, items: IntArray) -> Mapping[Kind, FloatArray]:
         """All of it is from past items; without any, it is the average user's."""
-        return {"past item" if len(taste.items) else "popularity": self.score_taste(taste)[items]}
+        amounts = self.item_factors[items] @ taste.vector
+        return {"past item" if len(taste.items) else "popularity": amounts}
 
     def reasons(self, taste: Taste, item: int) -> Reasons:
         """How much each past item adds to the score; without any, the score is that of the average user."""

@@ -82,7 +82,7 @@ def load(path: str | Path, kinds: Mapping[str, type[Recommender]]) -> Saved:
             f"{path}: expected a recommender, found nothing; make one with `rankloop recommend fit`"
         )
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             arrays = dict(file)
         digest = arrays.pop("digest").tobytes().decode()
         header = json.loads(arrays["header"].tobytes())

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-
-import numpy as np
+from itertools import islice
 
 from rankloop.recommend.base import Taste
-from rankloop.recommend.catalogue import Catalogue
+from rankloop.recommend.catalogue import Catalogue, cells
 from rankloop.recommend.feature_ranker import FeatureRanker
 from rankloop.recommend.phrases import Phrases
 from rankloop.recommend.reasons import Part, Reasons
@@ -65,13 +64,13 @@ def sentences(
     >>> sentences(model.reasons(taste, 6), taste, Catalogue.of(reviews), limit=1)
     ['72 % because you reviewed Rugged Holder for Alpa.']
     """
-    said = [
+    said = (
         text
         for part in reasons.strongest
         if reasons.exact and reasons.score > 0 and part.amount >= LEAST_SHARE * reasons.score
         for text in _part(part, reasons, taste, catalogue, user, did)
-    ]
-    return [*said[:limit], *feature_sentences(reasons, catalogue, user=user)]
+    )
+    return [*islice(said, limit), *feature_sentences(reasons, catalogue, user=user)]
 
 
 def feature_sentences(
@@ -125,7 +124,7 @@ def _rule(share: str, column: int, taste: Taste, catalogue: Catalogue, user: int
         yield f"{share} because you {often}mention {catalogue.features[column]}."
         return
     token = column - len(catalogue.features)
-    with_it = int(catalogue.attributes[taste.items][:, [token]].sum()) if len(taste.items) else 0
+    with_it = sum(token in cells(catalogue.attributes, item) for item in taste.items.tolist())
     if with_it:
         yield f"{share} because {with_it} of your {len(taste.items)} items are for {catalogue.tokens[token]}."
 
@@ -133,7 +132,7 @@ def _rule(share: str, column: int, taste: Taste, catalogue: Catalogue, user: int
 def _feature(
     item: int, feature: int, catalogue: Catalogue, phrases: Phrases, *, user: int | None
 ) -> Iterable[str]:
-    good, bad = int(catalogue.good[item, feature]), int(catalogue.bad[item, feature])
+    good, bad = (int(cells(each, item).get(feature, 0)) for each in (catalogue.good, catalogue.bad))
     if not good > bad:
         return
     name = catalogue.features[feature]
@@ -146,7 +145,7 @@ def _feature(
 
 
 def _often(catalogue: Catalogue, user: int | None, feature: int) -> bool:
-    return user is not None and int(catalogue.by_user[user, feature]) >= OFTEN
+    return user is not None and cells(catalogue.by_user, user).get(feature, 0) >= OFTEN
 
 
 def shared_features(
@@ -158,7 +157,11 @@ def shared_features(
     scores: FloatArray | None = None,
 ) -> tuple[int, ...]:
     """Features of an item that reviewers praise, by their scores or those first that the user mentions."""
-    good = np.asarray(catalogue.good[[item]].toarray(), float)[0]
-    own = np.zeros(len(good)) if user is None else np.asarray(catalogue.by_user[[user]].toarray(), float)[0]
-    order = np.argsort(-(good * (1 + own) if scores is None else scores), kind="stable")
-    return tuple([int(each) for each in order if good[each] > 0][:count])
+    good = cells(catalogue.good, item)
+    own = {} if user is None else cells(catalogue.by_user, user)
+    praised = sorted(feature for feature, mentions in good.items() if mentions > 0)
+
+    def worth(feature: int) -> float:
+        return good[feature] * (1 + own.get(feature, 0)) if scores is None else float(scores[feature])
+
+    return tuple(sorted(praised, key=worth, reverse=True)[:count])

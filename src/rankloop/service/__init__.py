@@ -9,6 +9,7 @@ from rankloop.service.operations.explain import Explanation
 from rankloop.service.operations.retention import Retained
 from rankloop.service.operations.settled import SettledPairs
 from rankloop.service.operations.status import Health, RankerHealth, RankerInfo
+from rankloop.service.operations.trials import OutcomeReport, TrialReport
 from rankloop.service.recommending.interview import Interview
 from rankloop.service.recommending.request import RecommendRequest
 from rankloop.service.recommending.response import PastReasons, Recommendation, RecommenderInfo
@@ -18,6 +19,7 @@ from rankloop.service.serving.request import RankRequest
 from rankloop.service.serving.response import Provenance, RankResponse, Result
 from rankloop.service.serving.serve import Draft
 from rankloop.service.settings import Mode, RankerSettings, Scaling
+from rankloop.service.trial import Trial, TrialSettings
 
 __all__ = [
     "Audit",
@@ -31,6 +33,7 @@ __all__ = [
     "Interview",
     "Mode",
     "Model",
+    "OutcomeReport",
     "PastReasons",
     "Provenance",
     "RankRequest",
@@ -49,6 +52,9 @@ __all__ = [
     "Retained",
     "Scaling",
     "SettledPairs",
+    "Trial",
+    "TrialReport",
+    "TrialSettings",
     "UserEvent",
     "columns",
 ]

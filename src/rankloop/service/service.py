@@ -25,6 +25,14 @@ from rankloop.service.operations.retention import Retained, retain
 from rankloop.service.operations.rollback import forget_events, roll_back
 from rankloop.service.operations.settled import SettledPairs, settled_pairs
 from rankloop.service.operations.status import Health, RankerInfo, health
+from rankloop.service.operations.trials import (
+    TrialReport,
+    begin,
+    refuse_if_needed,
+    report,
+    reports,
+    stop,
+)
 from rankloop.service.ranker import Ranker
 from rankloop.service.recommending.interview import Interview, interviewed
 from rankloop.service.recommending.recommend import popular_instead, reasons_again, recommended
@@ -43,6 +51,7 @@ from rankloop.service.serving.response import RankResponse
 from rankloop.service.serving.serve import Draft
 from rankloop.service.settings import MODES, Mode, RankerSettings, check_served, settings_from_json
 from rankloop.service.texts import check_text
+from rankloop.service.trial import TrialSettings
 from rankloop.spelling import catalogue
 from rankloop.store import Decision, Impression, Store, StoreError, Transaction, write
 from rankloop.types import SettingError, suggestion
@@ -348,6 +357,33 @@ class RankingService:
         """What readers see now."""
         return self.ranker(ranker).view.model
 
+    # trials
+
+    def start_trial(self, ranker: str, settings: TrialSettings | None = None) -> int:
+        """Compare a ranker with the caller's order, another ranker or another policy, live; its number.
+
+        It runs until it is stopped, or until an arm is changed: by settings, mode, rollback or forget.
+        """
+        plan, found = settings or TrialSettings(), self.ranker(ranker)
+        other = self.ranker(plan.ranker) if plan.ranker else None
+        found.try_to_catch_up()
+        return begin(found, self.store, self._known, plan, other)
+
+    def stop_trial(self, ranker: str, trial: int, *, reason: str = "it was stopped") -> TrialReport:
+        """End a trial, whenever you like; what has come of it."""
+        check_text("the reason", reason)
+        return stop(self.ranker(ranker), self.store, trial, reason=reason)
+
+    def trials(self, ranker: str) -> list[TrialReport]:
+        """The trials of a ranker and what has come of them so far, the newest first."""
+        return reports(self.ranker(ranker), self.store)
+
+    def trial(self, ranker: str) -> TrialReport | None:
+        """The trial that runs, or the last one."""
+        found = self.ranker(ranker)
+        last = found.view.in_force.trial
+        return None if last is None else report(found, self.store, last)
+
     # the past
 
     def versions(self, ranker: str) -> list[tuple[int, float]]:
@@ -416,6 +452,7 @@ class RankingService:
 
     def retain(self, ranker: str, *, since: float) -> Retained:
         """Discard what is older than a moment and not needed any more, and give the space back."""
+        refuse_if_needed(self._rankers, ranker)
         return retain(self.ranker(ranker), self.store, since)
 
     # life

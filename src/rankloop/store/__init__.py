@@ -18,6 +18,7 @@ from rankloop.store.memory import MemoryStore
 from rankloop.store.records import (
     COUNTED,
     JOINED,
+    Assignment,
     Decision,
     Entry,
     Event,
@@ -34,6 +35,7 @@ from rankloop.store.records import (
     Shown,
     Snapshot,
     Traffic,
+    TrialList,
     Verdict,
 )
 from rankloop.store.sqlite import SqliteStore
@@ -41,6 +43,7 @@ from rankloop.store.sqlite import SqliteStore
 __all__ = [
     "COUNTED",
     "JOINED",
+    "Assignment",
     "Decision",
     "Entry",
     "Event",
@@ -69,6 +72,7 @@ __all__ = [
     "StoreError",
     "Traffic",
     "Transaction",
+    "TrialList",
     "Verdict",
     "pack",
     "unpack",

@@ -17,7 +17,7 @@ import polars as pl
 
 from rankloop.store.base import SnapshotDamaged, Store, Transaction, write
 from rankloop.store.codec import pack, unpack
-from rankloop.store.records import Decision, Event, Exposure, Impression, Recommended, Snapshot
+from rankloop.store.records import Assignment, Decision, Event, Exposure, Impression, Recommended, Snapshot
 from rankloop.types import Array, DataError
 
 Record: TypeAlias = Impression | Event | Decision | Snapshot
@@ -30,8 +30,12 @@ KINDS: Mapping[str, type[Record]] = {
     "snapshot": Snapshot,
 }
 OWN_ARRAYS = ("features", "pinned_at", "order", "context")
-STRUCTURED = {"exposure": Exposure, "recommended": Recommended}  # that a list may have
-AS_TEXT = ("body", *STRUCTURED)  # in a table
+PARTS: Mapping[str, type[Exposure | Recommended | Assignment]] = {
+    "exposure": Exposure,
+    "recommended": Recommended,
+    "assignment": Assignment,
+}  # that a list may have
+AS_TEXT = ("body", *PARTS)  # in a table
 LOGGER = logging.getLogger("rankloop.store")
 PART = 2000  # rows in a Parquet file: lists are large
 BATCH = 200  # records in a transaction
@@ -113,7 +117,7 @@ def _row(record: Record) -> Row:
     for name in ("digest", "object_ids", "groups", "body"):
         if name in row:
             row[name] = row[name].hex() if name == "digest" else _plain(row[name])
-    for name in STRUCTURED:
+    for name in PARTS:
         if row.get(name) is not None:
             row[name] = msgspec.to_builtins(row[name])
     return row | {"arrays": arrays}
@@ -132,7 +136,7 @@ def _made(*, entry: str, arrays: dict[str, Array], **row: Any) -> Record:
     if entry != "impression":
         return KINDS[entry](**row)
     row["digest"] = bytes.fromhex(row["digest"])
-    for name, kind in STRUCTURED.items():
+    for name, kind in PARTS.items():
         if row.get(name) is not None:
             row[name] = msgspec.convert(row[name], kind)
     arrays.setdefault("context", np.zeros(0))  # an export from before there was one

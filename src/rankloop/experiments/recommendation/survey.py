@@ -25,7 +25,7 @@ from rankloop.recommend.templates import explanation
 from rankloop.types import DataError, SettingError
 
 QUESTIONS = 5  # at most, of each tree
-PLACE = "<!-- data -->"
+MARK = "<!-- data -->"
 
 
 def survey_page(first: Saved, second: Saved, *, k: int = 10, questions: int = QUESTIONS) -> str:
@@ -40,7 +40,7 @@ def survey_page(first: Saved, second: Saved, *, k: int = 10, questions: int = QU
         "trees": [_node(each, {}, k, questions, Phrases.of(each.catalogue)) for each in (first, second)],
     }
     page = files("rankloop.experiments.recommendation").joinpath("survey.html").read_text("utf-8")
-    return page.replace(PLACE, json_element("data", data))
+    return page.replace(MARK, json_element("data", data))
 
 
 def survey_id(first: Saved, second: Saved) -> str:

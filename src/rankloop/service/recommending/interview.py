@@ -12,6 +12,7 @@ from rankloop.recommend import FMF, FacT, Recommender, Saved, Tree
 from rankloop.recommend.interview import NUMBERS, next_question
 from rankloop.recommend.tree import AT_LEAST, BELOW, STAYS
 from rankloop.service.errors import RequestError
+from rankloop.types import SettingError
 
 About: TypeAlias = Literal["feature", "attribute", "item"]
 CHOICES = ("much", "little", "skip")
@@ -89,7 +90,10 @@ def _way(saved: Saved, answers: Mapping[str, str]) -> _Way:
 
 
 def _next(saved: Saved, counted: Mapping[int, int]) -> tuple[int, AskedQuestion] | None:
-    found = next_question(saved.model, saved.catalogue, counted)
+    try:
+        found = next_question(saved.model, saved.catalogue, counted)
+    except SettingError as error:  # it has no questions
+        raise RequestError(str(error)) from error
     if found is None:
         return None
     about, key, name = subject(saved, found.column)

@@ -67,8 +67,9 @@ class ServedRecommender:
 
     def popular(self, request: RecommendRequest) -> Candidates:
         """The items that most people reviewed, without features: what is shown when all else fails."""
-        known = [self.items[name] for name in request.items if name in self.items]
-        gone = set(self._left_out(np.array(known, np.int64), request.exclude).tolist())
+        row = self.users.get(request.user)
+        past = self.saved.model.past(row) if row is not None else np.zeros(0, np.int64)
+        gone = set(self._left_out(past, [*request.items, *request.exclude]).tolist())
         rows = [row for row in self._by_popularity.tolist() if row not in gone][: request.n_candidates]
         if not rows:
             raise RequestError("nothing is left to recommend: every item is known or excluded")

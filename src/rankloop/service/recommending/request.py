@@ -10,13 +10,12 @@ from rankloop.recommend.interview import Answer
 from rankloop.service.errors import RequestError
 from rankloop.service.serving.candidates import Candidates
 from rankloop.service.serving.request import RankRequest
-from rankloop.service.texts import check_text, check_texts
+from rankloop.service.texts import LONGEST_NAME, check_text, check_texts
 from rankloop.store import Recommended
 
 MOST_ITEMS = 1000  # past items, or answers
 MOST_EXCLUDED = 10_000
 ANSWERS: tuple[str, ...] = get_args(Answer)
-NOTHING: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -75,7 +74,7 @@ def check_answers(answers: Mapping[str, str]) -> None:
     if not isinstance(given, Mapping) or len(given) > MOST_ITEMS:
         raise RequestError(f"answers must map up to {MOST_ITEMS} questions to much, little or skip")
     for question, answer in answers.items():
-        check_text("a question", question, longest=2 * MOST_ITEMS)
+        check_text("a question", question, longest=LONGEST_NAME + 20)  # with what it is about
         if answer not in ANSWERS:
             raise RequestError(f"an answer is much, little or skip, found {answer!r} to {question!r}")
 

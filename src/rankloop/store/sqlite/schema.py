@@ -104,6 +104,10 @@ STEPS: tuple[tuple[str, ...], ...] = (
     (  # what a recommender knew that chose the candidates
         "ALTER TABLE payloads ADD COLUMN recommended TEXT",
     ),
+    (  # which arm of a trial a list belongs to
+        "ALTER TABLE impressions ADD COLUMN assignment TEXT",
+        "CREATE INDEX impressions_by_trial ON impressions (ranker, seq) WHERE assignment IS NOT NULL",
+    ),
 )
 
 

@@ -15,7 +15,7 @@ from rankloop.service.http.context import InjectedContext
 from rankloop.service.operations.audit import Audit
 from rankloop.service.operations.explain import Explanation
 from rankloop.service.operations.settled import SettledPairs
-from rankloop.store import Event, Exposure, Impression, Recommended
+from rankloop.store import Assignment, Event, Exposure, Impression, Recommended
 
 ADMIN = [needs("admin")]
 
@@ -51,6 +51,7 @@ class PastList(Struct):
     digest: str  # BLAKE2b-128 of the body that was sent
     exposure: Exposure | None  # millionths of a look, by group; None: nobody counted it
     recommended: Recommended | None  # from what a recommender chose the candidates; None: they were sent
+    assignment: Assignment | None  # to an arm of a trial, with the owners of an interleaved list
     events: list[Event]
 
 
@@ -176,5 +177,6 @@ def _told(found: Audit, names: list[str], of_context: list[str]) -> PastList:
         digest=shown.digest.hex(),
         exposure=shown.exposure,
         recommended=shown.recommended,
+        assignment=shown.assignment,
         events=list(found.events),
     )
