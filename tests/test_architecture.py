@@ -45,7 +45,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "client": {"types"},
     "charts": {"types"},
     "dashboard": {"types", "store", "service", "charts"},  # production never contains the simulator
-    "demo": {"types", "policies", "spelling", "store", "service", "dashboard", "charts", *STAGES},
+    "demo": {
+        *("types", "reviews", "recommend", "policies", "spelling", "store", "service"),
+        *("dashboard", "charts"),
+        *STAGES,
+    },
     "cli": {
         *(
             "types",
