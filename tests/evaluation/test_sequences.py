@@ -23,7 +23,7 @@ def slow_mean_bounds(values: list[float], level: float) -> tuple[float, float]:
         squares += (value - (0.5 + total) / number) ** 2
         total += value
     reach = 0.0
-    while sum(exp(f * reach - c * squares) for f, c in zip(FRACTIONS, COSTS, strict=True)) < 24 / (1 - level):
+    while sum(exp(f * reach - c * squares) for f, c in zip(FRACTIONS, COSTS, strict=True)) < 22 / (1 - level):
         reach += 1e-3
     n = len(values)
     return max(total / n - reach / n, 0.0), min(total / n + reach / n, 1.0)
@@ -38,7 +38,7 @@ def test_the_interval_of_a_mean_is_that_of_the_slow_reference(values: list[float
     assert found.upper[-1] == pytest.approx(upper, abs=2e-3)
 
 
-@pytest.mark.parametrize("fraction", [0.5, 2.0**-4, 2.0**-12])
+@pytest.mark.parametrize("fraction", [0.75, 0.5, 2.0**-4, 2.0**-10])
 def test_no_bet_on_a_mean_is_better_than_fair(fraction: float) -> None:
     """Over all sequences of four numbers whose chances change with what came before."""
     cost, values = -log(1 - fraction) - fraction, (0.0, 0.4, 1.0)

@@ -58,6 +58,7 @@ from rankloop.types import SettingError, suggestion
 
 MOST_EVENTS = 10_000  # in one call
 DAY = 86_400.0  # seconds
+TRIAL_PATIENCE = 60.0  # seconds: a trial is counted from the log
 PATIENCE = 1.0  # seconds: as a rule the next event tells the log the time
 
 
@@ -96,6 +97,7 @@ class RankingService:
         self._recommenders: dict[str, ServedRecommender] = {}
         self._naming = threading.Lock()
         self._rankers: Mapping[str, Ranker] = {}
+        self._told: dict[str, tuple[float, TrialReport | None]] = {}  # by ranker: when, and what
         self._discover()
         for name, found in fed.items():
             self._feed(name, found)
@@ -383,6 +385,17 @@ class RankingService:
         found = self.ranker(ranker)
         last = found.view.in_force.trial
         return None if last is None else report(found, self.store, last)
+
+    def recent_trial(self, ranker: str) -> TrialReport | None:
+        """The trial that runs as it was a minute ago or less: for those who ask all the time."""
+        running, now = self.ranker(ranker).view.trial, self.clock()
+        if running is None:
+            return None
+        at, kept = self._told.get(ranker, (float("-inf"), None))
+        if abs(now - at) >= TRIAL_PATIENCE or kept is None or kept.trial != running.number:
+            kept = report(self.ranker(ranker), self.store, running)
+            self._told[ranker] = now, kept
+        return kept
 
     # the past
 

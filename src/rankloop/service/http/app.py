@@ -29,6 +29,7 @@ from rankloop.service.http.routes import (
     rank,
     rankers,
     recommend,
+    trials,
 )
 
 ROUTES: list[Any] = [
@@ -53,6 +54,10 @@ ROUTES: list[Any] = [
     rankers.configure,
     rankers.mode,
     rankers.set_mode,
+    trials.start,
+    trials.trials,
+    trials.trial,
+    trials.stop,
     exposure.exposure,
     exposure.exposure_csv,
     monitoring.health,
@@ -113,7 +118,7 @@ def described(context: AppContext) -> dict[str, Any]:
     config = OpenAPIConfig(
         title="rankloop",
         version=__version__,
-        description="Rankings that learn from clicks and experiment only where they are provably unsure.",
+        description="Rankings that learn from clicks and experiment only where they are unsure.",
         components=Components(security_schemes={"key": key}),
         security=[{"key": []}],
         use_handler_docstrings=True,

@@ -12,6 +12,7 @@ import numpy as np
 from rankloop.service.errors import HistoryError, RequestError
 from rankloop.service.learning.in_force import InForce
 from rankloop.service.operations.outcomes import Sessions, bound_of, sequence_of, sessions_of
+from rankloop.service.operations.trial_words import sentence
 from rankloop.service.ranker import Ranker
 from rankloop.service.settings import RankerSettings, check_served
 from rankloop.service.trial import Outcome, Trial, TrialSettings, trial_after
@@ -74,6 +75,7 @@ class TrialReport:
     waiting: int  # sessions that are not over yet
     level: float
     verdict: TrialVerdict
+    sentence: str  # the same in words
     outcomes: tuple[OutcomeReport, ...]  # the first decides; the others are each for itself
     points: tuple[TrialPoint, ...] = ()  # of the outcome that decides
 
@@ -149,6 +151,7 @@ def report(ranker: Ranker, store: Store, trial: Trial) -> TrialReport:
         waiting=sessions.waiting,
         level=LEVEL,
         verdict=outcomes[0].verdict,
+        sentence=_words(ranker.name, trial, outcomes[0]),
         outcomes=outcomes,
         points=_points(trial, sessions),
     )
@@ -221,6 +224,7 @@ def _kept(ranker: Ranker, store: Store, trial: Trial) -> TrialReport:
         waiting=0,
         level=LEVEL,
         verdict="undecided",
+        sentence="Nothing can be said any more: lists of its time were discarded.",
         outcomes=(),
     )
 
@@ -241,6 +245,11 @@ def _outcome(trial: Trial, sessions: Sessions, outcome: Outcome) -> OutcomeRepor
         upper=float(sequence.upper[last]) if len(sequence) else widest[1],
         even=0.5 if wins else 0.0,
     )
+
+
+def _words(ranker: str, trial: Trial, found: OutcomeReport) -> str:
+    interval = None if found.estimate is None else (found.lower, found.estimate, found.upper)
+    return sentence(ranker, trial.settings, found.verdict, found.sessions, interval, LEVEL)
 
 
 def _means(
