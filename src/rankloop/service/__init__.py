@@ -10,6 +10,7 @@ from rankloop.service.operations.retention import Retained
 from rankloop.service.operations.settled import SettledPairs
 from rankloop.service.operations.status import Health, RankerHealth, RankerInfo
 from rankloop.service.operations.trials import OutcomeReport, TrialReport
+from rankloop.service.operations.what_if import WhatIf
 from rankloop.service.service import RankingService
 from rankloop.service.serving.candidates import Candidate, Candidates, columns
 from rankloop.service.serving.request import RankRequest
@@ -48,5 +49,6 @@ __all__ = [
     "TrialReport",
     "TrialSettings",
     "UserEvent",
+    "WhatIf",
     "columns",
 ]

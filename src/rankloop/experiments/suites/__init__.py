@@ -14,6 +14,7 @@ from rankloop.experiments.suites import (
     recommend,
     theory,
     topk,
+    worth,
 )
 from rankloop.experiments.suites.base import (
     ComputedTable,
@@ -44,6 +45,7 @@ TABLES: Mapping[str, ComputedTable] = {
     **fair.TABLES,
     **ads.TABLES,
     **recommend.TABLES,
+    **worth.TABLES,
 }
 
 __all__ = [
