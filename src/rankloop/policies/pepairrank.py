@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.learning import logistic
 from rankloop.policies.pairwise import PairwiseLogistic
 from rankloop.policies.state_fields import state
 from rankloop.scorers import Linear
@@ -55,26 +54,32 @@ class PePairRank(PairwiseLogistic):
 
     def certain_orders(self, query: Query) -> BoolArray:
         """`certain[i, j]`: all rankers put `i` above `j`."""
-        if not self._has_learned_of(query):
+        knowing = self._knowing(query)
+        if knowing is None:
             return np.zeros((query.n_docs, query.n_docs), dtype=bool)
-        scores = Linear().score(self.perturbed, query.features)
+        scores = Linear().score(knowing.perturbed, self.based(query).features)
         agreed: BoolArray = np.logical_and.reduce(scores[:, :, None] > scores[:, None, :])
         return agreed
 
     def list_scores(self, query: Query) -> FloatArray:
         """The mean of the rankers' scores: what all agree on, it agrees with."""
-        learned = self._has_learned_of(query)
-        return Linear().score(self.perturbed.mean(axis=0), query.features) if learned else self.score(query)
+        knowing = self._knowing(query)
+        if knowing is None:
+            return self.score(query)
+        return Linear().score(knowing.perturbed.mean(axis=0), self.based(query).features)
 
     def _begin(self, dimensions: int) -> None:
         self.scatter = np.zeros((dimensions, dimensions))
+        self.perturbed = self.parameters[None]  # without clicks there is nothing to perturb
 
     def _take_in(self, pairs: FloatArray, seed: int) -> None:
         rng = np.random.default_rng((seed, 1))  # (seed,) itself may have matched the pairs
         self.scatter = self.scatter + pairs.T @ pairs
         if self.update == "exact":
             noise = np.sqrt(self.variance) * rng.standard_normal((self.rankers, len(self.history)))
-            self.perturbed = np.array([self._solved(tilt) for tilt in noise @ self.history])
+            tilts = noise @ self.history
+            starts = (self.parameters + self.curvature @ tilt for tilt in tilts)
+            self.perturbed = np.array([self._solved(*each) for each in zip(starts, tilts, strict=True)])
         else:
             self.perturbed = self.parameters + self._tilts(rng) @ self.curvature
 
@@ -85,8 +90,3 @@ class PePairRank(PairwiseLogistic):
         factor = np.linalg.cholesky(self.scatter + jitter * np.eye(dimensions))
         draws: FloatArray = np.sqrt(self.variance) * rng.standard_normal((self.rankers, dimensions))
         return draws @ factor.T
-
-    def _solved(self, tilt: FloatArray) -> FloatArray:
-        start = self.parameters + self.curvature @ tilt
-        penalty = float(self.penalty)
-        return logistic.fit(self.history, penalty, start, preconditioner=self.curvature, tilt=tilt)

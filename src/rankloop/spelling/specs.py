@@ -19,7 +19,7 @@ def describe(policy: Policy) -> dict[str, Any]:
 
     >>> from rankloop.policies import EpsilonGreedy
     >>> describe(EpsilonGreedy(epsilon=0.2))["settings"]
-    {'scorer': {'part': 'linear'}, 'learning_rate': 0.001, 'epsilon': 0.2}
+    {'scorer': {'part': 'linear'}, 'trust': None, 'learning_rate': 0.001, 'epsilon': 0.2}
     """
     if not policy.name:
         raise SettingError(

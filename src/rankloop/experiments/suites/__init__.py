@@ -12,6 +12,7 @@ from rankloop.experiments.suites import (
     pairrank,
     pepairrank,
     recommend,
+    safe,
     theory,
     topk,
 )
@@ -34,6 +35,7 @@ SUITES: Mapping[str, Suite] = {
     **topk.SUITES,
     **ads.SUITES,
     **fair.SUITES,
+    **safe.SUITES,
 }
 
 PICTURES: Mapping[str, Picture] = {**neural.PICTURES}
