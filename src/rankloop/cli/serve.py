@@ -112,8 +112,9 @@ def serve(
 def begin(service: RankingService, ranker: str, policy: str, window: float | None) -> None:
     """Make sure that there is a ranker; one that is there is not changed by options."""
     from rankloop.service import RankerSettings  # noqa: PLC0415
+    from rankloop.service.settings import trusting  # noqa: PLC0415
 
-    wanted = {"policy": names.policy(policy)} if policy else {}
+    wanted = {"policy": trusting(names.policy(policy))} if policy else {}
     rules = RankerSettings(**wanted, **({} if window is None else {"window": window}))  # type: ignore[arg-type]
     if ranker not in service.rankers():
         service.create(ranker, rules)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.learning import logistic
-from rankloop.learning.certainty import Belief, Certainty, Sure
+from rankloop.learning.certainty import Belief, Certainty, Sure, squared_widths
 from rankloop.learning.weight_ball import nearest_in_ball
 from rankloop.policies.pairwise import PairwiseLogistic, prior_variance
 from rankloop.policies.state_fields import state
@@ -57,20 +57,33 @@ class PairRank(PairwiseLogistic):
                 "longest_weights must be positive and needs update='exact', as the projection is over all "
                 f"pairs; found {longest} and update={self.update!r}"
             )
+        if longest is not None and self.base_columns:
+            raise SettingError(
+                "longest_weights is about the weights of features alone: leave out trust in the caller's "
+                f"order, found trust={self.trust!r}"
+            )
 
     def certain_orders(self, query: Query) -> BoolArray:
         """`certain[i, j]`: the order of `i` above `j` is settled."""
-        if not self._has_learned_of(query):
+        knowing = self._knowing(query)
+        if knowing is None:
             return np.zeros((query.n_docs, query.n_docs), dtype=bool)
-        return self.certainty.certain(self.score(query), query.features, self.belief())
+        return self.certainty.certain(self.score(query), self.based(query).features, knowing.belief())
+
+    def spreads(self, query: Query) -> FloatArray | None:
+        """Standard deviations of the score differences of all pairs, [n_docs, n_docs]; `None`: unknown."""
+        knowing = self._knowing(query)
+        if knowing is None:
+            return None
+        return np.sqrt(squared_widths(self.based(query).features, knowing.curvature))
 
     def belief(self) -> Belief:
         """What is known of the weights besides their value."""
         return Belief(self.curvature, self.design, float(self.log_det), float(self.penalty), self.energy)
 
     def _begin(self, dimensions: int) -> None:
-        self.design = np.eye(dimensions) / self.penalty
-        self.energy = np.full(dimensions, float(self.penalty))
+        self.energy = self._precisions(dimensions)
+        self.design = np.diag(1 / self.energy)
 
     def _solve(self, pairs: FloatArray) -> None:
         super()._solve(pairs)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 import numpy as np
 
 from rankloop.learning import logistic
-from rankloop.learning.preferences import Pairing, check_pairing, pair_differences
+from rankloop.learning.preferences import Pairing, check_pairing, pair_differences, preferred_pairs
+from rankloop.policies.from_base import StartsFromBase
 from rankloop.policies.state_fields import state
 from rankloop.policies.uncertain import ExploresUncertain
 from rankloop.scorers import Linear
 from rankloop.types import Array, Feedback, FloatArray, Query, RankingError, SettingError
 
 Update: TypeAlias = Literal["online", "exact"]
+SHOWN = 1  # the column that says where results stood
 
 
 def prior_variance(policy: PairwiseLogistic) -> float:
@@ -24,14 +26,19 @@ def prior_variance(policy: PairwiseLogistic) -> float:
 
 
 @dataclass(kw_only=True, eq=False)
-class PairwiseLogistic(ExploresUncertain):
+class PairwiseLogistic(StartsFromBase, ExploresUncertain):
     r"""A policy around $P(i \succ j) = \sigma(\theta^\top (x_i - x_j))$ that explores what is uncertain.
 
     `update="online"` learns at a constant cost;
     `"exact"` solves the regression over the whole history every time. `prior` is the standard deviation that
     the log-odds of two typical candidates have before any click: 0.4 expects odds of about 3 to 2. It sets
     $\lambda = \operatorname{mean} \lVert x_i - x_j \rVert^2 / \text{prior}^2$ over the candidates of
-    the first query that teaches anything; `regularisation` gives $\lambda$ directly.
+    the first query that teaches anything; `regularisation` gives $\lambda$ directly. With `trust` in the
+    caller's order, that order is one more feature, whose weight has a prior of its own. Lists then look like
+    that order, and clicks depend on where results stand: so that the order does not confirm itself,
+    $P(i \succ j) = \sigma(\theta^\top (x_i - x_j) + b\,(p_i - p_j))$ with
+    $p = -\log_2(1 + \text{position})$ and $b \sim \mathcal{N}(0, 1)$, which is learned beside the weights and
+    is part of no score.
     """
 
     pairing: Pairing = "matching"
@@ -55,7 +62,7 @@ class PairwiseLogistic(ExploresUncertain):
             raise SettingError(f"regularisation must be positive, found {self.regularisation}")
 
     def _form(self) -> tuple[object, ...]:
-        return (self.update,)  # only the exact one has kept the pairs
+        return (*super()._form(), self.update)  # only the exact one has kept the pairs
 
     @abstractmethod
     def _begin(self, dimensions: int) -> None:
@@ -67,15 +74,16 @@ class PairwiseLogistic(ExploresUncertain):
 
     def learn(self, feedback: Feedback) -> None:
         """Fit the model to the pairs of this list, too."""
-        seed = int(feedback.ranking.evidence["seed"])
-        pairs = pair_differences(feedback, self.pairing, seed)
-        if not pairs.any():
+        query, seed = feedback.ranking.query, int(feedback.ranking.evidence["seed"])
+        pairs = self._pairs(feedback, seed)
+        if not (pairs.any() and query.features.shape[1]):
             return
         if not self.parameters.size:
-            self._start(feedback.ranking.query.features)
+            self._start(query)
         if pairs.shape[1] != self.parameters.size:
+            known = self.parameters.size - self.base_columns
             raise RankingError(
-                f"this ranker knows {self.parameters.size} features but the query has {pairs.shape[1]}"
+                f"this ranker knows {known} features but the query has {query.features.shape[1]}"
             )
         self.parameters, self.curvature = logistic.online_newton(self.parameters, self.curvature, pairs)
         if self.update == "exact":
@@ -84,26 +92,74 @@ class PairwiseLogistic(ExploresUncertain):
 
     def score(self, query: Query) -> FloatArray:
         """Scores of the learned ranker."""
-        known = self.parameters if self._has_learned_of(query) else np.zeros(query.features.shape[1])
-        return Linear().score(known, query.features)
+        knowing = self._knowing(query)
+        if knowing is None:
+            return np.zeros(query.n_docs, dtype=query.features.dtype)
+        return Linear().score(knowing.parameters, self.based(query).features)
 
-    def _has_learned_of(self, query: Query) -> bool:
-        """Whether anything is known of such documents: of those without features nobody knows anything."""
-        return bool(self.parameters.size and query.features.shape[1])
+    @property
+    def base_columns(self) -> int:
+        """Two with trust: the order, and in lessons the position at which a result was shown."""
+        return 2 * super().base_columns
 
-    def _start(self, features: FloatArray) -> None:
-        dimensions = features.shape[1]
+    def _knowing(self, query: Query) -> Self | None:
+        """Who knows something of such documents: this policy or, before it has learned, its prior.
+
+        Of those without features, and in no trusted order, nobody knows anything.
+        """
+        if self.parameters.size and query.features.shape[1]:
+            return self
+        if not self.trusts(query):
+            return None
+        prior = self._bare_twin()
+        prior._start(query)
+        return prior
+
+    def _pairs(self, feedback: Feedback, seed: int) -> FloatArray:
+        """What the pairs of a list differ in, [n_pairs, n]; with trust, also in where they stood."""
+        pairs = pair_differences(self.based_feedback(feedback), self.pairing, seed)
+        if self.base_columns and pairs.any():
+            better, worse = preferred_pairs(feedback, self.pairing, seed)
+            shown = -np.log2(np.arange(2, 2 + len(feedback.ranking)))
+            pairs[:, SHOWN] = shown[better] - shown[worse]
+        return pairs
+
+    def _start(self, query: Query) -> None:
+        """The prior; its scale is that of the query at hand."""
+        features = query.features
         self.penalty = np.array(self.regularisation or typical_squared_distance(features) / self.prior**2)
-        self.parameters = np.zeros(dimensions)
-        self.curvature = np.eye(dimensions) / self.penalty
+        dimensions = features.shape[1] + self.base_columns
+        self.parameters = self._centre(dimensions)
+        self.curvature = np.diag(1 / self._precisions(dimensions))
         self.history = np.empty((0, dimensions))
         self._begin(dimensions)
 
+    def _centre(self, dimensions: int) -> FloatArray:
+        """The weights that are expected before any click: those of features are 0."""
+        centre = np.zeros(dimensions)
+        centre[: self.base_columns][:1] = self.base_weight
+        return centre
+
+    def _precisions(self, dimensions: int) -> FloatArray:
+        r"""How surely: $\lambda$ for features, 1 for the caller's order in its own unit, and for $b$."""
+        precisions = np.full(dimensions, float(self.penalty))
+        precisions[: self.base_columns] = 1.0
+        return precisions
+
+    def _solved(self, start: FloatArray, tilt: FloatArray | None = None) -> FloatArray:
+        r"""The best weights for the whole history; a prior around $\mu$ is a tilt $\Lambda \mu$."""
+        penalty: float | FloatArray = float(self.penalty)
+        if self.base_columns:
+            penalty = self._precisions(start.size)
+            tilt = penalty * self._centre(start.size) + (0.0 if tilt is None else tilt)
+        return logistic.fit(self.history, penalty, start, preconditioner=self.curvature, tilt=tilt)
+
     def _solve(self, pairs: FloatArray) -> None:
         """Solve over the whole history, from the online step and with its curvature as guide."""
-        before, penalty = len(self.history), float(self.penalty)
+        before = len(self.history)
         self.history = np.vstack((self.history, pairs))
-        self.parameters = logistic.fit(self.history, penalty, self.parameters, preconditioner=self.curvature)
+        self.parameters = self._solved(self.parameters)
+        penalty = self._precisions(len(self.parameters)) if self.base_columns else float(self.penalty)
         if _rung(len(self.history)) > _rung(before):
             self.curvature = np.linalg.inv(logistic.curvature(self.history, self.parameters, penalty))
 

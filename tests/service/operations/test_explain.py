@@ -99,7 +99,7 @@ def test_before_anything_was_learned_nothing_is_known() -> None:
 def test_the_model_of_that_time_is_asked() -> None:
     clock = Clock()
     service = make(MemoryStore(), clock)
-    service.create("shop", RankerSettings(window=60.0))
+    service.create("shop", RankerSettings(policy=PairRank(), window=60.0))
     first = live(service, clock, rounds=1)[0]
     live(service, clock, rounds=40)
     assert service.explain(first.query_id, *first.object_ids[:2]).gap == 0.0

@@ -9,20 +9,22 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from scipy.special import ndtr
 
-from rankloop.policies import Belief, Policy, SelectionPolicy
+from rankloop.policies import Policy, SelectionPolicy, StartsFromBase
 from rankloop.service.errors import RequestError
 from rankloop.service.learning.model import Model, asker_of
 from rankloop.service.serving.serve import Listing, TellsCertainty
 from rankloop.store import Impression
-from rankloop.types import FloatArray, Query
+from rankloop.types import FloatArray, IntArray, Query
+
+OWN_ORDER = "(your own order)"  # among the contributions of features
 
 
 @runtime_checkable
-class Believes(Protocol):
-    """A policy that knows how far its weights may be off."""
+class TellsSpread(Protocol):
+    """A policy that knows how far its scores may be off."""
 
-    def belief(self) -> Belief:
-        """What is known of the weights besides their value."""
+    def spreads(self, query: Query) -> FloatArray | None:
+        """Standard deviations of the score differences of all pairs, [n_docs, n_docs]; `None`: unknown."""
         ...
 
 
@@ -73,20 +75,23 @@ def explain(
     policy, query = model.asked(
         shown.query_id, shown.features, shown.object_ids, shown.groups, asker_of(shown.user, shown.context)
     )
-    pair = query.take(np.array([upper, lower]))
+    rows = np.array([upper, lower])
+    pair = query.take(rows)
     scores = policy.score(pair)
     gap = float(scores[0] - scores[1])
-    width = _width(policy, pair)
+    width = _width(policy, query, rows)
     parts = _contributions(policy, pair)
     by_size = np.argsort(-np.abs(parts), kind="stable")
     labels = [*names, *("" for _ in range(len(parts) - len(names)))]
+    if _trusts(policy):
+        labels[len(parts) - 1] = OWN_ORDER
     return Explanation(
         above=shown.object_ids[upper],
         below=shown.object_ids[lower],
         gap=gap,
         width=width,
         probability=float(ndtr(gap / width)) if width else None,
-        settled=_settled(policy, pair),
+        settled=_settled(policy, query, rows),
         explored=shown.mode == "explore" and gap < 0 and not turned and not mixed,
         mixed=mixed and gap < 0,
         turned=turned,
@@ -117,21 +122,33 @@ def _contributions(policy: Policy, pair: Query) -> FloatArray:
         of_both = policy.contributions(pair)
         return np.asarray(of_both[0] - of_both[1])
     apart = np.diag(_gap(pair))
+    own = [_own_order(policy, pair)] if _trusts(policy) else []
     if not len(apart) or policy.knows_by == "ids":
-        return np.zeros(0)
-    return policy.score(Query(pair.id, apart)) - policy.score(Query(pair.id, np.zeros_like(apart)))
+        return np.array(own)
+    features = policy.score(Query(pair.id, apart)) - policy.score(Query(pair.id, np.zeros_like(apart)))
+    return np.append(features, own)
 
 
-def _width(policy: Policy, pair: Query) -> float | None:
-    r"""$\lVert x_a - x_b \rVert_{H^{-1}}$, where the policy keeps $H^{-1}$."""
-    if not isinstance(policy, Believes):
+def _trusts(policy: Policy) -> bool:
+    return isinstance(policy, StartsFromBase) and policy.base_columns > 0
+
+
+def _own_order(policy: Policy, pair: Query) -> float:
+    """What the caller's own order adds to the gap."""
+    with_it, without = policy.score(pair), policy.score(Query(pair.id, pair.features, pair.doc_ids))
+    return float((with_it[0] - with_it[1]) - (without[0] - without[1]))
+
+
+def _width(policy: Policy, query: Query, rows: IntArray) -> float | None:
+    """The standard deviation of the gap, where the policy knows it."""
+    spreads = policy.spreads(query) if isinstance(policy, TellsSpread) else None
+    return None if spreads is None else float(spreads[rows[0], rows[1]])
+
+
+def _settled(policy: Policy, query: Query, rows: IntArray) -> bool | None:
+    if not isinstance(policy, TellsCertainty):
         return None
-    covariance, apart = policy.belief().curvature, _gap(pair)
-    return float(np.sqrt(max(float(apart @ covariance @ apart), 0.0))) if len(covariance) else None
-
-
-def _settled(policy: Policy, pair: Query) -> bool | None:
-    return bool(policy.certain_orders(pair).any()) if isinstance(policy, TellsCertainty) else None
+    return bool(policy.certain_orders(query)[np.ix_(rows, rows)].any())
 
 
 def _gap(pair: Query) -> FloatArray:

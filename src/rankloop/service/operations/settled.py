@@ -49,7 +49,7 @@ def settled_pairs(shown: Impression, model: Model, *, again: Listing | None = No
     turned = None if again is None else _rows(np.triu(again.turned(shown.order)))
     if not isinstance(policy, TellsCertainty):
         return SettledPairs(names, tuple(scores.tolist()), None, (), turned)
-    certain = policy.certain_orders(mine)
+    certain = policy.certain_orders(query)[np.ix_(shown.order, shown.order)]
     blocks = tuple(tuple(names[row] for row in block) for block in ordered_blocks(scores, certain))
     return SettledPairs(names, tuple(scores.tolist()), _rows(certain | certain.T), blocks, turned)
 
