@@ -10,7 +10,7 @@ import numpy as np
 from rankloop.learning import logistic
 from rankloop.learning.certainty import Belief, Certainty, Sure
 from rankloop.learning.weight_ball import nearest_in_ball
-from rankloop.policies.pairwise import PairwiseLogistic, prior_variance
+from rankloop.policies.pairwise import PairwiseLogistic, prior_variance, with_more
 from rankloop.policies.state_fields import state
 from rankloop.types import Array, BoolArray, FloatArray, Query, SettingError
 
@@ -71,6 +71,16 @@ class PairRank(PairwiseLogistic):
     def _begin(self, dimensions: int) -> None:
         self.design = np.eye(dimensions) / self.penalty
         self.energy = np.full(dimensions, float(self.penalty))
+
+    def _add_to_penalty(self, more: float) -> None:
+        super()._add_to_penalty(more)
+        self.energy = self.energy + more
+        dimensions = len(self.design)
+        if self.log_det == 0:  # no pair has joined it
+            self.design = np.eye(dimensions) / self.penalty
+            return
+        self.design = with_more(self.design, more)
+        self.log_det = -np.linalg.slogdet(self.design)[1] - dimensions * np.log(self.penalty)
 
     def _solve(self, pairs: FloatArray) -> None:
         super()._solve(pairs)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -16,6 +18,8 @@ from rankloop.scorers import Linear
 from rankloop.types import Array, Feedback, FloatArray, Query, RankingError, SettingError
 
 Update: TypeAlias = Literal["online", "exact"]
+
+WEAK = 6.0  # log-odds: 400 to 1, before any click
 
 
 def prior_variance(policy: PairwiseLogistic) -> float:
@@ -31,17 +35,26 @@ class PairwiseLogistic(ExploresUncertain):
     `"exact"` solves the regression over the whole history every time. `prior` is the standard deviation that
     the log-odds of two typical candidates have before any click: 0.4 expects odds of about 3 to 2. It sets
     $\lambda = \operatorname{mean} \lVert x_i - x_j \rVert^2 / \text{prior}^2$ over the candidates of
-    the first query that teaches anything; `regularisation` gives $\lambda$ directly.
+    the first `prior_lists` queries that teach anything; `regularisation` gives $\lambda$ directly.
+
+    The online step takes the past as a quadratic. It is a good picture as long as the prior is no weaker than
+    the clicks are: with a $\lambda$ that stands for log-odds beyond `WEAK` it warns, once.
     """
+
+    former: ClassVar[Mapping[str, object]] = {"prior_lists": 1}
 
     pairing: Pairing = "matching"
     update: Update = "online"
     prior: float = 0.4
+    prior_lists: int = 10
     regularisation: float | None = None
     parameters: FloatArray = state((0,), feature_axes=(0,))
     curvature: FloatArray = state((0, 0), feature_axes=(0, 1), starts=prior_variance)  # H⁻¹
     penalty: Array = state()  # the λ in use
     history: FloatArray = state((0, 0), feature_axes=(1,))  # all pairs, if exact
+    prior_seen: Array = state(
+        dtype=np.int64, lacking=lambda state: np.array(int(state["parameters"].size > 0))
+    )
 
     def __post_init__(self) -> None:
         """Refuse ways that nobody knows."""
@@ -51,6 +64,8 @@ class PairwiseLogistic(ExploresUncertain):
             raise SettingError(f"update must be online or exact, found {self.update!r}")
         if not 0 < self.prior < np.inf:
             raise SettingError(f"prior must be positive, found {self.prior}")
+        if type(self.prior_lists) is not int or self.prior_lists < 1:
+            raise SettingError(f"prior_lists must be a whole number of at least 1, found {self.prior_lists}")
         if self.regularisation is not None and not 0 < self.regularisation < np.inf:
             raise SettingError(f"regularisation must be positive, found {self.regularisation}")
 
@@ -71,12 +86,11 @@ class PairwiseLogistic(ExploresUncertain):
         pairs = pair_differences(feedback, self.pairing, seed)
         if not pairs.any():
             return
-        if not self.parameters.size:
-            self._start(feedback.ranking.query.features)
-        if pairs.shape[1] != self.parameters.size:
+        if self.parameters.size not in (0, pairs.shape[1]):
             raise RankingError(
                 f"this ranker knows {self.parameters.size} features but the query has {pairs.shape[1]}"
             )
+        self._consider_prior(feedback.ranking.query.features)
         self.parameters, self.curvature = logistic.online_newton(self.parameters, self.curvature, pairs)
         if self.update == "exact":
             self._solve(pairs)
@@ -91,9 +105,40 @@ class PairwiseLogistic(ExploresUncertain):
         """Whether anything is known of such documents: of those without features nobody knows anything."""
         return bool(self.parameters.size and query.features.shape[1])
 
-    def _start(self, features: FloatArray) -> None:
-        dimensions = features.shape[1]
-        self.penalty = np.array(self.regularisation or typical_squared_distance(features) / self.prior**2)
+    def _consider_prior(self, features: FloatArray) -> None:
+        """Start with the first list, and let the next few have their say on what is typical."""
+        seen = int(self.prior_seen)
+        if seen >= (self.prior_lists if self.regularisation is None else 1):
+            return
+        typical = typical_squared_distance(features)
+        if not seen:
+            self._start(features.shape[1], self.regularisation or typical / self.prior**2)
+            self._warn_of_weak_prior(typical)
+        else:
+            mean = (seen * float(self.penalty) + typical / self.prior**2) / (seen + 1)
+            self._add_to_penalty(mean - float(self.penalty))
+        self.prior_seen = self.prior_seen + 1
+
+    def _warn_of_weak_prior(self, typical: float) -> None:
+        expected = float(np.sqrt(typical / float(self.penalty)))
+        if self.update == "online" and expected > WEAK:
+            warnings.warn(
+                f"regularisation={float(self.penalty):.3g} expects log-odds of {expected:.0f} between "
+                "typical candidates: with so weak a prior the online update may come no closer to the exact "
+                "weights than a cosine of .8 to .99; use update='exact', or a regularisation above "
+                f"{typical / WEAK**2:.2g}",
+                stacklevel=4,
+            )
+
+    def _add_to_penalty(self, more: float) -> None:
+        r"""Go on as if $\lambda$ were larger by $\delta$: $H' = H + \delta I$, $H' \theta' = H \theta$."""
+        self.penalty = self.penalty + more
+        weighed = np.linalg.solve(self.curvature, self.parameters)
+        self.curvature = with_more(self.curvature, more)
+        self.parameters = self.curvature @ weighed
+
+    def _start(self, dimensions: int, penalty: float) -> None:
+        self.penalty = np.array(penalty)
         self.parameters = np.zeros(dimensions)
         self.curvature = np.eye(dimensions) / self.penalty
         self.history = np.empty((0, dimensions))
@@ -106,6 +151,17 @@ class PairwiseLogistic(ExploresUncertain):
         self.parameters = logistic.fit(self.history, penalty, self.parameters, preconditioner=self.curvature)
         if _rung(len(self.history)) > _rung(before):
             self.curvature = np.linalg.inv(logistic.curvature(self.history, self.parameters, penalty))
+
+
+def with_more(inverse: FloatArray, more: float) -> FloatArray:
+    r"""$(A + \delta I)^{-1}$ from $A^{-1}$.
+
+    >>> with_more(np.array([[0.5]]), 2.0).tolist()
+    [[0.25]]
+    """
+    matrix = np.linalg.inv(inverse)
+    changed: FloatArray = np.linalg.inv((matrix + matrix.T) / 2 + more * np.eye(len(inverse)))
+    return (changed + changed.T) / 2
 
 
 def typical_squared_distance(features: FloatArray) -> float:
