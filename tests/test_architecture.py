@@ -34,15 +34,22 @@ MAY_IMPORT: dict[str, set[str]] = {
         "charts",
         *STAGES,
     },
-    "evaluation": {"types", "learning", "policies"},
+    "evaluation": {"types", "learning", "policies", "explorers"},
     "theory": {"types"},
-    "text": {"types"},
+    "text": {"types", "data"},
     "store": {"types"},
-    "service": {"types", "policies", "spelling", "store", "metrics", "interleaving", "scorers", "explorers"},
+    "service": {
+        *("types", "policies", "spelling", "store", "metrics", "interleaving", "scorers", "explorers"),
+        *("recommend", "evaluation"),
+    },
     "client": {"types"},
     "charts": {"types"},
     "dashboard": {"types", "store", "service", "charts"},  # production never contains the simulator
-    "demo": {"types", "policies", "spelling", "store", "service", "dashboard", "charts", *STAGES},
+    "demo": {
+        *("types", "reviews", "recommend", "policies", "spelling", "store", "service"),
+        *("dashboard", "charts"),
+        *STAGES,
+    },
     "cli": {
         *(
             "types",

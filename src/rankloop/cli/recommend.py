@@ -12,9 +12,9 @@ from rich.table import Table
 from rankloop.cli.console import CONSOLE
 from rankloop.data.reviews import load_reviews
 from rankloop.experiments.recommendation import compare_recommenders
+from rankloop.experiments.recommendation.survey import QUESTIONS, Votes, read_answers, survey_page
 from rankloop.recommend import (
     Catalogue,
-    Reasons,
     Recommender,
     Saved,
     Taste,
@@ -23,8 +23,9 @@ from rankloop.recommend import (
     recommender,
     save,
 )
+from rankloop.recommend.feature_ranker import FeatureRanker
 from rankloop.recommend.interview import NUMBERS, next_question
-from rankloop.recommend.templates import feature_sentences, sentences, shared_features
+from rankloop.recommend.templates import explanation
 from rankloop.types import SettingError
 
 recommend_app = typer.Typer(help="Recommendations from reviews, with their reasons.", no_args_is_help=True)
@@ -44,6 +45,9 @@ def fit(
     everything: Annotated[
         bool, typer.Option("--everything", help="Learn from all reviews, also those held out for measuring.")
     ] = False,
+    features: Annotated[
+        bool, typer.Option("--features", help="Learn, too, which features to name; this takes longer.")
+    ] = False,
 ) -> None:
     """Learn from reviews, and write a file.
 
@@ -54,7 +58,8 @@ def fit(
     chosen, reviews = recommender(model), load_reviews(data, everything=everything).train
     with CONSOLE.status(f"fitting {model}"):
         fitted = chosen.fit(reviews, np.random.default_rng(seed))
-    digest = save(out, fitted, Catalogue.of(reviews))
+        ranker = FeatureRanker.fit(reviews, np.random.default_rng(seed)) if features else None
+    digest = save(out, fitted, Catalogue.of(reviews), features=ranker)
     CONSOLE.print(
         f"{model}: learned from {len(reviews):,} reviews by {reviews.n_users:,} users "
         f"of {reviews.n_items:,} items\nfile     {out}\ndigest   {digest}",
@@ -147,20 +152,53 @@ def interview(
     _recommend(saved, saved.model.taste(answers=known), None, top)
 
 
+@recommend_app.command()
+def survey(
+    model: Model,
+    against: Annotated[Path, typer.Option(help="Another such file, fitted to the same reviews.")],
+    out: Annotated[Path, typer.Option(help="Where the page goes.")] = Path("survey.html"),
+    top: Length = 10,
+    questions: Annotated[int, typer.Option(min=1, max=8, help="Of each tree, at most.")] = QUESTIONS,
+) -> None:
+    """Write a page that asks people which of two interviews finds better items; it needs no server.
+
+    For example:
+
+    `rankloop recommend survey --model fact.npz --against fmf.npz --out survey.html`
+
+    Whoever answers gets a file; `rankloop recommend votes answers` sums up a folder of them.
+    """
+    page = survey_page(load(model), load(against), k=top, questions=questions)
+    out.write_text(page, "utf-8")
+    CONSOLE.print(f"survey of {model} against {against}\nfile     {out}", soft_wrap=True)
+
+
+@recommend_app.command()
+def votes(
+    answers: Annotated[list[Path], typer.Argument(help="Files with answers, or folders of them.")],
+) -> None:
+    """Sum up the answers to a survey: who liked more of whose items, with a sign test.
+
+    For example:
+
+    `rankloop recommend votes answers`
+    """
+    paths = [path for each in answers for path in (sorted(each.glob("*.json")) if each.is_dir() else [each])]
+    found = Votes.of(read_answers(paths))
+    CONSOLE.print(
+        f"{len(paths):,} people: {found.first:,} prefer the first recommender, {found.second:,} the second, "
+        f"{found.ties:,} neither (sign test: p = {found.p:.3f})",
+        soft_wrap=True,
+    )
+
+
 def _recommend(saved: Saved, taste: Taste, user: int | None, top: int) -> None:
     for position, item in enumerate(_list(saved.model, taste, top), 1):
         reasons = saved.model.reasons(taste, item)
         CONSOLE.print(f"{position}. {saved.catalogue.titles[item]}", soft_wrap=True, markup=False)
-        for text in _texts(saved.catalogue, reasons, taste, user):
+        for text in explanation(reasons, taste, saved.catalogue, user=user, features=saved.features):
             CONSOLE.print(f"   {text}", soft_wrap=True, markup=False, highlight=False)
     CONSOLE.print(f"[dim]{saved.model.name}, digest {saved.digest[:12]}[/]")
-
-
-def _texts(catalogue: Catalogue, reasons: Reasons, taste: Taste, user: int | None) -> list[str]:
-    aspects = reasons.aspects or shared_features(catalogue, reasons.item, user)
-    named = Reasons(item=reasons.item, score=reasons.score, parts=(), aspects=aspects[:2])
-    parts = Reasons(item=reasons.item, score=reasons.score, parts=reasons.parts, exact=reasons.exact)
-    return [*sentences(parts, taste, catalogue), *feature_sentences(named, catalogue, user=user)]
 
 
 def _list(model: Recommender, taste: Taste, top: int) -> list[int]:

@@ -131,7 +131,9 @@ def read(setting: str, text: str, default: object = None) -> object:
         return kind(*values, **settings)
     except TypeError as error:
         form = f"{name}(<setting>=<value>,...)" if settings else f"{name}(<number>)"
-        raise SettingError(f"{setting}: expected {name} or {form}, found {text!r}") from error
+        needed = ",".join(f"{each.name}=<value>" for each in fields(kind) if _default(each) is MISSING)
+        expected = f"{name}({needed})" if needed else f"{name} or {form}"
+        raise SettingError(f"{setting}: expected {expected}, found {text!r}") from error
 
 
 def write(setting: str, value: object) -> str:

@@ -18,6 +18,7 @@ from rankloop.store.memory import MemoryStore
 from rankloop.store.records import (
     COUNTED,
     JOINED,
+    Assignment,
     Decision,
     Entry,
     Event,
@@ -30,9 +31,11 @@ from rankloop.store.records import (
     Impression,
     ListEntry,
     Logged,
+    Recommended,
     Shown,
     Snapshot,
     Traffic,
+    TrialList,
     Verdict,
 )
 from rankloop.store.sqlite import SqliteStore
@@ -40,6 +43,7 @@ from rankloop.store.sqlite import SqliteStore
 __all__ = [
     "COUNTED",
     "JOINED",
+    "Assignment",
     "Decision",
     "Entry",
     "Event",
@@ -57,6 +61,7 @@ __all__ = [
     "ListEntry",
     "Logged",
     "MemoryStore",
+    "Recommended",
     "Shown",
     "Snapshot",
     "SnapshotDamaged",
@@ -67,6 +72,7 @@ __all__ = [
     "StoreError",
     "Traffic",
     "Transaction",
+    "TrialList",
     "Verdict",
     "pack",
     "unpack",

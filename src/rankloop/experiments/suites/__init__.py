@@ -9,11 +9,14 @@ from rankloop.experiments.suites import (
     explicit,
     fair,
     neural,
+    pair_theory,
     pairrank,
     pepairrank,
     recommend,
+    running_time,
     theory,
     topk,
+    worth,
 )
 from rankloop.experiments.suites.base import (
     ComputedTable,
@@ -41,9 +44,12 @@ PICTURES: Mapping[str, Picture] = {**neural.PICTURES}
 TABLES: Mapping[str, ComputedTable] = {
     **topk.TABLES,
     **theory.TABLES,
+    **pair_theory.TABLES,
     **fair.TABLES,
     **ads.TABLES,
     **recommend.TABLES,
+    **running_time.TABLES,
+    **worth.TABLES,
 }
 
 __all__ = [

@@ -13,34 +13,43 @@ from rankloop.experiments.suites.base import Suite, preset_users
 
 SPACE = "projection=document-space"
 TRUE = "projection=true-document-space"
+SETTINGS = ("", "@paper")  # our step, 0.01, which the paper's numbers fit, and all that it prints
+
+
+def variants(*kinds: str, ways: Sequence[str]) -> tuple[str, ...]:
+    """Policies as ours and as the paper's, each in several ways to project.
+
+    >>> variants("mgd", ways=("", SPACE))
+    ('mgd', 'mgd:projection=document-space', 'mgd@paper', 'mgd@paper:projection=document-space')
+    """
+    texts = (f"{kind}{settings}:{way}" for kind in kinds for settings in SETTINGS for way in ways)
+    return tuple(text.rstrip(":") for text in texts)
 
 
 def projected(*kinds: str) -> tuple[str, ...]:
     """Policies as they are, with the paper's projection, and with that of the authors' code.
 
-    >>> projected("mgd")
+    >>> projected("mgd")[:3]
     ('mgd', 'mgd:projection=document-space', 'mgd:projection=document-space(unit=True)')
     """
-    return tuple(f"{kind}{way}" for kind in kinds for way in ("", f":{SPACE}", f":{SPACE}(unit=True)"))
+    return variants(*kinds, ways=("", SPACE, f"{SPACE}(unit=True)"))
 
 
 EVERYTHING = projected("dbgd", "mgd", "nsgd")
-TRUSTING = (  # between its own direction and the projected one
-    "mgd",
-    *(f"mgd:{SPACE}(trust={trust}{unit})" for trust in (0.25, 0.5, 0.75, 1.0) for unit in ("", ",unit=True")),
+TRUST = [(trust, unit) for trust in (0.25, 0.5, 0.75, 1.0) for unit in ("", ",unit=True")]
+TRUSTING = variants(  # between its own direction and the projected one
+    "mgd", ways=("", *(f"{SPACE}(trust={trust}{unit})" for trust, unit in TRUST))
 )
-KNOWING = tuple(  # some guess what was examined, some know it
-    f"{kind}{way}" for kind in ("dbgd", "mgd") for way in ("", f":{SPACE}", f":{TRUE}")
-)
-LOOKING_FURTHER = ("mgd", *(f"mgd:{SPACE}({k})" for k in range(8)))  # after the last click
-LOOKING_BACK = ("mgd", *(f"mgd:{SPACE}(recent={recent})" for recent in (0, 5, 10, 20, 30)))
+KNOWING = variants("dbgd", "mgd", ways=("", SPACE, TRUE))  # some guess what was examined, some know it
+LOOKING_FURTHER = variants("mgd", ways=("", *(f"{SPACE}({k})" for k in range(8))))  # after the last click
+LOOKING_BACK = variants("mgd", ways=("", *(f"{SPACE}(recent={recent})" for recent in (0, 5, 10, 20, 30))))
 
 
 def plain(policies: Sequence[str]) -> dict[str, str]:
-    """For every policy with a setting, the one without.
+    """For every policy with a projection, the one without.
 
-    >>> plain(projected("mgd"))["mgd:projection=document-space"]
-    'mgd'
+    >>> plain(projected("mgd"))["mgd@paper:projection=document-space"]
+    'mgd@paper'
     """
     return {name: name.partition(":")[0] for name in policies if ":" in name}
 

@@ -6,10 +6,8 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import msgspec
-
 from rankloop.store.exposure import exposure_sum, sums_of
-from rankloop.store.records import Exposure, ExposureSum, ExposureTally, GroupTally
+from rankloop.store.records import ExposureSum, ExposureTally, GroupTally
 
 ADD = """INSERT INTO exposures VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET lists = lists + excluded.lists, candidates = candidates + excluded.candidates,
@@ -19,16 +17,6 @@ SUMMED = ("candidates", "granted", "due", "lapsed")
 PARTS = ", ".join(f"sum({PART.format(name)})" for name in SUMMED)
 COUNTED = "ranker = :ranker AND at >= :since AND at < :until AND exposure IS NOT NULL"
 STEP = "CAST((at - :since) / :step AS INTEGER)"
-
-
-def stored(exposure: Exposure | None) -> str | None:
-    """As JSON."""
-    return None if exposure is None else msgspec.json.encode(exposure).decode()
-
-
-def exposure_from(text: str | None) -> Exposure | None:
-    """What was stored."""
-    return None if text is None else msgspec.json.decode(text, type=Exposure)
 
 
 def add(connection: sqlite3.Connection, records: Iterable[object]) -> None:

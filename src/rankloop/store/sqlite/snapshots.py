@@ -1,56 +1,35 @@
 """Snapshots in SQLite: what two of them have in common is stored once.
 
-Most of a large state is the same in the next snapshot: a replay memory of which few slots were written. So an
-array of more than 64 kB is cut into blocks of whole rows, and a block is stored once under its digest,
-however many snapshots refer to it. Blocks that no snapshot refers to are deleted with the last one that did.
+A block (see `rankloop.store.blocks`) is stored under its digest, however many snapshots refer to it. Blocks
+that no snapshot refers to are deleted with the last one that did.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
-import numpy as np
 
 from rankloop.store.base import SnapshotDamaged
-from rankloop.store.codec import KINDS, pack, unpack
+from rankloop.store.blocks import cut, joined
+from rankloop.store.codec import unpack
 from rankloop.store.records import Snapshot
 from rankloop.types import Array, DataError
-
-BLOCK = 2**16  # bytes, about: blocks are whole rows
-
-
-class Shared(NamedTuple):
-    """A large array as a snapshot refers to it."""
-
-    name: str
-    dtype: str
-    shape: tuple[int, ...]
-    digests: list[str]  # of its blocks, in order
-
-
-class Layout(NamedTuple):
-    """Which arrays a snapshot has, in order, and which of them are in blocks."""
-
-    names: list[str]
-    shared: list[Shared]
 
 
 def keep(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
     """Write a snapshot, in place of an earlier one of the same entry."""
     drop(connection, snapshot.ranker, [snapshot.seq])
-    large = {name: value for name, value in snapshot.arrays.items() if value.nbytes > BLOCK}
-    small = pack({name: value for name, value in snapshot.arrays.items() if name not in large})
-    key = (snapshot.ranker, snapshot.seq)
-    shared = [_share(connection, key, name, value) for name, value in large.items()]
-    body, layout = json.dumps(snapshot.body), _encoded(Layout(list(snapshot.arrays), shared))
-    connection.execute(
+    key, written, run = (snapshot.ranker, snapshot.seq), cut(snapshot), connection.execute
+    for digest, block in written.blocks.items():
+        run("INSERT INTO blocks (digest, data) VALUES (?, ?) ON CONFLICT DO NOTHING", (digest, block))
+        run("INSERT INTO snapshot_blocks SELECT ?, ?, id FROM blocks WHERE digest = ?", (*key, digest))
+    run(
         "INSERT INTO snapshots (ranker, seq, at, body, arrays, layout, digest) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (*key, snapshot.at, body, small, layout, _digest(body.encode(), small, layout.encode())),
+        (*key, snapshot.at, written.body, written.small, written.layout, written.digest),
     )
 
 
@@ -94,30 +73,6 @@ def kept(connection: sqlite3.Connection, ranker: str) -> list[tuple[int, float]]
     ).fetchall()
 
 
-def _share(connection: sqlite3.Connection, key: tuple[str, int], name: str, value: Array) -> Shared:
-    """Store the blocks of an array that are not there yet, and refer to all of them."""
-    if value.dtype.kind not in KINDS:
-        raise DataError(f"{name!r}: only numbers and booleans are stored, found {value.dtype}")
-    plain = np.asarray(value, dtype=value.dtype.newbyteorder("<"), order="C")
-    digests = []
-    for block in _blocks(plain):
-        digest = _digest(block)
-        run = connection.execute
-        run("INSERT INTO blocks (digest, data) VALUES (?, ?) ON CONFLICT DO NOTHING", (digest, block))
-        run(
-            "INSERT OR IGNORE INTO snapshot_blocks SELECT ?, ?, id FROM blocks WHERE digest = ?",
-            (*key, digest),
-        )
-        digests.append(digest.hex())
-    return Shared(name, plain.dtype.str, plain.shape, digests)
-
-
-def _blocks(plain: Array) -> Iterator[bytes]:
-    """The bytes of an array, cut between rows into blocks of about the same size."""
-    rows = max(BLOCK * len(plain) // plain.nbytes, 1)
-    return (plain[start : start + rows].tobytes() for start in range(0, len(plain), rows))
-
-
 def _contents(connection: sqlite3.Connection, ranker: str, seq: int) -> tuple[Any, Mapping[str, Array]]:
     """What a snapshot holds, checked against its digests."""
     body, small, layout, digest = connection.execute(
@@ -125,31 +80,9 @@ def _contents(connection: sqlite3.Connection, ranker: str, seq: int) -> tuple[An
     ).fetchone()
     if layout is None:  # of an earlier release: nothing was shared, and there was no digest
         return json.loads(body), unpack(small)
-    if _digest(body.encode(), small, layout.encode()) != digest:
-        raise DataError("its bytes are not those that were written")
-    names, shared = msgspec.json.decode(layout, type=Layout)
-    arrays = unpack(small) | {each.name: _joined(connection, each) for each in shared}
-    return json.loads(body), {name: arrays[name] for name in names}
 
-
-def _joined(connection: sqlite3.Connection, shared: Shared) -> Array:
-    """An array from its blocks."""
-    parts = []
-    for digest in map(bytes.fromhex, shared.digests):
+    def block(digest: bytes) -> bytes | None:
         row = connection.execute("SELECT data FROM blocks WHERE digest = ?", (digest,)).fetchone()
-        if row is None or _digest(row[0]) != digest:
-            raise DataError(f"a block of {shared.name!r} is {'missing' if row is None else 'not as written'}")
-        parts.append(row[0])
-    return np.frombuffer(bytearray().join(parts), np.dtype(shared.dtype)).reshape(shared.shape)
+        return None if row is None else row[0]
 
-
-def _encoded(layout: Layout) -> str:
-    return msgspec.json.encode(layout).decode()
-
-
-def _digest(*parts: bytes) -> bytes:
-    found = hashlib.blake2b(digest_size=20)
-    for part in parts:
-        found.update(len(part).to_bytes(8, "little"))
-        found.update(part)
-    return found.digest()
+    return joined(body, small, layout, digest, block)

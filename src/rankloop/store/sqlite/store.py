@@ -12,11 +12,16 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-import numpy as np
-
 from rankloop.store.base import Job, StoreError
 from rankloop.store.clock import Head
-from rankloop.store.codec import unpack
+from rankloop.store.columns import (
+    EVENT_COLUMNS,
+    TRIAL_COLUMNS,
+    WHOLE_COLUMNS,
+    event_from,
+    impression_from,
+    trial_list_from,
+)
 from rankloop.store.grades import GradeScale
 from rankloop.store.group_commit import GroupCommitter, Outcome
 from rankloop.store.records import (
@@ -32,26 +37,23 @@ from rankloop.store.records import (
     Logged,
     Snapshot,
     Traffic,
+    TrialList,
 )
 from rankloop.store.sqlite import snapshots
 from rankloop.store.sqlite.exposure import (
     exposure,
     exposure_by_query,
-    exposure_from,
     exposure_in_parts,
     read_exposures,
 )
 from rankloop.store.sqlite.schema import migrate
 from rankloop.store.sqlite.statistics import grades, in_parts, recent, tally, traffic
 from rankloop.store.sqlite.transaction import (
-    EVENT_COLUMNS,
-    IMPRESSION_COLUMNS,
     LAST_SEQ,
     SqliteTransaction,
     read_decisions,
     read_head,
     read_rankers,
-    texts_from,
 )
 
 T = TypeVar("T")
@@ -168,6 +170,17 @@ class SqliteStore:
         lists = self._list_entries(ranker, after, last)
         entries = self.entries(ranker, after=after, until=last)
         return heapq.merge(lists, entries, key=lambda each: each.seq)
+
+    def trial_lists(self, ranker: str, *, trial: int, after: int = 0) -> Iterator[TrialList]:
+        """The lists of a trial that were shown after an entry, in order."""
+        query = (
+            f"SELECT {', '.join(TRIAL_COLUMNS)} FROM impressions"
+            " WHERE ranker = ? AND assignment IS NOT NULL AND seq > ?"
+            f" AND json_extract(assignment, '$.trial') = ? ORDER BY seq LIMIT {PAGE}"
+        )
+        while page := self._rows(query, (ranker, after, trial)):
+            yield from map(trial_list_from, page)
+            after = page[-1][0]
 
     def snapshot(
         self, ranker: str, *, until: int | None = None, before: float | None = None
@@ -366,16 +379,15 @@ class SqliteStore:
         whose = "ranker = ?" if ranker is not None else "? IS NULL"
         columns = ", ".join(EVENT_COLUMNS)
         rows = self._rows(f"SELECT {columns} FROM events WHERE {whose} AND {condition}", (ranker, *values))
-        return [Event(**dict(zip(EVENT_COLUMNS, row, strict=True))) for row in rows]
+        return list(map(event_from, rows))
 
     def _impressions(self, condition: str, values: Sequence[object]) -> list[Impression]:
-        columns = ", ".join(IMPRESSION_COLUMNS)
         rows = self._rows(
-            f"SELECT {columns}, exposure, object_ids, groups, arrays"
+            f"SELECT {', '.join(WHOLE_COLUMNS)}"
             f" FROM impressions JOIN payloads USING (seq) WHERE {condition} ORDER BY seq LIMIT 50",
             values,
         )
-        return [_impression(row) for row in rows]
+        return list(map(impression_from, rows))
 
 
 @contextlib.contextmanager
@@ -386,20 +398,3 @@ def _one_state(connection: sqlite3.Connection) -> Iterator[None]:
         yield
     finally:
         connection.execute("ROLLBACK")
-
-
-def _impression(row: Sequence[Any]) -> Impression:
-    *plain, exposure, object_ids, groups, arrays = row
-    values = unpack(arrays)
-    known = dict(zip(IMPRESSION_COLUMNS, plain, strict=True))
-    return Impression(
-        **known | {"teaches": bool(known["teaches"])},
-        object_ids=texts_from(object_ids),
-        groups=texts_from(groups),
-        features=values.pop("features"),
-        pinned_at=values.pop("pinned_at"),
-        order=values.pop("order"),
-        context=values.pop("context", np.zeros(0)),
-        exposure=exposure_from(exposure),
-        evidence={name.removeprefix("evidence."): value for name, value in values.items()},
-    )

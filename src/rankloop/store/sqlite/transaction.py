@@ -6,31 +6,24 @@ import json
 import sqlite3
 from collections.abc import Collection, Sequence
 from functools import cache
-from operator import attrgetter
 from typing import Any
-
-import msgspec
 
 from rankloop.store.base import Job, StoreError
 from rankloop.store.clock import Anchor, Head
-from rankloop.store.codec import pack
+from rankloop.store.columns import (
+    EVENT_COLUMNS,
+    LIST_COLUMNS,
+    PAYLOAD_COLUMNS,
+    event_row,
+    list_row,
+    payload_row,
+    texts,
+    texts_from,
+)
 from rankloop.store.group_commit import Outcome
 from rankloop.store.records import Decision, Event, ExposureSum, Impression, Shown, Snapshot
 from rankloop.store.sqlite import exposure, snapshots
-from rankloop.store.sqlite.exposure import stored
 from rankloop.store.thinning import protected_by, superfluous
-
-IMPRESSION_COLUMNS = (
-    *("seq", "at", "ranker", "query_id", "user_query", "client_id", "session_id"),
-    *("model", "settings", "mode", "policy", "seed", "k", "teaches", "fallback", "digest"),
-    *("pairs", "settled", "explored", "cost", "user"),
-)
-DERIVED = ("shown", "exposure")
-PAYLOAD_COLUMNS = ("seq", "object_ids", "groups", "arrays")
-EVENT_COLUMNS = tuple(Event.__dataclass_fields__)
-IMPRESSION_VALUES = attrgetter(*IMPRESSION_COLUMNS[2:])  # without seq and at, which the log gives
-EVENT_VALUES = attrgetter(*EVENT_COLUMNS[2:])
-
 
 LAST_SEQ = 2**62  # beyond every entry
 TOGETHER = (128, 64, 32, 16, 8, 4, 2, 1)  # lists in one statement
@@ -58,20 +51,6 @@ HEAD = """SELECT max(seq), max(at), (SELECT at FROM clock), (SELECT clock FROM c
     UNION ALL SELECT * FROM (SELECT seq, at FROM events ORDER BY seq DESC LIMIT 1)
     UNION ALL SELECT * FROM (SELECT seq, at FROM decisions ORDER BY seq DESC LIMIT 1)
     UNION ALL SELECT seq, at FROM discarded)"""
-
-
-def texts(values: Sequence[str]) -> str:
-    """Many short texts as one, in JSON: for every list, so that it must be quick.
-
-    >>> texts_from(texts(["a", "b"]))
-    ['a', 'b']
-    """
-    return msgspec.json.encode(values).decode()
-
-
-def texts_from(stored: str) -> list[str]:
-    """What was put together."""
-    return msgspec.json.decode(stored, type=list[str])
 
 
 def read_head(connection: sqlite3.Connection) -> Head:
@@ -153,7 +132,7 @@ class SqliteTransaction:
             return seq
         at = max(record.at, self.head.at)
         if isinstance(record, Event):
-            self._connection.execute(INSERT_EVENT, (seq, at, *EVENT_VALUES(record)))
+            self._connection.execute(INSERT_EVENT, event_row(record, seq, at))
         else:
             self._connection.execute(
                 "INSERT INTO decisions (seq, at, ranker, kind, body) VALUES (?, ?, ?, ?, ?)",
@@ -242,13 +221,9 @@ class SqliteTransaction:
         for number, each in enumerate(lists, start=seq):
             head = head.observe(each.at)  # it was shown at a reading of the clock
             head = head.after(number, head.time(each.at))
-            rows += (number, head.at, *IMPRESSION_VALUES(each), texts(each.shown), stored(each.exposure))
-            arrays = {"features": each.features, "pinned_at": each.pinned_at, "order": each.order}
-            if each.context.size:
-                arrays["context"] = each.context
-            arrays |= {f"evidence.{name}": value for name, value in each.evidence.items()}
-            payloads += (number, texts(each.object_ids), texts(each.groups), pack(arrays))
-        self._connection.execute(_insert("impressions", (*IMPRESSION_COLUMNS, *DERIVED), len(lists)), rows)
+            rows += list_row(each, number, head.at)
+            payloads += payload_row(each, number)
+        self._connection.execute(_insert("impressions", LIST_COLUMNS, len(lists)), rows)
         self._connection.execute(_insert("payloads", PAYLOAD_COLUMNS, len(lists)), payloads)
         exposure.add(self._connection, lists)
         if head.anchor is not self.head.anchor:
