@@ -10,7 +10,7 @@ import numpy as np
 from rankloop.learning import logistic
 from rankloop.learning.certainty import Belief, Certainty, Sure, squared_widths
 from rankloop.learning.weight_ball import nearest_in_ball
-from rankloop.policies.pairwise import PairwiseLogistic, prior_variance
+from rankloop.policies.pairwise import PairwiseLogistic, prior_variance, with_more
 from rankloop.policies.state_fields import state
 from rankloop.types import Array, BoolArray, FloatArray, Query, SettingError
 
@@ -84,6 +84,17 @@ class PairRank(PairwiseLogistic):
     def _begin(self, dimensions: int) -> None:
         self.energy = self._precisions(dimensions)
         self.design = np.diag(1 / self.energy)
+
+    def _add_to_penalty(self, more: float) -> None:
+        super()._add_to_penalty(more)
+        added = self._of_features(more)
+        self.energy = self.energy + added
+        start = self._precisions(len(added))
+        if self.log_det == 0:  # no pair has joined it
+            self.design = np.diag(1 / start)
+            return
+        self.design = with_more(self.design, added)
+        self.log_det = -np.linalg.slogdet(self.design)[1] - np.log(start).sum()
 
     def _solve(self, pairs: FloatArray) -> None:
         super()._solve(pairs)

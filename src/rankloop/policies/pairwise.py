@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Self, TypeAlias
+from typing import ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 
@@ -18,6 +20,8 @@ from rankloop.types import Array, Feedback, FloatArray, Query, RankingError, Set
 
 Update: TypeAlias = Literal["online", "exact"]
 SHOWN = 1  # the column that says where results stood
+
+WEAK = 6.0  # log-odds: 400 to 1, before any click
 
 
 def prior_variance(policy: PairwiseLogistic) -> float:
@@ -33,22 +37,33 @@ class PairwiseLogistic(StartsFromBase, ExploresUncertain):
     `"exact"` solves the regression over the whole history every time. `prior` is the standard deviation that
     the log-odds of two typical candidates have before any click: 0.4 expects odds of about 3 to 2. It sets
     $\lambda = \operatorname{mean} \lVert x_i - x_j \rVert^2 / \text{prior}^2$ over the candidates of
-    the first query that teaches anything; `regularisation` gives $\lambda$ directly. With `trust` in the
-    caller's order, that order is one more feature, whose weight has a prior of its own. Lists then look like
-    that order, and clicks depend on where results stand: so that the order does not confirm itself,
+    the first `prior_lists` queries that teach anything; `regularisation` gives $\lambda$ directly.
+
+    The online step takes the past as a quadratic. It is a good picture as long as the prior is no weaker than
+    the clicks are: with a $\lambda$ that stands for log-odds beyond `WEAK` it warns, once.
+
+    With `trust` in the caller's order, that order is one more feature, whose weight has a prior of its own.
+    Lists then look like that order, and clicks depend on where results stand: so that the order does not
+    confirm itself,
     $P(i \succ j) = \sigma(\theta^\top (x_i - x_j) + b\,(p_i - p_j))$ with
     $p = -\log_2(1 + \text{position})$ and $b \sim \mathcal{N}(0, 1)$, which is learned beside the weights and
     is part of no score.
     """
 
+    former: ClassVar[Mapping[str, object]] = {"prior_lists": 1}
+
     pairing: Pairing = "matching"
     update: Update = "online"
     prior: float = 0.4
+    prior_lists: int = 10
     regularisation: float | None = None
     parameters: FloatArray = state((0,), feature_axes=(0,))
     curvature: FloatArray = state((0, 0), feature_axes=(0, 1), starts=prior_variance)  # H⁻¹
     penalty: Array = state()  # the λ in use
     history: FloatArray = state((0, 0), feature_axes=(1,))  # all pairs, if exact
+    prior_seen: Array = state(
+        dtype=np.int64, lacking=lambda state: np.array(int(state["parameters"].size > 0))
+    )
 
     def __post_init__(self) -> None:
         """Refuse ways that nobody knows."""
@@ -58,6 +73,8 @@ class PairwiseLogistic(StartsFromBase, ExploresUncertain):
             raise SettingError(f"update must be online or exact, found {self.update!r}")
         if not 0 < self.prior < np.inf:
             raise SettingError(f"prior must be positive, found {self.prior}")
+        if type(self.prior_lists) is not int or self.prior_lists < 1:
+            raise SettingError(f"prior_lists must be a whole number of at least 1, found {self.prior_lists}")
         if self.regularisation is not None and not 0 < self.regularisation < np.inf:
             raise SettingError(f"regularisation must be positive, found {self.regularisation}")
 
@@ -78,13 +95,12 @@ class PairwiseLogistic(StartsFromBase, ExploresUncertain):
         pairs = self._pairs(feedback, seed)
         if not (pairs.any() and query.features.shape[1]):
             return
-        if not self.parameters.size:
-            self._start(query)
-        if pairs.shape[1] != self.parameters.size:
+        if self.parameters.size not in (0, pairs.shape[1]):
             known = self.parameters.size - self.base_columns
             raise RankingError(
                 f"this ranker knows {known} features but the query has {query.features.shape[1]}"
             )
+        self._consider_prior(query.features)
         self.parameters, self.curvature = logistic.online_newton(self.parameters, self.curvature, pairs)
         if self.update == "exact":
             self._solve(pairs)
@@ -112,7 +128,7 @@ class PairwiseLogistic(StartsFromBase, ExploresUncertain):
         if not self.trusts(query):
             return None
         prior = self._bare_twin()
-        prior._start(query)
+        prior._start(query.features)
         return prior
 
     def _pairs(self, feedback: Feedback, seed: int) -> FloatArray:
@@ -124,9 +140,46 @@ class PairwiseLogistic(StartsFromBase, ExploresUncertain):
             pairs[:, SHOWN] = shown[better] - shown[worse]
         return pairs
 
-    def _start(self, query: Query) -> None:
-        """The prior; its scale is that of the query at hand."""
-        features = query.features
+    def _consider_prior(self, features: FloatArray) -> None:
+        """Start with the first list, and let the next few have their say on what is typical."""
+        seen = int(self.prior_seen)
+        if seen >= (self.prior_lists if self.regularisation is None else 1):
+            return
+        typical = typical_squared_distance(features)
+        if not seen:
+            self._start(features)
+            self._warn_of_weak_prior(typical)
+        else:
+            mean = (seen * float(self.penalty) + typical / self.prior**2) / (seen + 1)
+            self._add_to_penalty(mean - float(self.penalty))
+        self.prior_seen = self.prior_seen + 1
+
+    def _warn_of_weak_prior(self, typical: float) -> None:
+        expected = float(np.sqrt(typical / float(self.penalty)))
+        if self.update == "online" and expected > WEAK:
+            warnings.warn(
+                f"regularisation={float(self.penalty):.3g} expects log-odds of {expected:.0f} between "
+                "typical candidates: with so weak a prior the online update may come no closer to the exact "
+                "weights than a cosine of .8 to .99; use update='exact', or a regularisation above "
+                f"{typical / WEAK**2:.2g}",
+                stacklevel=4,
+            )
+
+    def _of_features(self, more: float) -> FloatArray:
+        """A number for each weight that the penalty is on; 0 for those that have a prior of their own."""
+        added = np.full(self.parameters.size, more)
+        added[: self.base_columns] = 0.0
+        return added
+
+    def _add_to_penalty(self, more: float) -> None:
+        r"""Go on as if $\lambda$ were larger by $\delta$: $H' = H + \delta I$, $H' \theta' = H \theta$."""
+        self.penalty = self.penalty + more
+        weighed = np.linalg.solve(self.curvature, self.parameters)
+        self.curvature = with_more(self.curvature, self._of_features(more))
+        self.parameters = self.curvature @ weighed
+
+    def _start(self, features: FloatArray) -> None:
+        """The prior; its scale is that of the candidates at hand."""
         self.penalty = np.array(self.regularisation or typical_squared_distance(features) / self.prior**2)
         dimensions = features.shape[1] + self.base_columns
         self.parameters = self._centre(dimensions)
@@ -162,6 +215,17 @@ class PairwiseLogistic(StartsFromBase, ExploresUncertain):
         penalty = self._precisions(len(self.parameters)) if self.base_columns else float(self.penalty)
         if _rung(len(self.history)) > _rung(before):
             self.curvature = np.linalg.inv(logistic.curvature(self.history, self.parameters, penalty))
+
+
+def with_more(inverse: FloatArray, more: FloatArray) -> FloatArray:
+    r"""$(A + \operatorname{diag} \delta)^{-1}$ from $A^{-1}$.
+
+    >>> with_more(np.array([[0.5]]), np.array([2.0])).tolist()
+    [[0.25]]
+    """
+    matrix = np.linalg.inv(inverse)
+    changed: FloatArray = np.linalg.inv((matrix + matrix.T) / 2 + np.diag(more))
+    return (changed + changed.T) / 2
 
 
 def typical_squared_distance(features: FloatArray) -> float:
