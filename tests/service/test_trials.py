@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +29,8 @@ from rankloop.store import MemoryStore, SqliteStore, Store
 from rankloop.store.export import export_jsonl, import_jsonl
 from rankloop.types import SettingError
 from tests.service.life import Clock, best_of, make, some_candidates
+from tests.service.own_policies import Remembering
+from tests.test_docs import ROOT
 
 SHORT = {"wait": 10.0, "session": 10.0}
 
@@ -281,6 +284,26 @@ def test_a_fallback_stays_in_its_arm() -> None:
     assert service.replay(found.query_id).identical
 
 
+def test_without_arm_b_its_lists_fall_back_and_others_do_not() -> None:
+    """Another process does not have the policy of the other ranker."""
+    store, clock = MemoryStore(), Clock()
+    service = make(store, clock, policies=[Remembering])
+    service.create("shop", RankerSettings(window=10))
+    service.create("other", RankerSettings(policy=Remembering()))
+    service.start_trial("shop", TrialSettings(share=0.5, ranker="other"))
+    poorer = make(store, clock, prefix="p")
+    for number in range(12):
+        shown = poorer.rank(
+            [Candidate("a"), Candidate("b")], ranker="shop", session_id=str(number)
+        ).provenance
+        assert bool(shown.fallback) == (shown.arm == "B")
+        assert not shown.fallback or "arm B of the trial that runs is not to be had" in shown.fallback
+    richer = make(store, clock, prefix="r", policies=[Remembering])
+    arms = [richer.rank([Candidate("a")], ranker="shop", session_id=str(n)).provenance for n in range(12)]
+    assert {each.arm for each in arms} == {"A", "B"}
+    assert not any(each.fallback for each in arms)
+
+
 def test_pinned_results_are_nobodys(store: Store) -> None:
     service = shop(store)
     service.start_trial("shop", TrialSettings(kind="interleave"))
@@ -336,6 +359,12 @@ def test_settings_of_a_trial_without_a_meaning_are_refused(
 ) -> None:
     with pytest.raises(SettingError, match=sentence):
         TrialSettings.from_json(settings)
+
+
+def test_the_page_has_every_setting_with_its_default() -> None:
+    page = (ROOT / "docs" / "service.md").read_text("utf-8")
+    for each in fields(TrialSettings):
+        assert f"| `{each.name}` | `{each.default!r}` |" in page
 
 
 def test_what_was_found_outlives_the_lists(store: Store) -> None:
