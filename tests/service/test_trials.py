@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,7 @@ from rankloop.store.export import export_jsonl, import_jsonl
 from rankloop.types import SettingError
 from tests.service.life import Clock, best_of, make, some_candidates
 from tests.service.own_policies import Remembering
+from tests.test_docs import ROOT
 
 SHORT = {"wait": 10.0, "session": 10.0}
 
@@ -357,6 +359,12 @@ def test_settings_of_a_trial_without_a_meaning_are_refused(
 ) -> None:
     with pytest.raises(SettingError, match=sentence):
         TrialSettings.from_json(settings)
+
+
+def test_the_page_has_every_setting_with_its_default() -> None:
+    page = (ROOT / "docs" / "service.md").read_text("utf-8")
+    for each in fields(TrialSettings):
+        assert f"| `{each.name}` | `{each.default!r}` |" in page
 
 
 def test_what_was_found_outlives_the_lists(store: Store) -> None:
