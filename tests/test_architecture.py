@@ -34,7 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "charts",
         *STAGES,
     },
-    "evaluation": {"types", "learning", "policies"},
+    "evaluation": {"types", "learning", "policies", "explorers"},
     "theory": {"types"},
     "text": {"types", "data"},
     "store": {"types"},
