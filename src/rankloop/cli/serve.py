@@ -13,6 +13,7 @@ import typer
 
 from rankloop.cli import names
 from rankloop.cli.console import ERRORS
+from rankloop.cli.where import StoreUrl
 from rankloop.types import SettingError
 
 if TYPE_CHECKING:  # so that the other commands do not load a web server
@@ -40,6 +41,7 @@ def serve(
         typer.Option(min=0, max=65535, help="Port (default: 8000, or a free one if that is taken)."),
     ] = None,
     data_dir: DataDir = Path("rankloop-data"),
+    store: StoreUrl = "",
     ranker: Annotated[
         str, typer.Option(help="A ranker to begin with, if there is none of this name.")
     ] = "default",
@@ -68,6 +70,8 @@ def serve(
 
     `rankloop serve --port 9000 --data-dir /var/lib/rankloop --policy pairrank --deadline 0.05`
 
+    `rankloop serve --store postgresql://rankloop@db.example:5432/shop --data-dir /etc/rankloop`
+
     `rankloop serve --ranker shop --policy pdgd:learning_rate=0.01 --origins https://shop.example`
     """
     from rankloop.dashboard import page_routes  # noqa: PLC0415
@@ -79,18 +83,19 @@ def serve(
 
     allowed = tuple(part.strip() for part in origins.split(",") if part.strip())
     settings = HttpSettings(deadline=deadline, max_body=max_body, origins=allowed)
-    directory = DataDirectory(data_dir)
+    directory = DataDirectory(data_dir, store)
     with (
         bind(host, port) as listening,
-        directory.open() as store,
-        RankingService(store, background=True) as service,
+        directory.open() as log,
+        RankingService(log, background=True) as service,
     ):
         begin(service, ranker, policy, window)
         keys, shown = Keys.of(directory.key_file, fresh=new_keys)
         log_to_stderr(quiet=quiet)
         context = AppContext(service=service, keys=keys, settings=settings, routes=page_routes())
         url = address(listening)
-        answer(context, listening, ready=lambda: announce(url, data_dir, ranker, shown, taken=port is None))
+        where = directory.name
+        answer(context, listening, ready=lambda: announce(url, where, ranker, shown, taken=port is None))
     typer.echo("stopped: everything is kept")
 
 
@@ -119,11 +124,11 @@ def address(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def announce(url: str, data_dir: Path, ranker: str, keys: Mapping[Scope, str], *, taken: bool) -> None:
+def announce(url: str, where: str, ranker: str, keys: Mapping[Scope, str], *, taken: bool) -> None:
     """Say where it is, and how to use it: three lines to copy, with the keys if they are new."""
     if taken and not url.endswith(":8000"):
         typer.echo("port 8000 is taken: here is a free one")
-    typer.echo(f"rankloop is at {url}, its log in {data_dir}; Ctrl-C ends it")
+    typer.echo(f"rankloop is at {url}, its log in {where}; Ctrl-C ends it")
     if keys:
         typer.echo("\nkeys, shown this once (kept are only their hashes):")
         for scope, key in keys.items():

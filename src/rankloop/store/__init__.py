@@ -1,6 +1,7 @@
 """Event store: an append-only log of what was shown, done and decided, with snapshots."""
 
 from rankloop.store.base import (
+    CommitUnknown,
     EventLog,
     Job,
     SnapshotDamaged,
@@ -40,6 +41,7 @@ from rankloop.store.sqlite import SqliteStore
 __all__ = [
     "COUNTED",
     "JOINED",
+    "CommitUnknown",
     "Decision",
     "Entry",
     "Event",
