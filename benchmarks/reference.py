@@ -96,13 +96,14 @@ class PlainRankNet(PlainPolicy):
         return Ranking(query, np.array(best_first(self.score(query), rng)[:k]))
 
     def learn(self, feedback: Feedback) -> None:
-        """Sum the gradients of all pairs."""
+        """Sum the gradients of the pairs 1-2, 3-4, ... in which one was clicked."""
         shown = feedback.ranking.query.features[feedback.ranking.order]
         weights = self.known_weights(shown)
         step = np.zeros_like(weights)
         for i, j in preferences(feedback):
-            difference = shown[i] - shown[j]
-            step += difference / (1 + np.exp(weights @ difference))
+            if i // 2 == j // 2:
+                difference = shown[i] - shown[j]
+                step += difference / (1 + np.exp(weights @ difference))
         self.weights = weights + self.learning_rate * step
 
 

@@ -36,9 +36,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "evaluation": {"types", "learning", "policies"},
     "theory": {"types"},
-    "text": {"types"},
+    "text": {"types", "data"},
     "store": {"types"},
-    "service": {"types", "policies", "spelling", "store", "metrics", "interleaving", "scorers", "explorers"},
+    "service": {
+        *("types", "policies", "spelling", "store", "metrics", "interleaving", "scorers", "explorers"),
+        *("recommend", "evaluation"),
+    },
     "client": {"types"},
     "charts": {"types"},
     "dashboard": {"types", "store", "service", "charts"},  # production never contains the simulator

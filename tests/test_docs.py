@@ -22,7 +22,7 @@ from rankloop import policies
 from rankloop.cli import app, names
 from rankloop.experiments import Protocol, Sweep, execute
 from rankloop.policies import PDGD, Policy, Random
-from rankloop.spelling import catalogue
+from rankloop.spelling import PAPER, catalogue, split
 from rankloop.users import Preset
 
 ROOT = Path(__file__).parent.parent
@@ -206,6 +206,16 @@ def test_every_policy_has_a_name_and_a_page_with_its_settings(kind: type[Policy]
         assert row in text, f"{title(page)} should have a row that starts with {row}"
     assert re.search(r"^## How ours differs", text, re.MULTILINE)
     assert f"(policies/{name}.md)" in (ROOT / "docs" / "index.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_a_papers_settings_are_on_the_page_of_its_policy(name: str) -> None:
+    paper = PAPER[name]
+    settings = ", ".join(split(paper.policy.partition(":")[2]))
+    grid = "; ".join(f"{setting}: {', '.join(values)}" for setting, values in paper.grid.items())
+    row = f"| `{name}` | `{settings}` | {paper.source} | {f'`{grid}`' if grid else 'none'} | {paper.ours} |"
+    page = ROOT / "docs" / "policies" / f"{paper.name}.md"
+    assert row in page.read_text("utf-8"), f"{title(page)} should have the row {row}"
 
 
 def default_of(setting: Field[Any]) -> object:

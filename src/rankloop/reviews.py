@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,8 +14,9 @@ from rankloop.types import BoolArray, DataError, FloatArray, IntArray
 SparseArray: TypeAlias = Any  # scipy.sparse.csr_array, which has no types
 
 NO_WORD = -1
+NO_SENTENCE = -1
 
-__all__ = ["NO_WORD", "Mentions", "Reviews", "SparseArray"]
+__all__ = ["NO_SENTENCE", "NO_WORD", "Mentions", "Reviews", "SparseArray"]
 
 
 def _none() -> IntArray:
@@ -24,7 +25,7 @@ def _none() -> IntArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mentions:
-    """Features that reviews mention, each with a sentiment and, where it is known, the word that says so.
+    """Features that reviews mention, each with a sentiment and, where known, the word and the sentence.
 
     >>> Mentions(np.array([0]), np.array([3]), np.array([1])).word.tolist()
     [-1]
@@ -34,12 +35,14 @@ class Mentions:
     feature: IntArray = field(default_factory=_none)  # [n_mentions]
     sentiment: IntArray = field(default_factory=_none)  # [n_mentions] +1 or -1
     word: IntArray = field(default_factory=_none)  # [n_mentions] opinion word, -1 if it is not known
+    sentence: IntArray = field(default_factory=_none)  # [n_mentions] where it is said, -1 if not known
 
     def __post_init__(self) -> None:
-        """Fill in unknown words, and refuse mentions that say nothing."""
-        if not len(self.word) and len(self.review):
-            object.__setattr__(self, "word", np.full(len(self.review), NO_WORD))
-        sizes = {len(each) for each in (self.review, self.feature, self.sentiment, self.word)}
+        """Fill in unknown words and sentences, and refuse mentions that say nothing."""
+        for name, unknown in (("word", NO_WORD), ("sentence", NO_SENTENCE)):
+            if not len(getattr(self, name)) and len(self.review):
+                object.__setattr__(self, name, np.full(len(self.review), unknown))
+        sizes = {len(getattr(self, each.name)) for each in fields(self)}
         if len(sizes) > 1:
             raise DataError(f"mentions must have one value of each kind, found {sorted(sizes)} values")
         if not np.isin(self.sentiment, (-1, 1)).all():
@@ -50,7 +53,7 @@ class Mentions:
 
     def take(self, keep: BoolArray) -> Mentions:
         """These mentions only."""
-        return Mentions(self.review[keep], self.feature[keep], self.sentiment[keep], self.word[keep])
+        return Mentions(*(getattr(self, each.name)[keep] for each in fields(self)))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -80,6 +83,7 @@ class Reviews:
     mentions: Mentions = field(default_factory=Mentions)
     features: Sequence[str] = ()
     words: Sequence[str] = ()
+    sentences: Sequence[str] = ()  # in which something is mentioned
     titles: Sequence[str] = ()  # [n_items], for people; empty: the items' names
     tokens: Sequence[str] = ()
     attributes: SparseArray | None = None  # [n_items, n_tokens] 1 where an item has a token
@@ -95,6 +99,8 @@ class Reviews:
         _check_range("mentioned review", self.mentions.review, n)
         _check_range("feature", self.mentions.feature, len(self.features))
         _check_range("word", self.mentions.word[self.mentions.word != NO_WORD], len(self.words))
+        said = self.mentions.sentence
+        _check_range("sentence", said[said != NO_SENTENCE], len(self.sentences))
         if n and not (
             np.isfinite(self.rating).all() and 1 <= self.rating.min() <= self.rating.max() <= self.highest
         ):

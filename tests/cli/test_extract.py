@@ -76,3 +76,15 @@ def test_a_missing_extra_is_a_sentence_with_the_command(
     assert result.exit_code == 2
     assert "pip install 'rankloop[reviews]'" in result.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_info_says_what_is_there_and_what_is_poor(tmp_path: Path) -> None:
+    assert run(SAMPLE, "--out", tmp_path / "out", "--least", 2).exit_code == 0
+    told = CliRunner().invoke(app, ["reviews", "info", str(tmp_path / "out" / "reviews.jsonl")])
+    assert told.exit_code == 0, told.output
+    for line in ("reviews: 36 by", "stars: ", "with a word; features: ", "time: from 2023-", "quality"):
+        assert line in told.output
+    (tmp_path / "poor.csv").write_text(f"user,item,rating,time\na,x,5,{2**60}\n")
+    told = CliRunner().invoke(app, ["reviews", "info", str(tmp_path / "poor.csv")])
+    assert "warning: no review mentions a feature" in told.output
+    assert f"time: from {2**60}" in told.output

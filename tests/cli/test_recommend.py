@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from rankloop.cli import app
 from rankloop.data.reviews import Shop, write_reviews
+from rankloop.recommend import load
 
 SMALL = "synthetic:shop:users=60,items=24"
 
@@ -81,3 +82,17 @@ def test_mistakes_are_explained(shop: str, tmp_path: Path) -> None:
     assert "much, little or skip" in refused("interview", "--model", shop, "--answers", "yes")
     assert "did you mean 'fact'" in refused("fit", "--model", "facts")
     assert "at least one recommender" in refused("compare", "--models", " ")
+
+
+def test_features_are_named_by_their_ranker_if_it_was_fitted(tmp_path: Path) -> None:
+    path = str(tmp_path / "shop.npz")
+    run("fit", "--model", "most-popular", "--data", SMALL, "--out", path, "--features")
+    told = run("explain", "--model", path, "--items", "item 3", "--top", "3")
+    ranker, shop = load(path).features, load(path).catalogue
+    assert ranker is not None
+    for title, *lines in (part.splitlines() for part in re.split(r"^\d+\. ", told, flags=re.M)[1:]):
+        item = next(row for row, each in enumerate(shop.titles) if each == title and title)
+        scores = ranker.of_item(item)
+        praised = max((k for k in range(len(scores)) if shop.good[item, k] > 0), key=lambda k: scores[k])
+        if shop.good[item, praised] > shop.bad[item, praised]:
+            assert any(line.strip().startswith(f"Its {shop.features[praised]}:") for line in lines), lines

@@ -12,10 +12,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from rankloop.cli.serve import recommenders
+from rankloop.recommend import save
+from rankloop.types import DataError, SettingError
 from tests.cli.test_cli import rankloop
 from tests.service.http.serving import Process
+from tests.service.recommending.shop import CATALOGUE, fitted
 
 CURL = shutil.which("curl")
 
@@ -153,3 +158,27 @@ def test_a_log_can_be_exported_imported_and_relearned(
     assert "default now is pdgd" in adopted
     assert "holds no log" in rankloop("relearn", "--data-dir", str(tmp_path / "none"), expect=2)
     assert "needs one policy" in rankloop("relearn", "--data-dir", copy, "--adopt", expect=2)
+
+
+def test_a_recommender_is_read_before_anything_is_started(tmp_path: Path) -> None:
+    good, array, text, cut = (tmp_path / name for name in ("shop.npz", "array.npy", "text.npz", "cut.npz"))
+    save(good, fitted("rules"), CATALOGUE)
+    np.save(array, np.arange(3))
+    text.write_text("no model")
+    cut.write_bytes(good.read_bytes()[:-100])
+    data = tmp_path / "data"
+    for path in (array, text, cut, tmp_path):
+        with pytest.raises(DataError, match="expected a file written by"):
+            recommenders([f"shop={path}"])
+    for options in (["shop.npz"], ["=shop.npz"], ["shop="], [f"shop={good}", f"shop={good}"]):
+        with pytest.raises(SettingError, match="--recommender is ranker=file, each ranker once"):
+            recommenders(options)
+    missing = f"shop={tmp_path / 'none.npz'}"
+    refused = rankloop("serve", "--data-dir", str(data), "--port", "0", "--recommender", missing, expect=2)
+    assert "expected a recommender, found nothing; make one with" in " ".join(refused.split())
+    assert not data.exists()
+    with Process(data, "--recommender", f"shop={good}", "--policy", "pdgd", "--ranker", "shop") as process:
+        assert "recommender of shop: fact, 120 items, digest " in process.printed
+        with process.client("rank") as client:
+            answer = client.post("/v1/recommend", json={"ranker": "shop", "user": "user 3", "k": 5}).json()
+        assert (len(answer["reasons"]), answer["provenance"]["policy"]) == (5, "pdgd")

@@ -1,7 +1,15 @@
 import numpy as np
 import pytest
 
-from rankloop.data import concatenate, drop_constant_features, normalise_per_query, pad_features
+from rankloop.data import (
+    concatenate,
+    drop_constant_features,
+    expand,
+    load,
+    normalise_per_query,
+    pad_features,
+    unit_length,
+)
 from rankloop.data.prepare import CHUNK_ROWS
 from rankloop.types import DataError, FloatArray, QuerySet
 
@@ -53,6 +61,19 @@ def test_normalisation_leaves_its_input_alone() -> None:
     before = raw.features.copy()
     normalise_per_query(raw)
     np.testing.assert_array_equal(raw.features, before)
+
+
+def test_documents_of_unit_length_agree_with_the_clear_ones() -> None:
+    raw = random_queries(np.random.default_rng(5))
+    raw.features[3] = 0
+    for row, given in zip(unit_length(raw).features.tolist(), raw.features.tolist(), strict=True):
+        length = sum(value**2 for value in given) ** 0.5
+        assert row == pytest.approx([value / length if length else 0.0 for value in given], rel=1e-6)
+    plain, unit = load("synthetic:linear:queries=20"), load("synthetic:linear:queries=20@unit")
+    np.testing.assert_allclose(np.linalg.norm(unit.test.features, axis=1), 1, rtol=1e-6)
+    assert unit.name == f"{plain.name}@unit"
+    assert unit.fingerprint != plain.fingerprint
+    assert expand("synthetic:linear:seed=0..1@unit")[1] == "synthetic:linear:seed=1@unit"
 
 
 def test_features_constant_over_the_training_set_are_dropped_everywhere() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,14 +15,17 @@ from rankloop.data.reviews import (
     Shop,
     by_share,
     by_time,
+    joined,
     last_of_each,
     load_reviews,
     read_cellphones,
     read_instruments,
     read_reviews,
     scaled_ratings,
+    summary,
     write_reviews,
 )
+from rankloop.data.reviews.titles import title_words
 from rankloop.recommend.profiles import item_opinions
 from rankloop.reviews import Mentions, Reviews
 from rankloop.types import DataError, SettingError
@@ -122,6 +126,23 @@ def test_a_sum_of_sentiments_that_is_zero_is_known() -> None:
         ('{"user": "a", "item": "x", "rating": 3}\n[1]\n', "line 2: expected a JSON object"),
         ('{"user": "a", "item": "x", "rating": 3}\n{"user"\n', "line 2: expected a JSON object"),
         ("user,item,rating\n", "found none"),
+        ("user,item,rating\na,x,5,6\n", "line 2: expected 3 values"),
+        ("user,item,rating,rating\na,x,5,1\n", "line 1: .* found rating twice"),
+        ('user,item,rating\n"a,x,5\n', "line 2: expected CSV"),
+        ("user,item,rating,time\na,x,5,inf\n", "line 2: .* time must be a number"),
+        ("user,item,rating,time\na,x,5,1e300\n", "line 2: .* time must be seconds"),
+        (f"user,item,rating,title\na,x,5,{'b' * 200_000}\n", "line 2: expected CSV, found field larger"),
+        ('{"user": {}, "item": "x", "rating": 3}\n', "line 1: .* user must be a name"),
+        ('{"user": "a", "item": "x", "rating": true}\n', "line 1: .* rating must be a number, found True"),
+        ('{"user": "a", "item": "x", "rating": 3, "title": ["b"]}\n', "line 1: .* title must be a text"),
+        ('{"user": "a", "item": "x", "rating": 3, "mentions": [["", 1]]}\n', "found the mention ':1'"),
+        ('{"user": "a", "item": "x", "rating": 3, "mentions": [["b", 1.7]]}\n', "found the mention 'b:1.7'"),
+        (
+            '{"user": "a", "item": "x", "rating": 3, "mentions": ["b:1"], "sentences": ["", ""]}\n',
+            "sentences that are not one for each of 1 mentions",
+        ),
+        (f'{{"user": {"[" * 100_000}\n', "line 1: expected a JSON object"),
+        (f'{{"user": "a", "item": "x", "rating": {"9" * 5000}}}\n', "line 1: expected a JSON object"),
     ],
 )
 def test_bad_files_are_refused_with_their_line(tmp_path: Path, lines: str, message: str) -> None:
@@ -182,3 +203,65 @@ def test_the_authors_tuple_files_are_read(tmp_path: Path) -> None:
     (tmp_path / "tuples.csv.gz").write_text("0,0,5,99\n")
     with pytest.raises(DataError, match="line 1: expected 5 values"):
         read_instruments(tmp_path)
+
+
+def test_a_file_that_is_not_utf_8_is_refused_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "reviews.csv"
+    path.write_bytes("user,item,rating\nanna,case,4\nzoé,case,5\n".encode("latin-1"))
+    with pytest.raises(DataError, match=r"line 3: expected text in UTF-8"):
+        read_reviews(path)
+
+
+def test_line_ends_of_windows_and_a_byte_order_mark_change_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "reviews.csv"
+    path.write_bytes(b"\xef\xbb\xbfuser,item,rating,title\r\nanna,case,4,Big  case\r\n")
+    reviews = read_reviews(path)
+    assert (reviews.users, reviews.items, reviews.titles) == (("anna",), ("case",), ("Big case",))
+
+
+def test_sentences_travel_with_their_mentions_through_files_splits_and_unions(tmp_path: Path) -> None:
+    path = tmp_path / "reviews.jsonl"
+    lines = (
+        {
+            "user": f"user {n}",
+            "item": "lid",
+            "rating": 4,
+            "mentions": [["fit", 1, "snug"], ["fit", -1]],
+            "sentences": [f"A snug fit, {n}.", ""],
+        }
+        for n in range(9)
+    )
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    reviews = read_reviews(path)
+    parts = by_share(reviews, np.random.default_rng(0), validation=0.0, test=0.4)
+    for part in (reviews, parts.train, parts.test, joined(parts.test, parts.train)):
+        said = part.mentions
+        for row, sentiment, sentence in zip(said.review, said.sentiment, said.sentence, strict=True):
+            number = part.users[part.user[row]].split()[1]
+            wanted = f"A snug fit, {number}." if sentiment == 1 else None
+            assert (part.sentences[sentence] if sentence >= 0 else None) == wanted
+    write_reviews(reviews, tmp_path / "again.jsonl")
+    assert read_reviews(tmp_path / "again.jsonl").sentences == reviews.sentences
+
+
+def test_title_words_of_any_alphabet_are_words() -> None:
+    assert title_words("Café-Becher für 2 – Чашка") == {"café", "becher", "für", "2", "чашка"}
+
+
+def test_the_summary_counts_and_warns(tmp_path: Path) -> None:
+    found = summary(SHOP)
+    assert (found.reviews, found.users, found.items) == (len(SHOP), 40, len(set(SHOP.item)))
+    assert sum(found.stars) == found.reviews
+    assert sum(good + bad for _, good, bad in found.features) == found.mentions == len(SHOP.mentions)
+    assert found.density == len(SHOP) / (found.users * found.items)
+    path = tmp_path / "reviews.csv"
+    path.write_text("user,item,rating\n" + "".join(f"u{n},i{n % 4},5\n" for n in range(12)))
+    poor = " ".join(summary(read_reviews(path)).warnings())
+    for word in (
+        "1.0 reviews of a user",
+        "100% of the users have a single",
+        "100% of the reviews have the same",
+    ):
+        assert word in poor
+    for word in ("no review mentions a feature", "no titles", "no time"):
+        assert word in poor

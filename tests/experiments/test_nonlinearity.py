@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import altair as alt
 import numpy as np
 from typer.testing import CliRunner
 
 from rankloop.checks import small_world
 from rankloop.cli.app import app
+from rankloop.data import load
+from rankloop.experiments import Picture
 from rankloop.experiments.analysis.nonlinearity import MOST_POINTS, discriminants, linear_view
 from rankloop.types import QuerySet
 
@@ -53,6 +56,23 @@ def test_one_feature_and_one_grade_can_be_drawn() -> None:
     flat = QuerySet(world.features, world.offsets, np.zeros_like(world.relevance), world.ids)
     for queries in (narrow, flat):
         assert linear_view(queries, np.random.default_rng(0)).to_dict()["layer"]
+
+
+def test_the_plane_is_that_of_the_entire_dataset(tmp_path: Path) -> None:
+    world = load("synthetic:linear:queries=15,test_queries=5")
+    seen: list[QuerySet] = []
+
+    def draw(queries: QuerySet, rng: np.random.Generator) -> alt.TopLevelMixin:
+        seen.append(queries)
+        return linear_view(queries, rng)
+
+    Picture(title="", paper="", draw=draw).write(world, tmp_path, "all")
+    assert len(seen[0]) == sum(len(part) for part in world.parts) > len(world.train)
+    expected = [judged for part in world.parts for judged in part]
+    for found, judged in zip(seen[0], expected, strict=True):
+        assert found.query.id == judged.query.id
+        np.testing.assert_array_equal(found.query.features, judged.query.features)
+        np.testing.assert_array_equal(found.relevance, judged.relevance)
 
 
 def test_it_is_a_suite_of_its_own(tmp_path: Path) -> None:

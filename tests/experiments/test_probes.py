@@ -24,10 +24,12 @@ from rankloop.experiments.simulation.probes import (
     BlockSizes,
     CertainPairs,
     CosineToOffline,
+    DuelingRegret,
     Look,
     Probe,
     RegretBound,
     RoundProbe,
+    UncertainPairs,
     offline_lambdarank,
     offline_ranknet,
 )
@@ -47,6 +49,7 @@ PROBES: tuple[Probe, ...] = (
     Blocks(every=1),
     BlockSizes(every=1, ranks=(1, 3)),
     RegretBound(),
+    UncertainPairs(every=1),
     BlockSizeByPosition(rounds=(10, 30), queries=4),
     CosineToOffline(),
 )
@@ -66,6 +69,10 @@ def values(records: list[Record], metric: str) -> dict[int, float]:
 
 def is_settled(certain: BoolArray, i: int, j: int) -> bool:
     return bool(certain[i, j] or certain[j, i])
+
+
+def open_pairs(certain: BoolArray) -> int:
+    return sum(not is_settled(certain, i, j) for i, j in combinations(range(len(certain)), 2))
 
 
 def share_of_certain_pairs(policy: PairRank | PePairRank, features: FloatArray, top: int) -> float:
@@ -101,7 +108,7 @@ class Reference(RoundProbe):
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        return tuple(map(Measure, ("certain", "count", "at 1", "at 3")))
+        return tuple(map(Measure, ("certain", "count", "at 1", "at 3", "open")))
 
     def applies(self, policy: Policy) -> bool:
         return True
@@ -111,7 +118,8 @@ class Reference(RoundProbe):
         features = look.judged.query.features
         found = blocks(look.policy, features)
         share = share_of_certain_pairs(look.policy, features, 10)
-        seen = (share, len(found), size_at(1, found), size_at(3, found))
+        certain = look.policy.certain_orders(look.judged.query)
+        seen = (share, len(found), size_at(1, found), size_at(3, found), open_pairs(certain))
         return dict(zip(self.measures, seen, strict=True))
 
 
@@ -119,7 +127,7 @@ class Reference(RoundProbe):
 class SlowBound(RoundProbe):
     every: int = 1
     add_up: ClassVar[bool] = True
-    measures = (Measure("bound"),)
+    measures = (Measure("bound"), Measure("by block"))
 
     def applies(self, policy: Policy) -> bool:
         return True
@@ -127,8 +135,12 @@ class SlowBound(RoundProbe):
     def values(self, look: Look) -> Mapping[Measure, float]:
         assert isinstance(look.policy, PairRank | PePairRank)
         certain = look.policy.certain_orders(look.judged.query)
-        n = sum(not is_settled(certain, i, j) for i, j in combinations(range(len(certain)), 2))
-        return {self.measures[0]: sum(range(n + 1))}
+        found = blocks(look.policy, look.judged.query.features)
+        within = [open_pairs(certain[np.ix_(sorted(block), sorted(block))]) for block in found]
+        return {
+            self.measures[0]: sum(range(open_pairs(certain) + 1)),
+            self.measures[1]: sum(sum(range(n + 1)) for n in within),
+        }
 
 
 @pytest.mark.parametrize("policy", [PairRank(), PairRank(exploration="random"), PePairRank()], ids=repr)
@@ -139,7 +151,9 @@ def test_every_probe_agrees_with_its_reference(policy: Policy) -> None:
         "blocks": "count",
         "block size at rank 1": "at 1",
         "block size at rank 3": "at 3",
+        "uncertain pairs": "open",
         "bound on pairwise regret": "bound",
+        "bound on pairwise regret by block": "by block",
     }.items():
         found = values(records, metric)
         assert list(found) == PROTOCOL.checkpoint_rounds()[1:]
@@ -147,6 +161,40 @@ def test_every_probe_agrees_with_its_reference(policy: Policy) -> None:
     shares = values(records, "certain pairs in the top 10")
     assert shares[1] == 0.0  # nothing is known at first
     assert shares[60] > 0.1
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlowDuels(RoundProbe):
+    every: int = 1
+    add_up: ClassVar[bool] = True
+    measures = (Measure("lost"),)
+
+    def applies(self, policy: Policy) -> bool:
+        return True
+
+    def values(self, look: Look) -> Mapping[Measure, float]:
+        """Every ranker by itself: how surely the best one beats it, beyond a half."""
+        assert isinstance(look.policy, MGD)
+        query, directions = look.judged.query, look.ranking.evidence["directions"]
+        now = look.policy.parameters if look.policy.parameters.size else np.zeros(query.features.shape[1])
+
+        def loss(weights: FloatArray) -> float:
+            scores = [query.features @ each for each in (offline_lambdarank(WORLD), weights)]
+            orders = [sorted(range(query.n_docs), key=lambda i, s=s: (-s[i], i)) for s in scores]  # type: ignore[misc]
+            best, own = (NDCG(k=10)(np.array(order), look.judged.relevance) for order in orders)
+            return float(1 / (1 + np.exp(own - best)) - 0.5)
+
+        rivals = [loss(now + look.policy.radius * direction) for direction in directions]
+        return {self.measures[0]: loss(now) + sum(rivals) / len(rivals)}
+
+
+@pytest.mark.parametrize("policy", [DBGD(radius=0.5), MGD(candidates=3)], ids=repr)
+def test_dueling_regret_is_what_every_compared_ranker_loses_to_the_best(policy: Policy) -> None:
+    records = run(policy, (DuelingRegret(), SlowDuels()))
+    found = values(records, "dueling regret")
+    assert found == pytest.approx(values(records, "lost"))
+    assert found[60] > 0
+    assert not values(run(PDGD(), (DuelingRegret(),)), "dueling regret")
 
 
 def test_block_sizes_by_position_are_means_over_the_longest_lists() -> None:
@@ -262,13 +310,13 @@ def test_short_lists_lack_low_ranks() -> None:
     query = Query("q", np.eye(2))
     policy = PairRank()
     judged = small_world()[0]
-    look = Look(policy, replace(judged, query=query), Ranking(query, np.array([0, 1])))
+    look = Look(policy, replace(judged, query=query), Ranking(query, np.array([0, 1])), WORLD)
     assert [(measure.name, size) for measure, size in BlockSizes().values(look).items()] == [
         ("block size at rank 1", 2.0)
     ]
     alone = Query("q", np.eye(1))
     assert not CertainPairs().values(
-        Look(policy, replace(judged, query=alone), Ranking(alone, np.array([0])))
+        Look(policy, replace(judged, query=alone), Ranking(alone, np.array([0])), WORLD)
     )
 
 

@@ -34,7 +34,7 @@ def violations(order: list[int], certain: BoolArray) -> int:
 
 
 def graph_blocks(certain: BoolArray) -> list[set[int]]:
-    """The paper's way: components of the uncertain graph, merged while the order of two is not clear."""
+    """As in the paper: components of the uncertain graph, merged while the order of two is not clear."""
     blocks = [{doc} for doc in range(len(certain))]
 
     def clear(a: set[int], b: set[int]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,10 @@ from scipy.special import expit
 
 from rankloop.learning.certainty import squared_widths
 from rankloop.policies import Belief, Certainty, DiagonalWidth, Sure, Theory, Width
+from rankloop.spelling import parse, spell
 from rankloop.types import BoolArray, FloatArray, SettingError
+
+THEORY = Theory(longest_weights=1.0, longest_difference=1.0, delta=0.5, noise=0.01)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +123,8 @@ def test_diagonal_width_knows_only_the_diagonal_of_the_design(seed: int, alpha: 
 @given(
     seed=st.integers(0, 2**32),
     delta=st.sampled_from([0.01, 0.5]),
-    q=st.sampled_from([0.5, 2.0]),
-    u=st.sampled_from([0.1, 1.0]),
+    q=st.sampled_from([0.5, 2.0, 10.0]),
+    u=st.sampled_from([0.1, 1.0, 9.0]),
     r=st.sampled_from([0.001, 0.5]),
     regularisation=st.sampled_from([1e-4, 1.0]),
 )
@@ -157,7 +161,7 @@ def test_widths_in_single_precision_are_nearly_the_same(seed: int, offset: float
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4 * expected.max())
 
 
-@given(st.integers(0, 2**32), st.sampled_from([Sure(), Sure(0.9), Width(0.1), Theory(delta=0.5, noise=0.01)]))
+@given(st.integers(0, 2**32), st.sampled_from([Sure(), Sure(0.9), Width(0.1), THEORY]))
 def test_certain_orders_never_contradict_the_scores(seed: int, certainty: Certainty) -> None:
     case = situation(seed, regularisation=1e-3)
     certain = case.certain(certainty)
@@ -167,7 +171,7 @@ def test_certain_orders_never_contradict_the_scores(seed: int, certainty: Certai
 def test_only_the_papers_criteria_need_the_design() -> None:
     assert not Sure().uses_design
     assert Width().uses_design
-    assert Theory().uses_design
+    assert THEORY.uses_design
 
 
 @pytest.mark.parametrize("level", [0.49, 1.0, -1.0, float("nan")])
@@ -197,4 +201,13 @@ def test_widths_that_are_no_width_are_refused(alpha: float, kind: type[Width | D
 )
 def test_constants_the_lemma_does_not_allow_are_refused(constants: dict[str, float]) -> None:
     with pytest.raises(SettingError, match="delta must be in"):
-        Theory(**constants)
+        Theory(**{"longest_weights": 1.0, "longest_difference": 1.0, **constants})
+
+
+@pytest.mark.parametrize("text", ["theory", "theory(0.1)", "theory(delta=0.1)"])
+def test_theory_must_be_told_the_constants_of_its_world(text: str) -> None:
+    needed = "expected theory(longest_weights=<value>,longest_difference=<value>)"
+    with pytest.raises(SettingError, match=re.escape(f"{needed}, found {text!r}")):
+        parse(f"pairrank:certainty={text}")
+    spelled = "pairrank:certainty=theory(longest_weights=2,longest_difference=5)"
+    assert spell(parse(spelled)) == spelled

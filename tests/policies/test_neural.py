@@ -106,8 +106,8 @@ def test_exact_training_of_a_linear_scorer_is_logistic_regression(pairing: Any) 
 @pytest.mark.parametrize(
     "make",
     [
-        partial(RankNet, scorer=MLP((32, 32), scale=0.5), learning_rate=0.03),
-        partial(EpsilonGreedy, scorer=MLP((32, 32), scale=0.5), learning_rate=0.03),
+        partial(RankNet, scorer=MLP((32, 32), scale=0.5), learning_rate=0.03, pairing="all"),
+        partial(EpsilonGreedy, scorer=MLP((32, 32), scale=0.5), learning_rate=0.03, pairing="all"),
         partial(PDGD, scorer=MLP((32, 32), scale=1.0), learning_rate=1.0),
     ],
 )

@@ -93,6 +93,24 @@ def test_exact_rankers_minimise_the_perturbed_loss(regularisation: float | None,
         np.testing.assert_allclose(ranker, reference.x, rtol=1e-4, atol=1e-5)
 
 
+def test_with_the_prior_perturbed_the_penalty_is_pairs_with_noise_of_their_own() -> None:
+    """Pseudo-pairs √λ e_i, whose plain part is the penalty: each adds -ζ √λ θ_i, drawn anew every round."""
+    log, drawn = [feedback for feedback in log_of(60) if teaches(feedback)], []
+    policy = PePairRank(update="exact", perturb_prior=True, variance=0.5, pairing="adjacent")
+    for feedback in log:
+        policy.learn(feedback)
+        pairs = policy.history
+        rng = np.random.default_rng((int(feedback.ranking.evidence["seed"]), 1))
+        zeta, prior = (np.sqrt(0.5) * rng.standard_normal((2, each)) for each in (len(pairs), 5))
+        drawn.append(prior)
+        for labels, pseudo, ranker in zip(1 + zeta, prior, policy.perturbed, strict=True):
+            slope = pairs.T @ (expit(pairs @ ranker) - labels)
+            for i in range(5):
+                slope[i] += policy.penalty * ranker[i] - np.sqrt(policy.penalty) * pseudo[i]
+            assert np.abs(slope).max() < 1e-5
+    assert len({prior.tobytes() for prior in drawn}) == len(log)
+
+
 def test_the_slope_of_the_perturbed_loss_is_a_tilt() -> None:
     """-(1 - y - ζ) log σ(-f) - (y + ζ) log σ(f) is the plain loss of y minus ζ f."""
     f, zeta = np.linspace(-4, 4, 9), 0.3
@@ -102,14 +120,15 @@ def test_the_slope_of_the_perturbed_loss_is_a_tilt() -> None:
         np.testing.assert_allclose(perturbed, plain - zeta * f)
 
 
-def test_online_rankers_scatter_as_one_newton_step_would() -> None:
-    """Over many seeds, perturbed - parameters ~ N(0, ν² H⁻¹ S H⁻¹) with S = Σ x xᵀ.
+@pytest.mark.parametrize("perturb_prior", [False, True])
+def test_online_rankers_scatter_as_one_newton_step_would(perturb_prior: bool) -> None:
+    """Over many seeds, perturbed - parameters ~ N(0, ν² H⁻¹ S H⁻¹) with S = Σ x xᵀ, or λI more.
 
     A covariance of 20,000 draws in 5 dimensions is within about √(6 / 20,000) = 1.7 % of the truth; 5 %
     are allowed.
     """
     *past, last = [feedback for feedback in log_of(80) if teaches(feedback)]
-    policy = PePairRank(rankers=100, variance=0.3, pairing="adjacent")
+    policy = PePairRank(rankers=100, variance=0.3, pairing="adjacent", perturb_prior=perturb_prior)
     for feedback in past:
         policy.learn(feedback)
     state, away = policy.state(), []
@@ -119,7 +138,8 @@ def test_online_rankers_scatter_as_one_newton_step_would() -> None:
         away.append(twin.perturbed - twin.parameters)
     draws = np.vstack(away)
     pairs = np.vstack([pair_differences(feedback, "adjacent", 0) for feedback in (*past, last)])
-    expected = 0.3 * twin.curvature @ pairs.T @ pairs @ twin.curvature
+    scatter = pairs.T @ pairs + perturb_prior * float(policy.penalty) * np.eye(5)
+    expected = 0.3 * twin.curvature @ scatter @ twin.curvature
     size = np.linalg.norm(expected)
     assert np.linalg.norm(draws.T @ draws / len(draws) - expected) < 0.05 * size
     assert np.abs(draws.mean(axis=0)).max() < 5 * np.sqrt(expected.diagonal().max() / len(draws))

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankloop.learning.preferences import Pairing
 from rankloop.policies import EpsilonGreedy, RankNet
 from rankloop.types import Feedback, FloatArray, Query, Ranking, RankingError, SettingError
 
 
-def loss(weights: FloatArray, features: FloatArray, clicks: list[bool]) -> float:
-    """Minus the log likelihood of clicked above examined and not clicked."""
+def loss(weights: FloatArray, features: FloatArray, clicks: list[bool], pairing: Pairing) -> float:
+    """Minus the log likelihood of clicked above skipped: of the neighbours 1-2, 3-4, ..., or of all."""
     scores = features @ weights
     last = max((rank for rank, clicked in enumerate(clicks) if clicked), default=-2)
     examined = range(min(last + 2, len(clicks)))
@@ -22,22 +23,42 @@ def loss(weights: FloatArray, features: FloatArray, clicks: list[bool]) -> float
             for i in examined
             if clicks[i]
             for j in examined
-            if not clicks[j]
+            if not clicks[j] and (pairing == "all" or i // 2 == j // 2)
         )
     )
 
 
-@given(seed=st.integers(0, 2**32), clicks=st.lists(st.booleans(), min_size=4, max_size=4))
-def test_one_step_down_the_numerical_gradient(seed: int, clicks: list[bool]) -> None:
+@given(
+    seed=st.integers(0, 2**32),
+    clicks=st.lists(st.booleans(), min_size=5, max_size=5),
+    pairing=st.sampled_from(["adjacent", "all"]),
+)
+def test_one_step_down_the_numerical_gradient(seed: int, clicks: list[bool], pairing: Pairing) -> None:
     rng = np.random.default_rng(seed)
-    features, weights = rng.normal(size=(4, 3)), rng.normal(size=3)
-    policy = RankNet(learning_rate=0.2).from_state({"parameters": weights})
-    policy.learn(Feedback(Ranking(Query("q", features), np.arange(4)), np.array(clicks)))
+    features, weights = rng.normal(size=(5, 3)), rng.normal(size=3)
+    policy = RankNet(learning_rate=0.2, pairing=pairing).from_state({"parameters": weights})
+    policy.learn(Feedback(Ranking(Query("q", features), np.arange(5)), np.array(clicks)))
     gradient = [
-        (loss(weights + step, features, clicks) - loss(weights - step, features, clicks)) / 2e-6
+        (loss(weights + step, features, clicks, pairing) - loss(weights - step, features, clicks, pairing))
+        / 2e-6
         for step in 1e-6 * np.eye(3)
     ]
     np.testing.assert_allclose(policy.parameters, weights - 0.2 * np.array(gradient), atol=1e-6)
+
+
+def test_matched_pairs_follow_from_the_list_alone() -> None:
+    """The seed travels with the list; each of two skipped results loses half of the time."""
+    query, losers = Query("q", np.eye(3)), []
+    for seed in range(400):
+        policy = RankNet(pairing="matching", learning_rate=1.0)
+        shown = policy.rank(query, k=3, rng=np.random.default_rng(seed))
+        for twin in (policy, again := RankNet(pairing="matching", learning_rate=1.0)):
+            twin.learn(Feedback(shown, np.array([False, True, False])))
+        np.testing.assert_array_equal(policy.parameters, again.parameters)
+        assert sorted(policy.parameters) == [-0.5, 0.0, 0.5]
+        losers.append(int(policy.parameters[shown.order].argmin()))
+    assert losers.count(0) + losers.count(2) == 400
+    assert abs(losers.count(0) - 200) < 4 * np.sqrt(100)
 
 
 def test_without_exploration_the_best_is_on_top() -> None:
@@ -75,6 +96,5 @@ def test_settings_out_of_range_are_refused(make: type[RankNet], name: str) -> No
 
 
 def test_the_repr_shows_the_settings() -> None:
-    assert (
-        repr(EpsilonGreedy(epsilon=0.2)) == "EpsilonGreedy(scorer=Linear(), learning_rate=0.001, epsilon=0.2)"
-    )
+    found = "EpsilonGreedy(scorer=Linear(), learning_rate=0.001, pairing='adjacent', epsilon=0.2)"
+    assert repr(EpsilonGreedy(epsilon=0.2)) == found

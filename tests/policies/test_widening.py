@@ -72,7 +72,7 @@ def test_a_network_says_that_it_takes_no_more_features(policy: Policy) -> None:
 
 
 def test_what_new_features_start_as_is_the_prior() -> None:
-    policy = taught(PairRank(certainty=Theory()), 2)
+    policy = taught(PairRank(certainty=Theory(longest_weights=1.0, longest_difference=1.0)), 2)
     assert isinstance(policy, PairRank)
     wider = wide(policy, 3)
     assert isinstance(wider, PairRank)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,6 +33,8 @@ from rankloop.recommend import (
     save,
     top_lists,
 )
+from rankloop.recommend.storage import digest_of
+from rankloop.reviews import Mentions, Reviews
 from rankloop.types import DataError, SettingError
 
 PARTS = by_share(Shop(users=80, items=36).reviews(), np.random.default_rng(0))
@@ -103,6 +107,23 @@ def test_a_user_and_their_taste_have_the_same_scores(name: str, fitted: dict[str
         assert reasons.score == pytest.approx(scores[4])
         assert sum(part.amount for part in reasons.parts) == pytest.approx(scores[4], abs=1e-12)
         assert reasons.exact == model.exact
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_amounts_by_kind_are_sums_of_parts(name: str, fitted: dict[str, Recommender]) -> None:
+    model, items = fitted[name], np.array([4, 0, 31])
+    tastes = [model.taste_of(3)]
+    if type(model).taste is not Recommender.taste:
+        tastes += [model.taste(), model.taste([2, 7])]
+    for taste in tastes:
+        amounts = model.amounts(taste, items)
+        assert sum(amounts.values()) == pytest.approx(model.score_taste(taste)[items], abs=1e-12)
+        for place, item in enumerate(items.tolist()):
+            parts = model.reasons(taste, item).parts
+            assert {part.kind for part in parts} == set(amounts)
+            for kind, amount in amounts.items():
+                total = sum(part.amount for part in parts if part.kind == kind)
+                assert amount[place] == pytest.approx(total, abs=1e-12)
 
 
 def test_good_models_beat_popularity(fitted: dict[str, Recommender]) -> None:
@@ -202,3 +223,146 @@ def test_jmars_has_the_gradient_of_its_loss() -> None:
             low = model.loss(PARTS.test, counts)[0]
             flat[cell] = kept
             assert gradient[start + cell] == pytest.approx((high - low) / 2e-5, rel=1e-4, abs=1e-6), name
+
+
+def tiny(users: list[int], items: list[int], mentions: Mentions | None = None) -> Reviews:
+    return Reviews(
+        user=np.array(users),
+        item=np.array(items),
+        rating=np.full(len(users), 4.0),
+        users=tuple(f"user {n}" for n in range(max(users) + 2)),
+        items=tuple(f"item {n}" for n in range(max(items) + 2)),
+        mentions=mentions or Mentions(),
+        features=("fit",),
+        words=("good",),
+    )
+
+
+EDGES = {
+    "one review": tiny([0], [0]),
+    "one user, equal ratings": tiny([0] * 5, [0, 1, 2, 3, 4]),
+    "one item": tiny([0, 1, 2, 3, 4], [0] * 5),
+    "a thousand complaints": tiny(
+        [0, 0, 1, 2],
+        [0, 1, 1, 2],
+        Mentions(np.zeros(1000, int), np.zeros(1000, int), np.full(1000, -1), np.zeros(1000, int)),
+    ),
+}
+
+
+@pytest.mark.parametrize("reviews", EDGES.values(), ids=EDGES)
+@pytest.mark.parametrize("model", SMALL, ids=IDS)
+def test_the_smallest_shops_are_learned_from(model: Recommender, reviews: Reviews) -> None:
+    fitted = model.fit(reviews, np.random.default_rng(0))
+    scores = fitted.score(np.arange(reviews.n_users))
+    assert scores.shape == (reviews.n_users, reviews.n_items)
+    assert np.isfinite(scores).all()
+    for user in (0, reviews.n_users - 1):  # the last one has no review
+        reasons = fitted.reasons(fitted.taste_of(user), 0)
+        assert sum(part.amount for part in reasons.parts) == pytest.approx(reasons.score, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["most-popular", "ials", "evidence-als", "fact 0.1", "fact inf", "fmf"])
+def test_newcomers_have_each_item_once_and_only_items_that_exist(
+    name: str, fitted: dict[str, Recommender]
+) -> None:
+    model = fitted[name]
+    assert model.taste([3, 1, 3]).items.tolist() == [3, 1]
+    assert (model.taste([3, 1, 3]).vector == model.taste([3, 1]).vector).all()
+    for wrong in ([-1], [36], [1.5], ["case"]):
+        with pytest.raises(SettingError, match="from 0 to 35"):
+            model.taste(wrong)  # type: ignore[arg-type]
+    if name.startswith(("fact", "fmf")):
+        for answers in ({-1: 1}, {10_000: 1}, {0: 2}):
+            with pytest.raises(SettingError, match="much"):
+                model.taste([1], answers)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("ials:d=0", "d and sweeps must be at least 1"),
+        ("ials:d=eight", "d must be a whole number, found 'eight'"),
+        ("ials:d=True", "d must be a whole number, found True"),
+        ("ials:regularisation=0", "must be positive"),
+        ("evidence-als:token_weight=-1", "0 or more"),
+        ("fact:unobserved=-1", "must be positive"),
+        ("fact:d=0", "d must be at least 1"),
+        ("fact:rho=nan", "rho must be positive"),
+        ("fact:aspects=no", "True or False"),
+        ("fmf:asked=0", "at least 1"),
+        ("mter:dims=(1,2)", "four whole numbers"),
+        ("mter:dims=3", "numbers in parentheses"),
+        ("efm:iterations=-1", "at least one factor"),
+        ("jmars:aspects=x", "whole number"),
+    ],
+)
+def test_settings_without_a_meaning_are_refused_before_anything_is_learned(text: str, message: str) -> None:
+    with pytest.raises(SettingError, match=message):
+        recommender(text)
+
+
+def forged(path: Path, arrays: dict[str, Any], header: dict[str, Any]) -> None:
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    digest = np.frombuffer(digest_of(arrays).encode(), np.uint8)
+    np.savez(path, digest=digest, **arrays)
+
+
+@pytest.mark.parametrize(
+    ("array", "value", "header", "message"),
+    [
+        ("catalogue.said", None, {}, "found: KeyError 'said'"),
+        ("model.item_factors", np.zeros((2, 2)), {}, "found: ValueError"),
+        ("model.item_factors", np.full((36, 8), np.nan), {}, "not finite"),
+        ("model.item_factors", np.full((36, 8), "x"), {}, "item_factors of type"),
+        ("catalogue.good_indices", np.full(5, 1000), {}, "found: ValueError"),
+        ("header", None, {"format": 2}, "this version reads 1"),
+        ("header", None, {"settings": {"colour": 1}}, "no setting 'colour'"),
+        ("header", None, {"settings": None}, "expected a file written"),
+    ],
+)
+def test_a_forged_file_is_refused_though_its_digest_fits(
+    array: str,
+    value: Any,
+    header: dict[str, Any],
+    message: str,
+    tmp_path: Path,
+    fitted: dict[str, Recommender],
+) -> None:
+    path = tmp_path / "shop.npz"
+    save(path, fitted["ials"], Catalogue.of(PARTS.train))
+    arrays = dict(np.load(path))
+    del arrays["digest"]
+    found = json.loads(arrays["header"].tobytes())
+    if array != "header":
+        arrays.pop(array) if value is None else arrays.update({array: value})
+    forged(path, arrays, found | header)
+    with pytest.raises((DataError, SettingError), match=message):
+        load(path)
+
+
+def test_a_plain_array_is_no_recommender_and_an_interrupted_save_leaves_the_old_file(
+    tmp_path: Path, fitted: dict[str, Recommender], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "shop.npz"
+    with path.open("wb") as file:
+        np.save(file, np.zeros(3))
+    with pytest.raises(DataError, match="expected a file written"):
+        load(path)
+    digest = save(path, fitted["ials"], Catalogue.of(PARTS.train))
+
+    def interrupted(file: Any, **_: Any) -> None:
+        file.write(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(np, "savez", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        save(path, fitted["ials"], Catalogue.of(PARTS.train))
+    assert load(path).digest == digest
+    assert [each.name for each in tmp_path.iterdir()] == ["shop.npz"]
+
+
+def test_lists_are_not_measured_on_nothing(fitted: dict[str, Recommender]) -> None:
+    nothing = PARTS.test.take(np.zeros(len(PARTS.test), bool))
+    with pytest.raises(SettingError, match="held-out reviews, found none"):
+        top_lists(fitted["ials"], nothing, known=[PARTS.train])

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from rankloop.data.reviews import Shop, by_share
-from rankloop.recommend import FMF, IALS, Catalogue, FacT, MostPopular, Recommender
+from rankloop.recommend import FMF, IALS, Catalogue, FacT, MostPopular, Recommender, load, save
 from rankloop.recommend.feature_ranker import FeatureRanker, mentioned
 from rankloop.recommend.interview import next_question
 from rankloop.recommend.phrases import Phrases
 from rankloop.recommend.quality import feature_quality, past_item_necessity
 from rankloop.recommend.reasons import Reasons
 from rankloop.recommend.templates import feature_sentences, sentences, shared_features
+from rankloop.reviews import Mentions, Reviews
 from rankloop.types import FloatArray, SettingError
 
 REVIEWS = Shop(users=120, items=36).reviews()
@@ -148,3 +150,65 @@ def test_whoever_was_learned_from_is_met_again_the_same(kind: Recommender) -> No
     scores = strangers.score(np.arange(2))
     assert (scores[0] == scores[1]).all()
     assert np.ptp(scores[0]) > 0
+
+
+def test_an_average_user_is_not_told_a_number_of_people() -> None:
+    fitted = IALS(d=8).fit(REVIEWS, RNG(0))
+    taste = fitted.taste()
+    assert sentences(fitted.reasons(taste, 3), taste, SHOP) == ["100 % because people like it in general."]
+    counted = MostPopular().fit(REVIEWS, RNG(0))
+    many = int((REVIEWS.item == 3).sum())
+    assert sentences(counted.reasons(counted.taste(), 3), taste, SHOP) == [f"{many} people reviewed it."]
+
+
+def test_often_is_said_of_what_is_mentioned_often() -> None:
+    model = FacT(d=8, depth=4, min_leaf=5, attributes=False, rho=float("inf")).fit(REVIEWS, RNG(0))
+    said = {"often": 0, "seldom": 0}
+    for user in range(120):
+        taste = model.taste_of(user)
+        for item in range(36):
+            for text in sentences(model.reasons(taste, item), taste, SHOP, user=user, limit=9):
+                if found := re.search(r"because you (often )?mention (\w+)\.", text):
+                    often = SHOP.by_user[user, SHOP.features.index(found[2])] >= 2
+                    assert bool(found[1]) == often
+                    said["often" if often else "seldom"] += 1
+    assert all(said.values()), said
+
+
+def test_the_shortest_sentence_that_praises_is_quoted() -> None:
+    texts = ("A lid of good fit and form.", "A good fit.", "A bad fit.", "x" * 200)
+    mentions = Mentions(
+        np.array([0, 1, 2, 3]), np.zeros(4, int), np.array([1, 1, -1, 1]), sentence=np.array([0, 1, 2, 3])
+    )
+    reviews = Reviews(
+        user=np.arange(4),
+        item=np.zeros(4, int),
+        rating=np.full(4, 4.0),
+        users=tuple("abcd"),
+        items=("lid",),
+        mentions=mentions,
+        features=("fit",),
+        sentences=texts,
+    )
+    shop = Catalogue.of(reviews)
+    assert shop.quotes == {(0, 0): "A good fit."}
+    told = feature_sentences(Reasons(item=0, score=1.0, parts=(), aspects=(0,)), shop)
+    assert told == ["Its fit: 3 of 4 mentions praise it.", "A reviewer: “A good fit.”"]
+
+
+def test_a_ranker_of_features_is_stored_with_the_model_to_the_bit(tmp_path: Path) -> None:
+    ranker = FeatureRanker.fit(REVIEWS, RNG(0), d=6)
+    save(tmp_path / "shop.npz", MostPopular().fit(REVIEWS, RNG(0)), SHOP, features=ranker)
+    found = load(tmp_path / "shop.npz").features
+    assert found is not None
+    users, items = np.array([0, 5]), np.array([3, 4])
+    assert (found.scores(users, items) == ranker.scores(users, items)).all()
+    assert (found.of_item(3, 0) == found.scores(users, items)[0]).all()
+    assert np.isfinite(found.of_item(3)).all()
+
+
+def test_quality_is_not_measured_on_nothing() -> None:
+    with pytest.raises(SettingError, match="no mention"):
+        feature_quality(np.ones((1, 2)), np.zeros((1, 2), bool))
+    with pytest.raises(SettingError, match="no such user"):
+        past_item_necessity(IALS(d=4).fit(REVIEWS, RNG(0)), np.zeros(0, int))

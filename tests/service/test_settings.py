@@ -33,7 +33,7 @@ def test_every_policy_can_be_written_down_and_read(kind: type[Policy]) -> None:
     [
         PairRank(certainty=Sure(0.9), prior=1.0),
         PairRank(certainty=Width(0.1)),
-        PairRank(certainty=Theory(delta=0.1)),
+        PairRank(certainty=Theory(longest_weights=1.0, longest_difference=1.0, delta=0.1)),
         MGD(interleaving=Probabilistic(), candidates=3),
         DBGD(step=0.5),
     ],

@@ -22,6 +22,7 @@ WORDS = {  # settings that are one of a few words
     "exploration": ["conservative", "random"],
     "pairing": ["adjacent", "matching", "all"],
     "update": ["online", "exact"],
+    "optimiser": ["adam", "gradient-descent"],
 }
 
 

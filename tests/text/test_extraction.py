@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rankloop.text import RawReview, extract, frequent, mentions, read, sample
+from rankloop.text.aspects import Aspect, aspects
 from rankloop.text.negation import NEGATORS
-from rankloop.text.tokens import sentences, words
+from rankloop.text.opinions import Opinion, opinions
+from rankloop.text.pairs import WINDOW, _distance, _take_nearest
+from rankloop.text.tokens import BOUNDARY, sentences, token, words
+from rankloop.text.word_sets import word_set
 from rankloop.types import SettingError
 
 ASPECTS = ["screen", "battery life", "coffee", "waiter", "strap", "picture quality"]
@@ -126,3 +132,37 @@ def test_kept_aspects_are_in_enough_reviews_and_nothing_frequent_is_lost() -> No
 def test_aspects_that_nobody_needs_to_mention_are_refused() -> None:
     with pytest.raises(SettingError, match="1 or more, found 0"):
         extract(sample(), least=0)
+
+
+SLOW_BOUNDARY = re.compile(r"""[.!?]+["')\]”’]*(?=\s|$)|[.!?]+(?=[A-Z][a-z])|\n+""")
+
+
+@given(st.text(st.sampled_from(".!?\"')]” \nAbx"), max_size=30))
+def test_sentences_end_where_the_slow_rule_ends_them(text: str) -> None:
+    assert [each.span() for each in BOUNDARY.finditer(text)] == [
+        each.span() for each in SLOW_BOUNDARY.finditer(text)
+    ]
+
+
+@given(
+    st.lists(st.sampled_from(sorted(word_set("good bad not case screen , the was and very too top notch"))))
+)
+def test_the_nearest_opinion_is_the_one_that_a_search_through_all_finds(said: list[str]) -> None:
+    clause = [token(word) for word in said]
+    found = opinions(clause)
+    links: dict[Aspect, list[Opinion]] = {each: [] for each in aspects(clause, found)}
+    slow = {aspect: sorted((_distance(clause, aspect, each), each) for each in found)[:1] for aspect in links}
+    _take_nearest(clause, links, found)
+    assert links == {
+        aspect: [each for distance, each in near if distance <= WINDOW] for aspect, near in slow.items()
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["!" * 100_000 + "x", "." * 100_000 + "x", "good, case, " * 8_000, "good case " * 10_000, "n't" * 30_000],
+    ids=["shouts", "dots", "a list without an end", "no punctuation", "apostrophes"],
+)
+def test_a_very_long_review_is_read_in_one_go(text: str) -> None:
+    """Quadratic rules would take minutes, and the run would be stopped."""
+    assert all(each.aspect for each in mentions(text))

@@ -154,3 +154,12 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="exists and is no empty folder"):
         write_reviews(extract(sample()), tmp_path / "mine.txt")
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_half_a_character_and_endless_blanks_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    text = "A good lid \\ud800." + "<p" + " " * 100_000
+    path.write_text('{"user": "ada", "item": "lid", "rating": 4, "text": "' + text + '"}\n')
+    found = extract(read_raw_reviews(path), least=1)
+    write_reviews(found, tmp_path / "out")
+    assert [mention.aspect for mention in found[0].mentions] == ["lid"]

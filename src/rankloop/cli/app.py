@@ -25,6 +25,8 @@ from rankloop.cli.serve import serve
 from rankloop.cli.spec import from_spec
 from rankloop.cli.stopping import Stopping
 from rankloop.cli.study import about_the_paper, draw, redo_report, study, tabulate
+from rankloop.cli.trial import trial_app
+from rankloop.cli.tune import tune_
 from rankloop.data import parse_groups
 from rankloop.experiments import PICTURES, SUITES, TABLES, Protocol, Sweep
 from rankloop.spelling import lookup
@@ -32,7 +34,7 @@ from rankloop.types import SettingError
 
 app = typer.Typer(
     name="rankloop",
-    help="Rankings that learn from clicks and experiment only where they are provably unsure.",
+    help="Rankings that learn from clicks and experiment only where they are unsure.",
     no_args_is_help=True,
     cls=Stopping,
     pretty_exceptions_enable=False,
@@ -42,12 +44,14 @@ app = typer.Typer(
 app.add_typer(data_app, name="data")
 app.add_typer(reviews_app, name="reviews")
 app.add_typer(recommend_app, name="recommend")
+app.add_typer(trial_app, name="trial")
 app.command()(demo)
 app.command()(serve)
 app.command()(relearn)
 app.command()(retain)
 app.command()(observable)
 app.command()(bounds)
+app.command(name="tune")(tune_)
 app.command()(evaluate)
 app.command(name="export")(export_)
 app.command(name="import")(import_)
@@ -70,7 +74,7 @@ Workers = Annotated[int | None, typer.Option(min=1, help="Processes to use (defa
 def root(
     version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
 ) -> None:
-    """Rankings that learn from clicks and experiment only where they are provably unsure."""
+    """Rankings that learn from clicks and experiment only where they are unsure."""
     if version:
         CONSOLE.print(f"rankloop {__version__}")
         raise typer.Exit

@@ -1,7 +1,9 @@
-"""rankloop reviews extract: from the text of reviews to aspects with opinions."""
+"""rankloop reviews: read opinions out of texts, and say what is in reviews."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -12,16 +14,12 @@ from rich.table import Table
 
 from rankloop.cli.console import CONSOLE, ERRORS
 from rankloop.cli.names import split_names
+from rankloop.data.reviews import ReviewSummary, load_reviews, summary
 from rankloop.text import LEAST, Diagnosis, check_new, diagnose, extract, read_raw_reviews, write_reviews
 
 SHOWN = 12
 
-reviews_app = typer.Typer(help="Read opinions about aspects out of reviews.", no_args_is_help=True)
-
-
-@reviews_app.callback()
-def reviews() -> None:
-    """Read opinions about aspects out of reviews."""
+reviews_app = typer.Typer(help="Read opinions out of reviews, and look at them.", no_args_is_help=True)
 
 
 @reviews_app.command(name="extract")
@@ -72,15 +70,70 @@ def extract_(
     CONSOLE.print(f"{len(found):,} reviews written to {out}", soft_wrap=True)
 
 
-def _show(found: Diagnosis) -> None:
-    """What the doctor says."""
-    table = Table("aspect", title=f"{len(found.aspects):,} aspects, the most mentioned")
+@reviews_app.command()
+def info(
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="`synthetic:shop`, `phones`, `phones-fact`, `music`, or a CSV or JSON lines file."
+        ),
+    ],
+) -> None:
+    """Say what is in reviews: counts, density, features, time span, and what is poor for a recommender.
+
+    For example:
+
+    `rankloop reviews info extracted/reviews.jsonl`
+    """
+    with CONSOLE.status(f"reading {name}"):
+        found = summary(load_reviews(name, everything=True).train)
+    _features(found.features)
+    for line in _facts(found):
+        CONSOLE.print(line, soft_wrap=True, highlight=False)
+    _warn(found.warnings())
+
+
+def _facts(found: ReviewSummary) -> list[str]:
+    stars = ", ".join(f"{count:,} with {star}" for star, count in enumerate(found.stars, 1))
+    first, last = map(_day, found.span or (0, 0))
+    return [
+        f"reviews: {found.reviews:,} by {found.users:,} users of {found.items:,} items, "
+        f"density {found.density:.2%}; {found.alone:,} users with one, {found.unreviewed:,} items with none",
+        f"stars: {stars}",
+        f"mentions: {found.mentions:,} in {found.mentioning:,} reviews, {found.worded:,} with a word; "
+        f"features: {len(found.features):,}",
+        f"titles: {f'with {found.tokens:,} words to make rules of' if found.titles else 'none'}",
+        f"time: {f'from {first} to {last}' if found.span else 'none'}",
+    ]
+
+
+def _day(seconds: int) -> str:
+    """A day for people; where it cannot be seconds since 1970, the number itself."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC).date().isoformat()
+    except (OverflowError, OSError, ValueError):
+        return str(seconds)
+
+
+def _features(features: Sequence[tuple[str, int, int]]) -> None:
+    """What is praised and complained of most."""
+    table = Table("aspect", title=f"{len(features):,} aspects, the most mentioned")
     for heading in ("praise", "complaints"):
         table.add_column(heading, justify="right")
-    for name, praise, complaints in found.aspects[:SHOWN]:
+    for name, praise, complaints in features[:SHOWN]:
         table.add_row(escape(name), f"{praise:,}", f"{complaints:,}")
-    if found.aspects:
+    if features:
         CONSOLE.print(table)
+
+
+def _warn(warnings: Sequence[str]) -> None:
+    for warning in warnings:
+        CONSOLE.print(f"[bold yellow]warning:[/] {escape(warning)}", soft_wrap=True, highlight=False)
+
+
+def _show(found: Diagnosis) -> None:
+    """What the doctor says."""
+    _features(found.aspects)
     facts = [
         f"coverage: {found.coverage:.0%} of {found.reviews:,} reviews mention an aspect, "
         f"{found.mentions:,} mentions",
@@ -89,5 +142,4 @@ def _show(found: Diagnosis) -> None:
     ]
     for line in facts:
         CONSOLE.print(line, soft_wrap=True, highlight=False)
-    for warning in found.warnings():
-        CONSOLE.print(f"[bold yellow]warning:[/] {escape(warning)}", soft_wrap=True, highlight=False)
+    _warn(found.warnings())

@@ -13,13 +13,14 @@ from rankloop.experiments import PICTURES, SUITES, TABLES
 from rankloop.experiments.simulation.measures import KINDS
 from rankloop.metrics import METRICS
 from rankloop.recommend import RECOMMENDERS
-from rankloop.spelling import catalogue, settings_of
+from rankloop.spelling import PAPER, catalogue, settings_of, split
 
 
 def list_everything() -> None:
     """Print the tables of names."""
     for table in (
         _kinds("policies", "what it does", catalogue()),
+        _paper(),
         _users(),
         _data(),
         _kinds("recommenders", "what they do", RECOMMENDERS),
@@ -34,6 +35,13 @@ def _kinds(title: str, meaning: str, kinds: Mapping[str, type]) -> Table:
     table = _table(title, "name", meaning, "settings and their defaults")
     for name, kind in kinds.items():
         table.add_row(name, _first_line(kind), ", ".join(settings_of(kind)))
+    return table
+
+
+def _paper() -> Table:
+    table = _table("policies as their papers run them", "name", "what it is", "where that is printed")
+    for name, paper in PAPER.items():
+        table.add_row(name, ", ".join(split(paper.policy)), paper.source)
     return table
 
 

@@ -14,7 +14,6 @@ from rankloop.data.reviews import load_reviews
 from rankloop.experiments.recommendation import compare_recommenders
 from rankloop.recommend import (
     Catalogue,
-    Reasons,
     Recommender,
     Saved,
     Taste,
@@ -23,8 +22,9 @@ from rankloop.recommend import (
     recommender,
     save,
 )
+from rankloop.recommend.feature_ranker import FeatureRanker
 from rankloop.recommend.interview import NUMBERS, next_question
-from rankloop.recommend.templates import feature_sentences, sentences, shared_features
+from rankloop.recommend.templates import explanation
 from rankloop.types import SettingError
 
 recommend_app = typer.Typer(help="Recommendations from reviews, with their reasons.", no_args_is_help=True)
@@ -44,6 +44,9 @@ def fit(
     everything: Annotated[
         bool, typer.Option("--everything", help="Learn from all reviews, also those held out for measuring.")
     ] = False,
+    features: Annotated[
+        bool, typer.Option("--features", help="Learn, too, which features to name; this takes longer.")
+    ] = False,
 ) -> None:
     """Learn from reviews, and write a file.
 
@@ -54,7 +57,8 @@ def fit(
     chosen, reviews = recommender(model), load_reviews(data, everything=everything).train
     with CONSOLE.status(f"fitting {model}"):
         fitted = chosen.fit(reviews, np.random.default_rng(seed))
-    digest = save(out, fitted, Catalogue.of(reviews))
+        ranker = FeatureRanker.fit(reviews, np.random.default_rng(seed)) if features else None
+    digest = save(out, fitted, Catalogue.of(reviews), features=ranker)
     CONSOLE.print(
         f"{model}: learned from {len(reviews):,} reviews by {reviews.n_users:,} users "
         f"of {reviews.n_items:,} items\nfile     {out}\ndigest   {digest}",
@@ -151,16 +155,9 @@ def _recommend(saved: Saved, taste: Taste, user: int | None, top: int) -> None:
     for position, item in enumerate(_list(saved.model, taste, top), 1):
         reasons = saved.model.reasons(taste, item)
         CONSOLE.print(f"{position}. {saved.catalogue.titles[item]}", soft_wrap=True, markup=False)
-        for text in _texts(saved.catalogue, reasons, taste, user):
+        for text in explanation(reasons, taste, saved.catalogue, user=user, features=saved.features):
             CONSOLE.print(f"   {text}", soft_wrap=True, markup=False, highlight=False)
     CONSOLE.print(f"[dim]{saved.model.name}, digest {saved.digest[:12]}[/]")
-
-
-def _texts(catalogue: Catalogue, reasons: Reasons, taste: Taste, user: int | None) -> list[str]:
-    aspects = reasons.aspects or shared_features(catalogue, reasons.item, user)
-    named = Reasons(item=reasons.item, score=reasons.score, parts=(), aspects=aspects[:2])
-    parts = Reasons(item=reasons.item, score=reasons.score, parts=reasons.parts, exact=reasons.exact)
-    return [*sentences(parts, taste, catalogue), *feature_sentences(named, catalogue, user=user)]
 
 
 def _list(model: Recommender, taste: Taste, top: int) -> list[int]:

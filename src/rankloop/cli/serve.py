@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import shlex
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +18,8 @@ from rankloop.cli.where import StoreUrl
 from rankloop.types import SettingError
 
 if TYPE_CHECKING:  # so that the other commands do not load a web server
-    from rankloop.service import RankingService
+    from rankloop.recommend import Saved
+    from rankloop.service import RankingService, RecommenderInfo
     from rankloop.service.http.keys import Scope
 
 EXAMPLE = {
@@ -47,6 +49,12 @@ def serve(
     ] = "default",
     policy: Annotated[str, typer.Option(help="Its policy; see `rankloop list`.")] = "",
     window: Annotated[float | None, typer.Option(help="Seconds in which its lists take clicks.")] = None,
+    recommender: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A file of `rankloop recommend fit` that feeds a ranker, as in shop=shop.npz; repeatable."
+        ),
+    ] = None,
     new_keys: Annotated[
         bool, typer.Option("--new-keys", help="Make new keys; the old ones open nothing more.")
     ] = False,
@@ -73,6 +81,8 @@ def serve(
     `rankloop serve --store postgresql://rankloop@db.example:5432/shop --data-dir /etc/rankloop`
 
     `rankloop serve --ranker shop --policy pdgd:learning_rate=0.01 --origins https://shop.example`
+
+    `rankloop serve --recommender shop=shop.npz`
     """
     from rankloop.dashboard import page_routes  # noqa: PLC0415
     from rankloop.service import RankingService  # noqa: PLC0415
@@ -81,6 +91,7 @@ def serve(
     from rankloop.service.http import serve as answer  # noqa: PLC0415
     from rankloop.service.http.access_log import log_to_stderr  # noqa: PLC0415
 
+    chosen = recommenders(recommender or [])
     allowed = tuple(part.strip() for part in origins.split(",") if part.strip())
     settings = HttpSettings(deadline=deadline, max_body=max_body, origins=allowed)
     directory = DataDirectory(data_dir, store)
@@ -90,12 +101,15 @@ def serve(
         RankingService(log, background=True) as service,
     ):
         begin(service, ranker, policy, window)
+        for name, saved in chosen.items():
+            service.feed(name, saved)
         keys, shown = Keys.of(directory.key_file, fresh=new_keys)
         log_to_stderr(quiet=quiet)
         context = AppContext(service=service, keys=keys, settings=settings, routes=page_routes())
         url = address(listening)
-        where = directory.name
-        answer(context, listening, ready=lambda: announce(url, where, ranker, shown, taken=port is None))
+        fed = service.recommenders()
+        ready = partial(announce, url, directory.name, ranker, shown, fed, taken=port is None)
+        answer(context, listening, ready=ready)
     typer.echo("stopped: everything is kept")
 
 
@@ -118,17 +132,40 @@ def begin(service: RankingService, ranker: str, policy: str, window: float | Non
             )
 
 
+def recommenders(options: Iterable[str]) -> dict[str, Saved]:
+    """Fitted recommenders by the rankers they feed, read before anything is started."""
+    from rankloop.recommend import load  # noqa: PLC0415
+
+    found: dict[str, Saved] = {}
+    for option in options:
+        name, equals, path = option.partition("=")
+        if not (name and equals and path) or name in found:
+            raise SettingError(f"--recommender is ranker=file, each ranker once, found {option!r}")
+        found[name] = load(path)
+    return found
+
+
 def address(listening: socket.socket) -> str:
     """Where the service is."""
     host, port = listening.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def announce(url: str, where: str, ranker: str, keys: Mapping[Scope, str], *, taken: bool) -> None:
+def announce(
+    url: str,
+    where: str,
+    ranker: str,
+    keys: Mapping[Scope, str],
+    fed: Iterable[RecommenderInfo] = (),
+    *,
+    taken: bool,
+) -> None:
     """Say where it is, and how to use it: three lines to copy, with the keys if they are new."""
     if taken and not url.endswith(":8000"):
         typer.echo("port 8000 is taken: here is a free one")
     typer.echo(f"rankloop is at {url}, its log in {where}; Ctrl-C ends it")
+    for each in fed:
+        typer.echo(f"recommender of {each.ranker}: {each.model}, {each.items:,} items, digest {each.digest}")
     if keys:
         typer.echo("\nkeys, shown this once (kept are only their hashes):")
         for scope, key in keys.items():

@@ -65,6 +65,33 @@ class Client:
         shown = [result["object_id"] for result in answer["ranking"]]
         return RankedList(answer["query_id"], shown, answer["provenance"]["fallback"], answer)
 
+    def recommend(
+        self,
+        *,
+        ranker: str = "default",
+        user: str = "",
+        items: Sequence[str] = (),
+        answers: Mapping[str, str] | None = None,
+        k: int = 10,
+        **more: Any,
+    ) -> RankedList:
+        """A list of what someone may like best, with the reasons in `answer`; clicks go to `click` as ever.
+
+        Unlike `rank` it has no order of yours to fall back on: if there is no answer, it raises.
+        """
+        body = {"ranker": ranker, "user": user, "items": list(items), "answers": dict(answers or {}), "k": k}
+        answer = self._transport.send("POST", "/v1/recommend", body | more, patient=False)
+        shown = [result["object_id"] for result in answer["ranking"]]
+        return RankedList(answer["query_id"], shown, answer["provenance"]["fallback"], answer)
+
+    def interview(self, answers: Mapping[str, str] | None = None, ranker: str = "default") -> dict[str, Any]:
+        """The next question to a newcomer after these answers: `{question: "much" | "little" | "skip"}`."""
+        return self._post("/v1/interview", {"ranker": ranker, "answers": dict(answers or {})})
+
+    def reasons(self, query_id: str) -> dict[str, Any]:
+        """Why the items of a past list were recommended."""
+        return self._get(f"/v1/reasons/{quote(query_id, safe='')}")
+
     def click(
         self,
         shown: RankedList,
@@ -170,6 +197,22 @@ class Client:
         """What each group got, and what was due to it."""
         path = f"/v1/rankers/{quote(ranker, safe='')}/exposure"
         return self._get(path, minutes=minutes, steps=steps)
+
+    def start_trial(
+        self, ranker: str = "default", settings: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Compare a ranker with something else, live; the number of the trial is in `trial`."""
+        return self._post(f"/v1/rankers/{quote(ranker, safe='')}/trials", settings or {})
+
+    def trials(self, ranker: str = "default") -> list[dict[str, Any]]:
+        """The trials of a ranker, and what has come of them so far, the newest first."""
+        return list(self._transport.send("GET", f"/v1/rankers/{quote(ranker, safe='')}/trials"))
+
+    def stop_trial(
+        self, trial: int, ranker: str = "default", *, reason: str = "it was stopped"
+    ) -> dict[str, Any]:
+        """End a trial, whenever you like; what has come of it."""
+        return self._post(f"/v1/rankers/{quote(ranker, safe='')}/trials/{trial}/stop", {"reason": reason})
 
     def health(self) -> dict[str, Any]:
         """Whether the service is well."""

@@ -11,7 +11,13 @@ from rankloop.data.items import Items
 from rankloop.data.labelled import Labelled, read_labelled, visitors
 from rankloop.data.linear import Linear
 from rankloop.data.nonlinear import Independent, Nonlinear
-from rankloop.data.prepare import concatenate, drop_constant_features, normalise_per_query, pad_features
+from rankloop.data.prepare import (
+    concatenate,
+    drop_constant_features,
+    normalise_per_query,
+    pad_features,
+    unit_length,
+)
 from rankloop.data.reader import read_letor
 from rankloop.data.separable import Separable
 from rankloop.data.synthetic import WORLDS, world
@@ -48,6 +54,7 @@ __all__ = [
     "read_cached",
     "read_labelled",
     "read_letor",
+    "unit_length",
     "visitors",
     "world",
 ]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rankloop.data.bandit import BANDIT, bandit, labelled_files
 from rankloop.data.cache import file_digest, read_cached
-from rankloop.data.dataset import Dataset, fingerprint, join, prepare
+from rankloop.data.dataset import Dataset, fingerprint, join, prepare, with_unit_length
 from rankloop.data.groups import FeatureGroups
 from rankloop.data.layouts import Split, find_splits
 from rankloop.data.prepare import concatenate
@@ -18,6 +18,8 @@ from rankloop.data.world import split
 from rankloop.types import DataError, QuerySet, SettingError, suggestion
 
 SYNTHETIC = "synthetic"
+UNIT = "@unit"  # after a name: documents of length 1
+VALI = "@vali"  # after a name: validation queries in the place of test queries
 TRAIN_SHARE = 0.8  # of the queries of a single file; the rest, its last queries, are the test set
 
 
@@ -44,11 +46,18 @@ def load(
     `prepared` normalises per query and drops the features that are constant over the training set; the linear
     and separable worlds are made ready and stay as they are. `groups` are made before features are dropped,
     so that features have the numbers they have in the file. `search` lists the folders in which a bare name
-    is looked up, by default those in `$RANKLOOP_DATA`.
+    is looked up, by default those in `$RANKLOOP_DATA`. With `@unit` after the name, every document's features
+    are scaled to length 1 in the end; with `@vali`, validation queries take the place of the test queries.
 
     >>> load("synthetic:linear:queries=30,seed=3").train.n_features
     20
     """
+    if name.endswith(UNIT):
+        plain = load(name.removesuffix(UNIT), prepared=prepared, groups=groups, search=search)
+        return with_unit_length(replace(plain, name=name))
+    if name.endswith(VALI):
+        plain = load(name.removesuffix(VALI), prepared=prepared, groups=groups, search=search)
+        return _validating(replace(plain, name=name))
     kind, _, description = name.partition(":")
     if kind == SYNTHETIC:
         _check_one(name)
@@ -72,6 +81,9 @@ def expand(name: str, *, search: Sequence[str | Path] | None = None) -> tuple[st
     >>> expand("synthetic:linear"), expand("synthetic:linear:seed=0..1")
     (('synthetic:linear',), ('synthetic:linear:seed=0', 'synthetic:linear:seed=1'))
     """
+    for mark in (UNIT, VALI):
+        if name.endswith(mark):
+            return tuple(each + mark for each in expand(name.removesuffix(mark), search=search))
     kind, _, description = name.partition(":")
     if kind == SYNTHETIC:
         descriptions = each_seed(description)
@@ -117,6 +129,17 @@ def _from_split(name: str, files: Split) -> Dataset:
         f"{role}={[digests[path] for path in getattr(files, role)]}" for role in ("train", "test", "vali")
     )
     return join(name, parts, fingerprint(*roles))
+
+
+def _validating(dataset: Dataset) -> Dataset:
+    """The dataset with other queries to test on: for validation, or the last fifth of those for training."""
+    train, vali = dataset.train, dataset.vali
+    if vali is None:
+        if len(train) < 2:
+            raise DataError(f"{dataset.name}: expected two training queries or validation queries, found one")
+        train, vali = split(train, at=min(max(round(TRAIN_SHARE * len(train)), 1), len(train) - 1))
+    mark = fingerprint(dataset.fingerprint, f"{len(vali)} validation queries in the place of test queries")
+    return replace(dataset, train=train, test=vali, vali=None, fingerprint=mark)
 
 
 def _read(paths: tuple[Path, ...], digests: dict[Path, str]) -> QuerySet:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, replace
 
-from rankloop.data.prepare import drop_constant_features, normalise_per_query, pad_features
+from rankloop.data.prepare import drop_constant_features, normalise_per_query, pad_features, unit_length
 from rankloop.types import DataError, QuerySet
 
 
@@ -35,6 +35,13 @@ def prepare(dataset: Dataset) -> Dataset:
     """Normalise per query, then drop the features that are constant over the training set."""
     train, test, *vali = drop_constant_features(*map(normalise_per_query, dataset.parts))
     mark = fingerprint(dataset.fingerprint, "normalise_per_query", "drop_constant_features")
+    return replace(dataset, train=train, test=test, vali=vali[0] if vali else None, fingerprint=mark)
+
+
+def with_unit_length(dataset: Dataset) -> Dataset:
+    """The same dataset, every document's features scaled to length 1."""
+    train, test, *vali = map(unit_length, dataset.parts)
+    mark = fingerprint(dataset.fingerprint, "unit_length")
     return replace(dataset, train=train, test=test, vali=vali[0] if vali else None, fingerprint=mark)
 
 

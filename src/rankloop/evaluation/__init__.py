@@ -13,6 +13,12 @@ from rankloop.evaluation.estimators import (
 )
 from rankloop.evaluation.reward_model import cross_fitted
 from rankloop.evaluation.rounds import LoggedRounds
+from rankloop.evaluation.sequences import (
+    ConfidenceSequence,
+    difference_sequence,
+    mean_sequence,
+    win_sequence,
+)
 from rankloop.evaluation.tables import Columns, read_rounds
 from rankloop.evaluation.weights import NoSupport, Weighted, choices_of, weighted
 
@@ -20,6 +26,7 @@ __all__ = [
     "ESTIMATORS",
     "AnyTime",
     "Columns",
+    "ConfidenceSequence",
     "DoublyRobust",
     "Estimate",
     "Estimator",
@@ -31,7 +38,10 @@ __all__ = [
     "anytime_lower",
     "choices_of",
     "cross_fitted",
+    "difference_sequence",
+    "mean_sequence",
     "read_rounds",
     "t_lower",
     "weighted",
+    "win_sequence",
 ]

@@ -9,8 +9,9 @@ import numpy as np
 from scipy.special import ndtri
 
 from rankloop.explorers import certain_orders
-from rankloop.learning.logistic import slopes
 from rankloop.types import BoolArray, FloatArray, SettingError
+
+FLATTEST = 1e-300  # no slope is taken for flatter: widths stay numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,7 +130,7 @@ class DiagonalWidth:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Theory:
     r"""The papers' criterion with the width of their Lemma 1, which holds with probability $1 - \delta$.
 
@@ -137,16 +138,18 @@ class Theory:
     + \sqrt{\lambda}\, Q \right), \qquad k_\mu = \tfrac{1}{4}, \quad c_\mu = \sigma'(Q u),$$
 
     for weights no longer than $Q$, feature differences no longer than $u$ and noise that is $R$-sub-Gaussian
-    ($R = 1/2$ for clicks). It is safe, and so wide that almost everything is explored for a very long time.
+    ($R = 1/2$ for clicks). $Q$ and $u$ are those of a world, and have no default: with others the lemma does
+    not hold. `rankloop.theory.measure_constants` finds them for judged queries. The width is so large that
+    almost everything is explored for a very long time.
 
     >>> nothing_seen = Belief(np.eye(1), np.eye(1), 0.0, 1.0, np.ones(1))
-    >>> round(Theory(delta=0.1).alpha(nothing_seen), 3)
+    >>> round(Theory(longest_weights=1.0, longest_difference=1.0, delta=0.1).alpha(nothing_seen), 3)
     5.272
     """
 
+    longest_weights: float  # Q
+    longest_difference: float  # u
     delta: float = 0.05
-    longest_weights: float = 1.0  # Q
-    longest_difference: float = 1.0  # u
     noise: float = 0.5  # R
     uses_design: ClassVar[bool] = True
 
@@ -162,7 +165,8 @@ class Theory:
 
     def alpha(self, belief: Belief) -> float:
         """The factor of the width, growing with what was seen."""
-        flattest = float(slopes(np.array([self.longest_weights * self.longest_difference]))[0])  # c_µ
+        shrunk = np.exp(-self.longest_weights * self.longest_difference)
+        flattest = max(shrunk / (1 + shrunk) ** 2, FLATTEST)  # c_µ
         spread = self.noise * np.sqrt(belief.log_det - 2 * np.log(self.delta))
         return float(2 * 0.25 / flattest * (spread + np.sqrt(belief.regularisation) * self.longest_weights))
 

@@ -123,7 +123,7 @@ class Projected(Full):
 
 @dataclass(frozen=True)
 class Diagonal:
-    r"""Only the diagonal of $A$: the papers' way to serve networks of ordinary size.
+    r"""Only the diagonal of $A$, which is what the papers keep for networks of ordinary size.
 
     >>> documents = Gradients([(np.ones((2, 1)), np.array([[2.0, 0.0], [0.0, 0.0]]))])
     >>> known = Diagonal().absorb(Diagonal().start(documents), documents, np.array([0]), np.array([1]))

@@ -28,6 +28,11 @@ class Training(Protocol):
         """How many lists are remembered, the oldest being forgotten first; all, if None."""
         ...
 
+    @property
+    def restart(self) -> bool:
+        """Whether every round trains anew, from where the ranker started."""
+        ...
+
     def batches(self, lists: int, newest: int, rng: np.random.Generator) -> Iterator[Batch]:
         """The lists of each step, after so many lists in all, the newest of them in slot `newest`."""
         ...
@@ -35,19 +40,23 @@ class Training(Protocol):
 
 @dataclass(frozen=True)
 class Exact:
-    """As in the papers: in every round, `steps` gradient steps on everything there is.
+    """In every round, `steps` gradient steps on everything there is; the cost grows with the rounds.
 
-    The cost of a round grows with the number of rounds.
+    They go on from the last round's or, with `restart`, from where the ranker started, so that nothing is
+    left of earlier rounds but their lists.
 
     >>> [batch.slots.tolist() for batch in Exact(2).batches(3, 2, np.random.default_rng(0))]
     [[0, 1, 2], [0, 1, 2]]
     """
 
     steps: int = 20
+    restart: bool = False
     memory: ClassVar[int | None] = None
 
     def __post_init__(self) -> None:
         """Refuse never to learn."""
+        if type(self.restart) is not bool:
+            raise SettingError(f"restart must be True or False, found {self.restart!r}")
         if type(self.steps) is not int or self.steps < 1:
             raise SettingError(f"steps must be a whole number of at least 1, found {self.steps}")
 
@@ -75,6 +84,7 @@ class ReplayMemory:
     memory: int = 5000  # lists remembered
     repeats: int = 16  # how often a list is learned from again, in effect
     steps: int = 1  # in each round
+    restart: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Refuse memories that hold nothing."""

@@ -58,6 +58,7 @@ class Policy(ABC):
     knows_by: ClassVar[KnowsBy] = "features"  # by ids: nothing is known of a document never shown
     features_of: ClassVar[FeaturesOf] = "documents"
     learns_from_silence: ClassVar[bool] = False  # a list that nobody clicked teaches, too
+    former: ClassVar[Mapping[str, object]] = {}  # settings that logs before them lack, as JSON: what was done
     unserved: ClassVar[str] = ""  # why a service cannot serve it, after its name; empty: it can
 
     def __post_init__(self) -> None:  # noqa: B027  # every policy calls that of its parents: it ends here

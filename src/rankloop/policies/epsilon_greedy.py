@@ -40,4 +40,5 @@ class EpsilonGreedy(RankNet):
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """Mostly the best first."""
-        return Ranking(query, epsilon_greedy(self.score(query), k, self.epsilon, rng))
+        seed = self._pairing_seed(rng)
+        return Ranking(query, epsilon_greedy(self.score(query), k, self.epsilon, rng), seed)

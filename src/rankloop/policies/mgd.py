@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -46,6 +46,7 @@ class MGD(ScoredPolicy):
     decay: float = 1.0  # of the step, at each update
     interleaving: Interleaving = field(default_factory=TeamDraft)
     projection: Projection | None = None  # of the direction to move along
+    start_seed: int | None = None  # of a start drawn from the unit sphere; None: it starts at 0
     examined: FloatArray = state((0, 0), feature_axes=(1,))  # lately, if the projection asks for it
     updates: Array = state(dtype=np.int64)
 
@@ -61,6 +62,24 @@ class MGD(ScoredPolicy):
             )
         if self.projection and not isinstance(self.scorer, Linear):
             raise SettingError(f"a projection needs the features of a linear scorer, found {self.scorer}")
+
+        seed = self.start_seed
+        if seed is not None and not (type(seed) is int and seed >= 0 and isinstance(self.scorer, Linear)):
+            raise SettingError(
+                "start_seed must be a whole number of 0 or more, and is for linear scorers (a network starts "
+                f"by its own seed); found {seed!r} and {self.scorer}"
+            )
+
+    def parameters_for(self, features: FloatArray) -> FloatArray:
+        """The parameters or, before anything was learned, where it starts."""
+        if self.parameters.size or self.start_seed is None:
+            return super().parameters_for(features)
+        start = unit_directions(1, features.shape[1], np.random.default_rng(self.start_seed))
+        return start.ravel()
+
+    def widened(self, n_features: int) -> Self | None:
+        """With a weight more for each new feature; not where the start was drawn for all of them together."""
+        return super().widened(n_features) if self.start_seed is None else None
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """Multileave the current ranker with its neighbours; without features there are none."""

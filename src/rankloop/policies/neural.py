@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Literal, Self, TypeAlias, get_args
 
 import numpy as np
 
@@ -28,6 +29,9 @@ from rankloop.types import (
     State,
 )
 
+Optimiser: TypeAlias = Literal["adam", "gradient-descent"]
+
+LARGEST = 1e9  # weights: layers of them still have a product
 AVERAGED = 10  # the average is over about the last tenth of all steps
 
 
@@ -35,20 +39,25 @@ AVERAGED = 10  # the average is over about the last tenth of all steps
 class NeuralPairwise(ExploresUncertain, ScoredPolicy):
     r"""A policy around $P(i \succ j) = \sigma(f(x_i; \theta) - f(x_j; \theta))$ that explores the uncertain.
 
-    It minimises, by Adam, the cross-entropy of the pairs that clicks suggest,
+    It minimises the cross-entropy of the pairs that clicks suggest,
 
     $$-\sum_{i \succ j} w_{ij} \log \sigma(f(x_i; \theta) - f(x_j; \theta))
     + \tfrac{\lambda}{2} \lVert\theta - \theta_0\rVert^2,$$
 
-    on the lists that `training` chooses from its memory; $w_{ij}$ is the pair's `fair_share` of its list.
-    The ranker is the average of the parameters over the last tenth of all steps, which is smoother than the
-    last. `exploration` and `pairing` are PairRank's, `regularisation` is $\lambda$.
+    on the lists that `training` chooses from its memory; $w_{ij}$ is the pair's `fair_share` of its list. The
+    steps are of size `learning_rate`, along the slope as Adam scales it or, with
+    `optimiser="gradient-descent"`, along the slope itself, both of the mean over the lists. With `averaging`
+    the ranker is the average of the parameters over the last tenth of all steps, which is smoother than the
+    last; a training that restarts has none. `exploration` and `pairing` are PairRank's, `regularisation` is
+    $\lambda$.
     """
 
     scorer: Scorer = field(default_factory=MLP)
     pairing: Pairing = "all"
     training: Training = field(default_factory=ReplayMemory)
     learning_rate: float = 1e-4
+    optimiser: Optimiser = "adam"
+    averaging: bool = True
     regularisation: float = 100.0
     average: FloatArray = state((0,), feature_axes=(0,))
     moments: FloatArray = state((2, 0), feature_axes=(1,))  # of Adam
@@ -63,6 +72,10 @@ class NeuralPairwise(ExploresUncertain, ScoredPolicy):
         super().__post_init__()
         check_pairing(self.pairing)
         check_part("training", self.training, "batches", "ReplayMemory() or Exact()")
+        if self.optimiser not in get_args(Optimiser):
+            raise SettingError(
+                f"optimiser must be one of {', '.join(get_args(Optimiser))}, found {self.optimiser!r}"
+            )
         if not (0 < self.learning_rate < np.inf and 0 < self.regularisation < np.inf):
             raise SettingError(
                 "learning_rate and regularisation must be positive, "
@@ -83,12 +96,13 @@ class NeuralPairwise(ExploresUncertain, ScoredPolicy):
         if not (compared.wins.any() and compared.documents.shape[1]):
             return
         check_size(compared.documents)
-        if not self.parameters.size:
-            self._start(compared.documents)
-        newest = self._remember(compared, seed)
-        rng = np.random.default_rng((seed, 1))  # (seed,) itself may have matched the pairs
-        for batch in self.training.batches(int(self.lists), newest, rng):
-            self._step(batch)
+        before = copy.copy(self) if self.optimiser == "gradient-descent" else self  # Adam's steps are bounded
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                self._train(compared, seed)
+        except RankingError:
+            vars(self).update(vars(before))
+            raise
         self._take_in(compared)
 
     def widened(self, n_features: int) -> None:
@@ -106,11 +120,30 @@ class NeuralPairwise(ExploresUncertain, ScoredPolicy):
     def _form(self) -> tuple[object, ...]:
         return (*super()._form(), self.training.memory)
 
+    def _train(self, compared: Comparisons, seed: int) -> None:
+        if not self.parameters.size:
+            self._start(compared.documents)
+        newest = self._remember(compared, seed)
+        rng = np.random.default_rng((seed, 1))  # (seed,) itself may have matched the pairs
+        if self.training.restart:
+            self._restart(self.documents.shape[2])
+        for batch in self.training.batches(int(self.lists), newest, rng):
+            self._step(batch)
+        if self.optimiser == "gradient-descent" and np.abs(self.parameters).max() > LARGEST:
+            raise RankingError(
+                f"gradient descent does not converge: weights of {np.abs(self.parameters).max():.0e}; "
+                "lower the learning rate"
+            )
+
     def _start(self, documents: FloatArray) -> None:
-        n_features = documents.shape[1]
+        self._restart(documents.shape[1])
+        self.documents = np.zeros((0, 0, documents.shape[1]), dtype=documents.dtype)
+
+    def _restart(self, n_features: int) -> None:
+        """Forget all steps."""
         self.parameters = self.average = self._origin(n_features)
         self.moments = np.zeros((2, *self.parameters.shape))
-        self.documents = np.zeros((0, 0, n_features), dtype=documents.dtype)
+        self.steps = np.zeros_like(self.steps)
 
     def _origin(self, n_features: int) -> FloatArray:
         """Where the parameters start, and what the penalty pulls them back to."""
@@ -138,11 +171,15 @@ class NeuralPairwise(ExploresUncertain, ScoredPolicy):
         direction = descent(self.scorer, self.parameters, documents, wins, weigh)
         away = self.parameters - self._origin(self.documents.shape[2])
         direction = direction - self.regularisation / float(self.lists) * away
-        direction, self.moments = adam(self.moments, direction, int(self.steps))
+        if self.optimiser == "adam":
+            direction, self.moments = adam(self.moments, direction, int(self.steps))
         self.move(self.parameters, self.learning_rate, direction)
         self.steps = self.steps + 1
-        share = AVERAGED / (AVERAGED + float(self.steps))
-        self.average = self.average + share * (self.parameters - self.average)
+        if self.averaging and not self.training.restart:
+            share = AVERAGED / (AVERAGED + float(self.steps))
+            self.average = self.average + share * (self.parameters - self.average)
+        else:
+            self.average = self.parameters
 
     def _weigh(self, scores: FloatArray, wins: BoolArray, seeds: IntArray) -> FloatArray:
         """What each win counts, on lists with these seeds."""

@@ -19,8 +19,8 @@ class OlLambdaRank(OlRankNet):
 
     The slope of every pair is multiplied by $|\Delta \text{nDCG@10}|$: by how much the nDCG@10 of the list
     would change if the two were swapped. The list is that of the documents learned from, and its gains are
-    the clicks. All pairs of a list together count as much as they do in `OlRankNet`, and the rest is
-    `OlRankNet`.
+    the clicks. If `balanced`, all pairs of a list together count as much as they do in `OlRankNet`; otherwise
+    as LambdaRank has it, by which a list with its clicks on top hardly counts. The rest is `OlRankNet`.
 
     In which order is the list? By the present scores; but they are unsure, and a network that has yet to
     learn who belongs on top should not learn most about whom it happens to have there. So the change is the
@@ -45,6 +45,7 @@ class OlLambdaRank(OlRankNet):
     name: ClassVar[str] = "ollambdarank"
 
     draws: int = 16
+    balanced: bool = True
 
     def __post_init__(self) -> None:
         """Refuse fewer draws than none."""
@@ -55,7 +56,8 @@ class OlLambdaRank(OlRankNet):
     def _weigh(self, scores: FloatArray, wins: BoolArray, seeds: IntArray) -> FloatArray:
         gains = np.where(wins.any(axis=-1), 1.0, 0.0)
         drawn = delta_of_wins(scores + self._gumbel_noise(wins, seeds), wins, gains).mean(axis=0)
-        return residuals(scores, wins) * as_much_together(drawn, fair_share(wins) * wins)
+        weights = as_much_together(drawn, fair_share(wins) * wins) if self.balanced else drawn
+        return residuals(scores, wins) * weights
 
     def _gumbel_noise(self, wins: BoolArray, seeds: IntArray) -> FloatArray:
         """What is added to the scores before each draw's list is sorted, [draws, n_lists, n].

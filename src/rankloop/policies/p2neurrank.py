@@ -25,9 +25,10 @@ class P2NeurRank(NeuralPairwise):
     other settings are those of every `NeuralPairwise` policy.
 
     Other rankers must be asked in every round, or what they once agree to put far down is never shown and
-    the agreement never put to the test. The paper trains them anew on the whole history with new noise. Here
-    more `networks` learn than are asked, the noise of each is kept, and after every lesson `rankers` of
-    them are drawn. `networks=0` is the paper's way, for `training=Exact()`.
+    the agreement never put to the test. The paper trains them anew in every round, on the whole history with
+    new noise: `training=Exact(restart=True)`. Otherwise more `networks` learn than are asked, the noise of
+    each is kept, and after every lesson `rankers` of them are drawn. With `networks=0` the rankers themselves
+    learn, with new noise in every round, but go on from where they are.
 
     >>> from rankloop.scorers import MLP
     >>> from rankloop.types import Feedback, Query
@@ -45,7 +46,7 @@ class P2NeurRank(NeuralPairwise):
 
     rankers: int = 2  # N
     variance: float = 0.25  # ν²: by default that of a coin
-    networks: int | None = None  # from which the rankers are drawn; None: eight more than there are rankers
+    networks: int | None = None  # from which the rankers are drawn; None: eight more, if none restarts
 
     def __post_init__(self) -> None:
         """Refuse ensembles that could not disagree."""
@@ -88,7 +89,9 @@ class P2NeurRank(NeuralPairwise):
     @property
     def _learning(self) -> int:
         """How many networks learn."""
-        return self.rankers + SPARE if self.networks is None else self.networks or self.rankers
+        if self.networks is None:
+            return self.rankers if self.training.restart else self.rankers + SPARE
+        return self.networks or self.rankers
 
     def _form(self) -> tuple[object, ...]:
         return (*super()._form(), self._learning)
@@ -103,7 +106,7 @@ class P2NeurRank(NeuralPairwise):
     def _noise(self, wins: BoolArray, seeds: IntArray) -> FloatArray:
         """Standard normal numbers for every win and network, [networks, *wins.shape]."""
         noise = np.zeros((self._learning, *wins.shape))
-        if self.networks == 0:  # new in every round; of one piece, if all steps are on everything
+        if self.networks == 0 or self.training.restart:  # new in every round; one for all of its steps
             newest = (int(self.lists) - 1) % (self.training.memory or int(self.lists))
             noise[:, wins] = _normal(int(self.seeds[newest]), noise[:, wins].shape)
         else:  # the same whenever a list is learned from

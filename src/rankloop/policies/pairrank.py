@@ -9,6 +9,7 @@ import numpy as np
 
 from rankloop.learning import logistic
 from rankloop.learning.certainty import Belief, Certainty, Sure
+from rankloop.learning.weight_ball import nearest_in_ball
 from rankloop.policies.pairwise import PairwiseLogistic, prior_variance
 from rankloop.policies.state_fields import state
 from rankloop.types import Array, BoolArray, FloatArray, Query, SettingError
@@ -20,8 +21,9 @@ class PairRank(PairwiseLogistic):
 
     A logistic model of preferences, $P(i \succ j) = \sigma(\theta^\top (x_i - x_j))$, is fitted to pairs of
     clicked and examined, skipped results. A criterion of `certainty` says which orders are settled; the list
-    shown is a random one among those that respect them. Clicks settle more and more orders. The other
-    settings are those of every `PairwiseLogistic` policy.
+    shown is a random one among those that respect them. Clicks settle more and more orders. With
+    `longest_weights` $Q$ the weights are projected onto $\lVert\theta\rVert \le Q$, as the paper's analysis
+    does, for `update="exact"`. The other settings are those of every `PairwiseLogistic` policy.
 
     >>> from rankloop.types import Feedback, Query
     >>> policy, query = PairRank(), Query("q", np.eye(3))
@@ -37,6 +39,7 @@ class PairRank(PairwiseLogistic):
     name: ClassVar[str] = "pairrank"
 
     certainty: Certainty = field(default_factory=Sure)
+    longest_weights: float | None = None  # Q
     design: FloatArray = state((0, 0), feature_axes=(0, 1), starts=prior_variance)  # M⁻¹
     log_det: Array = state()  # log det M/λI
     energy: FloatArray = state((0,), feature_axes=(0,), starts=lambda policy: float(policy.penalty))  # diag M
@@ -47,6 +50,12 @@ class PairRank(PairwiseLogistic):
         if isinstance(self.certainty, float | int | str):
             raise SettingError(
                 f"certainty must be a criterion, such as Sure(0.8) or Width(0.01), found {self.certainty!r}"
+            )
+        longest = self.longest_weights
+        if longest is not None and not (0 < longest < np.inf and self.update == "exact"):
+            raise SettingError(
+                "longest_weights must be positive and needs update='exact', as the projection is over all "
+                f"pairs; found {longest} and update={self.update!r}"
             )
 
     def certain_orders(self, query: Query) -> BoolArray:
@@ -62,6 +71,13 @@ class PairRank(PairwiseLogistic):
     def _begin(self, dimensions: int) -> None:
         self.design = np.eye(dimensions) / self.penalty
         self.energy = np.full(dimensions, float(self.penalty))
+
+    def _solve(self, pairs: FloatArray) -> None:
+        super()._solve(pairs)
+        if self.longest_weights is not None:
+            self.parameters = nearest_in_ball(
+                self.history, self.parameters, float(self.penalty), self.longest_weights
+            )
 
     def _take_in(self, pairs: FloatArray, seed: int) -> None:
         del seed  # nothing is random here

@@ -26,6 +26,10 @@ class PePairRank(PairwiseLogistic):
     and solves; `"online"` draws $g$ itself and takes one Newton step, $\theta_n = \theta + H^{-1} g$: the
     same distribution to first order, at a cost that does not grow. Exploitation uses the unperturbed ranker.
 
+    The analysis of the thesis takes the penalty for pairs $\sqrt{\lambda} e_i$ and perturbs them, too. With
+    `perturb_prior` $g \sim \mathcal{N}(0, \nu^2 (\lambda I + \sum x x^\top))$: rankers then disagree
+    also about what no pair has spoken of.
+
     >>> from rankloop.types import Feedback, Query
     >>> policy, query = PePairRank(), Query("q", np.eye(3))
     >>> for seed in range(20):  # document 2 is always clicked
@@ -41,6 +45,7 @@ class PePairRank(PairwiseLogistic):
 
     rankers: int = 2  # N
     variance: float = 0.1  # ν²
+    perturb_prior: bool = False
     perturbed: FloatArray = state((0, 0), feature_axes=(1,))  # [N, d]
     scatter: FloatArray = state((0, 0), feature_axes=(0, 1))  # Σ x xᵀ
 
@@ -74,9 +79,17 @@ class PePairRank(PairwiseLogistic):
         self.scatter = self.scatter + pairs.T @ pairs
         if self.update == "exact":
             noise = np.sqrt(self.variance) * rng.standard_normal((self.rankers, len(self.history)))
-            self.perturbed = np.array([self._solved(tilt) for tilt in noise @ self.history])
+            tilts = noise @ self.history + self._prior_tilts(rng)
+            self.perturbed = np.array([self._solved(tilt) for tilt in tilts])
         else:
-            self.perturbed = self.parameters + self._tilts(rng) @ self.curvature
+            self.perturbed = self.parameters + (self._tilts(rng) + self._prior_tilts(rng)) @ self.curvature
+
+    def _prior_tilts(self, rng: np.random.Generator) -> FloatArray | float:
+        r"""Draws from $\mathcal{N}(0, \nu^2 \lambda I)$, [rankers, d]; nothing, if the prior is as it is."""
+        if not self.perturb_prior:
+            return 0.0
+        draws: FloatArray = rng.standard_normal((self.rankers, len(self.scatter)))
+        return np.sqrt(self.variance * self.penalty) * draws
 
     def _tilts(self, rng: np.random.Generator) -> FloatArray:
         r"""Draws from $\mathcal{N}(0, \nu^2 \sum x x^\top)$, [rankers, d]."""

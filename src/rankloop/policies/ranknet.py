@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,10 +10,10 @@ import numpy as np
 from scipy.special import expit
 
 from rankloop.explorers import greedy
-from rankloop.learning.preferences import clicked_over_skipped, net_votes
+from rankloop.learning.preferences import Pairing, check_pairing, net_votes, preferred_pairs
 from rankloop.policies.base import EvidenceAbout
 from rankloop.policies.scored import ScoredPolicy
-from rankloop.types import Feedback, Query, Ranking, SettingError
+from rankloop.types import Array, Feedback, Query, Ranking, SettingError
 
 
 @dataclass(kw_only=True, eq=False)
@@ -24,7 +25,8 @@ class RankNet(ScoredPolicy):
 
     $$\theta \leftarrow \theta + \eta \sum_{(i, j)} \sigma(s_j - s_i) \, \nabla_\theta (s_i - s_j).$$
 
-    Exploration comes only from luck: from the random order of ties, and from noisy clicks.
+    `pairing` says which pairs: by default no result is in two of them, so that one mistaken click makes one
+    mistaken pair. Exploration comes only from luck: from the random order of ties, and from noisy clicks.
 
     >>> from rankloop.types import Feedback, Query
     >>> policy = RankNet(learning_rate=1.0)
@@ -37,23 +39,29 @@ class RankNet(ScoredPolicy):
     """
 
     name: ClassVar[str] = "ranknet"
-    evidence_about: ClassVar[EvidenceAbout] = "documents"  # it needs none
+    evidence_about: ClassVar[EvidenceAbout] = "documents"  # a seed for their pairs, if any
+    former: ClassVar[Mapping[str, object]] = {"pairing": "all"}
 
     learning_rate: float = 0.001
+    pairing: Pairing = "adjacent"
 
     def __post_init__(self) -> None:
-        """Refuse steps backwards."""
+        """Refuse steps backwards, and pairs that nobody knows."""
         super().__post_init__()
+        check_pairing(self.pairing)
         if not 0 < self.learning_rate < np.inf:
             raise SettingError(f"learning_rate must be positive, found {self.learning_rate}")
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """The best first."""
-        return Ranking(query, greedy(self.score(query), k, rng))
+        seed = self._pairing_seed(rng)
+        return Ranking(query, greedy(self.score(query), k, rng), seed)
 
     def learn(self, feedback: Feedback) -> None:
         """One gradient step on the pairs of this list."""
-        better, worse = clicked_over_skipped(feedback)
+        # a list that was shown before the pairs were matched has no seed of its own
+        seed = int(feedback.ranking.evidence.get("seed", 0))
+        better, worse = preferred_pairs(feedback, self.pairing, seed)
         features = feedback.ranking.query.features[feedback.ranking.order]
         if not (better.size and features.shape[1]):
             return
@@ -62,3 +70,7 @@ class RankNet(ScoredPolicy):
         residual = expit(scores[worse] - scores[better])
         votes = net_votes(better, worse, residual, len(features))
         self.move(parameters, self.learning_rate, self.scorer.vjp(parameters, features, votes))
+
+    def _pairing_seed(self, rng: np.random.Generator) -> dict[str, Array]:
+        """The evidence: what `learn` needs to match clicked with skipped results, if it is to match them."""
+        return {"seed": np.array(rng.integers(2**63))} if self.pairing == "matching" else {}

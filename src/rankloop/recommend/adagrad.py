@@ -53,6 +53,8 @@ def row_sums(rows: IntArray, values: FloatArray) -> tuple[IntArray, FloatArray]:
     >>> rows.tolist(), sums.tolist()
     ([2, 4], [[2.0], [4.0]])
     """
+    if not len(rows):
+        return rows, values
     order = np.argsort(rows, kind="stable")
     ordered = rows[order]
     starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))

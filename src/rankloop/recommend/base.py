@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from rankloop.recommend.reasons import Part, Reasons
+from rankloop.recommend.reasons import Kind, Part, Reasons
 from rankloop.reviews import Reviews, SparseArray
 from rankloop.types import Array, FloatArray, IntArray, SettingError, State
 
@@ -109,6 +109,10 @@ class Recommender(ABC):
         score = float(self.score_taste(taste)[item])
         return Reasons(item=item, score=score, parts=(Part("model", -1, score),), exact=False)
 
+    def amounts(self, taste: Taste, items: IntArray) -> Mapping[Kind, FloatArray]:
+        """What the parts of each kind add to the scores of these items, [n] each; they sum to the scores."""
+        return {"model": self.score_taste(taste)[items]}
+
     def aspect_scores(self, users: IntArray, items: IntArray) -> FloatArray:
         """What features matter to these users in these items, [n, n_features]; many models know none."""
         del users, items
@@ -158,6 +162,28 @@ class FactorModel(Recommender):
     def taste_of(self, user: int) -> Taste:
         """The learned vector of a user."""
         return Taste(vector=self.user_factors[user], items=self.past(user))
+
+
+def known_items(items: Sequence[int] | IntArray, n_items: int) -> IntArray:
+    """The items that someone has, each once, in the order given; there must be such items.
+
+    >>> known_items([3, 1, 3], 4).tolist()
+    [3, 1]
+    """
+    numbers = np.asarray(items) if len(items) else EMPTY
+    if numbers.dtype.kind not in "iu" or not ((numbers >= 0) & (numbers < n_items)).all():
+        raise SettingError(f"items are whole numbers from 0 to {n_items - 1}, found {list(items)}")
+    return np.array(list(dict.fromkeys(numbers.tolist())), np.int64)
+
+
+def known_answers(answers: Mapping[int, int] | None, n_columns: int) -> dict[int, int]:
+    """Answers by column of a profile: 1 much, -1 little."""
+    said = dict(answers or {})
+    if not all(0 <= column < n_columns and answer in (-1, 1) for column, answer in said.items()):
+        raise SettingError(
+            f"answers are 1 (much) or -1 (little) to questions from 0 to {n_columns - 1}, found {said}"
+        )
+    return said
 
 
 def ones_like(matrix: SparseArray) -> SparseArray:

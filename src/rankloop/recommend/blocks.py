@@ -10,7 +10,7 @@ from scipy import sparse
 
 from rankloop.recommend.least_squares import Shared
 from rankloop.reviews import SparseArray
-from rankloop.types import FloatArray
+from rankloop.types import FloatArray, SettingError
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +33,14 @@ class Ridge:
 
     regularisation: float  # λ
     unobserved: float  # w0
+
+    def __post_init__(self) -> None:
+        """Refuse weights with which a row without observations has no solution."""
+        if not (0 < self.regularisation < np.inf and 0 < self.unobserved < np.inf):
+            raise SettingError(
+                "regularisation and unobserved must be positive numbers, "
+                f"found {self.regularisation} and {self.unobserved}"
+            )
 
     def gram(self, blocks: Sequence[Block]) -> FloatArray:
         """The part of the normal equations that all rows share, [d, d]."""

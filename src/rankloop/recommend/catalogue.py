@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import sparse
 
-from rankloop.reviews import NO_WORD, Reviews, SparseArray
+from rankloop.reviews import NO_SENTENCE, NO_WORD, Reviews, SparseArray
 from rankloop.types import Array, DataError, IntArray
 
+LONGEST_QUOTE = 160  # letters; longer sentences are not quoted
 KINDS = ("users", "items", "titles", "features", "words", "tokens")
 
 
@@ -37,6 +38,19 @@ class Catalogue:
     said: IntArray = field(
         default_factory=lambda: np.zeros((0, 4), np.int64)
     )  # item, feature, word, count; positive
+    quotes: Mapping[tuple[int, int], str] = field(default_factory=dict)  # by item and feature
+
+    def __post_init__(self) -> None:
+        """Refuse counts that do not fit the names."""
+        shapes = {
+            "good": (len(self.items), len(self.features)),
+            "bad": (len(self.items), len(self.features)),
+            "by_user": (len(self.users), len(self.features)),
+            "attributes": (len(self.items), len(self.tokens)),
+        }
+        for name, shape in shapes.items():
+            if getattr(self, name).shape != shape or len(self.titles) != len(self.items):
+                raise DataError(f"{name} must be {shape}, found {getattr(self, name).shape}")
 
     @classmethod
     def of(cls, reviews: Reviews) -> Catalogue:
@@ -56,6 +70,7 @@ class Catalogue:
             by_user=reviews.counts("user"),
             attributes=attributes,
             said=_said(reviews),
+            quotes=_quotes(reviews),
         )
 
     def row(self, kind: str, name: str) -> int:
@@ -82,7 +97,12 @@ class Catalogue:
         return found
 
     @classmethod
-    def from_arrays(cls, names: Mapping[str, list[str]], arrays: Mapping[str, Array]) -> Catalogue:
+    def from_arrays(
+        cls,
+        names: Mapping[str, list[str]],
+        arrays: Mapping[str, Array],
+        quotes: Mapping[tuple[int, int], str],
+    ) -> Catalogue:
         """The catalogue that gave these names and arrays."""
         matrices = {
             name: sparse.csr_array(
@@ -91,7 +111,34 @@ class Catalogue:
             )
             for name in ("good", "bad", "by_user", "attributes")
         }
-        return cls(**{kind: tuple(names[kind]) for kind in KINDS}, **matrices, said=arrays["said"])
+        for matrix in matrices.values():
+            matrix.check_format(full_check=True)
+        return cls(
+            **{kind: tuple(names[kind]) for kind in KINDS}, **matrices, said=arrays["said"], quotes=quotes
+        )
+
+
+def _quotes(reviews: Reviews) -> dict[tuple[int, int], str]:
+    """For each feature of each item the shortest sentence that praises it, of equals the first."""
+    said = reviews.mentions
+    inside = (said.sentiment == 1) & (said.sentence != NO_SENTENCE)
+    columns = reviews.item[said.review[inside]], said.feature[inside], said.sentence[inside]
+    quotes: dict[tuple[int, int], str] = {}
+    for item, feature, sentence in zip(*(each.tolist() for each in columns), strict=True):
+        text = reviews.sentences[sentence]
+        if len(text) <= LONGEST_QUOTE and len(text) < len(quotes.get((item, feature), text + " ")):
+            quotes[item, feature] = text
+    return quotes
+
+
+def cells(matrix: SparseArray, row: int) -> dict[int, float]:
+    """The cells of a row, by column: for one row at a time, a tenth of the time of indexing.
+
+    >>> cells(sparse.csr_array(np.array([[0, 3, 0], [1, 0, 2]])), 1)
+    {0: 1, 2: 2}
+    """
+    start, end = matrix.indptr[row : row + 2].tolist()
+    return dict(zip(matrix.indices[start:end].tolist(), matrix.data[start:end].tolist(), strict=True))
 
 
 def _said(reviews: Reviews) -> IntArray:

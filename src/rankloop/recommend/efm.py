@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+from scipy.special import expit
 
 from rankloop.recommend.base import Recommender, Taste, learned
 from rankloop.recommend.profiles import item_opinions
@@ -60,7 +61,11 @@ class EFM(Recommender):
 
     def __post_init__(self) -> None:
         """Refuse sizes that mean nothing."""
-        if self.explicit < 0 or self.explicit + self.latent < 1 or not 0 <= self.alpha <= 1:
+        if (
+            min(self.explicit, self.latent, self.iterations) < 0
+            or self.explicit + self.latent < 1
+            or not 0 <= self.alpha <= 1
+        ):
             raise SettingError(f"at least one factor and alpha from 0 to 1 are needed, found {self}")
 
     def _learn(self, reviews: Reviews, rng: np.random.Generator) -> None:
@@ -151,5 +156,5 @@ def _attention(reviews: Reviews) -> SparseArray:
 
 def _quality(reviews: Reviews) -> SparseArray:
     opinions = item_opinions(reviews)
-    value = 1 + (reviews.highest - 1) / (1 + np.exp(-opinions.data))
+    value = 1 + (reviews.highest - 1) * expit(opinions.data)
     return type(opinions)((value, opinions.indices, opinions.indptr), shape=opinions.shape)

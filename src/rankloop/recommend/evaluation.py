@@ -47,6 +47,8 @@ class Lists:
 
 def top_lists(model: Recommender, held_out: Reviews, *, known: Sequence[Reviews], size: int = LIST) -> Lists:
     """Recommend to every user with a held-out review, among all items that they have no `known` review of."""
+    if not len(held_out):
+        raise SettingError("lists are measured on held-out reviews, found none; more reviews are needed")
     users, rows = np.unique(held_out.user, return_inverse=True)
     seen = _seen(known, held_out)
     truth = held_out.matrix()

@@ -12,7 +12,7 @@ from rankloop.recommend.base import learned, ones_like
 from rankloop.recommend.blocks import Block
 from rankloop.recommend.ials import IALS, start
 from rankloop.reviews import Reviews, SparseArray
-from rankloop.types import FloatArray
+from rankloop.types import FloatArray, SettingError
 
 
 @dataclass(kw_only=True, eq=False)
@@ -37,6 +37,14 @@ class EvidenceALS(IALS):
     aspect_weight: float = 0.0
     token_factors: FloatArray = learned((0, 0))  # [n_tokens, d]
     aspect_factors: FloatArray = learned((0, 0))  # [n_features, d]
+
+    def __post_init__(self) -> None:
+        """Refuse weights that turn evidence round."""
+        super().__post_init__()
+        if not min(self.token_weight, self.aspect_weight) >= 0:
+            raise SettingError(
+                f"weights must be 0 or more, found {self.token_weight} and {self.aspect_weight}"
+            )
 
     def _learn(self, reviews: Reviews, rng: np.random.Generator) -> None:
         by_user = ones_like(reviews.matrix())

@@ -9,14 +9,14 @@ from typing import ClassVar, Literal, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from rankloop.recommend.base import FactorModel, Taste, learned, ones_like
+from rankloop.recommend.base import FactorModel, Taste, known_answers, known_items, learned, ones_like
 from rankloop.recommend.blocks import Block, Ridge
 from rankloop.recommend.evidence import EvidenceALS
 from rankloop.recommend.ials import IALS
 from rankloop.recommend.objectives import Implicit, Objective
 from rankloop.recommend.pair_objectives import item_pairs, user_pairs
 from rankloop.recommend.profiles import common_tokens, item_opinions, mention_shares, token_shares
-from rankloop.recommend.reasons import Part, Reasons
+from rankloop.recommend.reasons import Kind, Part, Reasons
 from rankloop.recommend.tree import AT_LEAST, BELOW, UNKNOWN, Grower, Tree
 from rankloop.reviews import Reviews, SparseArray
 from rankloop.types import FloatArray, IntArray, SettingError
@@ -82,6 +82,11 @@ class FacT(FactorModel):
             raise SettingError(
                 "rules are about aspects or about attributes, found neither; allow one of them"
             )
+        if self.d < 1:
+            raise SettingError(f"d must be at least 1, found {self.d}")
+        for depth in (self.depth, self.item_depth):
+            self._grower(depth)  # has its own limits, as the next has
+        Ridge(self.regularisation, self.unobserved)
         if not self.rho > 0:
             raise SettingError(f"rho must be positive, and may be infinite (rules alone), found {self.rho}")
         if self.loss not in ("implicit", "rating+bpr"):
@@ -201,7 +206,7 @@ class FacT(FactorModel):
 
     def taste(self, items: Sequence[int] | IntArray = (), answers: Mapping[int, int] | None = None) -> Taste:
         """A newcomer's vector: answers and the titles of past items lead to a leaf, past items correct it."""
-        own, said = np.array(items, np.int64), dict(answers or {})
+        own, said = known_items(items, len(self.item_factors)), known_answers(answers, int(self.widths.sum()))
         leaf = self.leaf_of(own, said)
         prior = self.node_vectors[leaf]
         goal = (1 + self.unobserved) * self.item_factors[own].sum(0) + self._prior_weight(len(own)) * prior
@@ -224,6 +229,16 @@ class FacT(FactorModel):
         for column, answer in answers.items():
             row[0, column] = 1.0 if answer > 0 else 1e-9  # above, or below, every threshold that was learned
         return int(self.tree.route(sparse.csr_array(row))[0])
+
+    def amounts(self, taste: Taste, items: IntArray) -> Mapping[Kind, FloatArray]:
+        """What all rules add to the scores of these items, and what all past items do."""
+        target, own = self.item_factors[items], taste.items
+        rules = self.node_vectors[int(taste.given["leaf"])]
+        if np.isinf(self.rho) or not len(own):
+            return {"rule": target @ rules}
+        past = (1 + self.unobserved) * self.item_factors[own].sum(0)
+        both = self._system(own, np.column_stack([self._prior_weight(len(own)) * rules, past]))
+        return {"rule": target @ both[:, 0], "past item": target @ both[:, 1]}
 
     def reasons(self, taste: Taste, item: int) -> Reasons:
         """What each rule on the path adds to the score, and each past item."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from scipy import sparse
@@ -11,7 +12,7 @@ from scipy.special import expit
 from rankloop.recommend.base import ones_like
 from rankloop.recommend.evidence import EvidenceALS
 from rankloop.reviews import Reviews, SparseArray
-from rankloop.types import BoolArray, FloatArray, IntArray, SettingError
+from rankloop.types import Array, BoolArray, FloatArray, IntArray, SettingError
 
 SOURCES = (
     "base rate",
@@ -129,6 +130,24 @@ class FeatureRanker:
         sources = counts.sources(held_out.user[known], held_out.item[known])
         weights = _logistic(sources.reshape(-1, len(SOURCES)), there[known].ravel())
         return cls(weights, Counts.of(reviews, EvidenceALS(d=d).fit(reviews, rng)))
+
+    def arrays(self) -> dict[str, Array]:
+        """All of it, as named arrays."""
+        counts = {each.name: getattr(self.counts, each.name) for each in fields(Counts)}
+        return {"weights": self.weights, **counts}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> FeatureRanker:
+        """The ranker that gave these arrays."""
+        return cls(arrays["weights"], Counts(**{each.name: arrays[each.name] for each in fields(Counts)}))
+
+    def of_item(self, item: int, user: int | None = None) -> FloatArray:
+        """The same for one item and one user; nothing is known of a newcomer, [n_features]."""
+        if user is not None:
+            return np.asarray(self.scores(np.array([user]), np.array([item]))[0])
+        nobody = np.zeros((1, len(self.counts.base)))
+        counts = replace(self.counts, by_user=nobody, user_reviews=np.zeros(1), user_evidence=nobody)
+        return np.asarray(replace(self, counts=counts).scores(np.array([0]), np.array([item]))[0])
 
     def scores(self, users: IntArray, items: IntArray) -> FloatArray:
         """How likely each feature is to be mentioned, as log odds, [n, n_features]."""

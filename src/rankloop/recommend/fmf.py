@@ -9,13 +9,16 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from rankloop.recommend.base import FactorModel, Taste, learned, ones_like
+from rankloop.recommend.base import FactorModel, Taste, known_answers, known_items, learned, ones_like
+from rankloop.recommend.blocks import Ridge
 from rankloop.recommend.ials import IALS
 from rankloop.recommend.objectives import Implicit
-from rankloop.recommend.reasons import Part, Reasons
-from rankloop.recommend.tree import AT_LEAST, BELOW, Grower, Tree
+from rankloop.recommend.reasons import Kind, Part, Reasons
+from rankloop.recommend.tree import AT_LEAST, BELOW, UNKNOWN, Grower, Tree
 from rankloop.reviews import Reviews, SparseArray
-from rankloop.types import FloatArray, IntArray
+from rankloop.types import FloatArray, IntArray, SettingError
+
+RATED = {AT_LEAST: "liked", BELOW: "disliked", UNKNOWN: "unrated"}
 
 
 @dataclass(kw_only=True, eq=False)
@@ -49,16 +52,20 @@ class FMF(FactorModel):
     leaf: IntArray = learned((0,), np.int64)  # [n_users]
     well_known: IntArray = learned((0,), np.int64)  # the items that questions may be about
 
+    def __post_init__(self) -> None:
+        """Refuse sizes that mean nothing."""
+        if min(self.d, self.asked) < 1:
+            raise SettingError(f"d and asked must be at least 1, found {self.d} and {self.asked}")
+        Ridge(self.regularisation, self.unobserved)  # has its own limits, as the next has
+        self._grower()
+
     def _learn(self, reviews: Reviews, rng: np.random.Generator) -> None:
         first = IALS(d=self.d, regularisation=self.regularisation, unobserved=self.unobserved).fit(
             reviews, rng
         )
         self.item_factors = first.item_factors
         profiles = self.profiles(reviews)
-        grower = Grower(
-            depth=self.depth, min_leaf=self.min_leaf, regularisation=self.tree_regularisation, bins=self.bins
-        )
-        tree = grower.grow(
+        tree = self._grower().grow(
             Implicit(ones_like(reviews.matrix()), self.item_factors, self.unobserved), profiles, self.d
         )
         self.predicates, self.node_vectors = tree.arrays()
@@ -78,6 +85,11 @@ class FMF(FactorModel):
         cells = (reviews.rating[keep], (reviews.user[keep], reviews.item[keep]))
         return sparse.csr_array(cells, shape=(reviews.n_users, reviews.n_items))
 
+    def _grower(self) -> Grower:
+        return Grower(
+            depth=self.depth, min_leaf=self.min_leaf, regularisation=self.tree_regularisation, bins=self.bins
+        )
+
     @property
     def tree(self) -> Tree:
         """The tree of users."""
@@ -89,7 +101,8 @@ class FMF(FactorModel):
 
     def taste(self, items: Sequence[int] | IntArray = (), answers: Mapping[int, int] | None = None) -> Taste:
         """The leaf that ratings of items lead to; `answers` are by item, and past items count as liked."""
-        own, said = np.array(items, np.int64), dict(answers or {})
+        n_items = len(self.item_factors)
+        own, said = known_items(items, n_items), known_answers(answers, n_items)
         if len(own):
             ratings = {
                 **dict.fromkeys(own.tolist(), 5.0),
@@ -101,12 +114,21 @@ class FMF(FactorModel):
             leaf = self.tree.walk({item: AT_LEAST if answer > 0 else BELOW for item, answer in said.items()})
         return Taste(vector=self.node_vectors[leaf], items=own, answers=said, given={"leaf": np.array(leaf)})
 
+    def amounts(self, taste: Taste, items: IntArray) -> Mapping[Kind, FloatArray]:
+        """Rules, and nothing else."""
+        return {"rule": self.item_factors[items] @ taste.vector}
+
     def reasons(self, taste: Taste, item: int) -> Reasons:
         """What each question on the path adds to the score."""
         tree, leaf = self.tree, int(taste.given["leaf"])
         amounts = tree.steps(leaf) @ self.item_factors[item]
         parts = tuple(
-            Part("rule", int(tree.feature[tree.parent[node]]) if node else -1, float(amount))
+            Part(
+                "rule",
+                int(tree.feature[tree.parent[node]]) if node else -1,
+                float(amount),
+                RATED[tree.branch(node)] if node else "everybody",
+            )
             for node, amount in zip(tree.path(leaf), amounts, strict=True)
         )
         return Reasons(

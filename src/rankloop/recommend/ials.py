@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from rankloop.recommend.base import FactorModel, Taste, learned, ones_like
+from rankloop.recommend.base import FactorModel, Taste, known_items, learned, ones_like
 from rankloop.recommend.blocks import Block, Ridge
-from rankloop.recommend.reasons import Part, Reasons
+from rankloop.recommend.reasons import Kind, Part, Reasons
 from rankloop.reviews import Reviews
-from rankloop.types import FloatArray, IntArray
+from rankloop.types import FloatArray, IntArray, SettingError
 
 
 @dataclass(kw_only=True, eq=False)
@@ -45,6 +45,12 @@ class IALS(FactorModel):
     gram: FloatArray = learned((0, 0))  # [d, d] what all users share
     average: FloatArray = learned((0,))  # [d] of users who have items
 
+    def __post_init__(self) -> None:
+        """Refuse sizes that mean nothing."""
+        if min(self.d, self.sweeps) < 1:
+            raise SettingError(f"d and sweeps must be at least 1, found {self.d} and {self.sweeps}")
+        Ridge(self.regularisation, self.unobserved)  # has its own limits
+
     def _learn(self, reviews: Reviews, rng: np.random.Generator) -> None:
         by_user = ones_like(reviews.matrix())
         by_item = sparse.csr_array(by_user.T)
@@ -73,10 +79,15 @@ class IALS(FactorModel):
 
     def taste(self, items: Sequence[int] | IntArray = (), answers: Mapping[int, int] | None = None) -> Taste:
         """The vector that past items make, as it would be had they been learned from."""
-        own = np.array(items, np.int64)
+        own = known_items(items, len(self.item_factors))
         goal = self.item_factors[own].sum(0) * (1 + self.unobserved)
         vector = self._system(own, goal) if len(own) else self.average
         return Taste(vector=vector, items=own, answers=answers or {})
+
+    def amounts(self, taste: Taste, items: IntArray) -> Mapping[Kind, FloatArray]:
+        """All of it is from past items; without any, it is the average user's."""
+        amounts = self.item_factors[items] @ taste.vector
+        return {"past item" if len(taste.items) else "popularity": amounts}
 
     def reasons(self, taste: Taste, item: int) -> Reasons:
         """How much each past item adds to the score; without any, the score is that of the average user."""

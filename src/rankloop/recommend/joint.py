@@ -76,6 +76,7 @@ class JointFactorization(FactorModel):
 
     def _learn(self, reviews: Reviews, rng: np.random.Generator) -> None:
         inside = rng.random(len(reviews)) >= self.watch
+        inside |= not inside.any()  # of very few reviews, none may be left
         held_out, reviews = reviews.take(~inside), reviews.take(inside)
         tensors = opinion_cells(reviews), word_cells(reviews, "user"), word_cells(reviews, "item")
         negatives = Negatives.of(reviews)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -69,6 +69,9 @@ class MTER(JointFactorization):
     def __post_init__(self) -> None:
         """Refuse sizes that mean nothing; from a file they come as a list."""
         super().__post_init__()
+        sizes: Sequence[object] = self.dims
+        if len(sizes) != 4 or not all(isinstance(each, int) and each > 0 for each in sizes):
+            raise SettingError(f"dims are four whole numbers of at least 1, found {self.dims}")
         a, b, c, d = self.dims
         self.dims = (a, b, c, d)
 

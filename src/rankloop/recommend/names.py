@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
 
 from rankloop.recommend.base import Recommender
@@ -20,6 +19,7 @@ from rankloop.recommend.mter_s import MTERS
 from rankloop.recommend.mter_sa import MTERSA
 from rankloop.recommend.nmf import NMF
 from rankloop.recommend.popular import MostPopular
+from rankloop.recommend.settings import check_settings
 from rankloop.recommend.storage import Saved
 from rankloop.recommend.storage import load as load_as
 from rankloop.types import SettingError, suggestion
@@ -49,9 +49,7 @@ def recommender(text: str) -> Recommender:
     kind = RECOMMENDERS[name]
     given = dict(_setting(part) for part in _split(rest))
     preset = given.pop("preset", None)
-    known = {each.name for each in fields(kind) if each.init}
-    if unknown := sorted(set(given) - known):
-        raise SettingError(f"{name} has no setting {unknown[0]!r}: {suggestion(unknown[0], sorted(known))}")
+    check_settings(kind, given)
     if preset is None:
         return kind(**given)  # type: ignore[arg-type]  # settings are checked by the class
     if kind is not MTER:
@@ -75,8 +73,8 @@ def _setting(text: str) -> tuple[str, object]:
     name, equals, value = text.partition("=")
     if not equals:
         raise SettingError(f"a setting is name=value, found {text!r}")
-    if value in ("inf", "infinity"):
-        return name, float("inf")
+    if value in ("inf", "infinity", "nan"):
+        return name, float(value)
     try:
         return name, ast.literal_eval(value)
     except (ValueError, SyntaxError):

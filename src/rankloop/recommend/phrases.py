@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from rankloop.recommend.catalogue import Catalogue
+from rankloop.recommend.catalogue import Catalogue, cells
 from rankloop.reviews import SparseArray
 from rankloop.types import FloatArray, IntArray
 
@@ -48,5 +48,5 @@ class Phrases:
 
     def best(self, item: int, feature: int) -> int | None:
         """The word that reviewers of this item used most for this feature; none, if they used none."""
-        own = self.said[[item * len(self.by_feature) + feature]].toarray()[0]
-        return int(own.argmax()) if own.any() else None
+        own = cells(self.said, item * len(self.by_feature) + feature)
+        return min(own, key=lambda word: (-own[word], word), default=None)

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.recommend.base import Recommender, Taste, learned
-from rankloop.recommend.reasons import Part, Reasons
+from rankloop.recommend.base import Recommender, Taste, known_items, learned
+from rankloop.recommend.reasons import Kind, Part, Reasons
 from rankloop.reviews import Reviews
 from rankloop.types import FloatArray, IntArray
 
@@ -49,13 +49,19 @@ class MostPopular(Recommender):
 
     def taste(self, items: Sequence[int] | IntArray = (), answers: Mapping[int, int] | None = None) -> Taste:
         """Nothing but the past items."""
-        return Taste(vector=np.zeros(0), items=np.array(items, np.int64), answers=answers or {})
+        return Taste(vector=np.zeros(0), items=known_items(items, len(self.counts)), answers=answers or {})
 
     def _meet(self, reviews: Reviews) -> None:
         """Everybody is the same."""
+
+    def amounts(self, taste: Taste, items: IntArray) -> Mapping[Kind, FloatArray]:
+        """Popularity, and nothing else."""
+        return {"popularity": self.score_taste(taste)[items]}
 
     def reasons(self, taste: Taste, item: int) -> Reasons:
         """Its popularity."""
         del taste
         count = float(self.counts[item])
-        return Reasons(item=item, score=count, parts=(Part("popularity", item, count),), exact=True)
+        return Reasons(
+            item=item, score=count, parts=(Part("popularity", item, count, "reviews"),), exact=True
+        )

@@ -10,7 +10,7 @@ from rankloop.recommend.base import Taste
 from rankloop.recommend.evaluation import best_items
 from rankloop.recommend.fact import FacT
 from rankloop.recommend.ials import IALS
-from rankloop.types import BoolArray, FloatArray, IntArray
+from rankloop.types import BoolArray, FloatArray, IntArray, SettingError
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,8 @@ def feature_quality(scores: FloatArray, there: BoolArray, *, k: int = 10) -> Fea
     0.5
     """
     asked = there.any(axis=1)
+    if not asked.any():
+        raise SettingError("features are compared with those that reviews mention, found no mention")
     scores, there = scores[asked], there[asked]
     k = min(k, scores.shape[1])
     order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
@@ -77,6 +79,8 @@ def past_item_necessity(
             reason = _reason(model, taste, item, chosen)
             left.append(item not in _top(model, model.taste(past[past != reason]), past, k))
             stayed.append(item in _top(model, model.taste([reason]), past, k))
+    if not left:
+        raise SettingError("reasons can be removed from users with two past items, found no such user")
     return Necessity(float(np.mean(left)), float(np.mean(stayed)))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -14,6 +15,8 @@ import numpy as np
 
 from rankloop.recommend.base import Recommender
 from rankloop.recommend.catalogue import KINDS, Catalogue
+from rankloop.recommend.feature_ranker import FeatureRanker
+from rankloop.recommend.settings import check_settings
 from rankloop.types import Array, DataError, SettingError, suggestion
 
 FORMAT = 1
@@ -21,29 +24,43 @@ FORMAT = 1
 
 @dataclass(frozen=True, eq=False)
 class Saved:
-    """A fitted recommender with the catalogue of its shop, and the digest of both."""
+    """A fitted recommender with the catalogue of its shop, and the digest of all of it."""
 
     model: Recommender
     catalogue: Catalogue
     digest: str
+    features: FeatureRanker | None = None  # which features to name in reasons, if it was fitted
 
 
-def save(path: str | Path, model: Recommender, catalogue: Catalogue) -> str:
-    """Write a recommender and its catalogue; the digest says what was written."""
+def save(
+    path: str | Path, model: Recommender, catalogue: Catalogue, *, features: FeatureRanker | None = None
+) -> str:
+    """Write a recommender, its catalogue and perhaps its ranker of features, whole or not at all.
+
+    The digest says what was written.
+    """
     header = {
         "format": FORMAT,
         "kind": model.name,
         "settings": {each.name: getattr(model, each.name) for each in fields(model) if each.init},
         "names": {kind: list(getattr(catalogue, kind)) for kind in KINDS},
+        "quotes": [[*cell, text] for cell, text in sorted(catalogue.quotes.items())],
     }
     arrays: dict[str, Array] = {
         "header": np.frombuffer(json.dumps(header, sort_keys=True).encode(), np.uint8),
         **{f"model.{name}": value for name, value in model.state().items()},
         **{f"catalogue.{name}": value for name, value in catalogue.arrays().items()},
+        **{f"features.{name}": value for name, value in (features.arrays() if features else {}).items()},
     }
     digest = digest_of(arrays)
-    with Path(path).open("wb") as file:
-        np.savez(file, allow_pickle=False, digest=np.frombuffer(digest.encode(), np.uint8), **arrays)
+    path = Path(path)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")  # what is there stays until all is written
+    try:
+        with unfinished.open("wb") as file:
+            np.savez(file, allow_pickle=False, digest=np.frombuffer(digest.encode(), np.uint8), **arrays)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
     return digest
 
 
@@ -55,17 +72,41 @@ def load(path: str | Path, kinds: Mapping[str, type[Recommender]]) -> Saved:
             f"{path}: expected a recommender, found nothing; make one with `rankloop recommend fit`"
         )
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             arrays = dict(file)
         digest = arrays.pop("digest").tobytes().decode()
         header = json.loads(arrays["header"].tobytes())
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise DataError(
-            f"{path}: expected a file written by `rankloop recommend fit`, found: {error}"
-        ) from error
+    except (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise _foreign(path, error) from error
     if digest_of(arrays) != digest:
         raise DataError(f"{path}: the file is damaged, its digest does not fit; make it again")
-    return Saved(_model(header, arrays, kinds), _catalogue(header, arrays), digest)
+    try:
+        return _saved(header, arrays, kinds, digest)
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+        if isinstance(error, SettingError):
+            raise
+        raise _foreign(path, error) from error
+
+
+def _foreign(path: Path, error: Exception) -> DataError:
+    return DataError(
+        f"{path}: expected a file written by `rankloop recommend fit`, "
+        f"found: {type(error).__name__} {error}; make it again"
+    )
+
+
+def _saved(
+    header: Mapping[str, Any],
+    arrays: Mapping[str, Array],
+    kinds: Mapping[str, type[Recommender]],
+    digest: str,
+) -> Saved:
+    model, catalogue = _model(header, arrays, kinds), _catalogue(header, arrays)
+    shape = model.score(np.arange(1)).shape
+    if shape != (1, len(catalogue.items)) or len(model.past_starts) != len(catalogue.users) + 1:
+        raise ValueError(f"scores of {shape[1]} items, names of {len(catalogue.items)}")
+    ranker = _under("features", arrays)
+    return Saved(model, catalogue, digest, FeatureRanker.from_arrays(ranker) if ranker else None)
 
 
 def digest_of(arrays: Mapping[str, Array]) -> str:
@@ -81,16 +122,25 @@ def digest_of(arrays: Mapping[str, Array]) -> str:
 def _model(
     header: Mapping[str, Any], arrays: Mapping[str, Array], kinds: Mapping[str, type[Recommender]]
 ) -> Recommender:
-    if header.get("format") != FORMAT or header["kind"] not in kinds:
+    if header.get("format") != FORMAT:
+        raise ValueError(f"format {header.get('format')!r}, this version reads {FORMAT}")
+    if header["kind"] not in kinds:
         raise SettingError(
-            f"no recommender of format {FORMAT} is called {header.get('kind')!r}: "
-            f"{suggestion(str(header.get('kind')), kinds)}"
+            f"no recommender is called {header['kind']!r}: {suggestion(str(header['kind']), kinds)}"
         )
-    return kinds[header["kind"]](**header["settings"]).from_state(_under("model", arrays))
+    kind, state = kinds[header["kind"]], _under("model", arrays)
+    check_settings(kind, header["settings"])
+    empty = kind(**header["settings"])
+    for name, value in state.items():
+        like = getattr(empty, name, value)
+        if (value.dtype.kind, value.ndim) != (like.dtype.kind, like.ndim) or not np.isfinite(value).all():
+            raise ValueError(f"{name} of type {value.dtype} and shape {value.shape}, or not finite")
+    return empty.from_state(state)
 
 
 def _catalogue(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Catalogue:
-    return Catalogue.from_arrays(header["names"], _under("catalogue", arrays))
+    quotes = {(item, feature): text for item, feature, text in header.get("quotes", ())}
+    return Catalogue.from_arrays(header["names"], _under("catalogue", arrays), quotes)
 
 
 def _under(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:

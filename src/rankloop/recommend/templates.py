@@ -3,16 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-
-import numpy as np
+from dataclasses import replace
+from itertools import islice
 
 from rankloop.recommend.base import Taste
-from rankloop.recommend.catalogue import Catalogue
+from rankloop.recommend.catalogue import Catalogue, cells
+from rankloop.recommend.feature_ranker import FeatureRanker
 from rankloop.recommend.phrases import Phrases
 from rankloop.recommend.reasons import Part, Reasons
+from rankloop.types import FloatArray
 
 LEAST_SHARE = 0.02  # smaller parts are not worth a sentence
 OFTEN = 2  # mentions that make "often"
+
+
+def explanation(
+    reasons: Reasons,
+    taste: Taste,
+    catalogue: Catalogue,
+    *,
+    user: int | None = None,
+    phrases: Phrases | None = None,
+    features: FeatureRanker | None = None,
+) -> list[str]:
+    """What to tell a person: the parts of the score, then two features of the item that reviewers praise.
+
+    Features are those of the rules; where there are none, those that a ranker of features puts first, or
+    that the reviewers praise most.
+    """
+    scores = None if features is None else features.of_item(reasons.item, user)
+    aspects = reasons.aspects or shared_features(catalogue, reasons.item, user, scores=scores)
+    named = replace(reasons, aspects=aspects[:2])
+    return [
+        *sentences(replace(reasons, aspects=()), taste, catalogue, user=user),
+        *feature_sentences(named, catalogue, user=user, phrases=phrases),
+    ]
 
 
 def sentences(
@@ -32,18 +57,25 @@ def sentences(
     >>> sentences(model.reasons(taste, 6), taste, Catalogue.of(reviews), limit=1)
     ['72 % because you reviewed Rugged Holder for Alpa.']
     """
-    said = [
+    said = (
         text
         for part in reasons.strongest
         if reasons.exact and reasons.score > 0 and part.amount >= LEAST_SHARE * reasons.score
-        for text in _part(part, reasons, taste, catalogue)
-    ]
-    return [*said[:limit], *feature_sentences(reasons, catalogue, user=user)]
+        for text in _part(part, reasons, taste, catalogue, user)
+    )
+    return [*islice(said, limit), *feature_sentences(reasons, catalogue, user=user)]
 
 
-def feature_sentences(reasons: Reasons, catalogue: Catalogue, *, user: int | None = None) -> list[str]:
-    """What reviewers say of the features that matter, with numbers that were counted."""
-    phrases = Phrases.of(catalogue)
+def feature_sentences(
+    reasons: Reasons, catalogue: Catalogue, *, user: int | None = None, phrases: Phrases | None = None
+) -> list[str]:
+    """What reviewers say of the features that matter, with numbers that were counted.
+
+    Whoever asks often counts the `phrases` of a catalogue once.
+    """
+    if not reasons.aspects:
+        return []
+    phrases = phrases or Phrases.of(catalogue)
     return [
         text
         for feature in reasons.aspects
@@ -51,17 +83,21 @@ def feature_sentences(reasons: Reasons, catalogue: Catalogue, *, user: int | Non
     ]
 
 
-def _part(part: Part, reasons: Reasons, taste: Taste, catalogue: Catalogue) -> Iterable[str]:
+def _part(
+    part: Part, reasons: Reasons, taste: Taste, catalogue: Catalogue, user: int | None
+) -> Iterable[str]:
     share = f"{part.amount / reasons.score:.0%}".replace("%", " %")
     if part.kind == "past item":
         yield f"{share} because you reviewed {catalogue.titles[part.index]}."
-    elif part.kind == "popularity":
+    elif part.kind == "popularity" and part.condition == "reviews":
         yield f"{part.amount:.0f} people reviewed it."
+    elif part.condition in ("liked", "disliked"):
+        yield f"{share} because you {part.condition} {catalogue.titles[part.index]}."
     elif part.kind == "rule" and part.index in taste.answers:
         yield _answer(share, part.index, taste, catalogue)
     elif part.kind == "rule" and part.index >= 0 and part.condition == "much":
-        yield from _rule(share, part.index, taste, catalogue)
-    elif part.kind == "rule" and part.index < 0:
+        yield from _rule(share, part.index, taste, catalogue, user)
+    elif part.kind == "popularity" or (part.kind == "rule" and part.index < 0):
         yield f"{share} because people like it in general."
 
 
@@ -74,13 +110,14 @@ def _answer(share: str, column: int, taste: Taste, catalogue: Catalogue) -> str:
     return f"{share} because you are {'' if taste.answers[column] > 0 else 'not '}looking for {name}."
 
 
-def _rule(share: str, column: int, taste: Taste, catalogue: Catalogue) -> Iterable[str]:
+def _rule(share: str, column: int, taste: Taste, catalogue: Catalogue, user: int | None) -> Iterable[str]:
     """A rule about a feature, or about a title word; the latter counts the items that have it."""
     if column < len(catalogue.features):
-        yield f"{share} because you often mention {catalogue.features[column]}."
+        often = "often " if _often(catalogue, user, column) else ""
+        yield f"{share} because you {often}mention {catalogue.features[column]}."
         return
     token = column - len(catalogue.features)
-    with_it = int(catalogue.attributes[taste.items][:, [token]].sum()) if len(taste.items) else 0
+    with_it = sum(token in cells(catalogue.attributes, item) for item in taste.items.tolist())
     if with_it:
         yield f"{share} because {with_it} of your {len(taste.items)} items are for {catalogue.tokens[token]}."
 
@@ -88,32 +125,36 @@ def _rule(share: str, column: int, taste: Taste, catalogue: Catalogue) -> Iterab
 def _feature(
     item: int, feature: int, catalogue: Catalogue, phrases: Phrases, *, user: int | None
 ) -> Iterable[str]:
-    good, bad = int(catalogue.good[item, feature]), int(catalogue.bad[item, feature])
+    good, bad = (int(cells(each, item).get(feature, 0)) for each in (catalogue.good, catalogue.bad))
     if not good > bad:
         return
     name = catalogue.features[feature]
-    often = user is not None and int(catalogue.by_user[user, feature]) >= OFTEN
-    start = f"You often mention {name}; " if often else f"Its {name}: "
+    start = f"You often mention {name}; " if _often(catalogue, user, feature) else f"Its {name}: "
     word = phrases.best(item, feature)
     called = f", mostly as {catalogue.words[word]}" if word is not None else ""
     yield f"{start}{good} of {good + bad} mentions praise it{called}."
+    if (item, feature) in catalogue.quotes:
+        yield f"A reviewer: “{catalogue.quotes[item, feature]}”"
+
+
+def _often(catalogue: Catalogue, user: int | None, feature: int) -> bool:
+    return user is not None and cells(catalogue.by_user, user).get(feature, 0) >= OFTEN
 
 
 def shared_features(
-    catalogue: Catalogue, item: int, user: int | None = None, *, count: int = 3
+    catalogue: Catalogue,
+    item: int,
+    user: int | None = None,
+    *,
+    count: int = 3,
+    scores: FloatArray | None = None,
 ) -> tuple[int, ...]:
-    """Features of an item that reviewers praise, those first that the user mentions, too."""
-    good = np.asarray(catalogue.good[[item]].toarray(), float)[0]
-    own = np.zeros(len(good)) if user is None else np.asarray(catalogue.by_user[[user]].toarray(), float)[0]
-    order = np.argsort(-good * (1 + own), kind="stable")[:count]
-    return tuple(int(each) for each in order if good[each] > 0)
+    """Features of an item that reviewers praise, by their scores or those first that the user mentions."""
+    good = cells(catalogue.good, item)
+    own = {} if user is None else cells(catalogue.by_user, user)
+    praised = sorted(feature for feature, mentions in good.items() if mentions > 0)
 
+    def worth(feature: int) -> float:
+        return good[feature] * (1 + own.get(feature, 0)) if scores is None else float(scores[feature])
 
-def quote(said: Iterable[tuple[str, int]], feature: str) -> str | None:
-    """The shortest positive sentence that names a feature; none, if there is none.
-
-    >>> quote([("The fit is snug.", 1), ("A poor fit!", -1), ("I love how well the fit works.", 1)], "fit")
-    'The fit is snug.'
-    """
-    found = [text for text, sentiment in said if sentiment > 0 and feature.lower() in text.lower().split()]
-    return min(found, key=len, default=None)
+    return tuple(sorted(praised, key=worth, reverse=True)[:count])

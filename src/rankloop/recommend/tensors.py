@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import expit
 
 from rankloop.reviews import NO_WORD, Reviews
 from rankloop.types import FloatArray, IntArray
@@ -49,7 +50,7 @@ def opinion_cells(reviews: Reviews) -> Cells:
     review, feature = pairs.T
     overall = np.column_stack([reviews.user, reviews.item, np.full(len(reviews), last)])
     index = np.column_stack([reviews.user[review], reviews.item[review], feature])
-    value = 1 + (reviews.highest - 1) / (1 + np.exp(-total))
+    value = 1 + (reviews.highest - 1) * expit(total)
     shape = (reviews.n_users, reviews.n_items, last + 1)
     return Cells(np.concatenate([index, overall]), np.concatenate([value, reviews.rating]), shape)
 

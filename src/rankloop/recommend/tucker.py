@@ -33,9 +33,9 @@ def cell_gradients(parts: Factors, value: FloatArray, weight: FloatArray | float
     contracted = _contract(parts)  # [n, b, c]
     along = np.matmul(parts.second[:, None, :], contracted)[:, 0, :]  # [n, c]
     error = 2 * weight * (np.einsum("nc,nc->n", along, parts.third) - value)
-    a, size = parts.core.shape[0], len(value)
-    outer = ((error[:, None] * parts.second)[:, :, None] * parts.third[:, None, :]).reshape(size, -1)
-    flat = parts.core.reshape(a, -1)
+    flat = parts.core.reshape(parts.core.shape[0], -1)
+    pairs = (error[:, None] * parts.second)[:, :, None] * parts.third[:, None, :]
+    outer = pairs.reshape(len(value), flat.shape[1])  # also of no cell at all
     return Factors(
         outer @ flat.T,
         error[:, None] * np.matmul(contracted, parts.third[:, :, None])[:, :, 0],

@@ -9,12 +9,17 @@ from rankloop.service.operations.explain import Explanation
 from rankloop.service.operations.retention import Retained
 from rankloop.service.operations.settled import SettledPairs
 from rankloop.service.operations.status import Health, RankerHealth, RankerInfo
+from rankloop.service.operations.trials import OutcomeReport, TrialReport
+from rankloop.service.recommending.interview import Interview
+from rankloop.service.recommending.request import RecommendRequest
+from rankloop.service.recommending.response import PastReasons, Recommendation, RecommenderInfo
 from rankloop.service.service import RankingService
 from rankloop.service.serving.candidates import Candidate, Candidates, columns
 from rankloop.service.serving.request import RankRequest
 from rankloop.service.serving.response import Provenance, RankResponse, Result
 from rankloop.service.serving.serve import Draft
 from rankloop.service.settings import Mode, RankerSettings, Scaling
+from rankloop.service.trial import Trial, TrialSettings
 
 __all__ = [
     "Audit",
@@ -25,8 +30,11 @@ __all__ = [
     "FairSettings",
     "Health",
     "HistoryError",
+    "Interview",
     "Mode",
     "Model",
+    "OutcomeReport",
+    "PastReasons",
     "Provenance",
     "RankRequest",
     "RankResponse",
@@ -35,12 +43,18 @@ __all__ = [
     "RankerSettings",
     "RankingService",
     "Receipt",
+    "RecommendRequest",
+    "Recommendation",
+    "RecommenderInfo",
     "Replay",
     "RequestError",
     "Result",
     "Retained",
     "Scaling",
     "SettledPairs",
+    "Trial",
+    "TrialReport",
+    "TrialSettings",
     "UserEvent",
     "columns",
 ]

@@ -20,6 +20,7 @@ from rankloop.service.learning.fold import Fold, entries_for
 from rankloop.service.learning.history import History
 from rankloop.service.learning.in_force import InForce, in_force
 from rankloop.service.learning.model import Model
+from rankloop.service.learning.opponent import opponent_of
 from rankloop.service.learning.scaling import scale_of
 from rankloop.service.learning.view import View
 from rankloop.service.serving.request import RankRequest, context_by_column
@@ -65,7 +66,7 @@ class Ranker:
         self._usual: tuple[Sequence[str], Mapping[str, int]] = (), {}  # names that are a schema's columns
         terms = in_force(store, name, known)
         self.account.begin(terms.account, store.exposures(name) if terms.account else ())
-        self._view = View(in_force=terms, model=_unlearned(terms))
+        self._view = self._with_opponent(View(in_force=terms, model=_unlearned(terms)))
         self.try_to_catch_up()
 
     @property
@@ -115,8 +116,19 @@ class Ranker:
             after = before.after_all(self._store.decisions(self.name, after=before.position), self._known)
             if after is not before:
                 self.account.begin(after.account, ())  # what others wrote there is read with the next tick
-                self._view = replace(self._view, in_force=after)
+                self._view = self._with_opponent(replace(self._view, in_force=after))
             return self._view
+
+    def _with_opponent(self, view: View) -> View:
+        """The view with arm B of the trial that runs; while it is not to be had, its lists fall back."""
+        trial, opponent = view.trial, view.opponent
+        if (trial.number if trial else 0) == (opponent.trial if opponent else 0):
+            return view
+        try:
+            return replace(view, opponent=opponent_of(trial, self.history) if trial else None)
+        except Exception as error:  # whatever it is, the caller gets lists
+            LOGGER.warning("ranker %r: arm B of its trial is not to be had: %s", self.name, error)
+            return replace(view, opponent=None)
 
     def extend(self, names: Mapping[Literal["schema", "context"], Sequence[str]]) -> View:
         """A view whose schemas, of candidates and of who asks, have these features; all are added or none."""

@@ -7,9 +7,11 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
+from pathlib import Path
 from typing import Any, Self
 
 from rankloop.policies import Policy
+from rankloop.recommend import Saved
 from rankloop.service.errors import RequestError
 from rankloop.service.events.event import Receipt, UserEvent, understood
 from rankloop.service.events.verdicts import Judge, unreadable
@@ -23,19 +25,40 @@ from rankloop.service.operations.retention import Retained, retain
 from rankloop.service.operations.rollback import forget_events, roll_back
 from rankloop.service.operations.settled import SettledPairs, settled_pairs
 from rankloop.service.operations.status import Health, RankerInfo, health
+from rankloop.service.operations.trials import (
+    TrialReport,
+    begin,
+    refuse_if_needed,
+    report,
+    reports,
+    stop,
+)
 from rankloop.service.ranker import Ranker
+from rankloop.service.recommending.interview import Interview, interviewed
+from rankloop.service.recommending.recommend import popular_instead, reasons_again, recommended
+from rankloop.service.recommending.recommender import ServedRecommender, served
+from rankloop.service.recommending.request import RecommendRequest, check_answers
+from rankloop.service.recommending.response import (
+    PastReasons,
+    Recommendation,
+    RecommendationDraft,
+    RecommenderInfo,
+    info,
+)
 from rankloop.service.serving.candidates import Candidate, Candidates, columns
 from rankloop.service.serving.request import RankRequest
 from rankloop.service.serving.response import RankResponse
 from rankloop.service.serving.serve import Draft
 from rankloop.service.settings import MODES, Mode, RankerSettings, check_served, settings_from_json
 from rankloop.service.texts import check_text
+from rankloop.service.trial import TrialSettings
 from rankloop.spelling import catalogue
-from rankloop.store import Decision, Impression, Store, Transaction, write
+from rankloop.store import Decision, Impression, Store, StoreError, Transaction, write
 from rankloop.types import SettingError, suggestion
 
 MOST_EVENTS = 10_000  # in one call
 DAY = 86_400.0  # seconds
+TRIAL_PATIENCE = 60.0  # seconds: a trial is counted from the log
 PATIENCE = 1.0  # seconds: as a rule the next event tells the log the time
 
 
@@ -44,7 +67,8 @@ class RankingService:
 
     With `background=True` a thread of its own learns and lets time pass; otherwise `record` and `flush` learn
     before they return. `clock` and `ids` are arguments so that a life can be lived again exactly. `policies`
-    are classes of your own, to be found by their names.
+    are classes of your own, to be found by their names. `recommenders` are fitted recommenders, or files of
+    `rankloop recommend fit`, by the name of the ranker that they feed, which is created if it is not there.
 
     >>> from rankloop.store import MemoryStore
     >>> service = RankingService(MemoryStore(), clock=lambda: 0.0, ids=iter("12345").__next__)
@@ -65,12 +89,18 @@ class RankingService:
         ids: Callable[[], str] = random_id,
         background: bool = False,
         policies: Iterable[type[Policy]] = (),
+        recommenders: Mapping[str, Saved | Path | str] | None = None,
     ) -> None:
         self.store, self.clock, self.ids = store, clock, ids
         self._known = catalogue(policies)
+        fed = {name: served(saved) for name, saved in (recommenders or {}).items()}  # before anything begins
+        self._recommenders: dict[str, ServedRecommender] = {}
         self._naming = threading.Lock()
         self._rankers: Mapping[str, Ranker] = {}
+        self._told: dict[str, tuple[float, TrialReport | None]] = {}  # by ranker: when, and what
         self._discover()
+        for name, found in fed.items():
+            self._feed(name, found)
         self._thread = LearningThread(partial(self.tick, patience=PATIENCE)) if background else None
 
     def __enter__(self) -> Self:
@@ -158,7 +188,7 @@ class RankingService:
         """The names of the features of who asks that it has seen, by column."""
         return list(self.ranker(ranker).view.in_force.context)
 
-    # ranking and learning
+    # ranking
 
     def rank(
         self,
@@ -196,10 +226,7 @@ class RankingService:
 
     def prepare(self, request: RankRequest) -> Draft:
         """A list that is not shown yet: `publish` it, or let it go and it has never been."""
-        if request.query_id is not None and self.store.impression(request.query_id):
-            raise RequestError(
-                f"a list was shown under the query_id {request.query_id!r} before: ids must be unique"
-            )
+        self._check_fresh(request.query_id)
         return self.ranker(request.ranker).prepare(request, request.query_id or self.ids())
 
     def fall_back(self, request: RankRequest, reason: str) -> Draft:
@@ -209,6 +236,60 @@ class RankingService:
     def publish(self, made: Draft, *, urgent: bool = False) -> None:
         """A list that was prepared is shown now: have it written down, as a rule together with others."""
         self.ranker(made.impression.ranker).publish(made, urgent=urgent)
+
+    # recommending
+
+    def feed(self, ranker: str, recommender: Saved | Path | str) -> None:
+        """Have a recommender choose the candidates of a ranker, which is created if it is not there."""
+        self._feed(ranker, served(recommender))
+
+    def recommenders(self) -> list[RecommenderInfo]:
+        """The recommenders there are, by the rankers they feed."""
+        return [info(name, found) for name, found in sorted(self._recommenders.items())]
+
+    def recommender(self, ranker: str) -> ServedRecommender:
+        """The recommender that feeds a ranker."""
+        if ranker not in self._recommenders:
+            choices = suggestion(ranker, self._recommenders) if self._recommenders else "there is none"
+            raise RequestError(f"no recommender feeds a ranker {ranker!r}: {choices}")
+        return self._recommenders[ranker]
+
+    def recommend(self, request: RecommendRequest) -> Recommendation:
+        """A list of what someone may like best, with its reasons; a list like any other, as `rank` gives it.
+
+        The recommender chooses candidates, and its scores are features of theirs; the ranker, which learns
+        from clicks, puts them in order. If the recommender fails, the list has the most popular items.
+        """
+        made = self.prepare_recommendation(request)
+        self.publish(made.draft, urgent=request.query_id is not None)
+        return made.response
+
+    def prepare_recommendation(self, request: RecommendRequest) -> RecommendationDraft:
+        """A recommendation that is not shown yet: `publish` its draft, or let it go."""
+        found = self.recommender(request.ranker)
+        try:
+            return recommended(found, request, self.prepare)
+        except (RequestError, StoreError):
+            raise
+        except Exception as error:  # whatever it is, the caller gets a list
+            return self.fall_back_recommendation(request, f"{type(error).__name__}: {error}"[:200])
+
+    def fall_back_recommendation(self, request: RecommendRequest, reason: str) -> RecommendationDraft:
+        """The most popular items as a list, when there is no time or no way to recommend others."""
+        self._check_fresh(request.query_id)
+        return popular_instead(self.recommender(request.ranker), request, reason, self.fall_back)
+
+    def reasons(self, query_id: str) -> PastReasons:
+        """Why the results of a past list were recommended, if the recommender of that time is still here."""
+        shown = self.audit(query_id).impression
+        return reasons_again(self._recommenders.get(shown.ranker), shown)
+
+    def interview(self, ranker: str, answers: Mapping[str, str] | None = None) -> Interview:
+        """The next question to a newcomer after these answers, by the ids of the questions."""
+        check_answers(answers or {})
+        return interviewed(ranker, self.recommender(ranker).saved, answers or {})
+
+    # events and learning
 
     def record(self, events: Iterable[UserEvent | Mapping[str, Any]]) -> list[Receipt]:
         """Take in what users did; a verdict for each, given when all are durable.
@@ -282,6 +363,44 @@ class RankingService:
         """What readers see now."""
         return self.ranker(ranker).view.model
 
+    # trials
+
+    def start_trial(self, ranker: str, settings: TrialSettings | None = None) -> int:
+        """Compare a ranker with the caller's order, another ranker or another policy, live; its number.
+
+        It runs until it is stopped, or until an arm is changed: by settings, mode, rollback or forget.
+        """
+        plan, found = settings or TrialSettings(), self.ranker(ranker)
+        other = self.ranker(plan.ranker) if plan.ranker else None
+        found.try_to_catch_up()
+        return begin(found, self.store, self._known, plan, other)
+
+    def stop_trial(self, ranker: str, trial: int, *, reason: str = "it was stopped") -> TrialReport:
+        """End a trial, whenever you like; what has come of it."""
+        check_text("the reason", reason)
+        return stop(self.ranker(ranker), self.store, trial, reason=reason)
+
+    def trials(self, ranker: str) -> list[TrialReport]:
+        """The trials of a ranker and what has come of them so far, the newest first."""
+        return reports(self.ranker(ranker), self.store)
+
+    def trial(self, ranker: str) -> TrialReport | None:
+        """The trial that runs, or the last one."""
+        found = self.ranker(ranker)
+        last = found.view.in_force.trial
+        return None if last is None else report(found, self.store, last)
+
+    def recent_trial(self, ranker: str) -> TrialReport | None:
+        """The trial that runs as it was a minute ago or less: for those who ask all the time."""
+        running, now = self.ranker(ranker).view.trial, self.clock()
+        if running is None:
+            return None
+        at, kept = self._told.get(ranker, (float("-inf"), None))
+        if abs(now - at) >= TRIAL_PATIENCE or kept is None or kept.trial != running.number:
+            kept = report(self.ranker(ranker), self.store, running)
+            self._told[ranker] = now, kept
+        return kept
+
     # the past
 
     def versions(self, ranker: str) -> list[tuple[int, float]]:
@@ -350,6 +469,7 @@ class RankingService:
 
     def retain(self, ranker: str, *, since: float) -> Retained:
         """Discard what is older than a moment and not needed any more, and give the space back."""
+        refuse_if_needed(self._rankers, ranker)
         return retain(self.ranker(ranker), self.store, since)
 
     # life
@@ -367,6 +487,15 @@ class RankingService:
             found.try_to_catch_up()
             if not found.broken:
                 found.keep()
+
+    def _check_fresh(self, query_id: str | None) -> None:
+        if query_id is not None and self.store.impression(query_id):
+            raise RequestError(f"a list was shown under the query_id {query_id!r} before: ids must be unique")
+
+    def _feed(self, ranker: str, found: ServedRecommender) -> None:
+        if ranker not in self._rankers:
+            self.create(ranker)
+        self._recommenders[ranker] = found
 
     def _discover(self) -> None:
         """Open the rankers that are in the store and not yet here."""

@@ -110,15 +110,15 @@ class RankerSettings:
         return plain | {"policy": describe(self.policy)} | parts
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any], known: Catalogue) -> Self:
-        """From JSON; what is missing has its default."""
+    def from_json(cls, data: Mapping[str, Any], known: Catalogue, *, logged: bool = False) -> Self:
+        """From JSON; what is missing has its default, or was not there yet when it was `logged`."""
         names = [each.name for each in fields(cls)]
         for name in data:
             if name not in names:
                 raise SettingError(f"a ranker has no setting {name!r}: {suggestion(str(name), names)}")
         values = dict(data)
         if "policy" in values:
-            values["policy"] = build(values["policy"], known)
+            values["policy"] = build(values["policy"], known, logged=logged)
         if values.get("fair") is not None:
             values["fair"] = FairSettings.from_json(values["fair"])
         return cls(**values)

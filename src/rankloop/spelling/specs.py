@@ -8,7 +8,9 @@ from typing import Any, TypeAlias
 
 from rankloop.policies import Policy
 from rankloop.spelling.catalogue import Catalogue
+from rankloop.spelling.paper import MARK, find_paper
 from rankloop.spelling.parts import BY_CLASS, PARTS, find_part, name_of_part
+from rankloop.spelling.text import parse
 from rankloop.types import SettingError, suggestion
 
 Spec: TypeAlias = Mapping[str, Any]
@@ -19,7 +21,7 @@ def describe(policy: Policy) -> dict[str, Any]:
 
     >>> from rankloop.policies import EpsilonGreedy
     >>> describe(EpsilonGreedy(epsilon=0.2))["settings"]
-    {'scorer': {'part': 'linear'}, 'learning_rate': 0.001, 'epsilon': 0.2}
+    {'scorer': {'part': 'linear'}, 'learning_rate': 0.001, 'pairing': 'adjacent', 'epsilon': 0.2}
     """
     if not policy.name:
         raise SettingError(
@@ -29,17 +31,29 @@ def describe(policy: Policy) -> dict[str, Any]:
     return {"name": policy.name, "settings": {name: _plain(name, value) for name, value in settings.items()}}
 
 
-def build(spec: Spec, known: Catalogue) -> Policy:
+def build(spec: Spec, known: Catalogue, *, logged: bool = False) -> Policy:
     """The policy that a description describes.
+
+    One that was `logged` had every setting of its day: where a later one is missing, the policy did what it
+    says in its `former` settings, whatever the default is now.
 
     >>> from rankloop.spelling import catalogue
     >>> certainty = {"part": "sure", "level": 0.8}
     >>> build({"name": "pairrank", "settings": {"certainty": certainty}}, catalogue()).certainty
     Sure(level=0.8)
+    >>> build({"name": "ranknet@paper", "settings": {"learning_rate": 0.1}}, catalogue()).pairing
+    'adjacent'
+    >>> old = {"name": "ranknet", "settings": {"learning_rate": 0.01}}
+    >>> build(old, catalogue()).pairing, build(old, catalogue(), logged=True).pairing
+    ('adjacent', 'all')
     """
     name, settings = spec.get("name"), spec.get("settings", {})
     if not isinstance(name, str) or not isinstance(settings, Mapping):
         raise SettingError(f'a policy is {{"name": ..., "settings": {{...}}}}, found {spec!r}')
+    if MARK in name:  # the paper's settings, under those that are given
+        paper = parse(find_paper(name).policy, known)
+        settings = {**describe(paper)["settings"], **settings}
+        name = paper.name
     if name not in known:
         raise SettingError(f"no policy is called {name!r}: {suggestion(name, known)}")
     kind = known[name]
@@ -47,8 +61,9 @@ def build(spec: Spec, known: Catalogue) -> Policy:
     for setting in settings:
         if setting not in names:
             raise SettingError(f"{name} has no setting {setting!r}: {suggestion(str(setting), names)}")
+    given = {**kind.former, **settings} if logged else settings
     try:
-        return kind(**{setting: _value(setting, value) for setting, value in settings.items()})
+        return kind(**{setting: _value(setting, value) for setting, value in given.items()})
     except TypeError as error:
         raise SettingError(f"policy {name!r}: {error}") from error
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from rankloop.policies import Policy
 from rankloop.spelling.catalogue import Catalogue, address_of, catalogue, lookup, own_class, split_own
+from rankloop.spelling.paper import MARK, find_paper
 from rankloop.spelling.parts import find_part, name_of_part, takes_parts
 from rankloop.types import SettingError, suggestion
 
@@ -20,15 +21,18 @@ def parse(text: str, known: Catalogue | None = None) -> Policy:
     """The policy that a text names: one of rankloop's or, by where its class is, one of your own.
 
     >>> parse("epsilon-greedy:epsilon=0.2")
-    EpsilonGreedy(scorer=Linear(), learning_rate=0.001, epsilon=0.2)
+    EpsilonGreedy(scorer=Linear(), learning_rate=0.001, pairing='adjacent', epsilon=0.2)
     >>> parse("pairrank:certainty=width(0.1)").certainty
     Width(alpha=0.1)
     >>> parse("mgd:projection=document-space(3,recent=20)").projection
     DocumentSpace(recent=20, trust=1.0, unit=False, k=3)
     >>> parse("rankloop.policies.pdgd:PDGD:learning_rate=0.5").learning_rate
     0.5
+    >>> parse("ranknet@paper:learning_rate=0.1")  # as the paper has it, but for the rate
+    RankNet(scorer=Linear(), learning_rate=0.1, pairing='adjacent')
     """
     known = catalogue() if known is None else known
+    text = written_out(text)
     if text.partition(":")[0] not in known and (own := split_own(text)):
         address, settings = own
         return _build(address, own_class(address), settings)
@@ -49,6 +53,19 @@ def spell(policy: Policy, known: Catalogue | None = None) -> str:
     return f"{name}:{','.join(changed)}" if changed else name
 
 
+def written_out(text: str) -> str:
+    """A text in which a name of a paper's settings stands for them; settings after it come last, and count.
+
+    >>> written_out("ranknet@paper:learning_rate=0.1"), written_out("pdgd")
+    ('ranknet:pairing=adjacent,learning_rate=0.001,learning_rate=0.1', 'pdgd')
+    """
+    name, _, rest = text.partition(":")
+    if MARK not in name:
+        return text
+    policy = find_paper(name).policy
+    return f"{policy},{rest}" if rest else policy
+
+
 def make(noun: str, text: str, kinds: Mapping[str, type[T]]) -> T:
     """What a text `name:setting=value,...` stands for, of the kinds in a table: policies, probes.
 
@@ -63,7 +80,7 @@ def settings_of(kind: type) -> list[str]:
     """The settings of a policy or probe with their defaults, as they are written after the colon.
 
     >>> settings_of(catalogue()["epsilon-greedy"])
-    ['scorer=linear', 'learning_rate=0.001', 'epsilon=0.1']
+    ['scorer=linear', 'learning_rate=0.001', 'pairing=adjacent', 'epsilon=0.1']
     """
     listed = {each.name: _default(each) for each in fields(kind) if each.init}
     return [
@@ -114,7 +131,9 @@ def read(setting: str, text: str, default: object = None) -> object:
         return kind(*values, **settings)
     except TypeError as error:
         form = f"{name}(<setting>=<value>,...)" if settings else f"{name}(<number>)"
-        raise SettingError(f"{setting}: expected {name} or {form}, found {text!r}") from error
+        needed = ",".join(f"{each.name}=<value>" for each in fields(kind) if _default(each) is MISSING)
+        expected = f"{name}({needed})" if needed else f"{name} or {form}"
+        raise SettingError(f"{setting}: expected {expected}, found {text!r}") from error
 
 
 def write(setting: str, value: object) -> str:

@@ -19,6 +19,7 @@ from rankloop.store.memory import MemoryStore
 from rankloop.store.records import (
     COUNTED,
     JOINED,
+    Assignment,
     Decision,
     Entry,
     Event,
@@ -31,9 +32,11 @@ from rankloop.store.records import (
     Impression,
     ListEntry,
     Logged,
+    Recommended,
     Shown,
     Snapshot,
     Traffic,
+    TrialList,
     Verdict,
 )
 from rankloop.store.sqlite import SqliteStore
@@ -41,6 +44,7 @@ from rankloop.store.sqlite import SqliteStore
 __all__ = [
     "COUNTED",
     "JOINED",
+    "Assignment",
     "CommitUnknown",
     "Decision",
     "Entry",
@@ -59,6 +63,7 @@ __all__ = [
     "ListEntry",
     "Logged",
     "MemoryStore",
+    "Recommended",
     "Shown",
     "Snapshot",
     "SnapshotDamaged",
@@ -69,6 +74,7 @@ __all__ = [
     "StoreError",
     "Traffic",
     "Transaction",
+    "TrialList",
     "Verdict",
     "pack",
     "unpack",

@@ -20,6 +20,7 @@ from rankloop.store.records import (
     Shown,
     Snapshot,
     Traffic,
+    TrialList,
 )
 from rankloop.types import RankloopError
 
@@ -173,6 +174,10 @@ class EventLog(Protocol):
 
         What a list holds is not read, so that one that is damaged stops nobody.
         """
+        ...
+
+    def trial_lists(self, ranker: str, *, trial: int, after: int = 0) -> Iterator[TrialList]:
+        """The lists of a trial that were shown after an entry, in order."""
         ...
 
     def snapshot(

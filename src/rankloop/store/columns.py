@@ -7,31 +7,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
 
 from rankloop.store.codec import pack, unpack
-from rankloop.store.records import Event, Exposure, Impression
+from rankloop.store.records import Assignment, Event, Exposure, Impression, Recommended, TrialList
 
 IMPRESSION_COLUMNS = (
     *("seq", "at", "ranker", "query_id", "user_query", "client_id", "session_id"),
     *("model", "settings", "mode", "policy", "seed", "k", "teaches", "fallback", "digest"),
     *("pairs", "settled", "explored", "cost", "user"),
 )
-LIST_COLUMNS = (*IMPRESSION_COLUMNS, "shown", "exposure")
-PAYLOAD_COLUMNS = ("seq", "object_ids", "groups", "arrays")
+LIST_COLUMNS = (*IMPRESSION_COLUMNS, "shown", "exposure", "assignment")
+PAYLOAD_COLUMNS = ("seq", "object_ids", "groups", "arrays", "recommended")
 EVENT_COLUMNS = tuple(Event.__dataclass_fields__)
-WHOLE_COLUMNS = (*IMPRESSION_COLUMNS, "exposure", *PAYLOAD_COLUMNS[1:])  # of a list and its payload
+WHOLE_COLUMNS = (
+    *IMPRESSION_COLUMNS,
+    "exposure",
+    "assignment",
+    *PAYLOAD_COLUMNS[1:],
+)  # of a list and its payload
+TRIAL_COLUMNS = ("seq", "at", "query_id", "client_id", "session_id", "shown", "assignment")
 
+Part = TypeVar("Part", Assignment, Exposure, Recommended)
 _impression_values = attrgetter(*IMPRESSION_COLUMNS[2:])  # without seq and at, which the log gives
 _event_values = attrgetter(*EVENT_COLUMNS[2:])
 
 
 def list_row(shown: Impression, seq: int, at: float) -> tuple[Any, ...]:
     """A list in the order of `LIST_COLUMNS`."""
-    return (seq, at, *_impression_values(shown), texts(shown.shown), exposure_text(shown.exposure))
+    parts = texts(shown.shown), part_text(shown.exposure), part_text(shown.assignment)
+    return (seq, at, *_impression_values(shown), *parts)
 
 
 def payload_row(shown: Impression, seq: int) -> tuple[Any, ...]:
@@ -40,7 +48,7 @@ def payload_row(shown: Impression, seq: int) -> tuple[Any, ...]:
     if shown.context.size:
         arrays["context"] = shown.context
     arrays |= {f"evidence.{name}": value for name, value in shown.evidence.items()}
-    return seq, texts(shown.object_ids), texts(shown.groups), pack(arrays)
+    return seq, texts(shown.object_ids), texts(shown.groups), pack(arrays), part_text(shown.recommended)
 
 
 def event_row(event: Event, seq: int, at: float) -> tuple[Any, ...]:
@@ -50,7 +58,7 @@ def event_row(event: Event, seq: int, at: float) -> tuple[Any, ...]:
 
 def impression_from(row: Sequence[Any]) -> Impression:
     """A list from a row of `WHOLE_COLUMNS`."""
-    *plain, exposure, object_ids, groups, arrays = row
+    *plain, exposure, assignment, object_ids, groups, arrays, recommended = row
     values = unpack(arrays)
     known = dict(zip(IMPRESSION_COLUMNS, plain, strict=True))
     return Impression(
@@ -61,7 +69,9 @@ def impression_from(row: Sequence[Any]) -> Impression:
         pinned_at=values.pop("pinned_at"),
         order=values.pop("order"),
         context=values.pop("context", np.zeros(0)),
-        exposure=exposure_from(exposure),
+        exposure=part_from(exposure, Exposure),
+        assignment=part_from(assignment, Assignment),
+        recommended=part_from(recommended, Recommended),
         evidence={name.removeprefix("evidence."): value for name, value in values.items()},
     )
 
@@ -69,6 +79,14 @@ def impression_from(row: Sequence[Any]) -> Impression:
 def event_from(row: Sequence[Any]) -> Event:
     """An event from a row of `EVENT_COLUMNS`."""
     return Event(**dict(zip(EVENT_COLUMNS, row, strict=True)))
+
+
+def trial_list_from(row: Sequence[Any]) -> TrialList:
+    """A list of a trial from a row of `TRIAL_COLUMNS`."""
+    *plain, shown, assignment = row
+    known: dict[str, Any] = dict(zip(TRIAL_COLUMNS, plain, strict=False))
+    decoded = msgspec.json.decode(assignment, type=Assignment)
+    return TrialList(**known, shown=tuple(texts_from(shown)), assignment=decoded)
 
 
 def texts(values: Sequence[str]) -> str:
@@ -85,11 +103,11 @@ def texts_from(stored: str) -> list[str]:
     return msgspec.json.decode(stored, type=list[str])
 
 
-def exposure_text(exposure: Exposure | None) -> str | None:
-    """As JSON."""
-    return None if exposure is None else msgspec.json.encode(exposure).decode()
+def part_text(part: Assignment | Exposure | Recommended | None) -> str | None:
+    """A part of a list that it may not have, as JSON."""
+    return None if part is None else msgspec.json.encode(part).decode()
 
 
-def exposure_from(text: str | None) -> Exposure | None:
+def part_from(text: str | None, kind: type[Part]) -> Part | None:
     """What was stored."""
-    return None if text is None else msgspec.json.decode(text, type=Exposure)
+    return None if text is None else msgspec.json.decode(text, type=kind)

@@ -17,7 +17,7 @@ import polars as pl
 
 from rankloop.store.base import SnapshotDamaged, Store, Transaction, write
 from rankloop.store.codec import pack, unpack
-from rankloop.store.records import Decision, Event, Exposure, Impression, Snapshot
+from rankloop.store.records import Assignment, Decision, Event, Exposure, Impression, Recommended, Snapshot
 from rankloop.types import Array, DataError
 
 Record: TypeAlias = Impression | Event | Decision | Snapshot
@@ -30,7 +30,12 @@ KINDS: Mapping[str, type[Record]] = {
     "snapshot": Snapshot,
 }
 OWN_ARRAYS = ("features", "pinned_at", "order", "context")
-AS_TEXT = ("body", "exposure")  # in a table
+PARTS: Mapping[str, type[Exposure | Recommended | Assignment]] = {
+    "exposure": Exposure,
+    "recommended": Recommended,
+    "assignment": Assignment,
+}  # that a list may have
+AS_TEXT = ("body", *PARTS)  # in a table
 LOGGER = logging.getLogger("rankloop.store")
 PART = 2000  # rows in a Parquet file: lists are large
 BATCH = 200  # records in a transaction
@@ -112,8 +117,9 @@ def _row(record: Record) -> Row:
     for name in ("digest", "object_ids", "groups", "body"):
         if name in row:
             row[name] = row[name].hex() if name == "digest" else _plain(row[name])
-    if row.get("exposure") is not None:
-        row["exposure"] = msgspec.to_builtins(row["exposure"])
+    for name in PARTS:
+        if row.get(name) is not None:
+            row[name] = msgspec.to_builtins(row[name])
     return row | {"arrays": arrays}
 
 
@@ -130,8 +136,9 @@ def _made(*, entry: str, arrays: dict[str, Array], **row: Any) -> Record:
     if entry != "impression":
         return KINDS[entry](**row)
     row["digest"] = bytes.fromhex(row["digest"])
-    if row.get("exposure") is not None:
-        row["exposure"] = msgspec.convert(row["exposure"], Exposure)
+    for name, kind in PARTS.items():
+        if row.get(name) is not None:
+            row[name] = msgspec.convert(row[name], kind)
     arrays.setdefault("context", np.zeros(0))  # an export from before there was one
     own: Row = {name: arrays.pop(name) for name in OWN_ARRAYS}
     evidence = {name.removeprefix("evidence."): value for name, value in arrays.items()}

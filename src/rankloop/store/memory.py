@@ -18,6 +18,7 @@ from rankloop.store.grades import GradeScale
 from rankloop.store.records import (
     COUNTED,
     JOINED,
+    Assignment,
     Decision,
     Entry,
     Event,
@@ -32,6 +33,7 @@ from rankloop.store.records import (
     Shown,
     Snapshot,
     Traffic,
+    TrialList,
 )
 from rankloop.store.thinning import protected_by, superfluous
 
@@ -129,6 +131,12 @@ class MemoryStore:
                 yield _list_entry(each)
             elif isinstance(each, Decision) or each.verdict in COUNTED:
                 yield each
+
+    def trial_lists(self, ranker: str, *, trial: int, after: int = 0) -> Iterator[TrialList]:
+        """The lists of a trial that were shown after an entry, in order."""
+        for shown in self.impressions(ranker, after=after):
+            if shown.assignment is not None and shown.assignment.trial == trial:
+                yield _trial_list(shown, shown.assignment)
 
     def snapshot(
         self, ranker: str, *, until: int | None = None, before: float | None = None
@@ -418,6 +426,18 @@ class _MemoryTransaction:
 def _list_entry(shown: Impression) -> ListEntry:
     return ListEntry(
         seq=shown.seq, at=shown.at, ranker=shown.ranker, query_id=shown.query_id, teaches=shown.teaches
+    )
+
+
+def _trial_list(shown: Impression, assignment: Assignment) -> TrialList:
+    return TrialList(
+        seq=shown.seq,
+        at=shown.at,
+        query_id=shown.query_id,
+        client_id=shown.client_id,
+        session_id=shown.session_id,
+        shown=tuple(shown.shown),
+        assignment=assignment,
     )
 
 

@@ -41,6 +41,24 @@ class Exposure:
     within: bool | None = None  # every account was to be within its tolerance; None: only counted
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recommended:
+    """What a recommender knew when it chose the candidates of a list: with who asked, enough for reasons."""
+
+    digest: str  # of the recommender's file
+    items: tuple[str, ...] = ()  # past items that the caller named
+    answers: tuple[tuple[str, str], ...] = ()  # to questions of an interview
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """Which arm of a trial a list belongs to; of an interleaved one, whose each result is."""
+
+    trial: int  # the entry that began it
+    arm: str  # A, B, or AB: both, interleaved
+    owners: tuple[tuple[float, ...], ...] = ()  # [2, k] probability, given the list, that A or B put it there
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Impression:
     """A list that was shown, with all that is needed to learn from it and to make it again."""
@@ -76,6 +94,8 @@ class Impression:
         default_factory=lambda: np.zeros(0)
     )  # [n_context] of who asked, NaN = missing
     exposure: Exposure | None = None  # None: nobody counted it
+    recommended: Recommended | None = None  # None: the candidates are the caller's own
+    assignment: Assignment | None = None  # None: no trial was running
 
     @property
     def width(self) -> int:
@@ -97,6 +117,19 @@ class Shown:
     ranker: str
     query_id: str
     shown: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialList:
+    """As much of an impression as a trial needs."""
+
+    seq: int
+    at: float
+    query_id: str
+    client_id: str
+    session_id: str
+    shown: Sequence[str]
+    assignment: Assignment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ listed shares its opinions. An aspect that has found none so takes the nearest t
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import TypeAlias
@@ -129,9 +130,13 @@ def _share(clause: Clause, links: Links, about: Sequence[Aspect]) -> None:
 def _take_nearest(clause: Clause, links: Links, said: Sequence[Opinion]) -> None:
     """Give aspects without an opinion the nearest one that is left, if it is near and no comma is between."""
     taken = {opinion for found in links.values() for opinion in found}
-    left = [opinion for opinion in said if opinion not in taken]
+    left = [opinion for opinion in said if opinion not in taken]  # from left to right
+    where = [opinion.word for opinion in left]
+    longest = max((opinion.stop - opinion.word for opinion in left), default=0)
     for aspect in (aspect for aspect, found in links.items() if not found):
-        near = [(_distance(clause, aspect, opinion), opinion) for opinion in left]
+        first = bisect_left(where, aspect.start - WINDOW - longest)
+        last = bisect_right(where, aspect.stop + WINDOW)
+        near = [(_distance(clause, aspect, opinion), opinion) for opinion in left[first:last]]
         links[aspect] += [opinion for distance, opinion in sorted(near)[:1] if distance <= WINDOW]
 
 

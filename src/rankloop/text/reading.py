@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import html
-import json
-import math
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TextIO, TypeAlias
+from typing import TextIO
 
+from rankloop.data.rows import Row, name_in, number_in, table_rows, text_in, time_in
 from rankloop.text.records import RawReview
 from rankloop.types import DataError
 
 REQUIRED = ("user", "item", "rating", "text")
-BREAK = re.compile(r"<\s*(?:br|/?p)\s*/?\s*>", re.IGNORECASE)
-Row: TypeAlias = tuple[int, Mapping[str, object]]  # the line it ends on, its values by column
+BREAK = re.compile(r"<\s*+(?:br|/?p)\s*+(?:/\s*+)?>", re.IGNORECASE)  # never looks at a blank twice
 
 
 def read_raw_reviews(path: str | Path) -> list[RawReview]:
@@ -36,7 +33,8 @@ def read_raw_reviews(path: str | Path) -> list[RawReview]:
     path = Path(path)
     try:
         with _opened(path) as file:
-            reviews = [_review(path, row) for row in _rows(path, file)]
+            rows = table_rows(path, file, required=REQUIRED, optional=" and perhaps time and title")
+            reviews = [_review(path, row) for row in rows]
     except (UnicodeDecodeError, gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError(
             f"{path}: expected text in UTF-8, plain or in a whole .gz file, found {error}"
@@ -54,57 +52,19 @@ def _opened(path: Path) -> TextIO:
     return path.open(encoding="utf-8-sig", newline="")
 
 
-def _rows(path: Path, file: TextIO) -> Iterator[Row]:
-    if path.name.removesuffix(".gz").endswith((".jsonl", ".ndjson", ".json")):
-        return _json_rows(path, file)
-    return _csv_rows(path, file)
-
-
-def _csv_rows(path: Path, file: TextIO) -> Iterator[Row]:
-    reader = csv.DictReader(file, strict=True)
-    try:
-        header = reader.fieldnames or ()
-        if missing := [name for name in REQUIRED if name not in header]:
-            raise DataError(
-                f"{path}, line 1: expected a header with {', '.join(REQUIRED)} and perhaps time and title, "
-                f"found no {missing[0]} in {', '.join(header) or 'an empty line'}"
-            )
-        for row in reader:
-            if None in row or None in row.values():
-                raise DataError(
-                    f"{path}, line {reader.line_num}: expected {len(header)} values as in the header; "
-                    "a text with commas must stand in double quotes"
-                )
-            yield reader.line_num, row
-    except csv.Error as error:
-        first = reader.line_num + 1  # of the row that cannot be read
-        raise DataError(f"{path}, line {first}: expected CSV, found {error}") from None
-
-
-def _json_rows(path: Path, file: TextIO) -> Iterator[Row]:
-    for number, line in enumerate(file, 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise DataError(f"{path}, line {number}: expected a JSON object, found {error}") from None
-        if not isinstance(row, dict):
-            raise DataError(f"{path}, line {number}: expected a JSON object, found {line.strip()[:80]}")
-        yield number, row
-
-
 def _review(path: Path, row: Row) -> RawReview:
     line, values = row
-    where = f"{path}, line {line}"
-    return RawReview(
-        user=_name(where, "user", values),
-        item=_name(where, "item", values),
-        rating=_number(where, "rating", values),
-        text=_clean(_text(where, "text", values)),
-        time=int(_number(where, "time", values)) if values.get("time") not in (None, "") else None,
-        title=" ".join(_clean(_text(where, "title", {"title": "", **_given(values)})).split()),
-    )
+    try:
+        return RawReview(
+            user=name_in(values, "user"),
+            item=name_in(values, "item"),
+            rating=number_in(values, "rating"),
+            text=_clean(text_in(values, "text")),
+            time=time_in(values),
+            title=" ".join(_clean(text_in({"title": "", **_given(values)}, "title")).split()),
+        )
+    except ValueError as error:
+        raise DataError(f"{path}, line {line}: {error}") from None
 
 
 def _given(values: Mapping[str, object]) -> dict[str, object]:
@@ -114,29 +74,3 @@ def _given(values: Mapping[str, object]) -> dict[str, object]:
 
 def _clean(text: str) -> str:
     return html.unescape(BREAK.sub("\n", text))
-
-
-def _text(where: str, name: str, values: Mapping[str, object]) -> str:
-    value = values.get(name)
-    if not isinstance(value, str):
-        raise DataError(f"{where}: {name} must be a text, found {value!r}")
-    return value
-
-
-def _name(where: str, name: str, values: Mapping[str, object]) -> str:
-    value = values.get(name)
-    found = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
-    if not found or not found.isprintable():
-        raise DataError(f"{where}: {name} must be a name on one line, found {value!r}")
-    return found
-
-
-def _number(where: str, name: str, values: Mapping[str, object]) -> float:
-    value = values.get(name)
-    try:
-        number = float(value) if isinstance(value, str | int | float) else math.nan
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number) or isinstance(value, bool):
-        raise DataError(f"{where}: {name} must be a number, found {value!r}")
-    return number

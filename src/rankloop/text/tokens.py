@@ -16,9 +16,9 @@ from rankloop.text.tagger import part_of_speech
 ABBREVIATIONS = ("mr", "mrs", "ms", "dr", "st", "vs", "e.g", "i.e", "approx")
 BOUNDARY = re.compile(
     r"""
-      [.!?]+["')\]”’]*(?=\s|$)                    # the end of a sentence, also of a quoted one
-    | [.!?]+(?=[A-Z][a-z])                        # a blank was forgotten
-    | \n+
+      (?<![.!?])[.!?]++(?:["')\]”’]*+(?=\s|$)     # the end of a sentence, also of a quoted one
+    | (?=[A-Z][a-z]))                             # a blank was forgotten
+    | \n++
     """,
     re.VERBOSE,
 )

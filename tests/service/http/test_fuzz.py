@@ -16,6 +16,7 @@ from rankloop.service import RankerSettings, RankingService
 from rankloop.service.http import AppContext, Keys, create_app
 from rankloop.store import MemoryStore, SqliteStore, Store, write
 from tests.service.http.serving import PATIENT, Live, alive, click, request
+from tests.service.recommending.shop import saved
 
 FEW = settings(
     max_examples=12,
@@ -31,6 +32,7 @@ KEYS, SHOWN = Keys.fresh()
 def some_service(store: Store | None = None) -> RankingService:
     service = RankingService(store or MemoryStore())
     service.create("default", RankerSettings(max_candidates=50, max_features=20))
+    service.feed("default", saved())
     return service
 
 

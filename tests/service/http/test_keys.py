@@ -39,6 +39,14 @@ ADMIN = [
     ("GET", "/v1/stream"),
     ("GET", "/v1/settled/q"),
     ("GET", "/v1/lists"),
+    ("GET", "/v1/recommenders"),
+]
+RANK = [
+    ("POST", "/v1/rank"),
+    ("POST", "/v1/recommend"),
+    ("POST", "/v1/interview"),
+    ("GET", "/v1/reasons/q"),
+    ("GET", "/metrics"),
 ]
 OPEN = {"/v1/health", "/v1/openapi.json", "/rankloop.js"}
 
@@ -54,8 +62,8 @@ def test_every_route_that_changes_or_reveals_needs_the_admin_key() -> None:
             (method, path.replace("/q", "/{query_id}").replace("/default/", "/{ranker}/"))
             for method, path in named
         }
-        others = {("POST", "/v1/rank"), ("POST", "/v1/events"), ("GET", "/metrics"), ("GET", "/v1/health")}
-        assert listed == patterns | others
+        others = {(method, path.replace("/q", "/{query_id}")) for method, path in RANK}
+        assert listed == patterns | others | {("POST", "/v1/events"), ("GET", "/v1/health")}
         before = len(service.store.records)  # type: ignore[attr-defined]
         for method, path in ADMIN:
             assert live["none"].request(method, path).status_code == 401, path
@@ -64,6 +72,15 @@ def test_every_route_that_changes_or_reveals_needs_the_admin_key() -> None:
             assert refused.status_code == 403, path
             assert refused.json() == {"error": "this needs the admin key, found the rank key"}
         assert len(service.store.records) == before  # type: ignore[attr-defined]
+
+
+def test_lists_and_their_reasons_need_the_rank_key() -> None:
+    with alive(RankingService(MemoryStore())) as live:
+        for method, path in RANK:
+            assert live["none"].request(method, path).status_code == 401, path
+            refused = live["page"].request(method, path)
+            assert refused.status_code == 403, path
+            assert refused.json() == {"error": "this needs the rank key, found the page key"}
 
 
 def test_each_key_opens_what_it_should() -> None:

@@ -36,7 +36,13 @@ def wider(policy: Policy, width: int) -> Policy:
 
 @pytest.mark.parametrize(
     "policy",
-    [PairRank(), PairRank(certainty=Theory()), PairRank(update="exact"), PDGD(), RankNet(learning_rate=0.1)],
+    [
+        PairRank(),
+        PairRank(certainty=Theory(longest_weights=1.0, longest_difference=1.0)),
+        PairRank(update="exact"),
+        PDGD(),
+        RankNet(learning_rate=0.1),
+    ],
     ids=repr,
 )
 def test_a_wider_policy_is_one_for_which_the_new_features_were_always_0(policy: Policy) -> None:

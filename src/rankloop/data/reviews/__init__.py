@@ -3,6 +3,7 @@
 from rankloop.data.reviews.catalogue import load_reviews
 from rankloop.data.reviews.shop import Shop
 from rankloop.data.reviews.splits import Parts, by_share, by_time, joined, newcomers
+from rankloop.data.reviews.summary import ReviewSummary, summary
 from rankloop.data.reviews.tables import read_reviews, write_reviews
 from rankloop.data.reviews.tidy import last_of_each, scaled_ratings
 from rankloop.data.reviews.titles import with_titles
@@ -10,6 +11,7 @@ from rankloop.data.reviews.tuples import read_cellphones, read_instruments
 
 __all__ = [
     "Parts",
+    "ReviewSummary",
     "Shop",
     "by_share",
     "by_time",
@@ -21,6 +23,7 @@ __all__ = [
     "read_instruments",
     "read_reviews",
     "scaled_ratings",
+    "summary",
     "with_titles",
     "write_reviews",
 ]

@@ -72,7 +72,13 @@ def joined(first: Reviews, second: Reviews) -> Reviews:
     """
     mentions = (
         np.concatenate([getattr(first.mentions, name), getattr(second.mentions, name) + shift])
-        for name, shift in (("review", len(first)), ("feature", 0), ("sentiment", 0), ("word", 0))
+        for name, shift in (
+            ("review", len(first)),
+            ("feature", 0),
+            ("sentiment", 0),
+            ("word", 0),
+            ("sentence", 0),
+        )
     )
     user, item, rating = (
         np.concatenate([getattr(first, name), getattr(second, name)]) for name in ("user", "item", "rating")

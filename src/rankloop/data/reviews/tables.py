@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -13,7 +12,8 @@ import numpy as np
 from rankloop.data.lines import read_lines
 from rankloop.data.reviews.tidy import last_of_each, scaled_ratings
 from rankloop.data.reviews.titles import with_titles
-from rankloop.reviews import NO_WORD, Mentions, Reviews
+from rankloop.data.rows import Row, name_in, number_in, table_rows, text_in, time_in
+from rankloop.reviews import NO_SENTENCE, NO_WORD, Mentions, Reviews
 from rankloop.types import DataError
 
 REQUIRED = ("user", "item", "rating")
@@ -23,8 +23,8 @@ def read_reviews(path: str | Path, *, scale: tuple[float, float] = (1, 5), least
     r"""Read reviews from a CSV file with a header, or from JSON lines; plain, gzip or xz.
 
     Mentions are `feature:sentiment` or `feature:sentiment:word`, with blanks between them, sentiment 1 or
-    -1; in JSON they may also be lists. Ratings of another `scale` are mapped to 1 ... 5. Words of at least
-    so many titles become attributes.
+    -1; in JSON they may also be lists, with the `sentences` they are from. Ratings of another `scale` are
+    mapped to 1 ... 5. Words of at least so many titles become attributes.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "reviews.csv"
@@ -34,7 +34,7 @@ def read_reviews(path: str | Path, *, scale: tuple[float, float] = (1, 5), least
     (('anna', 'ben'), ('fit', 'colour'), [1, -1, 1])
     """
     path = Path(path)
-    rows = list(_rows(path))
+    rows = list(table_rows(path, _lines(path), required=REQUIRED))
     if not rows:
         raise DataError(f"{path}: expected lines of {','.join(REQUIRED)} ..., found none")
     return _reviews(path, rows, scale, least)
@@ -43,12 +43,14 @@ def read_reviews(path: str | Path, *, scale: tuple[float, float] = (1, 5), least
 def write_reviews(reviews: Reviews, path: str | Path) -> None:
     """Write reviews as JSON lines, which `read_reviews` reads."""
     mentions: dict[int, list[list[Any]]] = {}
+    sentences: dict[int, list[str]] = {}
     said = reviews.mentions
-    for row, feature, sentiment, word in zip(
-        *(each.tolist() for each in (said.review, said.feature, said.sentiment, said.word)), strict=True
-    ):
+    columns = (said.review, said.feature, said.sentiment, said.word, said.sentence)
+    for row, feature, sentiment, word, sentence in zip(*(each.tolist() for each in columns), strict=True):
         named = [reviews.words[word]] if word != NO_WORD else []
         mentions.setdefault(row, []).append([reviews.features[feature], sentiment, *named])
+        text = reviews.sentences[sentence] if sentence != NO_SENTENCE else ""
+        sentences.setdefault(row, []).append(text)
     with Path(path).open("w", encoding="utf-8") as file:
         for row in range(len(reviews)):
             item = int(reviews.item[row])
@@ -59,21 +61,21 @@ def write_reviews(reviews: Reviews, path: str | Path) -> None:
                 **({} if reviews.time is None else {"time": int(reviews.time[row])}),
                 **({"title": reviews.titles[item]} if reviews.titles else {}),
                 "mentions": mentions.get(row, []),
+                **({"sentences": sentences.get(row, [])} if reviews.sentences else {}),
             }
             file.write(json.dumps(line) + "\n")
 
 
-def _reviews(
-    path: Path, rows: list[tuple[int, Mapping[str, Any]]], scale: tuple[float, float], least: int
-) -> Reviews:
+def _reviews(path: Path, rows: list[Row], scale: tuple[float, float], least: int) -> Reviews:
     """Number the names in the order in which they appear."""
     users: dict[str, int] = {}
     items: dict[str, int] = {}
     features: dict[str, int] = {}
     words: dict[str, int] = {}
+    sentences: dict[str, int] = {}
     cells = [_checked(path, line, row) for line, row in rows]
-    user = np.array([users.setdefault(str(row["user"]), len(users)) for row in cells])
-    item = np.array([items.setdefault(str(row["item"]), len(items)) for row in cells])
+    user = np.array([users.setdefault(row["user"], len(users)) for row in cells])
+    item = np.array([items.setdefault(row["item"], len(items)) for row in cells])
     time = np.array([row["time"] for row in cells]) if all("time" in row for row in cells) else None
     said = [
         (
@@ -81,12 +83,13 @@ def _reviews(
             features.setdefault(feature, len(features)),
             sentiment,
             words.setdefault(word, len(words)) if word else NO_WORD,
+            sentences.setdefault(sentence, len(sentences)) if sentence else NO_SENTENCE,
         )
         for number, row in enumerate(cells)
-        for feature, sentiment, word in row["mentions"]
+        for (feature, sentiment, word), sentence in zip(row["mentions"], row["sentences"], strict=True)
     ]
     keep = last_of_each(user, item, time)
-    mentions = np.array(said, np.int64).reshape(-1, 4).T
+    mentions = np.array(said, np.int64).reshape(-1, 5).T
     mentions = mentions[:, keep[mentions[0]]]
     mentions[0] = (np.cumsum(keep) - 1)[mentions[0]]
     reviews = Reviews(
@@ -99,8 +102,9 @@ def _reviews(
         mentions=Mentions(*mentions),
         features=tuple(features),
         words=tuple(words),
+        sentences=tuple(sentences),
     )
-    titles = {str(row["item"]): str(row["title"]) for row in cells if row.get("title")}
+    titles = {row["item"]: row["title"] for row in cells if row["title"]}
     return (
         with_titles(reviews, [titles.get(name, name) for name in items], least=least) if titles else reviews
     )
@@ -111,45 +115,45 @@ def _checked(path: Path, line: int, row: Mapping[str, Any]) -> dict[str, Any]:
     if missing := [name for name in REQUIRED if row.get(name) in (None, "")]:
         raise DataError(f"{where}: expected {', '.join(REQUIRED)}, found no {missing[0]}")
     try:
-        numbers = {"rating": float(row["rating"])}
-        if row.get("time") not in (None, ""):
-            numbers["time"] = int(float(row["time"]))
-        return {**row, **numbers, "mentions": list(_mentions(row.get("mentions") or ()))}
+        time, said = time_in(row), list(_mentions(row.get("mentions") or ()))
+        return {
+            "user": name_in(row, "user"),
+            "item": name_in(row, "item"),
+            "rating": number_in(row, "rating"),
+            "title": " ".join(text_in(row, "title").split()) if row.get("title") else "",
+            "mentions": said,
+            "sentences": _sentences(row.get("sentences"), len(said)),
+            **({} if time is None else {"time": time}),
+        }
     except (TypeError, ValueError) as error:
-        raise DataError(f"{where}: expected numbers and mentions such as fit:1, found {error}") from None
+        raise DataError(f"{where}: expected numbers and mentions such as fit:1; {error}") from None
 
 
 def _mentions(said: str | Iterable[Any]) -> Iterator[tuple[str, int, str]]:
-    parts = (each.split(":") for each in said.split()) if isinstance(said, str) else map(list, said)
+    parts = (each.split(":") for each in said.split()) if isinstance(said, str) else map(_cells, said)
     for part in parts:
-        if len(part) not in (2, 3) or int(part[1]) not in (-1, 1):
-            raise ValueError(f"the mention {':'.join(map(str, part))!r}")
+        if len(part) not in (2, 3) or not part[0] or part[1] not in (-1, 1, "-1", "1", "+1"):
+            raise ValueError(f"found the mention {':'.join(map(str, part))!r}")
         yield str(part[0]), int(part[1]), str(part[2]) if len(part) == 3 else ""
 
 
-def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    lines = (line.decode("utf-8") for chunk in read_lines(path) for line in chunk.content)
-    first = next(lines, "")
-    if first.lstrip().startswith("{"):
-        yield from _json_rows(path, [first, *lines])
-        return
-    header = next(csv.reader([first]), [])
-    if missing := [name for name in REQUIRED if name not in header]:
-        raise DataError(
-            f"{path}: expected a header with {', '.join(REQUIRED)}, found no {missing[0]} in {header}"
-        )
-    reader = csv.DictReader(lines, fieldnames=header)
-    yield from ((reader.line_num + 1, row) for row in reader)
+def _cells(mention: Any) -> list[Any]:
+    return mention.split(":") if isinstance(mention, str) else list(mention)
 
 
-def _json_rows(path: Path, lines: list[str]) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise DataError(f"{path}, line {number}: expected a JSON object, found {error}") from None
-        if not isinstance(row, dict):
-            raise DataError(f"{path}, line {number}: expected a JSON object, found {line.strip()!r}")
-        yield number, row
+def _sentences(said: Any, count: int) -> list[str]:
+    """The sentence of every mention, if they are given; else empty ones."""
+    if not said:
+        return [""] * count
+    if not (isinstance(said, list) and len(said) == count):
+        raise ValueError(f"found sentences that are not one for each of {count} mentions")
+    return [text_in({"sentence": each}, "sentence") for each in said]
+
+
+def _lines(path: Path) -> Iterator[str]:
+    for chunk in read_lines(path):
+        for number, line in enumerate(chunk.content, chunk.first):
+            try:
+                yield line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                raise chunk.error(number, expected="text in UTF-8", found=str(error)) from None

@@ -44,9 +44,9 @@ def with_titles(reviews: Reviews, titles: Sequence[str], *, least: int = 5) -> R
 
 
 def title_words(title: str) -> set[str]:
-    """The words of a title that may tell something, in small letters.
+    """The words of a title that may tell something, in small letters of any alphabet.
 
     >>> sorted(title_words("Case for the iPhone&reg; 5"))
     ['5', 'case', 'iphone']
     """
-    return set(re.findall(r"[a-z0-9]+", html.unescape(title).lower())) - STOP_WORDS
+    return set(re.findall(r"[^\W_]+", html.unescape(title).lower())) - STOP_WORDS

@@ -9,9 +9,11 @@ from rankloop.experiments.suites import (
     explicit,
     fair,
     neural,
+    pair_theory,
     pairrank,
     pepairrank,
     recommend,
+    running_time,
     theory,
     topk,
 )
@@ -41,9 +43,11 @@ PICTURES: Mapping[str, Picture] = {**neural.PICTURES}
 TABLES: Mapping[str, ComputedTable] = {
     **topk.TABLES,
     **theory.TABLES,
+    **pair_theory.TABLES,
     **fair.TABLES,
     **ads.TABLES,
     **recommend.TABLES,
+    **running_time.TABLES,
 }
 
 __all__ = [

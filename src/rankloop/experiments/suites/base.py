@@ -94,8 +94,26 @@ class Picture:
     data: str = "synthetic:nonlinear"
 
     def write(self, dataset: Dataset, folder: Path, name: str) -> list[Path]:
-        """Draw the training queries; the PNG and the SVG."""
-        return write_chart(self.draw(dataset.train, np.random.default_rng(0)), folder, name)
+        """Draw all queries of the data, those for training and the others; the PNG and the SVG."""
+        return write_chart(self.draw(whole(dataset), np.random.default_rng(0)), folder, name)
+
+
+def whole(dataset: Dataset) -> QuerySet:
+    """All parts of a dataset as one set of queries, without what only some of them have.
+
+    >>> world = load("synthetic:linear:queries=15,test_queries=5")
+    >>> len(whole(world))
+    20
+    """
+    parts = dataset.parts
+    starts = np.cumsum([0, *(len(part.features) for part in parts)])
+    offsets = [part.offsets[1:] + start for part, start in zip(parts, starts, strict=False)]
+    return QuerySet(
+        np.concatenate([part.features for part in parts]),
+        np.concatenate([np.zeros(1, dtype=np.int64), *offsets]),
+        np.concatenate([part.relevance for part in parts]),
+        [name for part in parts for name in part.ids],
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

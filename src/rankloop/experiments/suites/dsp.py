@@ -6,6 +6,7 @@ SIGIR 2019.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from rankloop.experiments.simulation.probes import CosineToOffline, Probe
@@ -13,36 +14,46 @@ from rankloop.experiments.suites.base import Suite, preset_users
 
 SPACE = "projection=document-space"
 TRUE = "projection=true-document-space"
+STEPS = ("", "step=0.1,")  # our default, 0.01, which the paper's numbers fit, and the step that it prints
+
+
+def variants(*kinds: str, ways: Sequence[str]) -> tuple[str, ...]:
+    """Policies with both steps, each in several ways to project.
+
+    >>> variants("mgd", ways=("", SPACE))
+    ('mgd', 'mgd:projection=document-space', 'mgd:step=0.1', 'mgd:step=0.1,projection=document-space')
+    """
+    texts = (f"{kind}:{step}{way}" for kind in kinds for step in STEPS for way in ways)
+    return tuple(text.rstrip(":,") for text in texts)
 
 
 def projected(*kinds: str) -> tuple[str, ...]:
     """Policies as they are, with the paper's projection, and with that of the authors' code.
 
-    >>> projected("mgd")
+    >>> projected("mgd")[:3]
     ('mgd', 'mgd:projection=document-space', 'mgd:projection=document-space(unit=True)')
     """
-    return tuple(f"{kind}{way}" for kind in kinds for way in ("", f":{SPACE}", f":{SPACE}(unit=True)"))
+    return variants(*kinds, ways=("", SPACE, f"{SPACE}(unit=True)"))
 
 
 EVERYTHING = projected("dbgd", "mgd", "nsgd")
-TRUSTING = (  # between its own direction and the projected one
-    "mgd",
-    *(f"mgd:{SPACE}(trust={trust}{unit})" for trust in (0.25, 0.5, 0.75, 1.0) for unit in ("", ",unit=True")),
+TRUST = [(trust, unit) for trust in (0.25, 0.5, 0.75, 1.0) for unit in ("", ",unit=True")]
+TRUSTING = variants(  # between its own direction and the projected one
+    "mgd", ways=("", *(f"{SPACE}(trust={trust}{unit})" for trust, unit in TRUST))
 )
-KNOWING = tuple(  # some guess what was examined, some know it
-    f"{kind}{way}" for kind in ("dbgd", "mgd") for way in ("", f":{SPACE}", f":{TRUE}")
-)
-LOOKING_FURTHER = ("mgd", *(f"mgd:{SPACE}({k})" for k in range(8)))  # after the last click
-LOOKING_BACK = ("mgd", *(f"mgd:{SPACE}(recent={recent})" for recent in (0, 5, 10, 20, 30)))
+KNOWING = variants("dbgd", "mgd", ways=("", SPACE, TRUE))  # some guess what was examined, some know it
+LOOKING_FURTHER = variants("mgd", ways=("", *(f"{SPACE}({k})" for k in range(8))))  # after the last click
+LOOKING_BACK = variants("mgd", ways=("", *(f"{SPACE}(recent={recent})" for recent in (0, 5, 10, 20, 30))))
 
 
 def plain(policies: Sequence[str]) -> dict[str, str]:
-    """For every policy with a setting, the one without.
+    """For every policy with a projection, the one without.
 
-    >>> plain(projected("mgd"))["mgd:projection=document-space"]
-    'mgd'
+    >>> plain(projected("mgd"))["mgd:step=0.1,projection=document-space"]
+    'mgd:step=0.1'
     """
-    return {name: name.partition(":")[0] for name in policies if ":" in name}
+    without = {name: re.sub("[:,]projection=.*", "", name) for name in policies}
+    return {name: other for name, other in without.items() if name != other}
 
 
 def suite(

@@ -2,7 +2,7 @@
 
 Jia, Wang: Learning neural ranking models online from implicit user feedback. WWW 2022 (`neural/...`).
 Jia: Toward reliable decision-making in information systems. PhD thesis, University of Virginia 2022
-(`p2neurrank/...`).
+(`p2neurrank/...`, and `neural/fig2.3` to `fig2.5`).
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from itertools import pairwise
 
 from rankloop.experiments.analysis.nonlinearity import linear_view
 from rankloop.experiments.simulation.probes import CertainPairs
+from rankloop.experiments.suites.as_printed import SMALL, algorithm_2
 from rankloop.experiments.suites.base import Picture, Suite, preset_users
 
-SMALL = "scorer=mlp((16,16))"
 AS_IN_THESIS = f"{SMALL},networks=0,variance=0.1"
 EXACT = "training=exact(20)"
 MUCH = "training=replay-memory(63,repeats=1000,steps=10),learning_rate=5e-4"
@@ -37,8 +37,8 @@ RIVALS = (  # they, the baselines of the papers with a network, and the same wit
     "dbgd",
 )
 
-# by what was learned, the best first, each against the next
-PAPERS_ORDER = (
+# by what was learned, the best first, each against the next; put together from several figures
+JOINT_ORDER = (
     "p2neurrank",
     "ollambdarank:covariance=diagonal",
     "olranknet:covariance=diagonal",
@@ -67,51 +67,57 @@ SCHEDULES = {
 
 
 def ensembles(variance: float) -> tuple[str, ...]:
-    """Few and many rankers with noise of one size."""
-    return tuple(f"p2neurrank:rankers={n},variance={variance}" for n in (1, 2, 5, 10))
+    """Few and many rankers with noise of one size: ours, and by Algorithm 2 of the thesis."""
+    ours = (f"p2neurrank:rankers={n},variance={variance}" for n in (1, 2, 5, 10))
+    return (*ours, *(algorithm_2(n, variance) for n in (1, 2, 5, 10)))
 
 
 USERS = preset_users("click")
 PERFECT = {"perfect": USERS["perfect"]}
 
-PICTURES: Mapping[str, Picture] = {
-    "neural/fig3": Picture(
-        title="Could a linear ranker tell the grades apart?",
-        paper="In the plane that separates the grades of MSLR-WEB10K and Yahoo best, they lie on top of each "
-        "other: a linear model does not suffice.",
-        draw=linear_view,
-    ),
-}
+LINEAR_VIEW = Picture(
+    title="Could a linear ranker tell the grades apart?",
+    paper="In the plane that separates the grades of MSLR-WEB10K and Yahoo best, they lie on top of each "
+    "other: a linear model does not suffice.",
+    draw=linear_view,
+)
+PICTURES: Mapping[str, Picture] = {"neural/fig3": LINEAR_VIEW, "neural/fig2.3": LINEAR_VIEW}
+
+LEARNED = Suite(
+    title="Do networks learn a better ranking from clicks than linear rankers?",
+    about=("offline nDCG@10",),
+    paper="olRankNet and olLambdaRank start worse than PairRank and end a little ahead of it, "
+    "olLambdaRank further, under all users; PDGD follows, and DBGD, linear or with a network, is last.",
+    policies=(*RIVALS, *SKYLINES),
+    users=USERS,
+    against=dict(pairwise(JOINT_ORDER)),
+)
+SEEN = Suite(
+    title="What do users see while networks learn?",
+    about=("cumulative nDCG@10",),
+    paper="olRankNet and olLambdaRank are ahead of all baselines, olLambdaRank by little; PDGD gives "
+    "users less, above all with a network and under navigational and informational users; DBGD is last.",
+    policies=(*RIVALS, *SKYLINES),
+    users=USERS,
+)
 
 SUITES: Mapping[str, Suite] = {
-    "neural/fig4": Suite(
-        title="Do networks learn a better ranking from clicks than linear rankers?",
-        about=("offline nDCG@10",),
-        paper="olRankNet and olLambdaRank start worse than PairRank and end a little ahead of it, "
-        "olLambdaRank further, under all users; PDGD follows, and DBGD, linear or with a network, is last.",
-        policies=(*RIVALS, *SKYLINES),
-        users=USERS,
-        against=dict(pairwise(PAPERS_ORDER)),
-    ),
+    "neural/fig4": LEARNED,
+    "neural/fig2.4": LEARNED,
     "neural/order": Suite(
-        title="Does the papers' order of policies hold from one world to the next?",
+        title="Does the order that the papers' figures amount to hold from one world to the next?",
         about=("offline nDCG@10",),
-        paper="No figure, but what the figures amount to by what was learned: P²NeurRank, olLambdaRank and "
-        "olRankNet (both with the diagonal of their matrix), PairRank, PDGD, DBGD.",
-        policies=PAPERS_ORDER,
+        paper="No figure has them all. By what was learned, one has olLambdaRank, olRankNet (both with the "
+        "diagonal of their matrix), PairRank, PDGD, DBGD; another puts P²NeurRank above olRankNet. None "
+        "compares P²NeurRank with olLambdaRank.",
+        policies=JOINT_ORDER,
         users=USERS,
-        against=dict(pairwise(PAPERS_ORDER)),
+        against=dict(pairwise(JOINT_ORDER)),
         data=(NEW_WORLDS,),
         seeds=1,
     ),
-    "neural/fig5": Suite(
-        title="What do users see while networks learn?",
-        about=("cumulative nDCG@10",),
-        paper="olRankNet and olLambdaRank are ahead of all baselines, olLambdaRank by little; PDGD gives "
-        "users less, above all with a network and under navigational and informational users; DBGD is last.",
-        policies=(*RIVALS, *SKYLINES),
-        users=USERS,
-    ),
+    "neural/fig5": SEEN,
+    "neural/fig2.5": SEEN,
     "neural/fig6": Suite(
         title="How much of the top 10 is settled?",
         about=("certain pairs in the top 10",),
@@ -139,7 +145,7 @@ SUITES: Mapping[str, Suite] = {
         "epsilon-greedy, DBGD, MGD and PDGD with networks; two rankers are enough.",
         policies=(*RIVALS, "p2neurrank:rankers=5", "mgd:scorer=mlp"),
         users=USERS,
-        against=dict(pairwise(PAPERS_ORDER)),
+        against=dict(pairwise(JOINT_ORDER)),
     ),
     "p2neurrank/fig2.11": Suite(
         title="What does it cost to know only the diagonal of the matrix?",
@@ -155,6 +161,8 @@ SUITES: Mapping[str, Suite] = {
         paper="With a variance of 0.1, two rankers are better than five or ten.",
         policies=ensembles(0.1),
         users=USERS,
+        rounds=1000,
+        seeds=3,
     ),
     "p2neurrank/fig2.13": Suite(
         title="How many rankers are needed with little noise?",
@@ -162,5 +170,7 @@ SUITES: Mapping[str, Suite] = {
         paper="With a variance of 0.01, ten rankers are better than fewer.",
         policies=ensembles(0.01),
         users=USERS,
+        rounds=1000,
+        seeds=3,
     ),
 }

@@ -1,6 +1,8 @@
-"""The figures of the PairRank paper.
+"""The figures of the PairRank paper, and those of the thesis that are the same.
 
-Jia, Wang, Guo, Wang: PairRank: online pairwise learning to rank by divide-and-conquer. WWW 2021.
+Jia, Wang, Guo, Wang: PairRank: online pairwise learning to rank by divide-and-conquer. WWW 2021 (`fig3` to
+`fig7`). Jia: Toward reliable decision-making in information systems. PhD thesis, University of Virginia 2022
+(`fig2.6` and `fig2.7`).
 """
 
 from __future__ import annotations
@@ -14,15 +16,19 @@ from rankloop.experiments.simulation.probes import (
     CertainPairs,
     CosineToOffline,
     RegretBound,
+    UncertainPairs,
 )
+from rankloop.experiments.suites.as_printed import PAIRRANK, RANDOM_PAIRRANK
 from rankloop.experiments.suites.base import Suite, preset_users
 from rankloop.experiments.suites.classic import BASELINES
 
+PAPERS = (PAIRRANK, RANDOM_PAIRRANK)  # criterion, λ, pairs and update as printed
 PAIRRANKS = (
     "pairrank",
     "pairrank:exploration=random",
-    "pairrank:certainty=width(0.1)",  # the paper's widths
+    "pairrank:certainty=width(0.1)",  # the paper's criterion with our prior
     "pairrank:certainty=width(0.01)",
+    *PAPERS,
 )
 RIVALS = (  # with all the widths that the paper tries, against every baseline of the paper
     *PAIRRANKS,
@@ -31,12 +37,33 @@ RIVALS = (  # with all the widths that the paper tries, against every baseline o
     "pairrank:exploration=random,certainty=width(0.01)",
     *BASELINES,
 )
-LINEAR = ("pairrank", "pairrank:exploration=random", "pepairrank", *BASELINES)
+LINEAR = ("pairrank", "pairrank:exploration=random", *PAPERS, "pepairrank", *BASELINES)
 CERTAIN = (*PAIRRANKS, "pepairrank")  # those that know certain orders
 OFFLINE = "offline-ranknet:scorer=linear,learning_rate=0.01"  # taught by the labels, a line of Figure 3
 
 USERS = preset_users("click")
 SMOOTH = 25  # checkpoints: with 5000 rounds, means over 200 of them, as in the paper
+
+BLOCK_SIZES = Suite(
+    title="How many documents may still be shown at ranks 1, 5 and 10?",
+    about=("block size at rank 1", "block size at rank 5", "block size at rank 10"),
+    paper="After some hundred rounds the blocks at the top hold one document; those at rank 10 shrink "
+    "more slowly, and all more slowly under navigational users, who click least.",
+    policies=PAIRRANKS,
+    users=USERS,
+    probes={"block-size:every=1": BlockSizes(every=1)},
+    checkpoints=SMOOTH,
+)
+BLOCKS_OF_LISTS = Suite(
+    title="Where in the list is the order still open, and into how many blocks does it fall?",
+    about=("block size by position", "blocks"),
+    paper="Blocks are small at the top and at the bottom and large in the middle, at all times (7a, for "
+    "informational users). The number of blocks grows, slowest under navigational users (7b).",
+    policies=("pairrank", PAIRRANK),
+    users=USERS,
+    probes={"blocks:every=1": Blocks(every=1), "block-size-by-position": BlockSizeByPosition()},
+    checkpoints=SMOOTH,
+)
 
 SUITES: Mapping[str, Suite] = {
     "pairrank/fig3": Suite(
@@ -66,26 +93,10 @@ SUITES: Mapping[str, Suite] = {
         users=USERS,
         probes={"cosine": CosineToOffline()},
     ),
-    "pairrank/fig6": Suite(
-        title="How many documents may still be shown at ranks 1, 5 and 10?",
-        about=("block size at rank 1", "block size at rank 5", "block size at rank 10"),
-        paper="After some hundred rounds the blocks at the top hold one document; those at rank 10 shrink "
-        "more slowly, and all more slowly under navigational users, who click least.",
-        policies=PAIRRANKS,
-        users=USERS,
-        probes={"block-size:every=1": BlockSizes(every=1)},
-        checkpoints=SMOOTH,
-    ),
-    "pairrank/fig7": Suite(
-        title="Where in the list is the order still open, and into how many blocks does it fall?",
-        about=("block size by position", "blocks"),
-        paper="Blocks are small at the top and at the bottom and large in the middle, at all times (7a, for "
-        "informational users). The number of blocks grows, slowest under navigational users (7b).",
-        policies=("pairrank",),
-        users=USERS,
-        probes={"blocks:every=1": Blocks(every=1), "block-size-by-position": BlockSizeByPosition()},
-        checkpoints=SMOOTH,
-    ),
+    "pairrank/fig6": BLOCK_SIZES,
+    "pairrank/fig2.6": BLOCK_SIZES,
+    "pairrank/fig7": BLOCKS_OF_LISTS,
+    "pairrank/fig2.7": BLOCKS_OF_LISTS,
     "pairrank/certain": Suite(
         title="How much of the top 10 is settled?",
         about=("certain pairs in the top 10",),
@@ -97,12 +108,18 @@ SUITES: Mapping[str, Suite] = {
         checkpoints=SMOOTH,
     ),
     "pairrank/regret": Suite(
-        title="How far is the regret from its bound?",
-        about=("pairwise regret", "bound on pairwise regret"),
-        paper="No figure: Equation 2 bounds the regret of a round with N uncertain pairs by N(N+1)/2, and "
-        "Theorem 1 says that the sum grows as the fourth power of the logarithm of the rounds.",
+        title="How far is the regret from its bounds?",
+        about=(
+            "pairwise regret",
+            "bound on pairwise regret",
+            "bound on pairwise regret by block",
+            "uncertain pairs",
+        ),
+        paper="No figure: Equation 2 bounds the regret of a round by N(N+1)/2, summed over blocks with N "
+        "uncertain pairs each, and by that of all together; Theorem 1 says that regret grows as the fourth "
+        "power of the logarithm of the rounds.",
         policies=CERTAIN,
         users=USERS,
-        probes={"regret-bound": RegretBound()},
+        probes={"regret-bound": RegretBound(), "uncertain:every=1": UncertainPairs(every=1)},
     ),
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from rankloop.experiments.suites.as_printed import DIAGONAL_PAIRRANK, PAIRRANK, pepairrank
 from rankloop.experiments.suites.base import Suite, preset_users
 
 LINEAR = (  # few or several rankers with more or less noise, and what they are compared with
@@ -17,6 +18,9 @@ LINEAR = (  # few or several rankers with more or less noise, and what they are 
     "pairrank",
     "pairrank:certainty=width(0.1)",
     "pairrank:certainty=diagonal(0.1)",
+    *(pepairrank(rankers, 0.1) for rankers in (2, 5)),  # these four as printed
+    PAIRRANK,
+    DIAGONAL_PAIRRANK,
     "pdgd",
     "dbgd",
     "epsilon-greedy",

@@ -19,11 +19,26 @@ from rankloop.service.http.context import AppContext
 from rankloop.service.http.decoding import StrictRequest
 from rankloop.service.http.errors import HANDLERS
 from rankloop.service.http.fast_path import FastPath
-from rankloop.service.http.routes import audit, beacon, events, exposure, models, monitoring, rank, rankers
+from rankloop.service.http.routes import (
+    audit,
+    beacon,
+    events,
+    exposure,
+    models,
+    monitoring,
+    rank,
+    rankers,
+    recommend,
+    trials,
+)
 
 ROUTES: list[Any] = [
     rank.rank,
     events.events,
+    recommend.recommend,
+    recommend.reasons,
+    recommend.interview,
+    recommend.recommenders,
     audit.explain,
     audit.settled,
     audit.lists,
@@ -39,6 +54,10 @@ ROUTES: list[Any] = [
     rankers.configure,
     rankers.mode,
     rankers.set_mode,
+    trials.start,
+    trials.trials,
+    trials.trial,
+    trials.stop,
     exposure.exposure,
     exposure.exposure_csv,
     monitoring.health,
@@ -99,7 +118,7 @@ def described(context: AppContext) -> dict[str, Any]:
     config = OpenAPIConfig(
         title="rankloop",
         version=__version__,
-        description="Rankings that learn from clicks and experiment only where they are provably unsure.",
+        description="Rankings that learn from clicks and experiment only where they are unsure.",
         components=Components(security_schemes={"key": key}),
         security=[{"key": []}],
         use_handler_docstrings=True,

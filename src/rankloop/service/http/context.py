@@ -14,6 +14,7 @@ from rankloop.service.http.concurrency import FutureWaiter, WorkerPool
 from rankloop.service.http.keys import Keys
 from rankloop.service.http.prometheus import Metrics
 from rankloop.service.http.rank_executor import RankExecutor
+from rankloop.service.http.recommend_executor import RecommendExecutor
 from rankloop.service.http.settings import HttpSettings
 from rankloop.service.ids import random_id
 from rankloop.service.service import RankingService
@@ -44,6 +45,9 @@ class AppContext:
         threads, waiting = self.settings.threads, self.settings.waiting
         self.rank_workers = WorkerPool("rank", threads=threads, waiting=waiting)
         self.rank_executor = RankExecutor(
+            self.service, self.metrics, self.rank_workers, deadline=self.settings.deadline
+        )
+        self.recommend_executor = RecommendExecutor(
             self.service, self.metrics, self.rank_workers, deadline=self.settings.deadline
         )
         self.event_waiter = FutureWaiter(most=8 * waiting)

@@ -21,6 +21,7 @@ from rankloop.service.http.prometheus import Metrics
 from rankloop.service.learning.view import View
 from rankloop.service.service import RankingService
 from rankloop.service.serving.request import RankRequest
+from rankloop.service.serving.response import Provenance
 from rankloop.service.serving.serve import Draft
 from rankloop.store import StoreError
 
@@ -50,10 +51,7 @@ class RankExecutor:
         """
         draft = await self._in_time(request)
         self._service.publish(draft)
-        provenance = draft.response.provenance
-        self._metrics.lists(provenance.ranker, provenance.mode).inc()
-        if provenance.fallback:
-            self._metrics.fallbacks(provenance.ranker, kind_of(provenance.fallback)).inc()
+        count(self._metrics, draft.response.provenance)
         return draft.body
 
     async def _in_time(self, request: RankRequest) -> Draft:
@@ -65,15 +63,8 @@ class RankExecutor:
             return await self._workers.run(partial(self._timed, kind, request), seconds=self._deadline)
         except RequestError:
             raise
-        except TimeoutError:
-            reason = f"deadline: no list within {self._deadline * 1000:g} ms"
-        except Busy:
-            reason = "busy: too many lists at once"
-        except StoreError:
-            reason = "store: it cannot be written"
         except Exception as error:  # whatever it is, the caller gets a list
-            reason = f"{type(error).__name__}: the list could not be made"
-        return self._service.fall_back(request, reason)
+            return self._service.fall_back(request, reason_of(error, self._deadline))
 
     def _timed(self, kind: Kind, request: RankRequest) -> Draft:
         began = time.perf_counter()
@@ -105,6 +96,28 @@ def is_ours(policy: Policy) -> bool:
     True
     """
     return type(policy).__module__.startswith("rankloop.policies.")
+
+
+def count(metrics: Metrics, provenance: Provenance) -> None:
+    """Count a list that was shown, and whether it is a fallback."""
+    metrics.lists(provenance.ranker, provenance.mode).inc()
+    if provenance.fallback:
+        metrics.fallbacks(provenance.ranker, kind_of(provenance.fallback)).inc()
+
+
+def reason_of(error: Exception, deadline: float) -> str:
+    """Why a list could not be made, in words that say nothing about a user.
+
+    >>> reason_of(TimeoutError(), 0.1), reason_of(ValueError("Anna"), 0.1)
+    ('deadline: no list within 100 ms', 'ValueError: the list could not be made')
+    """
+    if isinstance(error, TimeoutError):
+        return f"deadline: no list within {deadline * 1000:g} ms"
+    if isinstance(error, Busy):
+        return "busy: too many lists at once"
+    if isinstance(error, StoreError):
+        return "store: it cannot be written"
+    return f"{type(error).__name__}: the list could not be made"
 
 
 def kind_of(reason: str) -> str:

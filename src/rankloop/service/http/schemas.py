@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
+from rankloop.recommend.interview import Answer
+from rankloop.service.recommending.request import MOST_EXCLUDED, MOST_ITEMS
 from rankloop.service.service import MOST_EVENTS
 from rankloop.service.serving.request import LONGEST_QUERY
 from rankloop.service.settings import Mode
@@ -16,6 +18,10 @@ Name = Annotated[
     Meta(pattern="^[A-Za-z0-9._-]{1,64}$", description="letters, digits, dot, dash and underscore, up to 64"),
 ]
 MOST_RESULTS = 10_000
+Answers = Annotated[
+    dict[str, Answer],
+    Meta(max_length=MOST_ITEMS, description='by question, as in {"feature:fit": "much"}'),
+]
 
 
 class CandidateHead(Struct, forbid_unknown_fields=True, kw_only=True, gc=False):
@@ -60,6 +66,39 @@ class RankBody(RankHead, kw_only=True):
     """A query and its candidates, in the caller's own order."""
 
     candidates: Annotated[list[CandidateBody], Meta(min_length=1)]
+
+
+class RecommendBody(Struct, forbid_unknown_fields=True, kw_only=True):
+    """For whom to recommend, and from what is known of them."""
+
+    ranker: str = "default"
+    user: Annotated[
+        str, Meta(max_length=200, description="one whom the recommender does not know is a newcomer")
+    ] = ""
+    items: Annotated[
+        list[Id], Meta(max_length=MOST_ITEMS, description="past items, beside those it has of the user")
+    ] = []  # msgspec copies it
+    answers: Answers = {}  # msgspec copies it
+    k: Annotated[int, Meta(ge=1, le=MOST_RESULTS, description="how many results to show")] = 10
+    n_candidates: Annotated[
+        int, Meta(ge=1, le=MOST_RESULTS, description="that the recommender gives to the ranker")
+    ] = 100
+    exclude: Annotated[
+        list[Id], Meta(max_length=MOST_EXCLUDED, description="items not to recommend")
+    ] = []  # msgspec copies it
+    user_query: Annotated[str, Meta(max_length=LONGEST_QUERY)] = ""
+    client_id: Id = ""
+    session_id: Annotated[
+        str, Meta(max_length=200, description="the same session and query meet the same luck")
+    ] = ""
+    query_id: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
+
+
+class InterviewBody(Struct, forbid_unknown_fields=True, kw_only=True):
+    """The answers of a newcomer so far."""
+
+    ranker: str = "default"
+    answers: Answers = {}  # msgspec copies it
 
 
 class EventsBody(Struct, forbid_unknown_fields=True):

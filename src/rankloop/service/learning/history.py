@@ -13,9 +13,10 @@ from collections import OrderedDict
 from rankloop.service.errors import HistoryError
 from rankloop.service.fair import FairSettings
 from rankloop.service.learning.fold import Fold, entries_for
-from rankloop.service.learning.in_force import in_force
+from rankloop.service.learning.in_force import InForce, in_force
 from rankloop.service.learning.model import Model
 from rankloop.service.settings import RankerSettings
+from rankloop.service.trial import Trial
 from rankloop.spelling import Catalogue
 from rankloop.store import Impression, Snapshot, SnapshotDamaged, Store
 
@@ -31,20 +32,21 @@ class History:
     """
 
     def __init__(self, ranker: str, store: Store, known: Catalogue) -> None:
-        self._ranker, self._store, self.known = ranker, store, known
+        self._ranker, self.store, self.known = ranker, store, known
         self._lock = threading.RLock()
         self._cursor: Fold | None = None
         self._models: OrderedDict[tuple[int, frozenset[str]], Model] = OrderedDict()
+        self.frozen: dict[int, Model] = {}  # by trial: what another policy had learned when it began
         self._complained = False  # about snapshots that cannot be used
 
     def impression(self, query_id: str) -> Impression | None:
         """A list that was shown."""
-        return self._store.impression(query_id)
+        return self.store.impression(query_id)
 
     def head(self) -> Fold:
         """The fold of everything there is, from the latest snapshot."""
         fold = self._nearest()
-        return fold.run(entries_for(fold, self._store))
+        return fold.run(entries_for(fold, self.store))
 
     def model(self, seq: int, *, without: frozenset[str] = frozenset()) -> Model:
         """The model after an entry; with `without`, as if these events had never been."""
@@ -67,36 +69,45 @@ class History:
 
         Under other rules, a policy that cannot take more features later begins with all there are by then.
         """
-        rollbacks = self._store.decisions(self._ranker, kind="rollback")
+        rollbacks = self.store.decisions(self._ranker, kind="rollback")
         targets = {int(each.body["to"]) for each in rollbacks if each.seq < until}
         fold = self._beginning(without, rules, targets)
         if rules is not None:
-            schema = in_force(self._store, self._ranker, self.known, until=until - 1).schema
+            schema = in_force(self.store, self._ranker, self.known, until=until - 1).schema
             fold.width = len(schema) if rules.policy.widened(len(schema) + 1) is None else 0
-        return fold.run(entries_for(fold, self._store, until=until - 1))
+        return fold.run(entries_for(fold, self.store, until=until - 1))
 
     def base(self) -> int:
         """The entry at which the log begins, if its beginning was discarded; otherwise 0."""
-        kept = self._store.decisions(self._ranker, kind="retain")
+        kept = self.store.decisions(self._ranker, kind="retain")
         return int(kept[-1].body["base"]) if kept else 0
 
     def settings(self, version: int) -> RankerSettings:
         """The rules of a version."""
-        decisions = self._store.decisions(self._ranker, kind="settings")
+        decisions = self.store.decisions(self._ranker, kind="settings")
         body = next(each.body for each in decisions if each.seq == version)
-        return RankerSettings.from_json(body["settings"], self.known)
+        return RankerSettings.from_json(body["settings"], self.known, logged=True)
 
     def fair(self, version: int) -> FairSettings | None:
         """How exposure was shared by the rules of a version, whatever their policy is."""
-        decisions = self._store.decisions(self._ranker, kind="settings")
+        decisions = self.store.decisions(self._ranker, kind="settings")
         body = next(each.body for each in decisions if each.seq == version)
         fair = body["settings"].get("fair")
         return None if fair is None else FairSettings.from_json(fair)
 
+    def trial(self, number: int) -> Trial:
+        """A trial as it was begun."""
+        begun = self.store.decisions(self._ranker, kind="trial", after=number - 1)
+        return Trial.begun(next(each for each in begun if each.seq == number))
+
+    def terms(self) -> InForce:
+        """What is in force now; a schema only grows, so that its columns are those of any past list."""
+        return in_force(self.store, self._ranker, self.known)
+
     def at(self, moment: float) -> int:
         """The version that was in use at a moment."""
         fold = self._nearest(before=moment)
-        for entry in entries_for(fold, self._store):
+        for entry in entries_for(fold, self.store):
             if entry.at > moment:
                 break
             fold.apply(entry)
@@ -114,17 +125,17 @@ class History:
 
     def _walk(self, seq: int) -> Fold:
         fold, self._cursor = self._cursor, None  # a fold that fails on the way is of no use
-        newest = max((found for found, _ in self._store.snapshots(self._ranker) if found <= seq), default=0)
+        newest = max((found for found, _ in self.store.snapshots(self._ranker) if found <= seq), default=0)
         if fold is None or not newest <= fold.position <= seq:
             fold = self._nearest(until=seq)
-        fold.run(entries_for(fold, self._store, until=seq))
+        fold.run(entries_for(fold, self.store, until=seq))
         self._cursor = fold
         return fold
 
     def _nearest(self, *, until: int | None = None, before: float | None = None) -> Fold:
         """The latest state that was kept and can be read; the beginning, if there is none."""
         base = self.base()
-        for seq, at in reversed(self._store.snapshots(self._ranker)):
+        for seq, at in reversed(self.store.snapshots(self._ranker)):
             fits = (until is None or seq <= until) and (before is None or at <= before)
             if fits and seq >= base and (fold := self._resumed(seq)) is not None:
                 return fold
@@ -134,7 +145,7 @@ class History:
 
     def _resumed(self, seq: int) -> Fold | None:
         """The state of a snapshot; None, and a word in the log, if it cannot be read."""
-        terms = in_force(self._store, self._ranker, self.known, until=seq)
+        terms = in_force(self.store, self._ranker, self.known, until=seq)
         try:
             snapshot = self._snapshot(seq)
         except (SnapshotDamaged, HistoryError) as error:
@@ -152,12 +163,12 @@ class History:
         base = self.base()
         if not base:
             return Fold(self._ranker, self, self.known, without=without, rules=rules, targets=targets)
-        terms = in_force(self._store, self._ranker, self.known, until=base)
+        terms = in_force(self.store, self._ranker, self.known, until=base)
         snapshot = self._snapshot(base)
         return Fold.resume(snapshot, terms, self, self.known, without=without, rules=rules, targets=targets)
 
     def _snapshot(self, seq: int) -> Snapshot:
-        found = self._store.snapshot(self._ranker, until=seq)
+        found = self.store.snapshot(self._ranker, until=seq)
         if found is None or found.seq != seq:
             raise HistoryError(f"the snapshot of entry {seq} of {self._ranker!r} is not kept any more")
         return found

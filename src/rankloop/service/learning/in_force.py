@@ -12,6 +12,8 @@ from typing import Any, Protocol
 
 from rankloop.service.fair import FairSettings
 from rankloop.service.settings import Mode, RankerSettings
+from rankloop.service.trial import KINDS as TRIAL_KINDS
+from rankloop.service.trial import Trial, trial_after
 from rankloop.spelling import Catalogue
 from rankloop.store import Decision, Store
 from rankloop.types import RankloopError
@@ -25,7 +27,7 @@ READABLE = (
     "reading",
     "fair",
 )  # without the policy
-KINDS = ("settings", "mode", "schema", "context", "flush")  # the decisions that change what is in force
+KINDS = ("schema", "context", "flush", *TRIAL_KINDS)  # the decisions that change what is in force
 
 
 class KnowsDecisions(Protocol):
@@ -54,10 +56,16 @@ class InForce:
     schema: Mapping[str, int] = field(default_factory=dict)  # features by name: their column
     context: Mapping[str, int] = field(default_factory=dict)  # features of who asks, by name: their column
     flushed: int = 0  # the last entry that closed all lists shown before it
+    trial: Trial | None = None  # the last one, also if it has ended
     trouble: str = ""
 
     def after(self, decision: Decision, known: Catalogue) -> InForce:
         """What is in force after one more decision."""
+        trial = trial_after(self.trial, decision, self.mode)
+        found = self._decided(decision, known)
+        return found if trial is self.trial else replace(found, trial=trial)
+
+    def _decided(self, decision: Decision, known: Catalogue) -> InForce:
         body, seq = decision.body, decision.seq
         if decision.kind == "settings":
             rules, trouble = _readable(body["settings"], known)
@@ -99,7 +107,7 @@ def in_force(store: Store, ranker: str, known: Catalogue, *, until: int | None =
 def _readable(data: Mapping[str, Any], known: Catalogue) -> tuple[RankerSettings, str]:
     """The settings, or as much of them as this process can read, and in words what it cannot."""
     try:
-        return RankerSettings.from_json(data, known), ""
+        return RankerSettings.from_json(data, known, logged=True), ""
     except (RankloopError, TypeError, ValueError, KeyError) as error:
         rest = {name: value for name, value in data.items() if name in READABLE}
         rest["fair"] = _readable_fair(rest.get("fair"))

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from rankloop.service.learning.in_force import InForce
 from rankloop.service.learning.model import Model
+from rankloop.service.learning.opponent import Opponent
+from rankloop.service.trial import Trial
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -14,6 +16,13 @@ class View:
 
     in_force: InForce
     model: Model
+    opponent: Opponent | None = None  # arm B of the trial that runs
+
+    @property
+    def trial(self) -> Trial | None:
+        """The trial that runs, if one does."""
+        trial = self.in_force.trial
+        return trial if trial is not None and trial.runs else None
 
     @property
     def ignored(self) -> tuple[str, ...]:

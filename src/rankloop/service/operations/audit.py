@@ -10,6 +10,7 @@ from rankloop.service.errors import HistoryError
 from rankloop.service.learning.history import History
 from rankloop.service.learning.in_force import InForce
 from rankloop.service.learning.model import Model
+from rankloop.service.learning.opponent import opponent_of
 from rankloop.service.learning.scaling import WithinQuery
 from rankloop.service.learning.view import View
 from rankloop.service.serving.candidates import Candidates
@@ -83,12 +84,20 @@ def view_of(shown: Impression, history: History) -> View:
     """What was in force and learned when a list was made; a fallback depended on neither policy nor model."""
     account = 0 if shown.exposure is None else shown.exposure.account
     terms = InForce(settings=shown.settings, mode=shown.mode, account=account)  # type: ignore[arg-type]  # typed by text
+    opponent = None
+    if shown.assignment is not None:
+        trial = history.trial(shown.assignment.trial)
+        now = history.terms()
+        terms = replace(terms, trial=trial, schema=now.schema, context=now.context)
+        if shown.assignment.arm != "A" and not shown.fallback:
+            opponent = opponent_of(trial, history)
     if shown.fallback:
         rules = RankerSettings(fair=history.fair(shown.settings)) if account else RankerSettings()
         model = Model(version=shown.model, policy=Random(), scale=WithinQuery())
         return View(in_force=replace(terms, rules=rules), model=model)
     rules = history.settings(shown.settings)
-    return View(in_force=replace(terms, rules=rules), model=history.model(shown.model))
+    model = history.model(shown.model)
+    return View(in_force=replace(terms, rules=rules), model=model, opponent=opponent)
 
 
 def request_of(shown: Impression) -> RankRequest:
@@ -109,6 +118,7 @@ def request_of(shown: Impression) -> RankRequest:
         client_id=shown.client_id,
         session_id=shown.session_id,
         user=shown.user,
+        recommended=shown.recommended,
     )
 
 
@@ -123,4 +133,5 @@ def _same(made: Impression, shown: Impression) -> bool:
     evidence = [{name: value.tobytes() for name, value in each.evidence.items()} for each in (made, shown)]
     order = made.order.tolist() == shown.order.tolist()
     alike = order and evidence[0] == evidence[1] and _lapsed_apart(made) == _lapsed_apart(shown)
+    alike = alike and made.assignment == shown.assignment
     return alike and shown.digest in (b"", made.digest)

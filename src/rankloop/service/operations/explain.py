@@ -41,6 +41,7 @@ class Explanation:
     contributions: Mapping[str, float]  # of each feature to the gap, largest first
     exact: bool  # the contributions add up to the gap: the model is linear
     turned: bool = False  # drawn the other way round, and turned for fair exposure
+    mixed: bool = False  # the list is that of another arm of a trial, or made of both
 
     @property
     def sentence(self) -> str:
@@ -50,6 +51,8 @@ class Explanation:
         sure = (
             "" if self.probability is None else f" (the model is {self.probability:.0%} sure of this order)"
         )
+        if self.mixed:
+            return f"{self.above!r} stands above {self.below!r} by another arm of a trial{sure}."
         if self.turned:
             return f"{self.above!r} stands above {self.below!r} for fair exposure{sure}."
         if self.explored:
@@ -66,6 +69,7 @@ def explain(
     """Compare two results of a list, with the model that made it; `again` is the list, if it was merged."""
     upper, lower = _rows(shown, a, b, everything=model.policy.features_of == "context")
     turned = again is not None and bool(again.turned(np.array([upper, lower]))[0, 1])
+    mixed = shown.assignment is not None and shown.assignment.arm != "A"
     policy, query = model.asked(
         shown.query_id, shown.features, shown.object_ids, shown.groups, asker_of(shown.user, shown.context)
     )
@@ -83,7 +87,8 @@ def explain(
         width=width,
         probability=float(ndtr(gap / width)) if width else None,
         settled=_settled(policy, pair),
-        explored=shown.mode == "explore" and gap < 0 and not turned,
+        explored=shown.mode == "explore" and gap < 0 and not turned and not mixed,
+        mixed=mixed and gap < 0,
         turned=turned,
         pinned=bool(shown.pinned_at[[upper, lower]].any()),
         contributions={labels[i]: float(parts[i]) for i in by_size.tolist() if parts[i]},

@@ -72,6 +72,8 @@ def _reaches_back(later: Iterable[Decision], base: int, ranker: str, store: Stor
             return True
         if decision.kind == "rollback" and int(decision.body["to"]) < base:
             return True
+        if decision.kind == "trial" and decision.body["settings"].get("policy") is not None:
+            return True  # its arm B is learned from the log before it
         if decision.kind == "forget":
             forgotten.update(decision.body["events"])
     return bool(forgotten) and not forgotten <= {each.event_id for each in store.events(ranker, after=base)}

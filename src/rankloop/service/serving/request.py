@@ -10,6 +10,7 @@ import numpy as np
 from rankloop.service.errors import RequestError
 from rankloop.service.serving.candidates import LARGEST, Candidates
 from rankloop.service.texts import check_text
+from rankloop.store import Recommended
 from rankloop.types import FloatArray
 
 LONGEST_QUERY = 2000  # characters
@@ -36,6 +37,7 @@ class RankRequest:
     query_id: str | None = None
     user: str = ""  # who asks
     context: Mapping[str, float | None] = field(default_factory=dict)  # features of who asks, by name
+    recommended: Recommended | None = None  # if a recommender chose the candidates: from what
 
     def __post_init__(self) -> None:
         """Refuse what nobody could rank."""

@@ -16,7 +16,7 @@ class Result(msgspec.Struct, frozen=True, gc=False):
 
 
 class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a list came to be; what has to do with fair exposure only where the list was held to an account."""
+    """How a list came to be; what has to do with fair exposure or a trial only where there is one."""
 
     ranker: str
     model: int
@@ -28,6 +28,8 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     fallback: str | None
     fairness_cost: int | None = None  # pairs that were turned for fair exposure
     within: bool | None = None  # after this list every group's account is within the tolerance
+    trial: int | None = None  # the one that runs
+    arm: str | None = None  # A, B, or AB: both, interleaved
 
 
 class RankResponse(msgspec.Struct, frozen=True):

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, cast, runtime_checkable
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from rankloop.policies import ExploresUncertain, Policy
 from rankloop.service.fair import PAGE
 from rankloop.service.learning.model import asker_of
 from rankloop.service.learning.view import View
+from rankloop.service.serving.arms import arm_of, interleaved, unit_of
 from rankloop.service.serving.fair import HELD, Account, Merge, account_of, exposed, merged, stays
 from rankloop.service.serving.guardrails import (
     bounded,
@@ -32,7 +33,8 @@ from rankloop.service.serving.request import RankRequest
 from rankloop.service.serving.response import ENCODER, Provenance, RankResponse, Result
 from rankloop.service.serving.seeds import generator
 from rankloop.service.settings import LEARNS, RankerSettings
-from rankloop.store import Impression
+from rankloop.service.trial import Trial
+from rankloop.store import Assignment, Impression
 from rankloop.types import Array, BoolArray, FloatArray, IntArray, Query, Ranking
 
 NO_CONTEXT: Final[FloatArray] = np.zeros(0)
@@ -72,6 +74,7 @@ class Listing:
     cost: float = 0.0
     merge: Merge | None = None  # rows of the free candidates
     free: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))  # the rows of these
+    owners: tuple[tuple[float, ...], ...] = ()  # [2, k] of an interleaved list
 
     def turned(self, rows: IntArray) -> BoolArray:
         """`turned[i, j]`: the merge put row `i` above row `j`, which was drawn before it."""
@@ -109,12 +112,15 @@ def serve(
     is another; `context` are features of who asks, by column of their schema.
     """
     in_force, candidates = view.in_force, request.candidates
-    fair, held = in_force.rules.fair, not fallback and in_force.mode in HELD
+    trial, arm = view.trial, ""
+    if trial is not None:
+        arm = arm_of(trial, unit_of(request.session_id, request.client_id, query_id))
+    fair, held = in_force.rules.fair, not fallback and in_force.mode in HELD and arm != "B"
     account = account_of(request, fair, in_force.account, ahead) if fair else None
     if fallback:
         listing = callers_order(request, raw)
     else:
-        listing = listed(view, request, raw, query_id, seed, account if held else None, context)
+        listing = listed(view, request, raw, query_id, seed, account if held else None, context, arm)
     exposure = None
     if account:
         guarded = in_force.rules.freeze_top or in_force.rules.max_displacement is not None
@@ -138,6 +144,8 @@ def serve(
         fallback=fallback or None,
         fairness_cost=exposure.turned if exposure and held else None,
         within=exposure.within if exposure else None,
+        trial=trial.number if trial else None,
+        arm=arm or None,
     )
     response = RankResponse(query_id, _results(request, listing), provenance)
     body = ENCODER.encode(response)
@@ -170,6 +178,8 @@ def serve(
         exposure=exposure,
         user=request.user,
         context=context,
+        recommended=request.recommended,
+        assignment=Assignment(trial=trial.number, arm=arm, owners=listing.owners) if trial else None,
     )
     return Draft(response, body, impression)
 
@@ -182,8 +192,9 @@ def listed(
     seed: int,
     account: Account | None = None,
     context: FloatArray = NO_CONTEXT,
+    arm: str = "",
 ) -> Listing:
-    """A list under the rules, held to an exposure account if there is one.
+    """A list under the rules, held to an exposure account if there is one, for an arm of a trial if one runs.
 
     The policy ranks the candidates that are not pinned, and later learns from their part of the list: so its
     evidence is right, and a position that was not its choice teaches nothing.
@@ -211,16 +222,22 @@ def listed(
             keep = not plain or k > PAGE  # the only page of a plain list was just found not to stay
             merge = merged(account, choice.drawn, known, free=free, pins=pins, k=k, seed=seed, keep=keep)
             choice = _held(choice, merge, standing, room, view.in_force.rules)
+    if room and arm in ("B", "AB"):
+        other = _other(view, request, raw, context, query_id, free)
+        choice = _against(choice, other, scores[free], room, view, seed, arm)
     shown = free[choice.rows]
     tried = shown if choice.merge is None or choice.tried == choice.rows else free[choice.tried]
+    order = np.array(place_pins(shown.tolist(), pins, k), dtype=np.int64)
+    explores = mode == "explore" and arm in ("", "A")
     return Listing(
-        order=np.array(place_pins(shown.tolist(), pins, k), dtype=np.int64),
+        order=order,
+        owners=_owned(order, shown, choice.owners),
         scores=scores,
         evidence=choice.draw.evidence if choice.draw else {},
         teaches=_teaches(policy, choice),
         merge=choice.merge,
         free=free,
-        **_numbers(policy, query, scores, certain, shown, tried, explores=mode == "explore"),
+        **_numbers(policy, query, scores, certain, shown, tried, explores=explores),
     )
 
 
@@ -273,6 +290,7 @@ class Choice:
     drawn: list[int] = field(default_factory=list)  # deeper, if the list is to be merged
     tried: list[int] = field(default_factory=list)  # what would be shown without the merge
     merge: Merge | None = None
+    owners: FloatArray | None = None  # [2, k] of an interleaved list
 
 
 def _choose(
@@ -343,6 +361,40 @@ def _held(choice: Choice, merge: Merge, scores: FloatArray, k: int, rules: Ranke
         wanted = rows + [row for row in reference if row not in there]
         rows = bounded(freeze_top(wanted, reference) if rules.freeze_top else wanted, rules, k)
     return Choice(rows, choice.draw, choice.drawn, choice.rows, merge)
+
+
+def _other(
+    view: View, request: RankRequest, raw: FloatArray, context: FloatArray, query_id: str, free: IntArray
+) -> list[int]:
+    """The free candidates as arm B has them, as indices of the free ones."""
+    if view.opponent is None:
+        raise ValueError("arm B of the trial that runs is not to be had")
+    order = view.opponent.order(request, raw, context, query_id, view.in_force)
+    index = np.full(request.n, -1)
+    index[free] = np.arange(len(free))
+    found: list[int] = [row for row in index[order].tolist() if row >= 0]
+    return found
+
+
+def _against(
+    choice: Choice, other: list[int], scores: FloatArray, k: int, view: View, seed: int, arm: str
+) -> Choice:
+    """The list of arm B, or one of both arms, in place of what was chosen; the draw stays to learn from."""
+    if arm == "B":
+        return Choice(bounded(other, view.in_force.rules, k), choice.draw)
+    there, trial = set(choice.rows), cast("Trial", view.trial)
+    whole = choice.rows + [row for row in by_score(scores) if row not in there]
+    both = interleaved(trial, whole, other, k, seed)
+    return Choice(both.order.tolist(), choice.draw, owners=both.owners)
+
+
+def _owned(order: IntArray, shown: IntArray, owners: FloatArray | None) -> tuple[tuple[float, ...], ...]:
+    """Whose each result of a list is; a pinned one is nobody's."""
+    if owners is None:
+        return ()
+    of_row = dict(zip(shown.tolist(), owners.T.tolist(), strict=True))
+    whose = [of_row.get(row, (0.0, 0.0)) for row in order.tolist()]
+    return tuple(each[0] for each in whose), tuple(each[1] for each in whose)
 
 
 def _numbers(

@@ -22,7 +22,7 @@ from rankloop.store.checks.samples import (
     same_arrays,
 )
 from rankloop.store.exposure import rows_of, sums_of
-from rankloop.store.records import COUNTED, Decision, ListEntry, Verdict
+from rankloop.store.records import COUNTED, Assignment, Decision, ListEntry, Verdict
 
 VERDICTS: tuple[Verdict, ...] = (
     *("accepted", "duplicate", "late", "orphan"),
@@ -134,6 +134,20 @@ def time_follows_the_clock_and_never_runs_backwards(store: Store) -> None:
     equal(write(store, lambda job: job.time(8300.0)), 8300.0, "a clock that caught up is followed again")
 
 
+def lists_of_a_trial_are_found(store: Store) -> None:
+    """With their arms and owners, in order, and no others."""
+    other, arm = Assignment(trial=9, arm="A"), IMPRESSION.assignment
+    put(store, *(impression(query_id=f"q{n}", assignment=(arm, other, None)[n % 3]) for n in range(7)))
+    put(store, impression(query_id="news", ranker="news"))
+    found = list(store.trial_lists("shop", trial=1))
+    equal([each.query_id for each in found], ["q0", "q3", "q6"], "a trial has its lists")
+    equal({each.assignment for each in found}, {arm}, "arms and owners come back")
+    first = (found[0].at, found[0].session_id, found[0].client_id, list(found[0].shown))
+    equal(first, (10.0, "s1", "", IMPRESSION.shown), "a list of a trial says what is needed")
+    later = [each.seq for each in store.trial_lists("shop", trial=1, after=1)]
+    equal(later, [4, 7], "lists of a trial can be read from an entry on")
+
+
 def a_closed_store_says_so(store: Store) -> None:
     """Closing twice does no harm; writing then is refused."""
     store.close()
@@ -176,5 +190,6 @@ LAWS = (
     numbers_of_imports_are_kept_and_only_grow,
     many_threads_write_and_each_entry_is_there_once,
     time_follows_the_clock_and_never_runs_backwards,
+    lists_of_a_trial_are_found,
     a_closed_store_says_so,
 )

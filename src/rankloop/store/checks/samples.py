@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankloop.store.base import EventLog, write
-from rankloop.store.records import Decision, Event, Exposure, Impression, Snapshot
+from rankloop.store.records import Assignment, Decision, Event, Exposure, Impression, Recommended, Snapshot
 from rankloop.types import Array
 
 EXPOSURE = Exposure(
@@ -52,6 +52,8 @@ IMPRESSION = Impression(
     explored=0,
     cost=0.25,
     exposure=EXPOSURE,
+    recommended=Recommended(digest="d" * 64, items=("ü", "b"), answers=(("feature:größe", "much"),)),
+    assignment=Assignment(trial=1, arm="AB", owners=((0.1, 1.0), (0.9, 0.0))),
 )
 EVENT = Event(
     at=11.0,

@@ -34,14 +34,16 @@ STEPS: tuple[tuple[str, ...], ...] = (
             policy text COLLATE "C" NOT NULL, seed bigint NOT NULL, k bigint NOT NULL,
             shown text COLLATE "C" NOT NULL, teaches boolean NOT NULL, fallback text COLLATE "C" NOT NULL,
             digest bytea NOT NULL, pairs bigint NOT NULL, settled bigint, explored bigint NOT NULL,
-            cost double precision NOT NULL, exposure jsonb, "user" text COLLATE "C" NOT NULL
+            cost double precision NOT NULL, exposure jsonb, assignment text, "user" text COLLATE "C" NOT NULL
         ) PARTITION BY RANGE (seq)""",
         "CREATE INDEX ON impressions (query_id)",
         "CREATE INDEX ON impressions (ranker, seq)",
         "CREATE INDEX ON impressions (ranker, at, seq)",
+        "CREATE INDEX ON impressions (ranker, seq) WHERE assignment IS NOT NULL",
         # apart from the above, so that counting lists does not read their features
         """CREATE TABLE payloads (
-            seq bigint PRIMARY KEY, object_ids text NOT NULL, groups text NOT NULL, arrays bytea NOT NULL
+            seq bigint PRIMARY KEY, object_ids text NOT NULL, groups text NOT NULL, arrays bytea NOT NULL,
+            recommended text
         ) PARTITION BY RANGE (seq)""",
         "ALTER TABLE payloads ALTER arrays SET STORAGE EXTERNAL",  # numbers hardly become smaller
         """CREATE TABLE events (

@@ -14,7 +14,14 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 import psycopg
 
 from rankloop.store.base import CommitUnknown, Job, StoreError
-from rankloop.store.columns import EVENT_COLUMNS, WHOLE_COLUMNS, event_from, impression_from
+from rankloop.store.columns import (
+    EVENT_COLUMNS,
+    TRIAL_COLUMNS,
+    WHOLE_COLUMNS,
+    event_from,
+    impression_from,
+    trial_list_from,
+)
 from rankloop.store.grades import GradeScale
 from rankloop.store.group_commit import GroupCommitter, Outcome
 from rankloop.store.postgres import exposure, snapshots, statistics
@@ -41,6 +48,7 @@ from rankloop.store.records import (
     Logged,
     Snapshot,
     Traffic,
+    TrialList,
 )
 
 T = TypeVar("T")
@@ -157,6 +165,17 @@ class PostgresStore:
         lists = self._list_entries(ranker, after, last)
         entries = self.entries(ranker, after=after, until=last)
         return heapq.merge(lists, entries, key=lambda each: each.seq)
+
+    def trial_lists(self, ranker: str, *, trial: int, after: int = 0) -> Iterator[TrialList]:
+        """The lists of a trial that were shown after an entry, in order."""
+        query = (
+            f"SELECT {quoted(TRIAL_COLUMNS)} FROM impressions"
+            " WHERE ranker = %s AND assignment IS NOT NULL AND seq > %s"
+            f" AND (assignment::json->>'trial')::bigint = %s ORDER BY seq LIMIT {PAGE}"
+        )
+        while page := self._rows(query, (ranker, after, trial)):
+            yield from map(trial_list_from, page)
+            after = page[-1][0]
 
     def snapshot(
         self, ranker: str, *, until: int | None = None, before: float | None = None

@@ -101,6 +101,13 @@ STEPS: tuple[tuple[str, ...], ...] = (
     (  # who asked; what is known of them is among the arrays of a list
         "ALTER TABLE impressions ADD COLUMN user TEXT NOT NULL DEFAULT ''",
     ),
+    (  # what a recommender knew that chose the candidates
+        "ALTER TABLE payloads ADD COLUMN recommended TEXT",
+    ),
+    (  # which arm of a trial a list belongs to
+        "ALTER TABLE impressions ADD COLUMN assignment TEXT",
+        "CREATE INDEX impressions_by_trial ON impressions (ranker, seq) WHERE assignment IS NOT NULL",
+    ),
 )
 
 

@@ -14,7 +14,14 @@ from typing import Any, Self, TypeVar
 
 from rankloop.store.base import Job, StoreError
 from rankloop.store.clock import Head
-from rankloop.store.columns import EVENT_COLUMNS, WHOLE_COLUMNS, event_from, impression_from
+from rankloop.store.columns import (
+    EVENT_COLUMNS,
+    TRIAL_COLUMNS,
+    WHOLE_COLUMNS,
+    event_from,
+    impression_from,
+    trial_list_from,
+)
 from rankloop.store.grades import GradeScale
 from rankloop.store.group_commit import GroupCommitter, Outcome
 from rankloop.store.records import (
@@ -30,6 +37,7 @@ from rankloop.store.records import (
     Logged,
     Snapshot,
     Traffic,
+    TrialList,
 )
 from rankloop.store.sqlite import snapshots
 from rankloop.store.sqlite.exposure import (
@@ -162,6 +170,17 @@ class SqliteStore:
         lists = self._list_entries(ranker, after, last)
         entries = self.entries(ranker, after=after, until=last)
         return heapq.merge(lists, entries, key=lambda each: each.seq)
+
+    def trial_lists(self, ranker: str, *, trial: int, after: int = 0) -> Iterator[TrialList]:
+        """The lists of a trial that were shown after an entry, in order."""
+        query = (
+            f"SELECT {', '.join(TRIAL_COLUMNS)} FROM impressions"
+            " WHERE ranker = ? AND assignment IS NOT NULL AND seq > ?"
+            f" AND json_extract(assignment, '$.trial') = ? ORDER BY seq LIMIT {PAGE}"
+        )
+        while page := self._rows(query, (ranker, after, trial)):
+            yield from map(trial_list_from, page)
+            after = page[-1][0]
 
     def snapshot(
         self, ranker: str, *, until: int | None = None, before: float | None = None

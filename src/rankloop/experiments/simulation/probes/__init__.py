@@ -11,6 +11,7 @@ from rankloop.experiments.simulation.probes.base import (
     RunProbe,
 )
 from rankloop.experiments.simulation.probes.cosine import CosineToOffline
+from rankloop.experiments.simulation.probes.duels import DuelingRegret
 from rankloop.experiments.simulation.probes.exposure import Exposure
 from rankloop.experiments.simulation.probes.gauges import Gauges
 from rankloop.experiments.simulation.probes.lambdarank import offline_lambdarank
@@ -20,6 +21,7 @@ from rankloop.experiments.simulation.probes.orders import (
     BlockSizes,
     CertainPairs,
     RegretBound,
+    UncertainPairs,
     ViolatedOrders,
 )
 from rankloop.experiments.simulation.probes.positions import BlockSizeByPosition
@@ -32,6 +34,7 @@ __all__ = [
     "Checkpoint",
     "CheckpointProbe",
     "CosineToOffline",
+    "DuelingRegret",
     "Exposure",
     "Follower",
     "Gauges",
@@ -41,6 +44,7 @@ __all__ = [
     "RegretBound",
     "RoundProbe",
     "RunProbe",
+    "UncertainPairs",
     "ViolatedOrders",
     "offline_lambdarank",
     "offline_ranknet",

@@ -43,6 +43,7 @@ class Look:
     policy: Policy
     judged: JudgedQuery
     ranking: Ranking
+    train: QuerySet  # all queries that are asked
 
     @cached_property
     def certain(self) -> BoolArray:

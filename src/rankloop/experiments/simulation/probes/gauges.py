@@ -37,7 +37,7 @@ class Gauges:
         self._steps += 1
         if not (due or self._followers):
             return
-        look = Look(self._policy, judged, ranking)
+        look = Look(self._policy, judged, ranking, self._train)
         for follower in self._followers:
             follower.look(look)
         for probe in due:

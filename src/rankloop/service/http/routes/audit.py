@@ -15,7 +15,7 @@ from rankloop.service.http.context import InjectedContext
 from rankloop.service.operations.audit import Audit
 from rankloop.service.operations.explain import Explanation
 from rankloop.service.operations.settled import SettledPairs
-from rankloop.store import Event, Exposure, Impression
+from rankloop.store import Assignment, Event, Exposure, Impression, Recommended
 
 ADMIN = [needs("admin")]
 
@@ -50,6 +50,8 @@ class PastList(Struct):
     evidence: dict[str, Any]  # what the policy needs to learn from it
     digest: str  # BLAKE2b-128 of the body that was sent
     exposure: Exposure | None  # millionths of a look, by group; None: nobody counted it
+    recommended: Recommended | None  # from what a recommender chose the candidates; None: they were sent
+    assignment: Assignment | None  # to an arm of a trial, with the owners of an interleaved list
     events: list[Event]
 
 
@@ -174,5 +176,7 @@ def _told(found: Audit, names: list[str], of_context: list[str]) -> PastList:
         evidence={name: value.tolist() for name, value in shown.evidence.items()},
         digest=shown.digest.hex(),
         exposure=shown.exposure,
+        recommended=shown.recommended,
+        assignment=shown.assignment,
         events=list(found.events),
     )

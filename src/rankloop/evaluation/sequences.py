@@ -1,0 +1,177 @@
+r"""Confidence sequences: intervals that hold at all times together, so that one may stop whenever one likes.
+
+All are bets, as the bound of `anytime_lower` is: a capital that is a fair game, or less, if a guess is right
+reaches $1 / \delta$ with probability $\delta$ at most, whenever it is looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import betaln, xlog1py, xlogy
+
+from rankloop.types import BoolArray, FloatArray, IntArray, SettingError
+
+FRACTIONS = np.array([0.75, *2.0 ** -np.arange(1.0, 11.0)])  # of what a bet may put at risk
+COSTS = -np.log1p(-FRACTIONS) - FRACTIONS  # of a squared step, in logarithms of capital
+EXPECTED = 10.0  # of wins and of losses each: how strong a preference the bets of `win_sequence` expect
+HALVINGS = 40
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConfidenceSequence:
+    """An estimate after each observation, and between which bounds the truth is at all times together."""
+
+    estimate: FloatArray  # [n]
+    lower: FloatArray  # [n]
+    upper: FloatArray  # [n]
+    level: float = 0.95
+
+    def __len__(self) -> int:
+        return len(self.estimate)
+
+
+def mean_sequence(
+    values: FloatArray, *, low: float = 0.0, high: float = 1.0, level: float = 0.95
+) -> ConfidenceSequence:
+    r"""The mean of bounded numbers, also if what is expected of them changes on the way.
+
+    With $\hat x_i$ the mean before, $V_t = \sum_{i \le t} (x_i - \hat x_i)^2$ and numbers of 0 to 1, the
+    capital
+
+    $$K_t = \frac{1}{J} \sum_j \exp\bigl(f_j S_t - \psi(f_j) V_t\bigr), \qquad \psi(f) = -\log(1-f) - f,$$
+
+    is no better than fair if $S_t = \sum_{i \le t} (x_i - E[x_i \mid \text{before}])$. So the mean of what
+    was expected, $\frac{1}{t} \sum E[x_i \mid \text{before}]$, is never farther from that of the numbers than
+    the $S_t / t$ at which the capital is $2 / \delta$. A ranker that learns is such a change.
+
+    >>> found = mean_sequence(np.tile([0.0, 1.0], 500))
+    >>> round(float(found.lower[-1]), 2), round(float(found.upper[-1]), 2)
+    (0.44, 0.56)
+
+    Howard, Ramdas, McAuliffe, Sekhon: Time-uniform, nonparametric, nonasymptotic confidence sequences. Annals
+    of Statistics, 2021.
+    """
+    _check(values, low, high)
+    unit = (values - low) / (high - low)
+    count = np.arange(1.0, values.size + 1)
+    before = (0.5 + np.cumsum(unit) - unit) / count
+    half = _radius(np.cumsum((unit - before) ** 2), level) / count
+    mean = np.cumsum(unit) / count
+    span = high - low
+    return ConfidenceSequence(
+        low + span * mean,
+        low + span * np.maximum(mean - half, 0.0),
+        low + span * np.minimum(mean + half, 1.0),
+        level,
+    )
+
+
+def difference_sequence(
+    values: FloatArray,
+    second: BoolArray,
+    *,
+    share: float,
+    low: float = 0.0,
+    high: float = 1.0,
+    level: float = 0.95,
+) -> ConfidenceSequence:
+    r"""How much more the first of two arms gets than the second, if a coin put everybody into an arm.
+
+    With $p$ the share of the second arm and $m_i$ the mean of all before, each
+
+    $$d_i = (x_i - m_i) \cdot \begin{cases} 1 / (1 - p) & \text{in the first arm} \\ -1 / p &
+    \text{in the second} \end{cases}$$
+
+    is expected to be the difference that the arms make for whoever came, whatever was there before; its mean
+    is bounded as that of `mean_sequence`.
+
+    >>> found = difference_sequence(np.tile([1.0, 0.0], 200), np.tile([False, True], 200), share=0.5)
+    >>> bool(0.8 < found.lower[-1] < found.estimate[-1] <= found.upper[-1] == 1)
+    True
+    """
+    _check(values, low, high)
+    if not 0 < share < 1 or second.shape != values.shape:
+        raise SettingError(
+            f"two arms need a share between 0 and 1 and an arm for each of {values.size} values, "
+            f"found {share} and {second.size}"
+        )
+    unit = (values - low) / (high - low)
+    count = np.arange(1.0, values.size + 1)
+    before = (np.cumsum(unit) - unit) / count  # the first is expected to be the least: most do nothing
+    steps = (unit - before) * np.where(second, -1 / share, 1 / (1 - share))
+    largest = 1 / min(share, 1 - share)
+    half = largest * _radius(np.cumsum((steps / largest) ** 2), level) / count
+    mean = np.cumsum(steps) / count
+    span = high - low
+    return ConfidenceSequence(
+        span * np.clip(mean, -1.0, 1.0),
+        span * np.maximum(mean - half, -1.0),
+        span * np.minimum(mean + half, 1.0),
+        level,
+    )
+
+
+def win_sequence(wins: BoolArray, *, level: float = 0.95) -> ConfidenceSequence:
+    r"""With which probability one of two wins, from who has won each time.
+
+    A gambler whose belief in the probability is a Beta distribution around a half has, if it is $p$ and after
+    $w$ wins and $l$ losses, the capital
+
+    $$K = \frac{B(a + w, a + l)}{B(a, a)} \, p^{-w} (1 - p)^{-l}.$$
+
+    All $p$ at which it is below $1 / \delta$ are possible. Of two that are alike $p$ is a half.
+
+    >>> found = win_sequence(np.ones(20, dtype=bool))
+    >>> found.lower[[0, 19]].round(2).tolist(), float(found.upper[19])
+    ([0.02, 0.55], 1.0)
+
+    Robbins: Statistical methods related to the law of the iterated logarithm. Annals of Mathematical
+    Statistics, 1970.
+    """
+    won = np.cumsum(wins, dtype=np.int64)
+    count = np.arange(1, wins.size + 1)
+    middle = won / np.maximum(count, 1)
+    lower = _edge(won, count - won, np.zeros(wins.size), middle, level)
+    upper = _edge(won, count - won, np.ones(wins.size), middle, level)
+    return ConfidenceSequence(middle, np.where(won, lower, 0.0), np.where(won < count, upper, 1.0), level)
+
+
+def _check(values: FloatArray, low: float, high: float) -> None:
+    if not (np.isfinite([low, high]).all() and low < high):
+        raise SettingError(f"bounds must be two numbers, the lower one first, found {low} and {high}")
+    if values.size and not (values.min() >= low and values.max() <= high):
+        raise SettingError(
+            f"every value must be between {low:g} and {high:g}, found {values.min():g} to {values.max():g}"
+        )
+
+
+def _radius(squares: FloatArray, level: float) -> FloatArray:
+    """How far a sum may have strayed by now, to either side, after so large a sum of squares, [n]."""
+    if not 0 < level < 1:
+        raise SettingError(f"level must be between 0 and 1, found {level}")
+    target = np.log(2 / (1 - level))
+    costs = COSTS * squares[:, None]  # [n, J]
+    low = ((target + costs) / FRACTIONS).min(axis=1)  # if only the best bet had been made, with everything
+    high = ((target + np.log(FRACTIONS.size) + costs) / FRACTIONS).min(axis=1)  # with its share
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        each = FRACTIONS * middle[:, None] - costs
+        highest = each.max(axis=1)
+        reached = highest + np.log(np.exp(each - highest[:, None]).mean(axis=1)) >= target
+        low, high = np.where(reached, low, middle), np.where(reached, middle, high)
+    return np.asarray(high)
+
+
+def _edge(won: IntArray, lost: IntArray, out: FloatArray, within: FloatArray, level: float) -> FloatArray:
+    """Where the possible probabilities end, between one that is not and one that is."""
+    if not 0 < level < 1:
+        raise SettingError(f"level must be between 0 and 1, found {level}")
+    belief = betaln(EXPECTED + won, EXPECTED + lost) - betaln(EXPECTED, EXPECTED)
+    for _ in range(HALVINGS):
+        middle = (out + within) / 2
+        capital = belief - xlogy(won, middle) - xlog1py(lost, -middle)
+        refuted = capital >= -np.log(1 - level)
+        out, within = np.where(refuted, middle, out), np.where(refuted, within, middle)
+    return np.asarray(out)

@@ -1,0 +1,48 @@
+"""Recommendation executor: runs a request in a worker thread, and answers within the deadline."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import msgspec
+
+from rankloop.service.errors import RequestError
+from rankloop.service.http.concurrency import WorkerPool
+from rankloop.service.http.prometheus import Metrics
+from rankloop.service.http.rank_executor import count, reason_of
+from rankloop.service.recommending.request import RecommendRequest
+from rankloop.service.recommending.response import RecommendationDraft
+from rankloop.service.service import RankingService
+
+
+class RecommendExecutor:
+    """Answers requests in time: with what the recommender chose, or with the most popular items.
+
+    It shares the threads of the lists. Scores, a list and its reasons are one job: what comes too late is
+    dropped as a whole.
+    """
+
+    def __init__(
+        self, service: RankingService, metrics: Metrics, workers: WorkerPool, *, deadline: float
+    ) -> None:
+        self._service, self._metrics = service, metrics
+        self._workers, self._deadline = workers, deadline
+
+    async def run(self, request: RecommendRequest) -> bytes:
+        """The body of the response."""
+        made = await self._in_time(request)
+        self._service.publish(made.draft, urgent=request.query_id is not None)
+        response = made.response
+        count(self._metrics, response.provenance)
+        person = response.recommender.person if response.recommender else "nobody"
+        self._metrics.recommendations(request.ranker, person).inc()
+        return msgspec.json.encode(response)
+
+    async def _in_time(self, request: RecommendRequest) -> RecommendationDraft:
+        job = partial(self._service.prepare_recommendation, request)
+        try:
+            return await self._workers.run(job, seconds=self._deadline)
+        except RequestError:
+            raise
+        except Exception as error:  # whatever it is, the caller gets a list
+            return self._service.fall_back_recommendation(request, reason_of(error, self._deadline))

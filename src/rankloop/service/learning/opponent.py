@@ -1,0 +1,67 @@
+"""Opponent: arm B of a trial as it ranks, a model that stays as it is or the caller's own order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankloop.service.learning.history import History
+from rankloop.service.learning.in_force import InForce, in_force
+from rankloop.service.learning.model import Model, asker_of
+from rankloop.service.serving.guardrails import by_score
+from rankloop.service.serving.request import RankRequest
+from rankloop.service.trial import Trial
+from rankloop.spelling import build
+from rankloop.types import FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Opponent:
+    """What arm B shows; without a model, the caller's own order."""
+
+    trial: int  # whose arm it is
+    model: Model | None = None
+    terms: InForce | None = None  # whose schema the model's columns are; None: the ranker's own
+
+    def order(
+        self, request: RankRequest, raw: FloatArray, context: FloatArray, query_id: str, own: InForce
+    ) -> IntArray:
+        """All candidates, the best first; `raw` and `context` are by column of the ranker's `own` schemas."""
+        if self.model is None:
+            return np.arange(request.n)
+        if self.terms is not None:
+            raw = renamed(raw, own.schema, self.terms.schema)
+            context = renamed(context[None], own.context, self.terms.context)[0]
+        candidates, asker = request.candidates, asker_of(request.user, context)
+        policy, query = self.model.asked(query_id, raw, candidates.object_ids, candidates.groups, asker)
+        return np.array(by_score(policy.score(query)), dtype=np.int64)
+
+
+def renamed(values: FloatArray, given: Mapping[str, int], wanted: Mapping[str, int]) -> FloatArray:
+    """Columns by name of one schema as columns of another; NaN where missing.
+
+    >>> renamed(np.array([[1.0, 2.0]]), {"price": 0, "age": 1}, {"age": 0, "size": 1}).tolist()
+    [[2.0, nan]]
+    """
+    found = np.full((len(values), len(wanted)), np.nan)
+    for name, column in wanted.items():
+        if given.get(name, values.shape[1]) < values.shape[1]:
+            found[:, column] = values[:, given[name]]
+    return found
+
+
+def opponent_of(trial: Trial, history: History) -> Opponent:
+    """Arm B of a trial of a ranker with this history: always the same, whoever asks and whenever."""
+    settings, store, known = trial.settings, history.store, history.known
+    if settings.ranker:
+        model = History(settings.ranker, store, known).model(trial.model)
+        terms = in_force(store, settings.ranker, known, until=trial.number)
+        return Opponent(trial.number, model, terms)
+    if settings.policy is not None:
+        if trial.number not in history.frozen:
+            rules = history.settings(trial.rules).with_policy(build(settings.policy, known))
+            history.frozen[trial.number] = history.again(trial.number, rules=rules).model.apart()
+        return Opponent(trial.number, history.frozen[trial.number])
+    return Opponent(trial.number)

@@ -1,0 +1,162 @@
+"""Outcomes of a trial: what its sessions did, from the log.
+
+A session counts once, with the mean over its lists: lists of one session are alike, and an interval that
+took each for new evidence would be too narrow. It counts when nothing more can come of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from rankloop.evaluation import ConfidenceSequence, difference_sequence, mean_sequence, win_sequence
+from rankloop.interleaving import credit
+from rankloop.service.serving.arms import unit_of
+from rankloop.service.settings import RankerSettings
+from rankloop.service.trial import Outcome, Trial
+from rankloop.store import Event, TrialList
+from rankloop.types import BoolArray, FloatArray
+
+MOST_CLICKS = 10  # of a list: more are cut, since an interval needs a bound
+UNDERSTOOD = ("accepted", "late", "ignored")  # events whose list is known, and their result was in it
+
+
+@dataclass(slots=True)
+class Session:
+    """Lists of one visitor, from the first one on."""
+
+    at: float
+    arm: str
+    lists: list[TrialList] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sessions:
+    """The sessions of a trial that are over, in order, and how many are not."""
+
+    at: FloatArray  # [n]
+    second: BoolArray  # [n] in arm B
+    scores: Mapping[Outcome, FloatArray]  # [n] mean over its lists; of interleaved ones, A minus B
+    lists: int = 0
+    waiting: int = 0
+
+    def __len__(self) -> int:
+        return len(self.at)
+
+
+def sessions_of(
+    trial: Trial,
+    rules: RankerSettings,
+    lists: Iterable[TrialList],
+    events: Iterable[Event],
+    *,
+    now: float,
+    without: Collection[str] = (),
+) -> Sessions:
+    """What became of the sessions that are over by now; `without` are events that were forgotten."""
+    settings, wait = trial.settings, wait_of(trial, rules)
+    found: dict[str, Session] = {}
+    for each in lists:
+        unit = unit_of(each.session_id, each.client_id, each.query_id)
+        session = found.setdefault(unit, Session(each.at, each.assignment.arm))
+        if each.at <= session.at + settings.session:
+            session.lists.append(each)
+    over = [each for each in found.values() if each.at + settings.session + wait <= now]
+    done = _done((each for session in over for each in session.lists), events, wait, without)
+    rows = [[_score(each, done[each.seq], trial, rules) for each in session.lists] for session in over]
+    scores = {
+        outcome: np.array([sum(row[outcome] for row in lists) / len(lists) for lists in rows])
+        for outcome in settings.outcomes
+    }
+    return Sessions(
+        at=np.array([each.at for each in over]),
+        second=np.array([each.arm == "B" for each in over], dtype=np.bool_),
+        scores=scores,
+        lists=sum(map(len, rows)),
+        waiting=len(found) - len(over),
+    )
+
+
+def sequence_of(
+    trial: Trial, sessions: Sessions, outcome: Outcome, level: float
+) -> tuple[ConfidenceSequence, FloatArray]:
+    """The interval after each session that says something, and when each of them began.
+
+    Of a holdout, how much more A gets than B. Of interleaved lists, with which probability A wins a session
+    that somebody wins or, of other outcomes than clicks, how much more of a list is owed to A than to B.
+    """
+    scores, bound = sessions.scores[outcome], bound_of(trial, outcome)
+    if trial.settings.kind == "holdout":
+        share = trial.settings.share
+        return (
+            difference_sequence(scores, sessions.second, share=share, high=bound, level=level),
+            sessions.at,
+        )
+    if outcome == "clicked":
+        decided = scores != 0
+        return win_sequence(scores[decided] > 0, level=level), sessions.at[decided]
+    return mean_sequence(scores, low=-bound, high=bound, level=level), sessions.at
+
+
+def bound_of(trial: Trial, outcome: Outcome) -> float:
+    """The most that a list can get."""
+    return {"clicks": float(MOST_CLICKS), "value": trial.settings.highest}.get(outcome, 1.0)
+
+
+def wait_of(trial: Trial, rules: RankerSettings) -> float:
+    """The seconds after a list in which what is done counts."""
+    return rules.window if trial.settings.wait is None else trial.settings.wait
+
+
+def _done(
+    lists: Iterable[TrialList], events: Iterable[Event], wait: float, without: Collection[str]
+) -> dict[int, list[Event]]:
+    """By list, what was done with its results in time."""
+    shown = {each.seq: each for each in lists}
+    found: dict[int, list[Event]] = {seq: [] for seq in shown}
+    for event in events:
+        each = shown.get(event.list_seq or 0)
+        fits = event.verdict in UNDERSTOOD and event.event_id not in without
+        if each is not None and fits and event.at <= each.at + wait and event.object_id in each.shown:
+            found[each.seq].append(event)
+    return found
+
+
+def _score(
+    each: TrialList, events: Sequence[Event], trial: Trial, rules: RankerSettings
+) -> dict[Outcome, float]:
+    """What became of a list; of an interleaved one, A's part of it minus B's."""
+    positions = [each.shown.index(event.object_id) for event in events]
+    actions: dict[int, set[str]] = {}
+    values = np.zeros(len(each.shown))
+    for position, event in zip(positions, events, strict=True):
+        actions.setdefault(position, set()).add(event.action)
+        if event.action == trial.settings.action:
+            values[position] += 1.0 if event.value is None else event.value
+    clicks = np.array([rules.clicked(actions.get(row, ())) for row in range(len(each.shown))], dtype=np.bool_)
+    if trial.settings.kind == "interleave":
+        return _owed(each, clicks, values, trial)
+    first = float(1 / (1 + clicks.argmax())) if clicks.any() else 0.0
+    return {
+        "clicked": float(clicks.any()),
+        "clicks": float(min(int(clicks.sum()), MOST_CLICKS)),
+        "first_click": first,
+        "value": float(np.clip(values.sum(), 0.0, trial.settings.highest)),
+    }
+
+
+def _owed(each: TrialList, clicks: BoolArray, values: FloatArray, trial: Trial) -> dict[Outcome, float]:
+    if not each.assignment.owners:  # a fallback is nobody's
+        return dict.fromkeys(("clicked", "clicks", "first_click", "value"), 0.0)
+    owners, highest = np.array(each.assignment.owners), trial.settings.highest
+    ahead = owners[0] - owners[1]
+    first = np.arange(len(clicks)) == clicks.argmax()
+    mine, theirs = credit(owners, clicks).tolist()
+    return {
+        "clicked": mine - theirs,
+        "clicks": float(np.clip(mine - theirs, -MOST_CLICKS, MOST_CLICKS)),
+        "first_click": float(ahead @ (clicks & first)),
+        "value": float(np.clip(ahead @ values, -highest, highest)),
+    }

@@ -1,0 +1,285 @@
+"""Trials of a ranker: begun, stopped, and what has come of them so far, from the log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+import numpy as np
+
+from rankloop.service.errors import HistoryError, RequestError
+from rankloop.service.learning.in_force import InForce
+from rankloop.service.operations.outcomes import Sessions, bound_of, sequence_of, sessions_of
+from rankloop.service.operations.trial_words import sentence
+from rankloop.service.ranker import Ranker
+from rankloop.service.settings import RankerSettings, check_served
+from rankloop.service.trial import Outcome, Trial, TrialSettings, trial_after
+from rankloop.spelling import Catalogue, build
+from rankloop.store import Decision, Store, Transaction, write
+
+TrialVerdict: TypeAlias = Literal["undecided", "A better", "B better"]
+LEVEL = 0.95
+POINTS = 60  # of the interval over time
+RANKS = ("explore", "exploit", "frozen")  # modes in which the lists are the ranker's
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeReport:
+    """An outcome of a trial: an estimate, and between which bounds the truth is, whenever it is looked at."""
+
+    outcome: Outcome
+    sessions: int  # that say something about it
+    a: float | None  # mean of arm A or, of interleaved lists, sessions that it won
+    b: float | None
+    estimate: float | None  # A minus B; of clicks on interleaved lists, the probability that A wins
+    lower: float
+    upper: float
+    even: float  # what it is if neither is better
+
+    @property
+    def verdict(self) -> TrialVerdict:
+        """Which arm is better, as far as the interval says."""
+        if self.lower > self.even:
+            return "A better"
+        return "B better" if self.upper < self.even else "undecided"
+
+
+@dataclass(frozen=True, slots=True)
+class TrialPoint:
+    """The interval when so many sessions had counted."""
+
+    sessions: int
+    at: float
+    estimate: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True, slots=True)
+class TrialReport:
+    """A trial, and what has come of it so far."""
+
+    ranker: str
+    trial: int
+    settings: dict[str, Any]
+    against: str
+    began: float
+    ended: float | None
+    reason: str  # why it ended
+    runs: bool
+    complete: bool  # False: a part of its lists was discarded, and this is as it was when it was stopped
+    lists: int  # of sessions that count
+    sessions: dict[str, int]  # by arm
+    waiting: int  # sessions that are not over yet
+    level: float
+    verdict: TrialVerdict
+    sentence: str  # the same in words
+    outcomes: tuple[OutcomeReport, ...]  # the first decides; the others are each for itself
+    points: tuple[TrialPoint, ...] = ()  # of the outcome that decides
+
+
+def begin(
+    ranker: Ranker, store: Store, known: Catalogue, settings: TrialSettings, other: Ranker | None
+) -> int:
+    """Begin a trial; its number. `other` is the ranker of arm B, if it is one."""
+    _check_arms(ranker, settings, other, known)
+    at, start = ranker.now(), ranker.view.in_force
+    model = other.view.model.version if other else 0
+
+    def job(transaction: Transaction) -> int:
+        terms = start.within(transaction, ranker.name, known)
+        _check_free(ranker.name, terms)
+        body = {"settings": settings.to_json(), "rules": terms.settings, "model": model}
+        decision = Decision(at=transaction.time(at), ranker=ranker.name, kind="trial", body=body)
+        return transaction.append(decision)
+
+    number = write(store, job)
+    ranker.refresh()
+    return number
+
+
+def stop(ranker: Ranker, store: Store, number: int, *, reason: str) -> TrialReport:
+    """End a trial; what has come of it is kept, also if its lists are discarded one day."""
+    trial = ranker.refresh().trial
+    if trial is None or trial.number != number:
+        raise RequestError(f"trial {number} of {ranker.name!r} does not run: nothing is to be stopped")
+    found = report(ranker, store, trial)
+    kept = msgspec.to_builtins(replace(found, points=(), runs=False, reason=reason, complete=False))
+    ranker.decide("trial_stop", trial=number, reason=reason, report=kept)
+    return next(each for each in reports(ranker, store) if each.trial == number)
+
+
+def reports(ranker: Ranker, store: Store) -> list[TrialReport]:
+    """All trials of a ranker, the newest first."""
+    return [report(ranker, store, each) for each in reversed(trials_of(store.decisions(ranker.name)))]
+
+
+def trials_of(decisions: Sequence[Decision]) -> list[Trial]:
+    """The trials that decisions tell of, in order."""
+    found: dict[int, Trial] = {}
+    trial, mode = None, "explore"
+    for decision in decisions:
+        trial = trial_after(trial, decision, mode)
+        mode = decision.body["mode"] if decision.kind == "mode" else mode
+        if trial is not None:
+            found[trial.number] = trial
+    return list(found.values())
+
+
+def report(ranker: Ranker, store: Store, trial: Trial) -> TrialReport:
+    """What has come of a trial so far."""
+    if trial.number < ranker.history.base():
+        return _kept(ranker, store, trial)
+    lists = store.trial_lists(ranker.name, trial=trial.number)
+    sessions = sessions_of(
+        trial,
+        rules_of(store, ranker.name, trial),
+        lists,
+        store.events(ranker.name, after=trial.number),
+        now=store.time(ranker.now()),
+        without=() if ranker.broken else ranker.fold.without,
+    )
+    outcomes = tuple(_outcome(trial, sessions, each) for each in trial.settings.outcomes)
+    arms = {"A": int((~sessions.second).sum()), "B": int(sessions.second.sum())}
+    return TrialReport(
+        **_head(ranker, trial),
+        complete=True,
+        lists=sessions.lists,
+        sessions=arms if trial.settings.kind == "holdout" else {"AB": len(sessions)},
+        waiting=sessions.waiting,
+        level=LEVEL,
+        verdict=outcomes[0].verdict,
+        sentence=_words(ranker.name, trial, outcomes[0]),
+        outcomes=outcomes,
+        points=_points(trial, sessions),
+    )
+
+
+def rules_of(store: Store, ranker: str, trial: Trial) -> RankerSettings:
+    """The ranker's settings during a trial, whatever its policy is."""
+    versions = store.decisions(ranker, kind="settings", after=trial.rules - 1)
+    body = dict(next(each for each in versions if each.seq == trial.rules).body["settings"])
+    body.pop("policy", None)
+    return RankerSettings.from_json(body, {})
+
+
+def _check_arms(ranker: Ranker, settings: TrialSettings, other: Ranker | None, known: Catalogue) -> None:
+    if other is ranker:
+        raise RequestError("arm B must be something else than the ranker itself: name another one")
+    if ranker.broken or (other is not None and other.broken):
+        raise RequestError("a ranker that is broken cannot be compared: see /v1/doctor")
+    if settings.policy is not None:
+        check_served(ranker.rules.with_policy(build(settings.policy, known)))
+    if settings.kind != "interleave":
+        return
+    rules = ranker.rules
+    named = {
+        "fair": rules.fair is not None,
+        "max_displacement": rules.max_displacement is not None,
+        "freeze_top": rules.freeze_top,
+    }
+    if any(named.values()):
+        names = ", ".join(name for name, there in named.items() if there)
+        raise RequestError(
+            f"lists under {names} cannot be interleaved: the list of both arms would not keep to it. "
+            "Compare by a holdout"
+        )
+
+
+def _check_free(ranker: str, terms: InForce) -> None:
+    if terms.trial is not None and terms.trial.runs:
+        raise RequestError(f"trial {terms.trial.number} of {ranker!r} still runs: stop it first")
+    if terms.mode not in RANKS:
+        raise RequestError(f"in mode {terms.mode} all lists are the caller's: nothing can be compared")
+    if terms.trouble:
+        raise RequestError(f"the settings of {ranker!r} cannot be read: {terms.trouble}")
+
+
+def _head(ranker: Ranker, trial: Trial) -> dict[str, Any]:
+    return {
+        "ranker": ranker.name,
+        "trial": trial.number,
+        "settings": trial.settings.to_json(),
+        "against": trial.settings.against,
+        "began": trial.at,
+        "ended": trial.ended_at,
+        "reason": trial.reason,
+        "runs": trial.runs,
+    }
+
+
+def _kept(ranker: Ranker, store: Store, trial: Trial) -> TrialReport:
+    """What was known of a trial when it was stopped; nothing, if it was not."""
+    stops = store.decisions(ranker.name, kind="trial_stop", after=trial.number)
+    said = next((each.body["report"] for each in stops if each.body["trial"] == trial.number), None)
+    if said is not None:
+        return replace(msgspec.convert(said, TrialReport), ended=trial.ended_at)
+    return TrialReport(
+        **_head(ranker, trial),
+        complete=False,
+        lists=0,
+        sessions={},
+        waiting=0,
+        level=LEVEL,
+        verdict="undecided",
+        sentence="Nothing can be said any more: lists of its time were discarded.",
+        outcomes=(),
+    )
+
+
+def _outcome(trial: Trial, sessions: Sessions, outcome: Outcome) -> OutcomeReport:
+    wins = trial.settings.kind == "interleave" and outcome == "clicked"
+    widest = (0.0, 1.0) if wins else (-bound_of(trial, outcome), bound_of(trial, outcome))
+    sequence, _ = sequence_of(trial, sessions, outcome, LEVEL)
+    last = len(sequence) - 1
+    a, b = _means(trial, sessions, outcome, wins)
+    return OutcomeReport(
+        outcome=outcome,
+        sessions=len(sequence),
+        a=a,
+        b=b,
+        estimate=float(sequence.estimate[last]) if len(sequence) else None,
+        lower=float(sequence.lower[last]) if len(sequence) else widest[0],
+        upper=float(sequence.upper[last]) if len(sequence) else widest[1],
+        even=0.5 if wins else 0.0,
+    )
+
+
+def _words(ranker: str, trial: Trial, found: OutcomeReport) -> str:
+    interval = None if found.estimate is None else (found.lower, found.estimate, found.upper)
+    return sentence(ranker, trial.settings, found.verdict, found.sessions, interval, LEVEL)
+
+
+def _means(
+    trial: Trial, sessions: Sessions, outcome: Outcome, wins: bool
+) -> tuple[float | None, float | None]:
+    scores = sessions.scores[outcome]
+    if wins:
+        return float((scores > 0).sum()), float((scores < 0).sum())
+    if trial.settings.kind == "interleave":
+        return None, None
+    parts = scores[~sessions.second], scores[sessions.second]
+    first, second = (float(each.mean()) if each.size else None for each in parts)
+    return first, second
+
+
+def _points(trial: Trial, sessions: Sessions) -> tuple[TrialPoint, ...]:
+    sequence, moments = sequence_of(trial, sessions, trial.settings.outcome, LEVEL)
+    if not len(sequence):
+        return ()
+    chosen = np.unique(np.linspace(0, len(sequence) - 1, POINTS).round().astype(int))
+    columns = (moments, sequence.estimate, sequence.lower, sequence.upper)
+    rows = zip(chosen.tolist(), *(each[chosen].tolist() for each in columns), strict=True)
+    return tuple(TrialPoint(number + 1, *rest) for number, *rest in rows)
+
+
+def refuse_if_needed(rankers: Mapping[str, Ranker], name: str) -> None:
+    """Refuse to discard the past of a ranker while it is arm B of a trial that runs."""
+    for each in rankers.values():
+        trial = each.view.trial
+        if trial is not None and trial.settings.ranker == name:
+            raise HistoryError(
+                f"trial {trial.number} of {each.name!r} runs against {name!r} as it was: stop it first"
+            )

@@ -1,0 +1,1 @@
+"""Recommending: candidates, reasons and interviews from a recommender, for the ordinary ranker."""

@@ -1,0 +1,146 @@
+"""Served recommender: a fitted model with its catalogue, that chooses candidates by taste."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from rankloop.recommend import Saved, Taste, best_items, load
+from rankloop.recommend.phrases import Phrases
+from rankloop.service.errors import RequestError
+from rankloop.service.recommending.interview import understood
+from rankloop.service.recommending.request import RecommendRequest
+from rankloop.service.serving.candidates import Candidates
+from rankloop.service.texts import check_texts
+from rankloop.store import Recommended
+from rankloop.types import FloatArray, IntArray, SettingError
+
+FEATURES = ("recommender_score", "popularity", "praise", "from_rules", "from_past_items")
+NO_NAMES: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Person:
+    """Whoever is recommended to: their taste, and their row if the recommender has learned from them."""
+
+    taste: Taste
+    row: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class ServedRecommender:
+    """A recommender that feeds a ranker; it is only read, so any number of threads may ask it.
+
+    Candidates come in its order, best first, with features of theirs by name: its score, what of it is from
+    rules and from past items, how many reviewed the item, and which share of its mentions is praise.
+    """
+
+    saved: Saved
+
+    def person(self, user: str, items: Iterable[str], answers: Mapping[str, str]) -> Person:
+        """The taste of a user that was learned from, or of a newcomer; what is said in addition is added."""
+        model, row = self.saved.model, self.users.get(user)
+        own = [self._item(name) for name in items]
+        said = understood(self.saved, answers) if answers else {}
+        if row is not None and not own and not said:
+            return Person(model.taste_of(row), row)
+        past = [] if row is None else model.past(row).tolist()
+        try:
+            return Person(model.taste(list(dict.fromkeys([*past, *own])), said), row)
+        except SettingError as error:
+            who = f"{user!r} is none of its users" if row is None else f"{user!r} brings items or answers"
+            raise RequestError(f"{who}, and {error}") from error
+
+    def candidates(self, request: RecommendRequest, person: Person) -> Candidates:
+        """The best items that are neither known to the person nor excluded, in the recommender's order."""
+        scores = np.array(self.saved.model.score_taste(person.taste), float)
+        scores[self._left_out(person.taste.items, request.exclude)] = -np.inf
+        rows = best_items(scores[None], None, request.n_candidates)[0]
+        rows = rows[rows >= 0]
+        if not len(rows):
+            raise RequestError("nothing is left to recommend: every item is known or excluded")
+        return self._given(rows, self._features(person.taste, rows, scores[rows]))
+
+    def popular(self, request: RecommendRequest) -> Candidates:
+        """The items that most people reviewed, without features: what is shown when all else fails."""
+        row = self.users.get(request.user)
+        past = self.saved.model.past(row) if row is not None else np.zeros(0, np.int64)
+        gone = set(self._left_out(past, [*request.items, *request.exclude]).tolist())
+        rows = [row for row in self._by_popularity.tolist() if row not in gone][: request.n_candidates]
+        if not rows:
+            raise RequestError("nothing is left to recommend: every item is known or excluded")
+        return self._given(np.array(rows), np.empty((len(rows), 0)))
+
+    def noted(self, request: RecommendRequest) -> Recommended:
+        """What the log keeps, so that reasons can be given again."""
+        answers = tuple(sorted(request.answers.items()))
+        return Recommended(digest=self.saved.digest, items=tuple(request.items), answers=answers)
+
+    @cached_property
+    def users(self) -> Mapping[str, int]:
+        """Rows of users by name."""
+        return {name: row for row, name in enumerate(self.saved.catalogue.users)}
+
+    @cached_property
+    def items(self) -> Mapping[str, int]:
+        """Rows of items by id."""
+        return {name: row for row, name in enumerate(self.saved.catalogue.items)}
+
+    @cached_property
+    def phrases(self) -> Phrases:
+        """Words for features, counted once."""
+        return Phrases.of(self.saved.catalogue)
+
+    @cached_property
+    def reviewers(self) -> FloatArray:
+        """How many users reviewed each item, [n_items]."""
+        return np.bincount(self.saved.model.past_items, minlength=len(self.items)).astype(float)
+
+    @cached_property
+    def praise(self) -> FloatArray:
+        """The share of praise among an item's mentions, with one more of each kind, [n_items]."""
+        shop = self.saved.catalogue
+        good, bad = (np.asarray(each.sum(axis=1), float) for each in (shop.good, shop.bad))
+        return np.asarray((good + 1) / (good + bad + 2))
+
+    @cached_property
+    def _by_popularity(self) -> IntArray:
+        return np.argsort(-self.reviewers, kind="stable")
+
+    def _features(self, taste: Taste, rows: IntArray, scores: FloatArray) -> FloatArray:
+        parts, nothing = self.saved.model.amounts(taste, rows), np.zeros(len(rows))
+        rules, past = parts.get("rule", nothing), parts.get("past item", nothing)
+        return np.column_stack([scores, self.reviewers[rows], self.praise[rows], rules, past])
+
+    def _given(self, rows: IntArray, values: FloatArray) -> Candidates:
+        names = self.saved.catalogue.items
+        return Candidates(
+            object_ids=[names[row] for row in rows.tolist()],
+            names=FEATURES if values.shape[1] else NO_NAMES,
+            values=values,
+        )
+
+    def _item(self, name: str) -> int:
+        if name not in self.items:
+            known = ", ".join(self.saved.catalogue.items[:3])
+            raise RequestError(
+                f"none of the {len(self.items)} items of the recommender is {name!r}: leave it out; "
+                f"they are called {known}, ..."
+            )
+        return self.items[name]
+
+    def _left_out(self, known: IntArray, excluded: Sequence[str]) -> IntArray:
+        rows = [self.items[name] for name in excluded if name in self.items]
+        return np.array([*known.tolist(), *rows], np.int64)
+
+
+def served(recommender: Saved | Path | str) -> ServedRecommender:
+    """A fitted recommender, or the file of one, ready to be asked; a file that holds none is refused."""
+    found = ServedRecommender(recommender if isinstance(recommender, Saved) else load(recommender))
+    check_texts("the id of an item", found.saved.catalogue.items)
+    _ = found.users, found.items, found.phrases, found.praise, found._by_popularity  # counted before requests
+    return found

@@ -1,0 +1,102 @@
+"""Recommendation response: a ranked list, who chose its candidates, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+
+from rankloop.recommend import FMF, FacT, Recommender
+from rankloop.service.recommending.reasons import ItemReasons
+from rankloop.service.recommending.recommender import Person, ServedRecommender
+from rankloop.service.serving.response import Provenance, Result
+from rankloop.service.serving.serve import Draft
+
+
+class Chooser(msgspec.Struct, frozen=True):
+    """The recommender that chose the candidates, and from what."""
+
+    model: str  # by name
+    digest: str  # of its file
+    person: Literal["user", "newcomer"]  # whether it has learned from them
+    items: int  # past items that it knew
+    answers: int  # that counted
+    candidates: int  # how many it chose
+
+
+class Recommendation(msgspec.Struct, frozen=True):
+    """A list with its reasons, and the id under which its events are to be sent.
+
+    `query_id`, `ranking` and `provenance` are those of every list; `score` there is the ranker's, the one
+    among the reasons the recommender's.
+    """
+
+    query_id: str
+    ranking: tuple[Result, ...]
+    provenance: Provenance
+    recommender: Chooser | None  # None: it failed, and these are the most popular items
+    reasons: tuple[ItemReasons, ...]  # of every result, in the order of the list
+    without_reasons: str | None  # why there are none
+
+    @property
+    def object_ids(self) -> list[str]:
+        """What to show, best first."""
+        return [result.object_id for result in self.ranking]
+
+
+class PastReasons(msgspec.Struct, frozen=True):
+    """The reasons of a past list, made again by the recommender that chose its candidates."""
+
+    query_id: str
+    ranker: str
+    recommender: Chooser
+    reasons: tuple[ItemReasons, ...]
+
+
+class RecommenderInfo(msgspec.Struct, frozen=True):
+    """A recommender that feeds a ranker."""
+
+    ranker: str
+    model: str  # by name
+    digest: str
+    users: int
+    items: int
+    exact: bool  # it can say why
+    newcomers: bool  # it can recommend to them
+    interviews: bool  # it has questions
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RecommendationDraft:
+    """A recommendation that nobody has seen: it is shown when its list is published, or not at all."""
+
+    draft: Draft
+    response: Recommendation
+
+
+def info(ranker: str, found: ServedRecommender) -> RecommenderInfo:
+    """A recommender in numbers."""
+    model = found.saved.model
+    return RecommenderInfo(
+        ranker=ranker,
+        model=model.name,
+        digest=found.saved.digest,
+        users=len(found.users),
+        items=len(found.items),
+        exact=model.exact,
+        newcomers=type(model).taste is not Recommender.taste,
+        interviews=isinstance(model, FacT | FMF),
+    )
+
+
+def chooser(found: ServedRecommender, person: Person, candidates: int) -> Chooser:
+    """Who chose the candidates of a list."""
+    return Chooser(
+        model=found.saved.model.name,
+        digest=found.saved.digest,
+        person="newcomer" if person.row is None else "user",
+        items=len(person.taste.items),
+        answers=len(person.taste.answers),
+        candidates=candidates,
+    )

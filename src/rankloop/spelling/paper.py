@@ -1,0 +1,163 @@
+"""Settings of the papers by name: `pairrank@paper` is PairRank as its paper runs it.
+
+Each says which policy it is with which settings, where that is printed, and the grid that the paper chose
+from. What no paper prints is said to be ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from rankloop.types import SettingError, suggestion
+
+MARK = "@paper"
+PAIRRANK = "PairRank (WWW 2021)"
+NEURAL = "olRankNet (WWW 2022)"
+THESIS = "thesis (Virginia 2022)"
+DSP = "document-space projection (SIGIR 2019)"
+
+
+@dataclass(frozen=True, slots=True)
+class PaperSettings:
+    """A policy as a paper runs it: its text, where that stands, and what was tuned."""
+
+    policy: str  # as text, without what others add
+    source: str
+    grid: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by setting, values as text
+    ours: str = ""  # what no paper prints
+
+    @property
+    def name(self) -> str:
+        """The policy's own name."""
+        return self.policy.partition(":")[0]
+
+
+TENTHS = ("0.1", "0.01", "0.001", "0.0001")
+RATES = TENTHS[:3]
+WIDTHS = tuple(f"width({alpha})" for alpha in TENTHS)
+NETWORK = (
+    "scorer=mlp(scale=1),pairing=adjacent,training=exact(20,restart=True),optimiser=gradient-descent,"
+    "averaging=False,learning_rate=0.1,regularisation=0.01"
+)
+DIAGONAL = f"{NETWORK},covariance=diagonal,alpha=0.01"
+STEPS = "20 steps of descent in a round, and which of the grid: choose by tuning"
+DUEL = "step=0.1,radius=1.0,decay=1.0,start_seed=0"
+SPACE = "projection=document-space(3,recent=10)"
+SPACES = {"projection": tuple(f"document-space({k},recent=10)" for k in range(8))}
+STARTS = "team draft; the seed of the start"
+
+PAPER: Mapping[str, PaperSettings] = MappingProxyType(
+    {
+        f"{name}{MARK}": settings
+        for name, settings in {
+            "pairrank": PaperSettings(
+                "pairrank:pairing=adjacent,update=exact,regularisation=0.01,certainty=width(0.01)",
+                f"{PAIRRANK}, Equation 1, Algorithm 1, conservative exploration; grid: {NEURAL}, 5.1",
+                {"regularisation": TENTHS, "certainty": WIDTHS},
+                "which of the grid: choose by tuning",
+            ),
+            "pepairrank": PaperSettings(
+                "pepairrank:pairing=adjacent,update=exact,regularisation=0.01,rankers=2,variance=0.1",
+                f"{THESIS}, Equation 2.2.1, Algorithm 2, Figures 2.9, 2.12 and 2.13",
+                {"rankers": ("2", "5"), "variance": ("0.1", "0.01"), "regularisation": TENTHS},
+                "λ, whose grid is PairRank's",
+            ),
+            "olranknet": PaperSettings(
+                f"olranknet:{DIAGONAL}",
+                f"{NEURAL}, Algorithm 1 and 5.1",
+                {"regularisation": TENTHS, "alpha": TENTHS, "learning_rate": RATES},
+                STEPS,
+            ),
+            "ollambdarank": PaperSettings(
+                f"ollambdarank:{DIAGONAL},draws=0,balanced=False",
+                f"{NEURAL}, section 3 and 5.1",
+                {"regularisation": TENTHS, "alpha": TENTHS, "learning_rate": RATES},
+                f"{STEPS}; the list is that of the documents learned from, clicks are gains",
+            ),
+            "p2neurrank": PaperSettings(
+                f"p2neurrank:{NETWORK},rankers=2,variance=0.1",
+                f"{THESIS}, Equation 2.2.1, Algorithm 2, Figures 2.10 to 2.13",
+                {
+                    "rankers": ("2", "5", "10"),
+                    "variance": ("0.1", "0.01"),
+                    "regularisation": TENTHS,
+                    "learning_rate": RATES,
+                },
+                f"{STEPS}, olRankNet's",
+            ),
+            "ranknet": PaperSettings(
+                "ranknet:pairing=adjacent,learning_rate=0.001",
+                f"{PAIRRANK}, 4.1, as SGD RankNet",
+                {"learning_rate": RATES},
+                "learning rate and its grid: the paper chose on validation queries and prints neither",
+            ),
+            "epsilon-greedy": PaperSettings(
+                "epsilon-greedy:pairing=adjacent,learning_rate=0.001,epsilon=0.1",
+                f"{PAIRRANK}, 4.1",
+                {"learning_rate": RATES, "epsilon": ("0.05", "0.1", "0.2")},
+                "learning rate, ε and their grid: the paper chose on validation queries and prints neither",
+            ),
+            "pdgd": PaperSettings(
+                "pdgd:learning_rate=0.1,decay=0.999977",
+                f"{NEURAL}, 5.1, as Linear-PDGD",
+                {"learning_rate": RATES},
+                "which of the grid",
+            ),
+            "pdgd-neural": PaperSettings(
+                "pdgd:scorer=mlp(scale=1),learning_rate=0.1,decay=0.999977",
+                f"{NEURAL}, 5.1, as Neural-PDGD",
+                {"learning_rate": RATES},
+                "which of the grid; that the network is olRankNet's",
+            ),
+            "dbgd-linear": PaperSettings(
+                "dbgd:step=0.01,decay=0.999977",
+                f"{NEURAL}, 5.1, as Linear-DBGD",
+                {"step": RATES},
+                "which of the grid; δ = 1 and team draft",
+            ),
+            "dbgd-neural": PaperSettings(
+                "dbgd:scorer=mlp(scale=1),step=0.01,decay=0.999977",
+                f"{NEURAL}, 5.1, as Neural-DBGD",
+                {"step": RATES},
+                "which of the grid; that the network is olRankNet's; δ = 1 and team draft",
+            ),
+            "dbgd": PaperSettings(
+                f"dbgd:{DUEL}", f"{DSP}, Algorithm 1 without its projection, and 4.2", ours=STARTS
+            ),
+            "mgd": PaperSettings(f"mgd:candidates=9,{DUEL}", f"{DSP}, 4.2", ours=STARTS),
+            "nsgd": PaperSettings(
+                f"nsgd:candidates=9,{DUEL}",
+                f"{DSP}, 4.2",
+                ours=f"{STARTS}; proposals and memories, the defaults",
+            ),
+            "dbgd-dsp": PaperSettings(
+                f"dbgd:{DUEL},{SPACE}",
+                f"{DSP}, Algorithm 1 and 4.2; grid: Figure 4",
+                SPACES,
+                STARTS,
+            ),
+            "mgd-dsp": PaperSettings(
+                f"mgd:candidates=9,{DUEL},{SPACE}", f"{DSP}, 4.2; grid: Figure 4", SPACES, STARTS
+            ),
+            "nsgd-dsp": PaperSettings(
+                f"nsgd:candidates=9,{DUEL},{SPACE}",
+                f"{DSP}, 4.2; grid: Figure 4",
+                SPACES,
+                f"{STARTS}; proposals and memories, the defaults",
+            ),
+        }.items()
+    }
+)
+
+
+def find_paper(name: str) -> PaperSettings:
+    """The settings of a paper by name, or an error that lists those there are.
+
+    >>> find_paper("ranknet@paper").policy
+    'ranknet:pairing=adjacent,learning_rate=0.001'
+    """
+    if name not in PAPER:
+        raise SettingError(f"no paper's settings are called {name!r}: {suggestion(name, PAPER)}")
+    return PAPER[name]
