@@ -13,6 +13,7 @@ from rankloop.cli.bounds import bounds
 from rankloop.cli.console import CONSOLE
 from rankloop.cli.data import data_app
 from rankloop.cli.demo import demo
+from rankloop.cli.engine import EngineName, Workers
 from rankloop.cli.evaluate import evaluate
 from rankloop.cli.extract import reviews_app
 from rankloop.cli.listing import list_everything
@@ -67,7 +68,6 @@ Groups = Annotated[
         "from 1: 128 is column 127 of a matrix that counts from 0."
     ),
 ]
-Workers = Annotated[int | None, typer.Option(min=1, help="Processes to use (default: all cores).")]
 
 
 @app.callback(invoke_without_command=True)
@@ -108,6 +108,7 @@ def compare(
     groups: Groups = "",
     out: Out = None,
     workers: Workers = None,
+    engine: EngineName = "pool",
 ) -> None:
     """Let policies learn from simulated clicks and compare them: table, plots, report.
 
@@ -121,6 +122,8 @@ def compare(
 
     `rankloop compare --policies pairrank,pdgd --measures "offline ERR@10,online MRR,cumulative nDCG@5"`
 
+    `rankloop compare --engine ray:auto`
+
     The same command in the same folder goes on where it was stopped.
     """
     sweep = Sweep(
@@ -132,7 +135,7 @@ def compare(
         probes={name: names.probe(name) for name in names.split_names(probes)},
         groups=parse_groups(groups) if groups else None,
     )
-    study(sweep, title=f"{', '.join(sweep.policies)} on {data}", out=out, workers=workers)
+    study(sweep, title=f"{', '.join(sweep.policies)} on {data}", out=out, workers=workers, engine=engine)
 
 
 @app.command()
@@ -149,6 +152,7 @@ def run(
     groups: Groups = "",
     out: Out = None,
     workers: Workers = None,
+    engine: EngineName = "pool",
 ) -> None:
     """Run an experiment by its id, or again from the spec that lies beside its results.
 
@@ -165,7 +169,7 @@ def run(
             raise SettingError(
                 "a spec.json says everything: --data, --rounds, --seeds, --quick and --groups are for suites"
             )
-        study(from_spec(Path(what)), title=f"Again: {what}", out=out, workers=workers)
+        study(from_spec(Path(what)), title=f"Again: {what}", out=out, workers=workers, engine=engine)
         return
     if what in PICTURES:
         draw(what, data=data, out=out)
@@ -177,7 +181,7 @@ def run(
     suite = lookup("suite", what, SUITES)
     rounds, seeds = (rounds or suite.quick, seeds or 2) if quick else (rounds, seeds)
     sweep = suite.sweep(data=names.split_names(data), rounds=rounds, seeds=seeds, groups=chosen)
-    study(sweep, title=suite.title, notes=about_the_paper(suite), out=out, workers=workers)
+    study(sweep, title=suite.title, notes=about_the_paper(suite), out=out, workers=workers, engine=engine)
 
 
 @app.command()
