@@ -28,6 +28,7 @@ from rankloop.store import MemoryStore, SqliteStore, Store
 from rankloop.store.export import export_jsonl, import_jsonl
 from rankloop.types import SettingError
 from tests.service.life import Clock, best_of, make, some_candidates
+from tests.service.own_policies import Remembering
 
 SHORT = {"wait": 10.0, "session": 10.0}
 
@@ -279,6 +280,26 @@ def test_a_fallback_stays_in_its_arm() -> None:
     assert found.assignment is not None
     assert (found.assignment.arm, found.assignment.owners, found.fallback) == ("AB", (), "slow")
     assert service.replay(found.query_id).identical
+
+
+def test_without_arm_b_its_lists_fall_back_and_others_do_not() -> None:
+    """Another process does not have the policy of the other ranker."""
+    store, clock = MemoryStore(), Clock()
+    service = make(store, clock, policies=[Remembering])
+    service.create("shop", RankerSettings(window=10))
+    service.create("other", RankerSettings(policy=Remembering()))
+    service.start_trial("shop", TrialSettings(share=0.5, ranker="other"))
+    poorer = make(store, clock, prefix="p")
+    for number in range(12):
+        shown = poorer.rank(
+            [Candidate("a"), Candidate("b")], ranker="shop", session_id=str(number)
+        ).provenance
+        assert bool(shown.fallback) == (shown.arm == "B")
+        assert not shown.fallback or "arm B of the trial that runs is not to be had" in shown.fallback
+    richer = make(store, clock, prefix="r", policies=[Remembering])
+    arms = [richer.rank([Candidate("a")], ranker="shop", session_id=str(n)).provenance for n in range(12)]
+    assert {each.arm for each in arms} == {"A", "B"}
+    assert not any(each.fallback for each in arms)
 
 
 def test_pinned_results_are_nobodys(store: Store) -> None:

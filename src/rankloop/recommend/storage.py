@@ -31,6 +31,11 @@ class Saved:
     digest: str
     features: FeatureRanker | None = None  # which features to name in reasons, if it was fitted
 
+    @classmethod
+    def of(cls, model: Recommender, catalogue: Catalogue, *, features: FeatureRanker | None = None) -> Saved:
+        """What `load` would give had it been saved."""
+        return cls(model, catalogue, digest_of(_arrays(model, catalogue, features)), features)
+
 
 def save(
     path: str | Path, model: Recommender, catalogue: Catalogue, *, features: FeatureRanker | None = None
@@ -39,19 +44,7 @@ def save(
 
     The digest says what was written.
     """
-    header = {
-        "format": FORMAT,
-        "kind": model.name,
-        "settings": {each.name: getattr(model, each.name) for each in fields(model) if each.init},
-        "names": {kind: list(getattr(catalogue, kind)) for kind in KINDS},
-        "quotes": [[*cell, text] for cell, text in sorted(catalogue.quotes.items())],
-    }
-    arrays: dict[str, Array] = {
-        "header": np.frombuffer(json.dumps(header, sort_keys=True).encode(), np.uint8),
-        **{f"model.{name}": value for name, value in model.state().items()},
-        **{f"catalogue.{name}": value for name, value in catalogue.arrays().items()},
-        **{f"features.{name}": value for name, value in (features.arrays() if features else {}).items()},
-    }
+    arrays = _arrays(model, catalogue, features)
     digest = digest_of(arrays)
     path = Path(path)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")  # what is there stays until all is written
@@ -62,6 +55,23 @@ def save(
     finally:
         unfinished.unlink(missing_ok=True)
     return digest
+
+
+def _arrays(model: Recommender, catalogue: Catalogue, features: FeatureRanker | None) -> dict[str, Array]:
+    """All of it as named arrays."""
+    header = {
+        "format": FORMAT,
+        "kind": model.name,
+        "settings": {each.name: getattr(model, each.name) for each in fields(model) if each.init},
+        "names": {kind: list(getattr(catalogue, kind)) for kind in KINDS},
+        "quotes": [[*cell, text] for cell, text in sorted(catalogue.quotes.items())],
+    }
+    return {
+        "header": np.frombuffer(json.dumps(header, sort_keys=True).encode(), np.uint8),
+        **{f"model.{name}": value for name, value in model.state().items()},
+        **{f"catalogue.{name}": value for name, value in catalogue.arrays().items()},
+        **{f"features.{name}": value for name, value in (features.arrays() if features else {}).items()},
+    }
 
 
 def load(path: str | Path, kinds: Mapping[str, type[Recommender]]) -> Saved:

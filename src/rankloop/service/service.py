@@ -33,6 +33,7 @@ from rankloop.service.operations.trials import (
     reports,
     stop,
 )
+from rankloop.service.operations.what_if import WhatIf, what_if
 from rankloop.service.ranker import Ranker
 from rankloop.service.recommending.interview import Interview, interviewed
 from rankloop.service.recommending.recommend import popular_instead, reasons_again, recommended
@@ -422,6 +423,28 @@ class RankingService:
         """What other rules, or another policy, would have learned from the log; changes nothing."""
         found = self.ranker(ranker)
         return found.history.again(2**62, rules=settings, without=found.fold.without).model
+
+    def what_if(
+        self,
+        ranker: str,
+        policy: Policy | None = None,
+        *,
+        other: str = "",
+        depth: int = 1,
+        share: float = 0.5,
+        explore: bool = False,
+        level: float = 0.95,
+    ) -> WhatIf:
+        """How many clicks on the first results another policy, or another ranker, would have got.
+
+        A policy learns from the first `share` of the lists, and the others judge it; as it would show without
+        exploring, unless it is to `explore`. `NoSupport` if the log could not have shown what it would.
+        """
+        if (policy is None) == (not other):
+            raise RequestError("what if: name a policy, or another ranker, one of them")
+        target = self.ranker(other) if policy is None else policy
+        found = self.ranker(ranker)
+        return what_if(found, self.store, target, depth=depth, share=share, explore=explore, level=level)
 
     def audit(self, query_id: str) -> Audit:
         """Everything that is known about a past list."""

@@ -16,6 +16,7 @@ from rankloop.experiments.suites import (
     running_time,
     theory,
     topk,
+    worth,
 )
 from rankloop.experiments.suites.base import (
     ComputedTable,
@@ -48,6 +49,7 @@ TABLES: Mapping[str, ComputedTable] = {
     **ads.TABLES,
     **recommend.TABLES,
     **running_time.TABLES,
+    **worth.TABLES,
 }
 
 __all__ = [

@@ -12,10 +12,10 @@ from itertools import pairwise
 
 from rankloop.experiments.analysis.nonlinearity import linear_view
 from rankloop.experiments.simulation.probes import CertainPairs
-from rankloop.experiments.suites.as_printed import SMALL, algorithm_2
+from rankloop.experiments.suites.as_printed import SMALL, SMALL_PAPER, algorithm_2
 from rankloop.experiments.suites.base import Picture, Suite, preset_users
 
-AS_IN_THESIS = f"{SMALL},networks=0,variance=0.1"
+FEW_NETWORKS = f"{SMALL},networks=0,variance=0.1"
 EXACT = "training=exact(20)"
 MUCH = "training=replay-memory(63,repeats=1000,steps=10),learning_rate=5e-4"
 
@@ -59,9 +59,12 @@ COVARIANCES = (  # two sizes of network, and all ways to know what is uncertain
     f"olranknet:{SMALL},covariance=full",
     f"olranknet:{SMALL},covariance=diagonal",
 )
-# small networks that learn from everything in every round, as in the papers, from much, or little
-SCHEDULES = {
-    f"p2neurrank:{AS_IN_THESIS},{EXACT}": (f"p2neurrank:{AS_IN_THESIS},{MUCH}", f"p2neurrank:{SMALL}"),
+# small networks that learn anew from everything in every round, as in the papers, or go on learning from
+# everything, much, or little; the last two are held against the one before them
+SCHEDULES: Mapping[str, tuple[str, ...]] = {
+    algorithm_2(2, 0.1): (),
+    f"olranknet@paper:{SMALL_PAPER}": (),
+    f"p2neurrank:{FEW_NETWORKS},{EXACT}": (f"p2neurrank:{FEW_NETWORKS},{MUCH}", f"p2neurrank:{SMALL}"),
     f"olranknet:{SMALL},{EXACT}": (f"olranknet:{SMALL},{MUCH}", f"olranknet:{SMALL}"),
 }
 

@@ -14,14 +14,14 @@ import polars as pl
 from rankloop.data import Dataset
 from rankloop.experiments.simulation.loop import simulate
 from rankloop.experiments.simulation.protocol import Protocol
-from rankloop.experiments.suites.as_printed import RESTART, SMALL, algorithm_2
+from rankloop.experiments.suites.as_printed import SMALL, SMALL_PAPER, algorithm_2
 from rankloop.experiments.suites.base import PaperTable
 from rankloop.spelling import parse
 from rankloop.users import Preset
 
 AS_PRINTED = {
-    "full matrix": f"olranknet:{SMALL},{RESTART},covariance=full",
-    "diagonal": f"olranknet:{SMALL},{RESTART},covariance=diagonal",
+    "full matrix": f"olranknet@paper:{SMALL_PAPER},covariance=full",
+    "diagonal": f"olranknet@paper:{SMALL_PAPER}",
     "2 rankers": algorithm_2(2, 0.1),
     "1 ranker": algorithm_2(1, 0.1),
 }
