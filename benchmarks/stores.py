@@ -80,7 +80,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1.0, help="for each measurement of a turn")
     chosen = parser.parse_args()
     with ExitStack() as stack:
-        cluster = Cluster()
+        cluster = Cluster(on_disk=True)
         stack.callback(cluster.remove)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         stores: dict[str, Store] = {
