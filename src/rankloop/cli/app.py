@@ -13,6 +13,7 @@ from rankloop.cli.bounds import bounds
 from rankloop.cli.console import CONSOLE
 from rankloop.cli.data import data_app
 from rankloop.cli.demo import demo
+from rankloop.cli.engine import EngineName, Workers
 from rankloop.cli.evaluate import evaluate
 from rankloop.cli.extract import reviews_app
 from rankloop.cli.listing import list_everything
@@ -74,7 +75,6 @@ Base = Annotated[
         "feature of the training queries) or *reversed*; `--data <name>@decent` says the same of one."
     ),
 ]
-Workers = Annotated[int | None, typer.Option(min=1, help="Processes to use (default: all cores).")]
 
 
 @app.callback(invoke_without_command=True)
@@ -116,6 +116,7 @@ def compare(
     base: Base = "",
     out: Out = None,
     workers: Workers = None,
+    engine: EngineName = "pool",
 ) -> None:
     """Let policies learn from simulated clicks and compare them: table, plots, report.
 
@@ -131,6 +132,8 @@ def compare(
 
     `rankloop compare --policies pairrank,pdgd --measures "offline ERR@10,online MRR,cumulative nDCG@5"`
 
+    `rankloop compare --engine ray:auto`
+
     The same command in the same folder goes on where it was stopped.
     """
     sweep = Sweep(
@@ -142,7 +145,7 @@ def compare(
         probes={name: names.probe(name) for name in names.split_names(probes)},
         groups=parse_groups(groups) if groups else None,
     )
-    study(sweep, title=f"{', '.join(sweep.policies)} on {data}", out=out, workers=workers)
+    study(sweep, title=f"{', '.join(sweep.policies)} on {data}", out=out, workers=workers, engine=engine)
 
 
 @app.command()
@@ -160,6 +163,7 @@ def run(
     base: Base = "",
     out: Out = None,
     workers: Workers = None,
+    engine: EngineName = "pool",
 ) -> None:
     """Run an experiment by its id, or again from the spec that lies beside its results.
 
@@ -177,7 +181,7 @@ def run(
                 "a spec.json says everything: --data, --rounds, --seeds, --quick, --groups and --base "
                 "are for suites"
             )
-        study(from_spec(Path(what)), title=f"Again: {what}", out=out, workers=workers)
+        study(from_spec(Path(what)), title=f"Again: {what}", out=out, workers=workers, engine=engine)
         return
     if what in PICTURES:
         draw(what, data=data, out=out)
@@ -190,7 +194,7 @@ def run(
     rounds, seeds = (rounds or suite.quick, seeds or 2) if quick else (rounds, seeds)
     wanted = names.with_bases(names.split_names(data), base) if data else ()
     sweep = suite.sweep(data=wanted, rounds=rounds, seeds=seeds, groups=chosen)
-    study(sweep, title=suite.title, notes=about_the_paper(suite), out=out, workers=workers)
+    study(sweep, title=suite.title, notes=about_the_paper(suite), out=out, workers=workers, engine=engine)
 
 
 @app.command()

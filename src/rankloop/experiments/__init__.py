@@ -38,6 +38,7 @@ from rankloop.experiments.suites import (
 )
 from rankloop.experiments.sweeps.engines import Engine, Here, Pool, Tick, Watch, WorkerDied
 from rankloop.experiments.sweeps.execution import execute
+from rankloop.experiments.sweeps.ray_engine import Ray
 from rankloop.experiments.sweeps.study import conduct, sweep_id
 from rankloop.experiments.sweeps.sweep import Run, Sweep
 
@@ -61,6 +62,7 @@ __all__ = [
     "Picture",
     "Pool",
     "Protocol",
+    "Ray",
     "Record",
     "Regret",
     "Run",

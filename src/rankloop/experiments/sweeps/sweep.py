@@ -166,9 +166,9 @@ class Sweep:
             return self.taught[run.policy]
         return JUDGE if self._is_taught(run.policy, run.user) else self.user(run.user, dataset)
 
-    def records(self, run: Run) -> Iterator[Record]:
-        """Do one run: a pure function of the sweep and the run."""
-        dataset, pattern = self.dataset(run.fold), self.policies[run.policy]
+    def records(self, run: Run, dataset: Dataset | None = None) -> Iterator[Record]:
+        """Do one run: a pure function of the sweep and the run, on its dataset if that is at hand."""
+        dataset, pattern = dataset or self.dataset(run.fold), self.policies[run.policy]
         user = self.user(run.user, dataset)
         fit = partial(fitted, user=user, queries=dataset.train, k=self.protocol.k)
         return simulate(
