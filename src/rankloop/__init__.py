@@ -1,3 +1,3 @@
-"""rankloop: rankings that learn from clicks and experiment only where they are provably unsure."""
+"""rankloop: rankings that learn from clicks and experiment only where they are unsure."""
 
 __version__ = "0.1.0"

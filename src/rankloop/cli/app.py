@@ -32,7 +32,7 @@ from rankloop.types import SettingError
 
 app = typer.Typer(
     name="rankloop",
-    help="Rankings that learn from clicks and experiment only where they are provably unsure.",
+    help="Rankings that learn from clicks and experiment only where they are unsure.",
     no_args_is_help=True,
     cls=Stopping,
     pretty_exceptions_enable=False,
@@ -77,7 +77,7 @@ Workers = Annotated[int | None, typer.Option(min=1, help="Processes to use (defa
 def root(
     version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
 ) -> None:
-    """Rankings that learn from clicks and experiment only where they are provably unsure."""
+    """Rankings that learn from clicks and experiment only where they are unsure."""
     if version:
         CONSOLE.print(f"rankloop {__version__}")
         raise typer.Exit

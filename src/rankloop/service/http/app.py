@@ -99,7 +99,7 @@ def described(context: AppContext) -> dict[str, Any]:
     config = OpenAPIConfig(
         title="rankloop",
         version=__version__,
-        description="Rankings that learn from clicks and experiment only where they are provably unsure.",
+        description="Rankings that learn from clicks and experiment only where they are unsure.",
         components=Components(security_schemes={"key": key}),
         security=[{"key": []}],
         use_handler_docstrings=True,
