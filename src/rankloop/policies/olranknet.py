@@ -64,7 +64,7 @@ class OlRankNet(NeuralPairwise):
         return twin
 
     def certain_orders(self, query: Query) -> BoolArray:
-        """`certain[i, j]`: the order of `i` above `j` is settled."""
+        """`certain[i, j]`: the order of `i` above `j` is certain, and not tried out."""
         if not self._knows_of(query):
             return self._certain_by_base(query)
         gradients = self._gradients(self.based(query).features)

@@ -12,19 +12,21 @@ from scipy.special import ndtr
 from rankloop.policies import Policy, SelectionPolicy, StartsFromBase
 from rankloop.service.errors import RequestError
 from rankloop.service.learning.model import Model, asker_of
+from rankloop.service.serving.certainty import Grade, grade_of
 from rankloop.service.serving.serve import Listing, TellsCertainty
 from rankloop.store import Impression
 from rankloop.types import FloatArray, IntArray, Query
 
 OWN_ORDER = "(your own order)"  # among the contributions of features
+WORDS: Mapping[Grade, str] = {"leaning": "only a leaning", "likely": "likely", "settled": "settled"}
 
 
 @runtime_checkable
 class TellsSpread(Protocol):
     """A policy that knows how far its scores may be off."""
 
-    def spreads(self, query: Query) -> FloatArray | None:
-        """Standard deviations of the score differences of all pairs, [n_docs, n_docs]; `None`: unknown."""
+    def spreads(self, query: Query, rows: IntArray) -> FloatArray | None:
+        """Standard deviations of the score differences of these candidates, [n, n]; `None`: unknown."""
         ...
 
 
@@ -37,13 +39,15 @@ class Explanation:
     gap: float  # score of the upper minus score of the lower
     width: float | None  # standard deviation of the gap; None: the policy cannot tell
     probability: float | None  # that the upper belongs above the lower, by the model
-    settled: bool | None  # the order is certain, this way or the other
+    settled: bool | None  # the order is 95 % sure, this way or the other; None: the policy cannot tell
     explored: bool  # shown against the scores
     pinned: bool  # one of them was pinned
     contributions: Mapping[str, float]  # of each feature to the gap, largest first
     exact: bool  # the contributions add up to the gap: the model is linear
     turned: bool = False  # drawn the other way round, and turned for fair exposure
     mixed: bool = False  # the list is that of another arm of a trial, or made of both
+    open: bool | None = None  # the policy may try it either way, by its own criterion; None: it has none
+    certainty: Grade | None = None  # how sure the model is of the likelier order, in a word
 
     @property
     def sentence(self) -> str:
@@ -59,10 +63,9 @@ class Explanation:
             return f"{self.above!r} stands above {self.below!r} for fair exposure{sure}."
         if self.explored:
             return f"{self.above!r} was tried above {self.below!r}, against the scores{sure}."
-        if self.settled is None:
+        if self.certainty is None:
             return f"{self.above!r} scored higher than {self.below!r}; this policy cannot say how sure it is."
-        state = "settled" if self.settled else "still open"
-        return f"{self.above!r} stands above {self.below!r}: their order is {state}{sure}."
+        return f"{self.above!r} stands above {self.below!r}: their order is {WORDS[self.certainty]}{sure}."
 
 
 def explain(
@@ -80,6 +83,8 @@ def explain(
     scores = policy.score(pair)
     gap = float(scores[0] - scores[1])
     width = _width(policy, query, rows)
+    probability = float(ndtr(gap / width)) if width else None
+    certainty = None if probability is None else grade_of(probability)
     parts = _contributions(policy, pair)
     by_size = np.argsort(-np.abs(parts), kind="stable")
     labels = [*names, *("" for _ in range(len(parts) - len(names)))]
@@ -90,8 +95,10 @@ def explain(
         below=shown.object_ids[lower],
         gap=gap,
         width=width,
-        probability=float(ndtr(gap / width)) if width else None,
-        settled=_settled(policy, query, rows),
+        probability=probability,
+        certainty=certainty,
+        settled=None if certainty is None else certainty == "settled",
+        open=_open(policy, query, rows),
         explored=shown.mode == "explore" and gap < 0 and not turned and not mixed,
         mixed=mixed and gap < 0,
         turned=turned,
@@ -141,14 +148,14 @@ def _own_order(policy: Policy, pair: Query) -> float:
 
 def _width(policy: Policy, query: Query, rows: IntArray) -> float | None:
     """The standard deviation of the gap, where the policy knows it."""
-    spreads = policy.spreads(query) if isinstance(policy, TellsSpread) else None
-    return None if spreads is None else float(spreads[rows[0], rows[1]])
+    spreads = policy.spreads(query, rows) if isinstance(policy, TellsSpread) else None
+    return None if spreads is None else float(spreads[0, 1])
 
 
-def _settled(policy: Policy, query: Query, rows: IntArray) -> bool | None:
+def _open(policy: Policy, query: Query, rows: IntArray) -> bool | None:
     if not isinstance(policy, TellsCertainty):
         return None
-    return bool(policy.certain_orders(query)[np.ix_(rows, rows)].any())
+    return not policy.certain_orders(query)[np.ix_(rows, rows)].any()
 
 
 def _gap(pair: Query) -> FloatArray:
