@@ -25,6 +25,7 @@ from rankloop.service.fair import FairSettings
 from rankloop.service.operations.outcomes import sequence_of, sessions_of
 from rankloop.service.operations.trials import rules_of, trials_of
 from rankloop.service.trial import Trial
+from rankloop.spelling import describe, parse
 from rankloop.store import Assignment, Event, MemoryStore, SqliteStore, Store, TrialList
 from rankloop.store.export import export_jsonl, import_jsonl
 from rankloop.types import SettingError
@@ -469,3 +470,11 @@ def test_nobody_is_ahead_on_average_if_people_click_positions_whatever_stands_th
         assert chances @ scores == pytest.approx(0.0, abs=1e-12), outcome
         sequence, _ = sequence_of(trial, found, outcome, 0.95)
         assert len(sequence) == np.count_nonzero(scores) if outcome == "clicked" else len(every)
+
+
+def test_the_policy_of_arm_b_is_logged_with_every_setting(store: Store) -> None:
+    """A default that changes one day must not change what was compared."""
+    service = shop(store)
+    service.start_trial("shop", TrialSettings(policy={"name": "ranknet@paper"}))
+    (begun,) = store.decisions("shop", kind="trial")
+    assert begun.body["settings"]["policy"] == describe(parse("ranknet@paper"))

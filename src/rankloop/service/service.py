@@ -225,14 +225,18 @@ class RankingService:
         self.publish(made, urgent=query_id is not None)  # so that the id is soon known to be taken
         return made.response
 
-    def prepare(self, request: RankRequest) -> Draft:
-        """A list that is not shown yet: `publish` it, or let it go and it has never been."""
-        self._check_fresh(request.query_id)
-        return self.ranker(request.ranker).prepare(request, request.query_id or self.ids())
+    def prepare(self, request: RankRequest, *, fresh: str = "") -> Draft:
+        """A list that is not shown yet: `publish` it, or let it go and it has never been.
 
-    def fall_back(self, request: RankRequest, reason: str) -> Draft:
+        `fresh` is an id of `ids`, for a request without one that may have to be answered twice.
+        """
+        self._check_fresh(request.query_id)
+        return self.ranker(request.ranker).prepare(request, request.query_id or fresh or self.ids())
+
+    def fall_back(self, request: RankRequest, reason: str, *, fresh: str = "") -> Draft:
         """The caller's own order as a list, when there is no time or no way to make another."""
-        return self.ranker(request.ranker).fall_back(request, request.query_id or self.ids(), reason)
+        found = self.ranker(request.ranker)
+        return found.fall_back(request, request.query_id or fresh or self.ids(), reason)
 
     def publish(self, made: Draft, *, urgent: bool = False) -> None:
         """A list that was prepared is shown now: have it written down, as a rule together with others."""
@@ -265,20 +269,24 @@ class RankingService:
         self.publish(made.draft, urgent=request.query_id is not None)
         return made.response
 
-    def prepare_recommendation(self, request: RecommendRequest) -> RecommendationDraft:
+    def prepare_recommendation(self, request: RecommendRequest, *, fresh: str = "") -> RecommendationDraft:
         """A recommendation that is not shown yet: `publish` its draft, or let it go."""
         found = self.recommender(request.ranker)
         try:
-            return recommended(found, request, self.prepare)
+            return recommended(found, request, partial(self.prepare, fresh=fresh))
         except (RequestError, StoreError):
             raise
         except Exception as error:  # whatever it is, the caller gets a list
-            return self.fall_back_recommendation(request, f"{type(error).__name__}: {error}"[:200])
+            reason = f"{type(error).__name__}: {error}"[:200]
+            return self.fall_back_recommendation(request, reason, fresh=fresh)
 
-    def fall_back_recommendation(self, request: RecommendRequest, reason: str) -> RecommendationDraft:
+    def fall_back_recommendation(
+        self, request: RecommendRequest, reason: str, *, fresh: str = ""
+    ) -> RecommendationDraft:
         """The most popular items as a list, when there is no time or no way to recommend others."""
         self._check_fresh(request.query_id)
-        return popular_instead(self.recommender(request.ranker), request, reason, self.fall_back)
+        fall_back = partial(self.fall_back, fresh=fresh)
+        return popular_instead(self.recommender(request.ranker), request, reason, fall_back)
 
     def reasons(self, query_id: str) -> PastReasons:
         """Why the results of a past list were recommended, if the recommender of that time is still here."""

@@ -16,7 +16,7 @@ from rankloop.service.operations.trial_words import sentence
 from rankloop.service.ranker import Ranker
 from rankloop.service.settings import RankerSettings, check_served
 from rankloop.service.trial import Outcome, Trial, TrialSettings, trial_after
-from rankloop.spelling import Catalogue, build
+from rankloop.spelling import Catalogue, build, describe
 from rankloop.store import Decision, Store, Transaction, write
 
 TrialVerdict: TypeAlias = Literal["undecided", "A better", "B better"]
@@ -84,6 +84,8 @@ def begin(
     ranker: Ranker, store: Store, known: Catalogue, settings: TrialSettings, other: Ranker | None
 ) -> int:
     """Begin a trial; its number. `other` is the ranker of arm B, if it is one."""
+    if settings.policy is not None:  # with every default, so that it stays what it is today
+        settings = replace(settings, policy=describe(build(settings.policy, known)))
     _check_arms(ranker, settings, other, known)
     at, start = ranker.now(), ranker.view.in_force
     model = other.view.model.version if other else 0
