@@ -95,6 +95,19 @@ def test_intervals_hold_at_all_times_also_if_the_means_change() -> None:
     assert all(0 < count <= 0.6 * lives for count in outside.values()), outside
 
 
+def test_lists_of_a_session_are_one_observation() -> None:
+    """Of two equal arms whose sessions do the same ten times, counting lists would call one better."""
+    rng = np.random.default_rng(6)
+    called = {"sessions": 0, "lists": 0}
+    for _ in range(100):
+        values, second = (rng.random(100) < 0.5).astype(float), rng.random(100) < 0.5
+        for name, times in (("sessions", 1), ("lists", 10)):
+            found = difference_sequence(np.repeat(values, times), np.repeat(second, times), share=0.5)
+            called[name] += bool(((found.lower > 0) | (found.upper < 0)).any())
+    assert called["sessions"] <= 5
+    assert called["lists"] > 30
+
+
 def test_intervals_are_not_much_wider_than_those_of_one_look() -> None:
     rng = np.random.default_rng(2)
     clicks, second = (rng.random(4000) < 0.3).astype(float), rng.random(4000) < 0.5
@@ -150,7 +163,7 @@ def test_of_two_equal_rankers_hardly_ever_one_is_called_better(method: Interleav
     rng = np.random.default_rng(5)
     called = 0
     for _ in range(500):
-        scores = np.array([score for _ in range(60) if (score := _of_one_list(method, rng))])
+        scores = np.array([score for _ in range(40) if (score := _of_one_list(method, rng))])
         found = win_sequence(scores > 0)
         called += bool(((found.lower > 0.5) | (found.upper < 0.5)).any())
     assert 0 < called <= 25

@@ -2,7 +2,7 @@ r"""Estimates for lists: what another policy would have got, from lists that wer
 
 A list is drawn from the top, so the weight of its first $m$ results is
 
-$$w_m = \prod_{l \le m} \frac{\pi(d_l \mid d_1 \dots d_{l-1})}{\pi_{\log}(d_l \mid d_1 \dots d_{l-1})}.$$
+$$w_m = \prod_{l \le m} \frac{\pi(d_l \mid d_1 \ldots d_{l-1})}{\pi_{\log}(d_l \mid d_1 \ldots d_{l-1})}.$$
 
 If users read from the top, what happens at a position depends on what stands there and above, and on nothing
 below: then $w_m$ is the right weight for it, and far smaller than that of the whole list.
@@ -96,7 +96,7 @@ def list_estimates(lists: WeightedLists, level: float = 0.95) -> list[ListEstima
     fitted to the other half of the log:
 
     $$X = \sum_m \Bigl( w_m \bigl(r_m - \hat q_m(d_m)\bigr)
-    + w_{m-1} \sum_d \pi(d \mid d_1 \dots d_{m-1})\, \hat q_m(d) \Bigr).$$
+    + w_{m-1} \sum_d \pi(d \mid d_1 \ldots d_{m-1})\, \hat q_m(d) \Bigr).$$
 
     McInerney et al.: Counterfactual evaluation of slate recommendations with sequential reward interactions.
     KDD 2020. Kiyohara et al.: Doubly robust off-policy evaluation for ranking policies under the cascade

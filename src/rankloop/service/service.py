@@ -314,6 +314,10 @@ class RankingService:
 
         def job(transaction: Transaction) -> list[tuple[str, Receipt]]:
             now, receipts = transaction.time(at), []
+            clear = [event for event in said if not isinstance(event, str)]
+            transaction.look_up(
+                event_ids=[each.event_id for each in clear], query_ids=[each.query_id for each in clear]
+            )
             judge = Judge(transaction, in_force, known, now)
             for event in said:
                 entry = unreadable(now, event) if isinstance(event, str) else judge.judge(event)

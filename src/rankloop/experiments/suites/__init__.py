@@ -14,6 +14,7 @@ from rankloop.experiments.suites import (
     pepairrank,
     recommend,
     running_time,
+    safe,
     theory,
     topk,
     worth,
@@ -37,6 +38,7 @@ SUITES: Mapping[str, Suite] = {
     **topk.SUITES,
     **ads.SUITES,
     **fair.SUITES,
+    **safe.SUITES,
 }
 
 PICTURES: Mapping[str, Picture] = {**neural.PICTURES}

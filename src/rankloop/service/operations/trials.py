@@ -11,7 +11,7 @@ import numpy as np
 
 from rankloop.service.errors import HistoryError, RequestError
 from rankloop.service.learning.in_force import InForce
-from rankloop.service.operations.outcomes import Sessions, bound_of, sequence_of, sessions_of
+from rankloop.service.operations.outcomes import Sessions, bound_of, sequence_of, sessions_of, wins_of
 from rankloop.service.operations.trial_words import sentence
 from rankloop.service.ranker import Ranker
 from rankloop.service.settings import RankerSettings, check_served
@@ -255,9 +255,10 @@ def _words(ranker: str, trial: Trial, found: OutcomeReport) -> str:
 def _means(
     trial: Trial, sessions: Sessions, outcome: Outcome, wins: bool
 ) -> tuple[float | None, float | None]:
-    scores = sessions.scores[outcome]
     if wins:
-        return float((scores > 0).sum()), float((scores < 0).sum())
+        won = wins_of(trial, sessions)
+        return float(won.sum()), float((1 - won).sum())
+    scores = sessions.scores[outcome]
     if trial.settings.kind == "interleave":
         return None, None
     parts = scores[~sessions.second], scores[sessions.second]
