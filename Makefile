@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run compare test lint types unit bench bench-service browser screenshots docs clean
+.PHONY: help run compare test lint types unit bench bench-service browser postgres screenshots docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -13,7 +13,7 @@ run: .venv/.run ## start the demo: a search page over Python's own documentation
 compare: .venv/.run ## compare the policies on the built-in world: table, plots, report
 	$(BIN)/rankloop compare --out build/first-run
 
-test: .venv/.test browser lint types unit ## everything that must hold: style, types, docs, tests
+test: .venv/.test browser postgres lint types unit ## everything that must hold: style, types, docs, tests
 
 lint: .venv/.test ## style and formatting
 	$(BIN)/ruff check .
@@ -38,6 +38,9 @@ docs: .venv/.docs ## build the documentation site; warnings are errors
 browser: ## a real browser for the tests that look at pages (Debian's chromium, if it can be installed)
 	@./scripts/ensure-chromium
 	@./scripts/ensure-axe
+
+postgres: ## a real PostgreSQL for the tests of its store (Debian's, if it can be installed)
+	@./scripts/ensure-postgres
 
 screenshots: .venv/.test ## pictures of every page for the documentation, in docs/images
 	$(BIN)/python scripts/screenshots

@@ -34,7 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "charts",
         *STAGES,
     },
-    "evaluation": {"types", "learning", "policies"},
+    "evaluation": {"types", "learning", "policies", "explorers"},
     "theory": {"types"},
     "text": {"types", "data"},
     "store": {"types"},
@@ -45,7 +45,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "client": {"types"},
     "charts": {"types"},
     "dashboard": {"types", "store", "service", "charts"},  # production never contains the simulator
-    "demo": {"types", "policies", "spelling", "store", "service", "dashboard", "charts", *STAGES},
+    "demo": {
+        *("types", "reviews", "recommend", "policies", "spelling", "store", "service"),
+        *("dashboard", "charts"),
+        *STAGES,
+    },
     "cli": {
         *(
             "types",

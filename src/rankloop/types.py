@@ -78,7 +78,8 @@ NOBODY = Context()
 class Query:
     """A query and its candidates: all that a policy may see.
 
-    Without feature columns only the candidates' identity is known.
+    Without feature columns only the candidates' identity is known. Of `base`, the caller's own scores, only
+    the order counts: `log_ranks` has it, made when the query is made and kept when some candidates are taken.
 
     >>> Query("q1", np.eye(3)).n_docs
     3
@@ -90,6 +91,7 @@ class Query:
     groups: Sequence[str] = ()  # [n_docs] whom each candidate belongs to; empty: to nobody
     context: Context = NOBODY
     base: FloatArray | None = None  # [n_docs] the caller's own order, as scores, higher first
+    log_ranks: FloatArray | None = field(init=False, default=None)  # [n_docs] what `base` says, see there
 
     def __post_init__(self) -> None:
         """Refuse features that no scorer could use, and what does not cover the candidates."""
@@ -109,14 +111,20 @@ class Query:
                 f"query {self.id!r}: base must be {self.n_docs} finite scores, one for each document, "
                 f"found {self.base!r}"
             )
+        if self.base is not None:
+            _put_log_ranks(self, log_ranks(self.base))
 
     @property
     def n_docs(self) -> int:
         """How many candidates there are to rank."""
         return len(self.features)
 
+    def with_features(self, features: FloatArray) -> Query:
+        """The same candidates, seen otherwise; finite features for each of them."""
+        return _view(self.id, features, self.doc_ids, self.groups, self.context, self.base, self.log_ranks)
+
     def take(self, rows: IntArray) -> Query:
-        """The same query with these candidates only, in this order.
+        """The same query with these candidates only, in this order; their ranks for the caller stay.
 
         >>> Query("q1", np.eye(3), ("a", "b", "c")).take(np.array([2, 0])).doc_ids
         ('c', 'a')
@@ -131,6 +139,7 @@ class Query:
             tuple(self.groups[row] for row in numbers) if self.groups else (),
             self.context,
             None if self.base is None else self.base[rows],
+            None if self.log_ranks is None else self.log_ranks[rows],
         )
 
 
@@ -160,6 +169,8 @@ class QuerySet:
     doc_ids: Sequence[str] = ()  # [n_rows] empty: documents are known by their features alone
     groups: Sequence[str] = ()  # [n_rows] whom each document belongs to; empty: to nobody
     contexts: FloatArray | None = None  # [n_queries, n_context] who asks; None: nothing is known of them
+    base: FloatArray | None = None  # [n_rows] a base order within each query, as scores, higher first
+    log_ranks: FloatArray | None = field(init=False, default=None)  # [n_rows] what `base` says
 
     def __post_init__(self) -> None:
         """Refuse parts that do not fit together."""
@@ -182,6 +193,11 @@ class QuerySet:
             )
         if self.contexts is not None:
             _check_contexts(self.contexts, len(self.ids))
+        if self.base is not None:
+            if self.base.shape != (rows,) or not np.isfinite(self.base).all():
+                raise DataError(f"base must be {rows} finite scores, one for each document")
+            parts = (log_ranks(part) for part in np.split(self.base, self.offsets[1:-1]))
+            object.__setattr__(self, "log_ranks", np.concatenate(list(parts)))
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -197,7 +213,9 @@ class QuerySet:
             self.features[rows],
             self.doc_ids[rows] if self.doc_ids else (),
             self.groups[rows] if self.groups else (),
-            context=NOBODY if self.contexts is None else _asker(self.contexts[index]),
+            NOBODY if self.contexts is None else _asker(self.contexts[index]),
+            None if self.base is None else self.base[rows],
+            None if self.log_ranks is None else self.log_ranks[rows],
         )
         return JudgedQuery(query, self.relevance[rows])
 
@@ -206,8 +224,8 @@ class QuerySet:
 
     @property
     def together(self) -> Query:
-        """All documents as the candidates of one query, to be scored in one call."""
-        return _view("", self.features, self.doc_ids, self.groups)
+        """All documents as the candidates of one query, to be scored in one call; each has its own rank."""
+        return _view("", self.features, self.doc_ids, self.groups, NOBODY, self.base, self.log_ranks)
 
     @property
     def n_features(self) -> int:
@@ -242,6 +260,7 @@ def _view(
     groups: Sequence[str] = (),
     context: Context = NOBODY,
     base: FloatArray | None = None,
+    ranks: FloatArray | None = None,
 ) -> Query:
     """A query over rows that were checked when the set was made: checking costs more than ranking."""
     query = object.__new__(Query)
@@ -251,12 +270,29 @@ def _view(
     _put_groups(query, groups)
     _put_context(query, context)
     _put_base(query, base)
+    _put_log_ranks(query, ranks)
     return query
+
+
+def log_ranks(base: FloatArray) -> FloatArray:
+    r"""What an order says of each candidate, $-\log_2(1 + \text{rank})$; equal scores share their mean rank.
+
+    Twice as far down is one less: near the top every position counts, far below hardly any.
+
+    >>> log_ranks(np.array([0.3, 7.0, 0.1])).round(3).tolist(), log_ranks(np.zeros(3)).round(3).tolist()
+    ([-1.585, -1.0, -2.0], [-1.585, -1.585, -1.585])
+    """
+    n = len(base)
+    if n < 2 or bool((base[1:] < base[:-1]).all()):  # as a rule candidates come in the caller's order
+        return np.asarray(-np.log2(np.arange(2.0, n + 2)))
+    _, members, sizes = np.unique(-base, return_inverse=True, return_counts=True)
+    ranks = np.cumsum(sizes) - (sizes - 1) / 2
+    return np.asarray(-np.log2(1 + ranks[members]))
 
 
 # a slot's own setter takes half the time of setting an attribute by name
 _put_user, _put_context_features = (getattr(Context, each.name).__set__ for each in fields(Context))
-_put_id, _put_features, _put_doc_ids, _put_groups, _put_context, _put_base = (
+_put_id, _put_features, _put_doc_ids, _put_groups, _put_context, _put_base, _put_log_ranks = (
     getattr(Query, each.name).__set__ for each in fields(Query)
 )
 

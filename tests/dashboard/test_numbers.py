@@ -146,11 +146,14 @@ def test_a_list_page_says_what_the_api_says() -> None:
         api = live["admin"].get(f"/v1/settled/{shown.query_id}").json()
         why = live["admin"].get(f"/v1/explain/{shown.query_id}", params={"a": "c", "b": "a"}).json()
         page = signed_in(live).get(f"/query/{shown.query_id}", params={"a": "c", "b": "a"}).text
-    open_pairs = sum(not settled for row in api["settled"] for settled in row) // 2 - 2  # and the diagonal
+    open_pairs = sum(tried for row in api["open"] for tried in row) // 2
+    grades = [api["grades"][i][j] for i in range(4) for j in range(i + 1, 4)]
     assert 0 < open_pairs < 6
     assert numbers(page)["open-pairs"] == str(open_pairs)
-    assert page.count('class="open"') == open_pairs
-    assert page.count('class="settled"') == 6 - open_pairs
+    assert sum(page.count(f'class="{grade} open"') for grade in ("leaning", "likely")) == open_pairs
+    assert numbers(page)["settled-pairs"] == str(grades.count("settled"))
+    for grade in ("settled", "likely", "leaning"):
+        assert page.count(f'class="{grade}"') + page.count(f'class="{grade} open"') == grades.count(grade)
     assert page.count(f">block {len(api['blocks'])}<") == len(api["blocks"][-1])
     for value in why["explanation"]["contributions"].values():
         assert f'value="{value}"' in page
@@ -170,5 +173,5 @@ def test_blocks_are_what_certain_orders_leave() -> None:
     assert picture.blocks[0] == ("b",)
     assert set(picture.blocks[1]) == {"a", "c"}
     assert (picture.pairs, picture.open_pairs) == (3, 1)
-    alone = {result.object_id for result in shown.ranking if result.settled}
+    alone = {result.object_id for result in shown.ranking if not result.open}
     assert alone == {"b"}

@@ -47,7 +47,7 @@ def test_lists_come_to_fit_a_taste_that_nobody_told(corpus: Corpus, taste: str) 
     shown = [each.at for each in mine.store.impressions(RANKER)]
     early = overview(mine.store, RANKER, since=0, until=shown[100])
     late = overview(mine.store, RANKER, since=shown[300], until=shown[-1] + 1)
-    assert (early.settled or 0) + 0.2 < (late.settled or 0)
+    assert (early.settled or 0) + 0.03 < (late.settled or 0)
 
 
 def test_a_seed_is_a_crowd(corpus: Corpus) -> None:

@@ -23,7 +23,7 @@ def slow_mean_bounds(values: list[float], level: float) -> tuple[float, float]:
         squares += (value - (0.5 + total) / number) ** 2
         total += value
     reach = 0.0
-    while sum(exp(f * reach - c * squares) for f, c in zip(FRACTIONS, COSTS, strict=True)) < 24 / (1 - level):
+    while sum(exp(f * reach - c * squares) for f, c in zip(FRACTIONS, COSTS, strict=True)) < 22 / (1 - level):
         reach += 1e-3
     n = len(values)
     return max(total / n - reach / n, 0.0), min(total / n + reach / n, 1.0)
@@ -38,7 +38,7 @@ def test_the_interval_of_a_mean_is_that_of_the_slow_reference(values: list[float
     assert found.upper[-1] == pytest.approx(upper, abs=2e-3)
 
 
-@pytest.mark.parametrize("fraction", [0.5, 2.0**-4, 2.0**-12])
+@pytest.mark.parametrize("fraction", [0.75, 0.5, 2.0**-4, 2.0**-10])
 def test_no_bet_on_a_mean_is_better_than_fair(fraction: float) -> None:
     """Over all sequences of four numbers whose chances change with what came before."""
     cost, values = -log(1 - fraction) - fraction, (0.0, 0.4, 1.0)
@@ -93,6 +93,19 @@ def test_intervals_hold_at_all_times_also_if_the_means_change() -> None:
         found = difference_sequence(values, second, share=0.3, level=0.4)
         outside["difference"] += bool(((truth < found.lower) | (truth > found.upper)).any())
     assert all(0 < count <= 0.6 * lives for count in outside.values()), outside
+
+
+def test_lists_of_a_session_are_one_observation() -> None:
+    """Of two equal arms whose sessions do the same ten times, counting lists would call one better."""
+    rng = np.random.default_rng(6)
+    called = {"sessions": 0, "lists": 0}
+    for _ in range(100):
+        values, second = (rng.random(100) < 0.5).astype(float), rng.random(100) < 0.5
+        for name, times in (("sessions", 1), ("lists", 10)):
+            found = difference_sequence(np.repeat(values, times), np.repeat(second, times), share=0.5)
+            called[name] += bool(((found.lower > 0) | (found.upper < 0)).any())
+    assert called["sessions"] <= 5
+    assert called["lists"] > 30
 
 
 def test_intervals_are_not_much_wider_than_those_of_one_look() -> None:
@@ -150,7 +163,7 @@ def test_of_two_equal_rankers_hardly_ever_one_is_called_better(method: Interleav
     rng = np.random.default_rng(5)
     called = 0
     for _ in range(500):
-        scores = np.array([score for _ in range(60) if (score := _of_one_list(method, rng))])
+        scores = np.array([score for _ in range(40) if (score := _of_one_list(method, rng))])
         found = win_sequence(scores > 0)
         called += bool(((found.lower > 0.5) | (found.upper < 0.5)).any())
     assert 0 < called <= 25

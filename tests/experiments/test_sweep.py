@@ -20,6 +20,7 @@ from rankloop.checks import small_world
 from rankloop.data import Dataset
 from rankloop.experiments import (
     Engine,
+    First,
     Here,
     Pool,
     Protocol,
@@ -31,7 +32,8 @@ from rankloop.experiments import (
     preset_users,
 )
 from rankloop.experiments.sweeps.files import write_json, write_whole
-from rankloop.policies import DBGD, PDGD, Random
+from rankloop.metrics import NDCG
+from rankloop.policies import DBGD, PDGD, PairRank, Random
 from rankloop.types import Feedback, SettingError
 from rankloop.users import Preset
 
@@ -296,3 +298,27 @@ def test_worlds_of_a_range_are_folds(tmp_path: Path) -> None:
     assert results["fold"].unique().sort().to_list() == [data.replace("4..6", seed) for seed in "456"]
     summary = json.loads((tmp_path / "summary.json").read_text("utf-8"))
     assert {row["runs"] for row in summary} == {3}
+
+
+def test_data_comes_with_a_base_order_and_who_does_not_look_at_it_is_run_once() -> None:
+    names = ["synthetic:linear:queries=20", "synthetic:linear:queries=20@decent"]
+    names.append("synthetic:linear:queries=20@reversed")
+    sweep = Sweep(
+        data=names,
+        users={"perfect": Preset("perfect")},
+        policies={"pairrank": PairRank(), "trusting": PairRank(trust="good")},
+        seeds=range(1),
+        protocol=Protocol(rounds=20, checkpoints=1, measures=(First(NDCG(k=10)),)),
+    )
+    assert len({sweep.source(run) for run in sweep.runs()}) == 4
+    last = execute(sweep).filter(pl.col("round") == 20)
+    found = {(row["data"], row["policy"]): row["value"] for row in last.iter_rows(named=True)}
+    assert len({found[name, "pairrank"] for name in names}) == 1
+    _, decent, reverse = (found[name, "trusting"] for name in names)
+    assert reverse < decent
+    train, turned = (sweep.dataset(name).train for name in names[1:])
+    assert train.base is not None
+    assert turned.base is not None
+    np.testing.assert_array_equal(train.base, -turned.base)
+    with pytest.raises(SettingError, match="no base order is called 'best'"):
+        replace(sweep, data=["synthetic:linear@best"]).runs()

@@ -103,6 +103,7 @@ def test_online_and_exact_updates_learn_nearly_the_same(user: str) -> None:
     check_online_is_nearly_exact(training(), user, {})
 
 
+@pytest.mark.filterwarnings("ignore:regularisation=")
 @pytest.mark.parametrize("regularisation", [1e-2, 1e-4])
 def test_a_weak_regularisation_does_not_lead_the_online_update_astray(regularisation: float) -> None:
     """The papers tune it down to 1e-4, where early pairs may carry the weights far."""
@@ -179,12 +180,56 @@ def test_the_typical_distance_is_a_mean_over_pairs(seed: int, n: int) -> None:
 
 
 def test_without_a_setting_the_first_query_that_teaches_gives_the_regularisation() -> None:
-    policy = PairRank(prior=0.5)
+    policy = PairRank(prior=0.5, prior_lists=1)
     log = list(rounds_of(policy, "perfect", 20))
     first = next(one for one in log if len(pair_differences(one, "matching", 0)))
     expected = typical_squared_distance(first.ranking.query.features)
     assert float(policy.penalty) == expected / 0.5**2
     assert typical_squared_distance(np.ones((3, 2))) == typical_squared_distance(np.ones((1, 2))) == 1.0
+
+
+@pytest.mark.parametrize("update", ["online", "exact"])
+def test_the_first_lists_that_teach_share_the_say_on_the_regularisation(update: Update) -> None:
+    """λ is their mean, and all that contains it goes on as if it had been so from the start."""
+    policy = PairRank(update=update, certainty=Width(0.1), prior=0.5, prior_lists=4)
+    typical: list[float] = []
+    pairs, eye = np.empty((0, 20)), np.eye(20)
+    for feedback in rounds_of(PairRank(), "navigational", 60):
+        new = pair_differences(feedback, "matching", int(feedback.ranking.evidence["seed"]))
+        if not new.any():
+            continue
+        twin, before = policy.from_state(policy.state()), float(policy.penalty)
+        policy.learn(feedback)
+        typical.append(typical_squared_distance(feedback.ranking.query.features))
+        pairs = np.vstack((pairs, new))
+        mean = float(np.mean(typical[:4])) / 0.5**2
+        assert float(policy.penalty) == pytest.approx(mean)
+        design = mean * eye + pairs.T @ pairs
+        np.testing.assert_allclose(policy.design, np.linalg.inv(design), rtol=1e-6, atol=1e-10)
+        np.testing.assert_allclose(policy.energy, design.diagonal())
+        assert float(policy.log_det) == pytest.approx(np.linalg.slogdet(design)[1] - 20 * np.log(mean))
+        if len(typical) > 1:
+            was, force = np.linalg.inv(twin.curvature), np.linalg.solve(twin.curvature, twin.parameters)
+            twin._add_to_penalty(mean - before)
+            np.testing.assert_allclose(np.linalg.inv(twin.curvature), was + (mean - before) * eye, rtol=1e-6)
+            np.testing.assert_allclose(np.linalg.solve(twin.curvature, twin.parameters), force, rtol=1e-6)
+        if update == "exact":
+            slope = pairs.T @ expit(-(pairs @ policy.parameters)) - mean * policy.parameters
+            assert np.abs(slope).max() < 1e-5
+    assert int(policy.prior_seen) == 4 < len(typical)
+
+
+def test_a_weak_prior_is_warned_of_once_where_steps_are_online() -> None:
+    """The picture of the past as a quadratic is poor if a few pairs may carry the weights far."""
+    query, clicks = Query("q", np.eye(3)), np.array([False, True, False])
+    policy = PairRank(regularisation=0.01)
+    lists = [policy.rank(query, k=3, rng=np.random.default_rng(seed)) for seed in range(2)]
+    with pytest.warns(UserWarning, match="expects log-odds of 14 .* use update='exact', or a regular"):
+        policy.learn(Feedback(lists[0], clicks))
+    policy.learn(Feedback(lists[1], clicks))  # a warning would be an error
+    for settings in ({}, {"regularisation": 0.1}, {"regularisation": 0.01, "update": "exact"}):
+        policy = PairRank(**settings)
+        policy.learn(Feedback(policy.rank(query, k=3, rng=np.random.default_rng(0)), clicks))
 
 
 @pytest.mark.parametrize("update", ["online", "exact"])

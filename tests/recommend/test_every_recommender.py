@@ -316,6 +316,10 @@ def forged(path: Path, arrays: dict[str, Any], header: dict[str, Any]) -> None:
         ("model.item_factors", np.full((36, 8), np.nan), {}, "not finite"),
         ("model.item_factors", np.full((36, 8), "x"), {}, "item_factors of type"),
         ("catalogue.good_indices", np.full(5, 1000), {}, "found: ValueError"),
+        ("catalogue.said", np.array([[36, 0, 0, 1]]), {}, "items, features and words that have names"),
+        ("model.past_items", np.array([36]), {}, "none of the catalogue's"),
+        ("model.past_starts", np.arange(81)[::-1], {}, "or of no user"),
+        ("model.user_factors", np.zeros((1, 8)), {}, "out of bounds"),
         ("header", None, {"format": 2}, "this version reads 1"),
         ("header", None, {"settings": {"colour": 1}}, "no setting 'colour'"),
         ("header", None, {"settings": None}, "expected a file written"),
@@ -338,6 +342,19 @@ def test_a_forged_file_is_refused_though_its_digest_fits(
         arrays.pop(array) if value is None else arrays.update({array: value})
     forged(path, arrays, found | header)
     with pytest.raises((DataError, SettingError), match=message):
+        load(path)
+
+
+@pytest.mark.parametrize("size", [10**12, 10**25])
+def test_a_file_that_claims_more_than_any_memory_is_refused(
+    size: int, tmp_path: Path, fitted: dict[str, Recommender]
+) -> None:
+    path = tmp_path / "shop.npz"
+    save(path, fitted["ials"], Catalogue.of(PARTS.train))
+    head = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({size},)}}\n".encode()
+    with zipfile.ZipFile(path, "a") as file:
+        file.writestr("huge.npy", b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head)
+    with pytest.raises(DataError, match="expected a file written by"):
         load(path)
 
 

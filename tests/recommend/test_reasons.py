@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from rankloop.data.reviews import Shop, by_share
-from rankloop.recommend import FMF, IALS, Catalogue, FacT, MostPopular, Recommender, load, save
+from rankloop.recommend import FMF, IALS, Catalogue, FacT, MostPopular, Recommender, Tree, load, save
 from rankloop.recommend.feature_ranker import FeatureRanker, mentioned
 from rankloop.recommend.interview import next_question
 from rankloop.recommend.phrases import Phrases
@@ -212,3 +214,32 @@ def test_quality_is_not_measured_on_nothing() -> None:
         feature_quality(np.ones((1, 2)), np.zeros((1, 2), bool))
     with pytest.raises(SettingError, match="no such user"):
         past_item_necessity(IALS(d=4).fit(REVIEWS, RNG(0)), np.zeros(0, int))
+
+
+@pytest.mark.parametrize("kind", [FacT(d=6, depth=3, min_leaf=5), FMF(d=6, depth=3, min_leaf=4)])
+def test_a_past_item_leads_on_from_where_the_answers_lead(kind: FacT | FMF) -> None:
+    stars = np.where(REVIEWS.item % 2, 1.0, REVIEWS.rating)  # what some items got is never below 1
+    fitted = kind.fit(replace(REVIEWS, rating=stars), RNG(0))
+    tree = fitted.tree
+    asked = [int(column) for column in np.unique(tree.feature) if column >= 0]
+    unrelated = next(
+        item
+        for item in range(36)
+        if int(fitted.taste([item]).given["leaf"]) in _unknown_line(tree) and item not in asked
+    )
+    for signs in product((1, -1), repeat=min(len(asked), 6)):
+        answers = dict(zip(asked, signs, strict=False))
+        stopped, leaf = fitted.taste(answers=answers), fitted.taste([unrelated], answers)
+        path = tree.path(int(leaf.given["leaf"]))
+        assert int(stopped.given["leaf"]) in path
+        for node in path[1:]:
+            answer = answers.get(int(tree.feature[tree.parent[node]]))
+            assert answer is None or tree.branch(node) == (0 if answer > 0 else 1)
+
+
+def _unknown_line(tree: Tree) -> set[int]:
+    """The nodes that someone of whom nothing is known passes."""
+    nodes = [0]
+    while tree.feature[nodes[-1]] >= 0 and tree.children[nodes[-1], 2] >= 0:
+        nodes.append(int(tree.children[nodes[-1], 2]))
+    return set(nodes)

@@ -113,7 +113,7 @@ def test_every_setting_is_in_the_guide_with_its_default() -> None:
     text = (Path(__file__).parents[2] / "docs" / "service.md").read_text("utf-8")
     for setting in fields(RankerSettings):
         default = getattr(RankerSettings(), setting.name)
-        shown = "PairRank()" if setting.name == "policy" else repr(default)
+        shown = 'PairRank(trust="decent")' if setting.name == "policy" else repr(default)
         assert f"| `{setting.name}` | `{shown}` |" in text
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -21,13 +22,16 @@ from rankloop.service import (
     columns,
 )
 from rankloop.service.fair import FairSettings
-from rankloop.service.operations.outcomes import sessions_of
+from rankloop.service.operations.outcomes import sequence_of, sessions_of
 from rankloop.service.operations.trials import rules_of, trials_of
 from rankloop.service.trial import Trial
-from rankloop.store import MemoryStore, SqliteStore, Store
+from rankloop.spelling import describe, parse
+from rankloop.store import Assignment, Event, MemoryStore, SqliteStore, Store, TrialList
 from rankloop.store.export import export_jsonl, import_jsonl
 from rankloop.types import SettingError
 from tests.service.life import Clock, best_of, make, some_candidates
+from tests.service.own_policies import Remembering
+from tests.test_docs import ROOT
 
 SHORT = {"wait": 10.0, "session": 10.0}
 
@@ -281,6 +285,26 @@ def test_a_fallback_stays_in_its_arm() -> None:
     assert service.replay(found.query_id).identical
 
 
+def test_without_arm_b_its_lists_fall_back_and_others_do_not() -> None:
+    """Another process does not have the policy of the other ranker."""
+    store, clock = MemoryStore(), Clock()
+    service = make(store, clock, policies=[Remembering])
+    service.create("shop", RankerSettings(window=10))
+    service.create("other", RankerSettings(policy=Remembering()))
+    service.start_trial("shop", TrialSettings(share=0.5, ranker="other"))
+    poorer = make(store, clock, prefix="p")
+    for number in range(12):
+        shown = poorer.rank(
+            [Candidate("a"), Candidate("b")], ranker="shop", session_id=str(number)
+        ).provenance
+        assert bool(shown.fallback) == (shown.arm == "B")
+        assert not shown.fallback or "arm B of the trial that runs is not to be had" in shown.fallback
+    richer = make(store, clock, prefix="r", policies=[Remembering])
+    arms = [richer.rank([Candidate("a")], ranker="shop", session_id=str(n)).provenance for n in range(12)]
+    assert {each.arm for each in arms} == {"A", "B"}
+    assert not any(each.fallback for each in arms)
+
+
 def test_pinned_results_are_nobodys(store: Store) -> None:
     service = shop(store)
     service.start_trial("shop", TrialSettings(kind="interleave"))
@@ -338,6 +362,12 @@ def test_settings_of_a_trial_without_a_meaning_are_refused(
         TrialSettings.from_json(settings)
 
 
+def test_the_page_has_every_setting_with_its_default() -> None:
+    page = (ROOT / "docs" / "service.md").read_text("utf-8")
+    for each in fields(TrialSettings):
+        assert f"| `{each.name}` | `{each.default!r}` |" in page
+
+
 def test_what_was_found_outlives_the_lists(store: Store) -> None:
     clock = Clock()
     service = shop(store, clock, snapshot_every=1)
@@ -362,3 +392,89 @@ def test_what_was_found_outlives_the_lists(store: Store) -> None:
     assert (newest.trial, newest.runs, newest.reason) == (running, False, "lists of its time were discarded")
     assert (newest.complete, newest.outcomes) == (False, ())
     assert [each.number for each in trials_of(store.decisions("shop"))] == [number, running]
+
+
+def every_list(lists: list[list[int]], tau: float = 3.0) -> list[tuple[float, list[int], list[list[float]]]]:
+    """All lists of probabilistic interleaving: chance, order, and owners of each position."""
+    found = [(1.0, list[int](), list[list[float]]())]
+    for _ in lists[0]:
+        longer = []
+        for chance, order, owners in found:
+            left = [[(doc, (rank + 1) ** -tau) for rank, doc in enumerate(each)] for each in lists]
+            left = [[(doc, weight) for doc, weight in each if doc not in order] for each in left]
+            sums = [sum(weight for _, weight in each) for each in left]
+            picks = [
+                {doc: weight / total for doc, weight in each} for each, total in zip(left, sums, strict=True)
+            ]
+            for doc in picks[0]:
+                both = [each[doc] for each in picks]
+                whose = [each / sum(both) for each in both]
+                longer.append((chance * sum(both) / 2, [*order, doc], [*owners, whose]))
+        found = longer
+    return found
+
+
+@pytest.mark.parametrize("clicked", [(0,), (1,), (0, 2), (0, 1, 2)])
+def test_nobody_is_ahead_on_average_if_people_click_positions_whatever_stands_there(
+    clicked: tuple[int, ...],
+) -> None:
+    """Over all interleaved lists of two rankers: also for values far beyond what they are cut to."""
+    settings = TrialSettings(
+        kind="interleave",
+        method="probabilistic",
+        outcome="value",
+        action="buy",
+        highest=0.1,
+        wait=10.0,
+        session=10.0,
+    )
+    trial, every = Trial(number=1, at=0.0, settings=settings, rules=1), every_list([[0, 1, 2], [1, 2, 0]])
+    lists, events = [], []
+    for number, (_, order, owners) in enumerate(every, start=1):
+        a, b = (tuple(each) for each in zip(*owners, strict=True))
+        shown = [f"d{doc}" for doc in order]
+        arm = Assignment(trial=1, arm="AB", owners=(a, b))
+        lists += [  # three lists of each session: the mean must not be beyond the bound by rounding
+            TrialList(
+                seq=3 * number + n,
+                at=0.0,
+                query_id="",
+                client_id="",
+                session_id=f"{number}",
+                shown=shown,
+                assignment=arm,
+            )
+            for n in range(3)
+        ]
+        events += [
+            Event(
+                at=1.0,
+                ranker="shop",
+                event_id="",
+                query_id="",
+                object_id=shown[row],
+                action=action,
+                verdict="accepted",
+                list_seq=each.seq,
+                value=1000.0,
+            )
+            for each in lists[-3:]
+            for row in clicked
+            for action in ("click", "buy")
+        ]
+    found = sessions_of(trial, RankerSettings(), lists, events, now=100.0)
+    chances = np.array([chance for chance, _, _ in every])
+    assert chances.sum() == pytest.approx(1.0)
+    for outcome, scores in found.scores.items():
+        assert np.abs(scores).max() > 0.01, outcome
+        assert chances @ scores == pytest.approx(0.0, abs=1e-12), outcome
+        sequence, _ = sequence_of(trial, found, outcome, 0.95)
+        assert len(sequence) == np.count_nonzero(scores) if outcome == "clicked" else len(every)
+
+
+def test_the_policy_of_arm_b_is_logged_with_every_setting(store: Store) -> None:
+    """A default that changes one day must not change what was compared."""
+    service = shop(store)
+    service.start_trial("shop", TrialSettings(policy={"name": "ranknet@paper"}))
+    (begun,) = store.decisions("shop", kind="trial")
+    assert begun.body["settings"]["policy"] == describe(parse("ranknet@paper"))

@@ -125,7 +125,10 @@ def test_what_logs_of_earlier_days_say_is_understood() -> None:
     ("text", "message"),
     [
         ("pdgdd", r"no policy is called 'pdgdd': did you mean 'pdgd'\? choose from .*dbgd, epsilon-greedy"),
-        ("pdgd:rate=1", r"pdgd has no setting 'rate': choose from scorer, learning_rate, decay|did you mean"),
+        (
+            "pdgd:rate=1",
+            r"pdgd has no setting 'rate': choose from scorer, trust, learning_rate|did you mean",
+        ),
         ("pdgd:learning_rate", r"expected <name>:<setting>=<value>,..., found 'learning_rate'"),
         (
             "pdgd:learning_rate=fast",

@@ -10,10 +10,11 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from rankloop.store import Event, SqliteStore, write
+from rankloop.store import Event, SqliteStore, Store, write
+from rankloop.store.postgres import PostgresStore
 
 
-def work(store: SqliteStore, name: str) -> None:
+def work(store: Store, name: str) -> None:
     number = 0
     while True:
         event = Event(
@@ -31,7 +32,7 @@ def work(store: SqliteStore, name: str) -> None:
         number += 1
 
 
-def tidy(store: SqliteStore) -> None:
+def tidy(store: Store) -> None:
     nobody: dict[str, Any] = dict.fromkeys(("ranker", "event_id", "query_id", "object_id", "action"), "")
     waste = Event(at=0.0, verdict="invalid", detail="x" * 100_000, **nobody)
     while True:
@@ -41,7 +42,8 @@ def tidy(store: SqliteStore) -> None:
 
 
 if __name__ == "__main__":
-    opened = SqliteStore(Path(sys.argv[1]))
+    where = sys.argv[1]
+    opened: Store = PostgresStore(where) if "://" in where else SqliteStore(Path(where))
     threading.Thread(target=tidy, args=(opened,)).start()
     for thread in range(4):
         threading.Thread(target=work, args=(opened, f"{sys.argv[2]}-{thread}")).start()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
 
-from rankloop.policies import Policy
+from rankloop.policies import Policy, StartsFromBase
 from rankloop.types import (
     Array,
     BoolArray,
@@ -68,10 +69,16 @@ def visitors(*, queries: int = 20, ads: int = 4, features: int = 6, seed: int = 
 
 
 def world_for(policy: Policy, *, queries: int = 20, seed: int = 7, more: bool = False) -> QuerySet:
-    """The small world in which a policy can learn; one with `more` candidates in each query."""
+    """The small world in which a policy can learn; one with `more` candidates in each query.
+
+    A policy that trusts the caller's order meets one that is worth nothing: it has to learn so.
+    """
     if policy.features_of == "context":
         return visitors(queries=queries, seed=seed, ads=6 if more else 4)
-    return small_world(queries=queries, seed=seed, documents=17 if more else 12)
+    world = small_world(queries=queries, seed=seed, documents=17 if more else 12)
+    if isinstance(policy, StartsFromBase) and policy.base_columns:
+        return replace(world, base=np.random.default_rng(seed).random(len(world.features)))  # says nothing
+    return world
 
 
 def show(policy: Policy, judged: JudgedQuery, *, seed: int, k: int = 5) -> Feedback:

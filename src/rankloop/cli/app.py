@@ -13,6 +13,7 @@ from rankloop.cli.bounds import bounds
 from rankloop.cli.console import CONSOLE
 from rankloop.cli.data import data_app
 from rankloop.cli.demo import demo
+from rankloop.cli.engine import EngineName, Workers
 from rankloop.cli.evaluate import evaluate
 from rankloop.cli.extract import reviews_app
 from rankloop.cli.listing import list_everything
@@ -25,6 +26,7 @@ from rankloop.cli.serve import serve
 from rankloop.cli.spec import from_spec
 from rankloop.cli.stopping import Stopping
 from rankloop.cli.study import about_the_paper, draw, redo_report, study, tabulate
+from rankloop.cli.trial import trial_app
 from rankloop.cli.tune import tune_
 from rankloop.data import parse_groups
 from rankloop.experiments import PICTURES, SUITES, TABLES, Protocol, Sweep
@@ -43,6 +45,7 @@ app = typer.Typer(
 app.add_typer(data_app, name="data")
 app.add_typer(reviews_app, name="reviews")
 app.add_typer(recommend_app, name="recommend")
+app.add_typer(trial_app, name="trial")
 app.command()(demo)
 app.command()(serve)
 app.command()(relearn)
@@ -65,7 +68,13 @@ Groups = Annotated[
         "from 1: 128 is column 127 of a matrix that counts from 0."
     ),
 ]
-Workers = Annotated[int | None, typer.Option(min=1, help="Processes to use (default: all cores).")]
+Base = Annotated[
+    str,
+    typer.Option(
+        help="Base orders that data comes with, comma-separated: *none*, *decent* (by the best single "
+        "feature of the training queries) or *reversed*; `--data <name>@decent` says the same of one."
+    ),
+]
 
 
 @app.callback(invoke_without_command=True)
@@ -104,8 +113,10 @@ def compare(
         ),
     ] = "",
     groups: Groups = "",
+    base: Base = "",
     out: Out = None,
     workers: Workers = None,
+    engine: EngineName = "pool",
 ) -> None:
     """Let policies learn from simulated clicks and compare them: table, plots, report.
 
@@ -117,12 +128,16 @@ def compare(
 
     `rankloop compare --policies pdgd,pdgd:learning_rate=0.01,mgd:candidates=49,interleaving=probabilistic`
 
+    `rankloop compare --policies pairrank,pairrank:trust=decent --base none,decent,reversed`
+
     `rankloop compare --policies pairrank,pdgd --measures "offline ERR@10,online MRR,cumulative nDCG@5"`
+
+    `rankloop compare --engine ray:auto`
 
     The same command in the same folder goes on where it was stopped.
     """
     sweep = Sweep(
-        data=names.split_names(data),
+        data=names.with_bases(names.split_names(data), base),
         users=names.users(users, stop),
         policies={name: names.policy(name) for name in names.split_names(policies)},
         seeds=range(seeds),
@@ -130,7 +145,7 @@ def compare(
         probes={name: names.probe(name) for name in names.split_names(probes)},
         groups=parse_groups(groups) if groups else None,
     )
-    study(sweep, title=f"{', '.join(sweep.policies)} on {data}", out=out, workers=workers)
+    study(sweep, title=f"{', '.join(sweep.policies)} on {data}", out=out, workers=workers, engine=engine)
 
 
 @app.command()
@@ -145,8 +160,10 @@ def run(
         bool, typer.Option("--quick", help="A small version, to see whether all is well.")
     ] = False,
     groups: Groups = "",
+    base: Base = "",
     out: Out = None,
     workers: Workers = None,
+    engine: EngineName = "pool",
 ) -> None:
     """Run an experiment by its id, or again from the spec that lies beside its results.
 
@@ -159,11 +176,12 @@ def run(
     `rankloop run results/mq2008/spec.json --out results/again`
     """
     if what.endswith(".json"):
-        if data or rounds or seeds or quick or groups:
+        if data or rounds or seeds or quick or groups or base:
             raise SettingError(
-                "a spec.json says everything: --data, --rounds, --seeds, --quick and --groups are for suites"
+                "a spec.json says everything: --data, --rounds, --seeds, --quick, --groups and --base "
+                "are for suites"
             )
-        study(from_spec(Path(what)), title=f"Again: {what}", out=out, workers=workers)
+        study(from_spec(Path(what)), title=f"Again: {what}", out=out, workers=workers, engine=engine)
         return
     if what in PICTURES:
         draw(what, data=data, out=out)
@@ -174,8 +192,9 @@ def run(
     chosen = parse_groups(groups) if groups else None
     suite = lookup("suite", what, SUITES)
     rounds, seeds = (rounds or suite.quick, seeds or 2) if quick else (rounds, seeds)
-    sweep = suite.sweep(data=names.split_names(data), rounds=rounds, seeds=seeds, groups=chosen)
-    study(sweep, title=suite.title, notes=about_the_paper(suite), out=out, workers=workers)
+    wanted = names.with_bases(names.split_names(data), base) if data else ()
+    sweep = suite.sweep(data=wanted, rounds=rounds, seeds=seeds, groups=chosen)
+    study(sweep, title=suite.title, notes=about_the_paper(suite), out=out, workers=workers, engine=engine)
 
 
 @app.command()

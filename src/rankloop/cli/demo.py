@@ -43,6 +43,7 @@ def demo(
     from rankloop.demo.corpus import Corpus  # noqa: PLC0415
     from rankloop.demo.demo import Demo  # noqa: PLC0415
     from rankloop.demo.routes import demo_routes  # noqa: PLC0415
+    from rankloop.demo.shop.shop import CampingShop  # noqa: PLC0415
     from rankloop.service import RankerSettings, RankingService  # noqa: PLC0415
     from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
     from rankloop.service.http import AppContext, Keys, bind, serve  # noqa: PLC0415
@@ -62,7 +63,9 @@ def demo(
         threading.Thread(target=bundle, name="bundle", daemon=True).start()  # for the first chart
         if YOURS not in service.rankers():  # whoever changed its settings finds them as they were left
             service.create(YOURS, RankerSettings(window=30.0))
-        context = AppContext(service=service, keys=keys, routes=demo_routes(Demo(service, corpus)))
+        typer.echo("fitting the recommender of the camping shop to its reviews ...")
+        shop = CampingShop(service)
+        context = AppContext(service=service, keys=keys, routes=demo_routes(Demo(service, corpus), shop))
         serve(context, listening, ready=lambda: _announce(address(listening), shown))
         corpus.close()
     typer.echo("stopped: everything is kept")

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from rankloop.cli import names
 from rankloop.cli.console import CONSOLE
+from rankloop.cli.list_log import lists_in
 from rankloop.cli.service_log import log_in, told
 from rankloop.evaluation import (
     ESTIMATORS,
@@ -56,6 +57,10 @@ def evaluate(
     ] = 0.5,
     ranker: Annotated[str, typer.Option(help="Whose log, if it is that of a service.")] = "default",
     level: Annotated[float, typer.Option(help="With which probability the bounds hold.")] = 0.95,
+    first: Annotated[
+        int,
+        typer.Option(min=0, help="Of a service's lists: judge by clicks on the first so many results."),
+    ] = 0,
 ) -> None:
     """Estimate the click rate of policies from a log with propensities, without showing them to anybody.
 
@@ -65,10 +70,15 @@ def evaluate(
 
     `rankloop evaluate rankloop-data --ranker banner --policies squarecb,random`
 
+    `rankloop evaluate rankloop-data --ranker shop --policies pdgd,random --first 2`
+
     `rankloop evaluate log.csv --columns reward=click,shown=ad,propensity=p,context=age+country`
 
     `rankloop evaluate random_all.csv.xz --open-bandit --policies auc-ranker:epsilon=0.2,random`
     """
+    if first:
+        lists_in(log, ranker, names.split_names(policies), first, train_share, level)
+        return
     if open_bandit and columns:
         raise SettingError("--open-bandit says what the columns are: leave --columns out")
     mapping = OPEN_BANDIT if open_bandit else Columns.parse(columns)

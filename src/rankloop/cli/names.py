@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rankloop.experiments import LoopMeasure, parse_measure
@@ -50,6 +50,16 @@ def policy(name: str) -> Policy:
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.append(here)  # worker processes take it over
     return parse(name)
+
+
+def with_bases(data: Sequence[str], base: str) -> list[str]:
+    """The datasets with each of these base orders.
+
+    >>> with_bases(["mq2008"], "none,decent"), with_bases(["mq2008"], "")
+    (['mq2008', 'mq2008@decent'], ['mq2008'])
+    """
+    wanted = [part.strip() for part in base.split(",") if part.strip()] or ["none"]
+    return [name if each == "none" else f"{name}@{each}" for name in data for each in wanted]
 
 
 def probe(name: str) -> Probe:

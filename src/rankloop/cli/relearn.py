@@ -12,11 +12,12 @@ from rich.table import Table
 
 from rankloop.cli import names
 from rankloop.cli.console import CONSOLE
-from rankloop.types import DataError, SettingError
+from rankloop.cli.where import DataDir, StoreUrl
+from rankloop.types import SettingError
 
 if TYPE_CHECKING:
     from rankloop.service import Model
-    from rankloop.store import Impression, SqliteStore
+    from rankloop.store import Impression, Store
 
 LAST = 5000  # lists on which policies are compared
 
@@ -25,9 +26,8 @@ def relearn(
     policies: Annotated[
         str, typer.Option(help="Policies, comma-separated; see `rankloop list`.")
     ] = "pairrank,pdgd",
-    data_dir: Annotated[Path, typer.Option(help="The folder of a service that is not running.")] = Path(
-        "rankloop-data"
-    ),
+    data_dir: DataDir = Path("rankloop-data"),
+    store: StoreUrl = "",
     ranker: Annotated[str, typer.Option(help="Whose log.")] = "default",
     adopt: Annotated[
         bool, typer.Option("--adopt", help="Go on with this policy and what it learned; name one only.")
@@ -43,23 +43,22 @@ def relearn(
     """
     from rankloop.service import RankingService  # noqa: PLC0415
     from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
+    from rankloop.service.settings import trusting  # noqa: PLC0415
 
-    if not (data_dir / "log.db").exists():
-        raise DataError(f"{data_dir} holds no log: name the folder of a service with --data-dir")
     chosen = names.split_names(policies)
     if adopt and len(chosen) != 1:
         raise SettingError(f"--adopt needs one policy, found {len(chosen)}")
-    with DataDirectory(data_dir).open() as store:
-        service = RankingService(store)
+    with DataDirectory(data_dir, store).open(create=False) as log:
+        service = RankingService(log)
         rules = service.settings(ranker)
-        lists = clicked_lists(store, ranker)
+        lists = clicked_lists(log, ranker)
         table = Table(
             "policy", "learned from", "mean reciprocal rank", title=f"the log of {ranker}", box=None
         )
         as_shown = mean_reciprocal_rank([min(clicked) for _, clicked in lists])
         table.add_row("[dim]as shown", "", f"{as_shown:.3f}")
         for name in chosen:
-            model = service.relearn(ranker, rules.with_policy(names.policy(name)))
+            model = service.relearn(ranker, rules.with_policy(trusting(names.policy(name))))
             value = mean_reciprocal_rank(best_positions(model, lists))
             table.add_row(name, f"{model.lists:,} lists", f"{value:.3f}")
         CONSOLE.print(table)
@@ -69,12 +68,12 @@ def relearn(
             style="dim",
         )
         if adopt:
-            service.configure(ranker, rules.with_policy(names.policy(chosen[0])), relearn=True)
+            service.configure(ranker, rules.with_policy(trusting(names.policy(chosen[0]))), relearn=True)
             service.close()
             CONSOLE.print(f"{ranker} now is {chosen[0]}, with all it could learn from the log")
 
 
-def clicked_lists(store: SqliteStore, ranker: str) -> list[tuple[Impression, list[int]]]:
+def clicked_lists(store: Store, ranker: str) -> list[tuple[Impression, list[int]]]:
     """The last lists with clicks, and the positions of the clicks."""
     clicked: dict[str, list[int]] = {}
     for event in store.events(ranker):

@@ -9,7 +9,7 @@ import typer
 from rich.filesize import decimal
 
 from rankloop.cli.console import CONSOLE, ERRORS
-from rankloop.types import DataError
+from rankloop.cli.where import DataDir, StoreUrl
 
 if TYPE_CHECKING:
     from rankloop.service.operations.retention import Retained
@@ -19,9 +19,8 @@ DAY = 86_400.0  # seconds
 
 def retain(
     days: Annotated[float, typer.Option(min=0, help="Keep the last so many days.")],
-    data_dir: Annotated[Path, typer.Option(help="The folder of a service that is not running.")] = Path(
-        "rankloop-data"
-    ),
+    data_dir: DataDir = Path("rankloop-data"),
+    store: StoreUrl = "",
     ranker: Annotated[str, typer.Option(help="Whose log.")] = "default",
 ) -> None:
     """Delete the old part of a service's log, as far as its model can do without it.
@@ -38,11 +37,10 @@ def retain(
     from rankloop.service import RankingService  # noqa: PLC0415
     from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
 
-    if not (data_dir / "log.db").exists():
-        raise DataError(f"{data_dir} holds no log: name the folder of a service with --data-dir")
-    ERRORS.print(f"reading the log in {data_dir} ...", style="dim")
-    with DataDirectory(data_dir).open() as store, RankingService(store) as service:
-        since = store.time(service.clock()) - DAY * days
+    directory = DataDirectory(data_dir, store)
+    ERRORS.print(f"reading the log in {directory.name} ...", style="dim")
+    with directory.open(create=False) as log, RankingService(log) as service:
+        since = log.time(service.clock()) - DAY * days
         ERRORS.print(f"deleting what is older than {days:g} days of {ranker} ...", style="dim")
         found = service.retain(ranker, since=since)
     CONSOLE.print(sentence(ranker, days, found), soft_wrap=True)

@@ -14,6 +14,7 @@ import typer
 
 from rankloop.cli import names
 from rankloop.cli.console import ERRORS
+from rankloop.cli.where import StoreUrl
 from rankloop.types import SettingError
 
 if TYPE_CHECKING:  # so that the other commands do not load a web server
@@ -42,6 +43,7 @@ def serve(
         typer.Option(min=0, max=65535, help="Port (default: 8000, or a free one if that is taken)."),
     ] = None,
     data_dir: DataDir = Path("rankloop-data"),
+    store: StoreUrl = "",
     ranker: Annotated[
         str, typer.Option(help="A ranker to begin with, if there is none of this name.")
     ] = "default",
@@ -76,6 +78,8 @@ def serve(
 
     `rankloop serve --port 9000 --data-dir /var/lib/rankloop --policy pairrank --deadline 0.05`
 
+    `rankloop serve --store postgresql://rankloop@db.example:5432/shop --data-dir /etc/rankloop`
+
     `rankloop serve --ranker shop --policy pdgd:learning_rate=0.01 --origins https://shop.example`
 
     `rankloop serve --recommender shop=shop.npz`
@@ -90,11 +94,11 @@ def serve(
     chosen = recommenders(recommender or [])
     allowed = tuple(part.strip() for part in origins.split(",") if part.strip())
     settings = HttpSettings(deadline=deadline, max_body=max_body, origins=allowed)
-    directory = DataDirectory(data_dir)
+    directory = DataDirectory(data_dir, store)
     with (
         bind(host, port) as listening,
-        directory.open() as store,
-        RankingService(store, background=True) as service,
+        directory.open() as log,
+        RankingService(log, background=True) as service,
     ):
         begin(service, ranker, policy, window)
         for name, saved in chosen.items():
@@ -104,7 +108,7 @@ def serve(
         context = AppContext(service=service, keys=keys, settings=settings, routes=page_routes())
         url = address(listening)
         fed = service.recommenders()
-        ready = partial(announce, url, data_dir, ranker, shown, fed, taken=port is None)
+        ready = partial(announce, url, directory.name, ranker, shown, fed, taken=port is None)
         answer(context, listening, ready=ready)
     typer.echo("stopped: everything is kept")
 
@@ -112,8 +116,9 @@ def serve(
 def begin(service: RankingService, ranker: str, policy: str, window: float | None) -> None:
     """Make sure that there is a ranker; one that is there is not changed by options."""
     from rankloop.service import RankerSettings  # noqa: PLC0415
+    from rankloop.service.settings import trusting  # noqa: PLC0415
 
-    wanted = {"policy": names.policy(policy)} if policy else {}
+    wanted = {"policy": trusting(names.policy(policy))} if policy else {}
     rules = RankerSettings(**wanted, **({} if window is None else {"window": window}))  # type: ignore[arg-type]
     if ranker not in service.rankers():
         service.create(ranker, rules)
@@ -149,7 +154,7 @@ def address(listening: socket.socket) -> str:
 
 def announce(
     url: str,
-    data_dir: Path,
+    where: str,
     ranker: str,
     keys: Mapping[Scope, str],
     fed: Iterable[RecommenderInfo] = (),
@@ -159,7 +164,7 @@ def announce(
     """Say where it is, and how to use it: three lines to copy, with the keys if they are new."""
     if taken and not url.endswith(":8000"):
         typer.echo("port 8000 is taken: here is a free one")
-    typer.echo(f"rankloop is at {url}, its log in {data_dir}; Ctrl-C ends it")
+    typer.echo(f"rankloop is at {url}, its log in {where}; Ctrl-C ends it")
     for each in fed:
         typer.echo(f"recommender of {each.ranker}: {each.model}, {each.items:,} items, digest {each.digest}")
     if keys:

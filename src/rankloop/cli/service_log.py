@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankloop.evaluation import LoggedRounds
+from rankloop.policies import SelectionPolicy
+from rankloop.spelling import catalogue
 from rankloop.types import BoolArray, DataError, FloatArray
 
 if TYPE_CHECKING:
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from rankloop.store import Impression, Store
 
 PINNED, FAIR, GUARDED = "with pins", "under fair exposure", "under guardrails"
+TRIED = "by the other arm of a trial"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,15 +43,17 @@ def log_in(data_dir: Path, ranker: str) -> ServiceLog:
 
 def log_of(service: RankingService, ranker: str) -> ServiceLog:
     """The lists of one result that a policy drew and that were shown so, once their windows have closed."""
+    from rankloop.service.operations.what_if import unguarded_versions  # noqa: PLC0415
+
     rules, store = service.settings(ranker), service.store
-    closed, unguarded = store.time(service.clock()) - rules.window, _unguarded(store, ranker)
+    closed, unguarded = store.time(service.clock()) - rules.window, unguarded_versions(store, ranker)
     lists: list[Impression] = []
     left_out: Counter[str] = Counter()
     for each in store.impressions(ranker):
         if each.at <= closed and _one_ad(each):
             if reason := _changed(each, unguarded):
                 left_out[reason] += 1
-            elif "propensities" in each.evidence:
+            else:
                 lists.append(each)
     if not lists:
         raise DataError(_nothing(ranker, left_out))
@@ -77,27 +83,26 @@ def _rounds(lists: list[Impression], rules: RankerSettings, store: Store, ranker
 
 
 def _one_ad(shown: Impression) -> bool:
-    return shown.mode == "explore" and not shown.fallback and len(shown.order) == 1
+    """Whether it is a list of one result by a policy for ads; what others do with one is no round."""
+    one = shown.mode == "explore" and not shown.fallback and len(shown.order) == 1
+    return one and ("propensities" in shown.evidence or shown.policy in _ad_policies())
+
+
+@cache
+def _ad_policies() -> frozenset[str]:
+    return frozenset(name for name, kind in catalogue().items() if issubclass(kind, SelectionPolicy))
 
 
 def _changed(shown: Impression, unguarded: frozenset[int]) -> str:
     """Why what is shown may not be what was drawn; also of lists that stayed so, which are no fair sample."""
     exposure = shown.exposure
+    if shown.assignment is not None and shown.assignment.arm != "A":
+        return TRIED
     if shown.pinned_at.any():
         return PINNED
     if exposure is not None and exposure.within is not None and len(exposure.groups) > 1:
         return FAIR
     return "" if shown.settings in unguarded else GUARDED
-
-
-def _unguarded(store: Store, ranker: str) -> frozenset[int]:
-    """The versions of settings without guardrails, whatever their policy is."""
-    from rankloop.service import RankerSettings  # noqa: PLC0415
-
-    versions = {each.seq: dict(each.body["settings"]) for each in store.decisions(ranker, kind="settings")}
-    for body in versions.values():
-        body.pop("policy", None)
-    return frozenset(seq for seq, body in versions.items() if RankerSettings.from_json(body, {}).unguarded)
 
 
 def _nothing(ranker: str, left_out: Mapping[str, int]) -> str:

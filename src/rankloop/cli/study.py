@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
 from rich.table import Table
 
+from rankloop.cli import engine as engines
 from rankloop.cli.console import CONSOLE
 from rankloop.cli.progress import SweepProgress
 from rankloop.cli.spec import from_spec
@@ -18,7 +18,6 @@ from rankloop.experiments import (
     TABLES,
     Answerable,
     Cumulative,
-    Pool,
     Suite,
     Sweep,
     change_table,
@@ -34,18 +33,24 @@ from rankloop.users import Labels
 
 
 def study(
-    sweep: Sweep, *, title: str, out: Path | None, workers: int | None, notes: Mapping[str, str] | None = None
+    sweep: Sweep,
+    *,
+    title: str,
+    out: Path | None,
+    workers: int | None,
+    engine: str = "pool",
+    notes: Mapping[str, str] | None = None,
 ) -> None:
     """Do the sweep with a progress display, print its table and write its report."""
     out = out or Path("rankloop-results") / sweep_id(sweep)
     runs = {sweep.source(run) for run in sweep.runs()}
-    workers = min(workers or os.cpu_count() or 1, len(runs))
+    chosen = engines.engine(engine, workers, len(runs))
     CONSOLE.print(
         f"{len(sweep.data)} data × {len(sweep.users)} users × {len(sweep.policies)} policies: "
-        f"{len(runs)} runs of {sweep.protocol.rounds:,} rounds, {workers} at a time"
+        f"{len(runs)} runs of {sweep.protocol.rounds:,} rounds, {engines.told(chosen)}"
     )
     with SweepProgress(CONSOLE, runs=len(runs), rounds=sweep.protocol.rounds) as progress:
-        results = conduct(sweep, out, engine=Pool(workers), watch=progress)
+        results = conduct(sweep, out, engine=chosen, watch=progress)
     notes = {**(notes or {}), **conventions(sweep)}
     page = present(sweep, results, out, title=title, notes=notes)
     for name, note in notes.items():

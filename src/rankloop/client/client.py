@@ -198,6 +198,22 @@ class Client:
         path = f"/v1/rankers/{quote(ranker, safe='')}/exposure"
         return self._get(path, minutes=minutes, steps=steps)
 
+    def start_trial(
+        self, ranker: str = "default", settings: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Compare a ranker with something else, live; the number of the trial is in `trial`."""
+        return self._post(f"/v1/rankers/{quote(ranker, safe='')}/trials", settings or {})
+
+    def trials(self, ranker: str = "default") -> list[dict[str, Any]]:
+        """The trials of a ranker, and what has come of them so far, the newest first."""
+        return list(self._transport.send("GET", f"/v1/rankers/{quote(ranker, safe='')}/trials"))
+
+    def stop_trial(
+        self, trial: int, ranker: str = "default", *, reason: str = "it was stopped"
+    ) -> dict[str, Any]:
+        """End a trial, whenever you like; what has come of it."""
+        return self._post(f"/v1/rankers/{quote(ranker, safe='')}/trials/{trial}/stop", {"reason": reason})
+
     def health(self) -> dict[str, Any]:
         """Whether the service is well."""
         return self._get("/v1/health")

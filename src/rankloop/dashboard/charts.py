@@ -35,7 +35,12 @@ LINES = (
         "Mean of 1 / position of the first click.",
         PALETTE[2],
     ),
-    Line("settled", "Settled pairs", "How much of what is shown is in an order it is sure of?", PALETTE[1]),
+    Line(
+        "settled",
+        "Settled pairs",
+        "How much of what is shown is in an order it is at least 95 % sure of?",
+        PALETTE[1],
+    ),
     Line(
         "cost",
         "Cost of exploring",

@@ -12,6 +12,7 @@ from litestar.response import Redirect
 from rankloop.dashboard.access import AnyRequest, own_site, signed_form
 from rankloop.dashboard.charts import charts
 from rankloop.dashboard.pages import InjectedPages
+from rankloop.dashboard.trial import trial_card
 from rankloop.service import RankingService, RequestError
 from rankloop.service.http.context import AppContext, InjectedContext
 from rankloop.service.http.routes.monitoring import Minutes, look
@@ -52,6 +53,7 @@ async def overview(
     seen = await context.ask(partial(look, service, name, minutes=minutes, steps=STEPS, by=by))
     versions = await context.ask(partial(service.versions, name))
     drawn = list(charts(seen.steps, by))
+    trial = trial_card(await context.ask(partial(service.trial, name)))
     return pages.show(
         request,
         "overview.html",
@@ -62,7 +64,8 @@ async def overview(
         total=seen.total,
         steps=seen.steps,
         drawn=drawn,
-        charts=bool(drawn),
+        charts=bool(drawn) or (trial is not None and trial.spec is not None),
+        trial=trial,
         versions=versions[::-1][:VERSIONS],
         modes=MEANINGS,
         minutes=minutes,

@@ -19,6 +19,7 @@ from rankloop.dashboard.sessions import Sessions
 SECTIONS = (
     ("/overview", "Overview"),
     ("/query", "Query"),
+    ("/recommend", "Recommend"),
     ("/exposure", "Exposure"),
     ("/doctor", "Event doctor"),
 )
@@ -30,6 +31,7 @@ class Pages:
 
     public: bool = False
     home: str = "Start"  # what the first page is called
+    more: Sequence[tuple[str, str]] = ()  # pages of others, after the first
     packages: Sequence[str] = ()  # with templates of their own
     sessions: Sessions = field(default_factory=Sessions)
     templates: Environment = field(init=False)
@@ -44,7 +46,7 @@ class Pages:
             self.templates,
             name,
             section=section,
-            sections=(("/", self.home), *SECTIONS),
+            sections=(("/", self.home), *self.more, *SECTIONS),
             session=session_of(request, self.sessions),
             here=str(request.base_url).rstrip("/"),
             schemes=SCHEMES,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
@@ -13,10 +13,12 @@ from litestar.params import FromPath, FromQuery, QueryParameter
 from rankloop.dashboard.access import AnyRequest
 from rankloop.dashboard.overview import first_ranker
 from rankloop.dashboard.pages import InjectedPages
+from rankloop.dashboard.reasons import ReasonBar, reason_bars
 from rankloop.service import Audit, Explanation, RankingService
 from rankloop.service.http.context import InjectedContext
 from rankloop.service.http.routes.audit import line_of
 from rankloop.service.operations.settled import SettledPairs
+from rankloop.types import RankloopError
 
 LISTS = 30
 DRAWN = 20  # results in the picture
@@ -42,6 +44,8 @@ class Looked:
     audit: Audit
     picture: SettledPairs
     why: Explanation | None
+    reasons: Sequence[ReasonBar]  # of a recommended list
+    without_reasons: str  # why there are none
 
 
 @get("/query")
@@ -87,6 +91,8 @@ async def query(
         block_of={name: number for number, block in enumerate(picture.blocks, start=1) for name in block},
         why=why,
         bars=bars(why.contributions) if why else [],
+        reasons=looked.reasons[:DRAWN],
+        without_reasons=looked.without_reasons,
     )
 
 
@@ -110,7 +116,17 @@ def _look(service: RankingService, query_id: str, a: str, b: str) -> Looked:
     if not (a and b):
         a, b = _first_pair(picture)
     why = service.explain(query_id, a, b) if a and b else None
-    return Looked(audit, picture, why)
+    return Looked(audit, picture, why, *_reasons(service, audit))
+
+
+def _reasons(service: RankingService, audit: Audit) -> tuple[Sequence[ReasonBar], str]:
+    """Why the results were recommended; or nothing, and what to do about it if they were."""
+    if audit.impression.recommended is None:
+        return [], ""
+    try:
+        return reason_bars(service.reasons(audit.impression.query_id).reasons), ""
+    except RankloopError as error:
+        return [], str(error)
 
 
 def _first_pair(picture: SettledPairs) -> tuple[str, str]:

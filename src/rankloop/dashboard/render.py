@@ -33,7 +33,7 @@ def environment(*packages: str) -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {"share": share, "number": number, "signed": signed, "moment": moment, "clock": clock}
-    made.filters |= {"dotted": dotted, "plain": plain}
+    made.filters |= {"dotted": dotted, "plain": plain, "percent": percent}
     made.globals |= {"version": __version__, "json_element": _element}
     return made
 
@@ -61,6 +61,15 @@ def share(value: float | None) -> str:
     ('43.1 %', '–')
     """
     return NOTHING if value is None else f"{100 * value:.1f} %"
+
+
+def percent(value: float) -> str:
+    """A share in whole percent, which may be negative.
+
+    >>> percent(0.4312), percent(-0.06)
+    ('43 %', '−6 %')
+    """
+    return f"{100 * value:z.0f} %".replace("-", "−")
 
 
 def number(value: float | None, digits: int = 0) -> str:

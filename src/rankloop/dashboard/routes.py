@@ -10,7 +10,7 @@ from litestar.di import Provide
 from litestar.exceptions import HTTPException
 from litestar.response import Redirect
 
-from rankloop.dashboard import assets, doctor, exposure, login, overview, query
+from rankloop.dashboard import assets, doctor, exposure, login, overview, query, recommend
 from rankloop.dashboard import start as start_page
 from rankloop.dashboard.access import AnyRequest, SignInFirst, signed_in
 from rankloop.dashboard.pages import Pages
@@ -24,7 +24,7 @@ def page_routes(pages: Pages | None = None, *, start: bool = True) -> list[Route
     open_to_all = [login.login, login.sign_in, login.sign_out, assets.style, assets.draw, assets.vega]
     open_to_all += [start_page.start] if start else []
     looks = [overview.overview, query.lists, query.query, doctor.doctor]
-    looks += [exposure.exposure, exposure.as_table, exposure.as_json]
+    looks += [recommend.recommend, exposure.exposure, exposure.as_table, exposure.as_json]
     changes = [overview.set_mode, overview.rollback]
     guard = [] if pages.public else [signed_in(pages.sessions)]
     return [routed(pages, open_to_all), routed(pages, looks, guard), routed(pages, changes)]

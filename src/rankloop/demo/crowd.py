@@ -29,6 +29,7 @@ class Visit:
 
     fit: float  # nDCG
     clicks: int
+    own: float = 0.0  # nDCG of the search engine's own order
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,7 +98,8 @@ class Crowd:
             UserEvent(shown.query_id, shown.object_ids[index], ordinal=index + 1, client_id=visitor)
             for index in clicks
         ]
-        return Visit(GRADE(order, topic.grades), len(clicks)), events
+        own = GRADE(np.arange(len(topic.hits)), topic.grades)
+        return Visit(GRADE(order, topic.grades), len(clicks), own), events
 
     def _clicks(self, topic: Topic, order: IntArray, rng: np.random.Generator) -> list[int]:
         """The indices of the results that a visitor clicks."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.service import Model
-from rankloop.service.serving.serve import TellsCertainty
+from rankloop.service.serving.certainty import SETTLED, sureness
 from rankloop.types import FloatArray, Query
 
 MOST = 4  # weights worth telling
@@ -59,6 +59,7 @@ def weights(model: Model, names: Sequence[str]) -> Mapping[str, float]:
 
 
 def settled_pairs(model: Model, raw: FloatArray) -> int:
-    """How many pairs of candidates are in a certain order."""
-    policy, features = model.ready(raw)
-    return int(policy.certain_orders(Query("", features)).sum()) if isinstance(policy, TellsCertainty) else 0
+    """How many pairs of candidates are in an order that is at least 95 % sure."""
+    policy, query = model.asked("", raw, (), ())
+    sure = sureness(policy, query, np.arange(len(raw)))
+    return 0 if sure is None else int(np.count_nonzero(np.triu(sure >= SETTLED, 1)))

@@ -25,6 +25,8 @@ from rankloop.dashboard.routes import routed
 from rankloop.demo.crowd import Visit
 from rankloop.demo.demo import RANKER, THUMBS, Demo, Found
 from rankloop.demo.sellers import FAIR, SELLERS, Seen, seller_of
+from rankloop.demo.shop.routes import shop_routes
+from rankloop.demo.shop.shop import CampingShop
 from rankloop.demo.taste import TASTES
 from rankloop.demo.visitor import COOKIE, Clicked, Rated, Visitor, Visitors
 from rankloop.service import RequestError, Result
@@ -87,13 +89,15 @@ class DemoSite:
 InjectedSite = NamedDependency[SkipValidation[DemoSite]]
 
 
-def demo_routes(demo: Demo) -> list[Router]:
-    """The search page, and the service's pages, which everyone may look at."""
-    pages = Pages(public=True, home="Search", packages=("rankloop.demo",))
+def demo_routes(demo: Demo, shop: CampingShop | None = None) -> list[Router]:
+    """The search page, perhaps a shop, and the service's pages, which everyone may look at."""
+    more = (("/shop", "Shop"),) if shop else ()
+    pages = Pages(public=True, home="Search", more=more, packages=("rankloop.demo",))
     site = DemoSite(demo, Visitors())
+    shops = [shop_routes(pages, shop, site.visitors)] if shop else []
     mine = routed(pages, [search, click, thumb, learn, fair, invite, progress, start_over, script])
     mine.dependencies["site"] = Provide(lambda: site, sync_to_thread=False)
-    return [*page_routes(pages, start=False), mine]
+    return [*page_routes(pages, start=False), mine, *shops]
 
 
 @get("/")

@@ -11,6 +11,14 @@ from rankloop.evaluation.estimators import (
     SelfNormalised,
     t_lower,
 )
+from rankloop.evaluation.list_chances import Chances, by_score, draws
+from rankloop.evaluation.lists import (
+    ListEstimate,
+    LoggedList,
+    WeightedLists,
+    list_estimates,
+    weighted_lists,
+)
 from rankloop.evaluation.reward_model import cross_fitted
 from rankloop.evaluation.rounds import LoggedRounds
 from rankloop.evaluation.sequences import (
@@ -25,23 +33,31 @@ from rankloop.evaluation.weights import NoSupport, Weighted, choices_of, weighte
 __all__ = [
     "ESTIMATORS",
     "AnyTime",
+    "Chances",
     "Columns",
     "ConfidenceSequence",
     "DoublyRobust",
     "Estimate",
     "Estimator",
     "ImportanceWeighted",
+    "ListEstimate",
+    "LoggedList",
     "LoggedRounds",
     "NoSupport",
     "SelfNormalised",
     "Weighted",
+    "WeightedLists",
     "anytime_lower",
+    "by_score",
     "choices_of",
     "cross_fitted",
     "difference_sequence",
+    "draws",
+    "list_estimates",
     "mean_sequence",
     "read_rounds",
     "t_lower",
     "weighted",
+    "weighted_lists",
     "win_sequence",
 ]

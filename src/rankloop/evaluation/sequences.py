@@ -13,7 +13,7 @@ from scipy.special import betaln, xlog1py, xlogy
 
 from rankloop.types import BoolArray, FloatArray, IntArray, SettingError
 
-FRACTIONS = 2.0 ** -np.arange(1.0, 13.0)  # of what a bet may put at risk
+FRACTIONS = np.array([0.75, *2.0 ** -np.arange(1.0, 11.0)])  # of what a bet may put at risk
 COSTS = -np.log1p(-FRACTIONS) - FRACTIONS  # of a squared step, in logarithms of capital
 EXPECTED = 10.0  # of wins and of losses each: how strong a preference the bets of `win_sequence` expect
 HALVINGS = 40
@@ -99,7 +99,7 @@ def difference_sequence(
         )
     unit = (values - low) / (high - low)
     count = np.arange(1.0, values.size + 1)
-    before = (0.5 + np.cumsum(unit) - unit) / count
+    before = (np.cumsum(unit) - unit) / count  # the first is expected to be the least: most do nothing
     steps = (unit - before) * np.where(second, -1 / share, 1 / (1 - share))
     largest = 1 / min(share, 1 - share)
     half = largest * _radius(np.cumsum((steps / largest) ** 2), level) / count

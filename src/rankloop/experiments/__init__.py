@@ -14,6 +14,7 @@ from rankloop.experiments.simulation.measures import (
     Answerable,
     Average,
     Cumulative,
+    First,
     LoopMeasure,
     Measure,
     Offline,
@@ -37,6 +38,7 @@ from rankloop.experiments.suites import (
 )
 from rankloop.experiments.sweeps.engines import Engine, Here, Pool, Tick, Watch, WorkerDied
 from rankloop.experiments.sweeps.execution import execute
+from rankloop.experiments.sweeps.ray_engine import Ray
 from rankloop.experiments.sweeps.study import conduct, sweep_id
 from rankloop.experiments.sweeps.sweep import Run, Sweep
 
@@ -50,6 +52,7 @@ __all__ = [
     "ComputedTable",
     "Cumulative",
     "Engine",
+    "First",
     "Here",
     "LoopMeasure",
     "Measure",
@@ -59,6 +62,7 @@ __all__ = [
     "Picture",
     "Pool",
     "Protocol",
+    "Ray",
     "Record",
     "Regret",
     "Run",

@@ -1,4 +1,4 @@
-"""When is an order settled? Criteria that turn what is known into certain orders."""
+"""Criteria of exploration: what is known becomes certain orders, which are kept; the rest is tried out."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Belief:
 
 
 class Certainty(Protocol):
-    """A criterion for settled orders."""
+    """A criterion for orders that are kept; no statement that they are settled."""
 
     @property
     def uses_design(self) -> bool:
@@ -40,7 +40,7 @@ class Certainty(Protocol):
 
 @dataclass(frozen=True)
 class Sure:
-    r"""An order is settled when the model is at least so sure of it; the rest is explored.
+    r"""An order is kept when the model is at least so sure of it; the rest is explored.
 
     Given the clicks, the weights are approximately normal around their estimate (Laplace's approximation),
     with the inverse curvature $H^{-1}$ of the loss as covariance. So the score difference of two documents is
@@ -69,10 +69,10 @@ class Sure:
         needed = squared_widths(features, belief.curvature)
         needed *= float(ndtri(self.level)) ** 2
         lead = np.subtract.outer(scores, scores)
-        settled: BoolArray = lead > 0
+        certain: BoolArray = lead > 0
         lead *= lead
-        settled &= lead >= needed
-        return settled
+        certain &= lead >= needed
+        return certain
 
 
 @dataclass(frozen=True)

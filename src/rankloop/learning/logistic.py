@@ -2,6 +2,7 @@ r"""Logistic regression on preferences: solved from scratch, or one step at a ti
 
 The rows of `pairs` are feature differences of a preferred and another document, so every label is 1 and the
 loss is $L(\theta) = \sum_p \log(1 + e^{-x_p^\top \theta}) + \frac{\lambda}{2} \lVert\theta\rVert^2$.
+The regularisation $\lambda$ is one number for all parameters, or one for each.
 """
 
 from __future__ import annotations
@@ -18,13 +19,16 @@ CLOSE = 1e-9  # how close to its equation a residual must be
 GUIDED_STEPS = 10  # a preconditioner that needs more is too far off to lead anywhere
 
 
-def loss(pairs: FloatArray, parameters: FloatArray, regularisation: float) -> float:
+def loss(pairs: FloatArray, parameters: FloatArray, regularisation: float | FloatArray) -> float:
     """The value of the regularised loss.
 
     >>> loss(np.zeros((1, 2)), np.array([3.0, 4.0]), 2.0)  # 25 + log 2
     25.6931...
     """
-    penalty = regularisation / 2 * float(parameters @ parameters)
+    if isinstance(regularisation, float):
+        penalty = regularisation / 2 * float(parameters @ parameters)
+    else:
+        penalty = float(regularisation @ np.square(parameters)) / 2
     return float(np.logaddexp(0.0, -(pairs @ parameters)).sum()) + penalty
 
 
@@ -38,7 +42,7 @@ def slopes(margins: FloatArray) -> FloatArray:
     return np.maximum(weights, 1e-9)  # a settled pair bends nothing, but must not divide by zero
 
 
-def curvature(pairs: FloatArray, parameters: FloatArray, regularisation: float) -> FloatArray:
+def curvature(pairs: FloatArray, parameters: FloatArray, regularisation: float | FloatArray) -> FloatArray:
     r"""The second derivative of the loss, $\lambda I + \sum_p \sigma\sigma\, x_p x_p^\top$, [d, d]."""
     weighted = pairs * slopes(pairs @ parameters)[:, None]
     return pairs.T @ weighted + regularisation * np.eye(pairs.shape[1])
@@ -46,7 +50,7 @@ def curvature(pairs: FloatArray, parameters: FloatArray, regularisation: float) 
 
 def fit(
     pairs: FloatArray,
-    regularisation: float,
+    regularisation: float | FloatArray,
     start: FloatArray,
     *,
     preconditioner: FloatArray | None = None,
@@ -66,7 +70,7 @@ def fit(
     here, value = start, loss(pairs, start, regularisation) - float(force @ start)
     for taken in range(NEWTON_STEPS):
         descent = pairs.T @ expit(-(pairs @ here)) - regularisation * here + force
-        if np.abs(descent).max() <= 1e-7 * (1.0 + regularisation):
+        if np.abs(descent).max() <= 1e-7 * (1.0 + float(np.max(regularisation))):
             break
         if preconditioner is None or taken >= GUIDED_STEPS:
             step = np.linalg.solve(curvature(pairs, here, regularisation), descent)

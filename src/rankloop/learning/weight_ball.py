@@ -77,8 +77,8 @@ def _least_in_ball(quadratic: FloatArray, linear: FloatArray, radius: float) -> 
     heights, axes = np.linalg.eigh((quadratic + quadratic.T) / 2)
     along = -(linear @ axes)
 
-    def excess(attraction: float) -> float:
-        return float(np.linalg.norm(along / (heights + attraction))) - radius
+    def excess(multiplier: float) -> float:
+        return float(np.linalg.norm(along / (heights + multiplier))) - radius
 
-    attraction = 0.0 if excess(0.0) <= 0 else brentq(excess, 0.0, float(np.linalg.norm(linear)) / radius)
-    return np.asarray(axes @ (along / (heights + attraction)))
+    multiplier = 0.0 if excess(0.0) <= 0 else brentq(excess, 0.0, float(np.linalg.norm(linear)) / radius)
+    return np.asarray(axes @ (along / (heights + multiplier)))

@@ -29,6 +29,7 @@ from rankloop.learning.topk_losses import (
     UnnormalisedKL,
 )
 from rankloop.learning.topk_steps import AdaGrad, DocumentSchedule, Step
+from rankloop.learning.trust import OrderPrior, Trust, order_prior
 from rankloop.policies.ad_forest import AdForest
 from rankloop.policies.ad_logistic import AdLogistic
 from rankloop.policies.auc_ranker import AUCRanker
@@ -43,6 +44,7 @@ from rankloop.policies.fairco import FairCo
 from rankloop.policies.fairexp_pairrank import FairExpPairRank
 from rankloop.policies.fairexp_toprank import FairExpTopRank
 from rankloop.policies.fixed_items import FixedItems
+from rankloop.policies.from_base import ScoredFromBase, StartsFromBase
 from rankloop.policies.graded import GradedPolicy
 from rankloop.policies.ips import IPS
 from rankloop.policies.item_means import ItemMeans
@@ -142,6 +144,7 @@ __all__ = [
     "OlLambdaRank",
     "OlLambdaRankGT",
     "OlRankNet",
+    "OrderPrior",
     "P2NeurRank",
     "PairRank",
     "PairwiseLogistic",
@@ -160,12 +163,14 @@ __all__ = [
     "RankSVM",
     "ReplayMemory",
     "Schedule",
+    "ScoredFromBase",
     "ScoredPolicy",
     "SelectionPolicy",
     "Slam",
     "SmoothDCG",
     "SquareCB",
     "Squared",
+    "StartsFromBase",
     "Step",
     "StepSize",
     "SumLoss",
@@ -178,9 +183,11 @@ __all__ = [
     "TopRank",
     "Training",
     "TrueDocumentSpace",
+    "Trust",
     "UCBItems",
     "UnnormalisedKL",
     "Width",
+    "order_prior",
     "score_all",
     "state",
 ]

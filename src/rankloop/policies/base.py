@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 
-from rankloop.policies.state_fields import can_widen, declaration, padded, widened
+from rankloop.policies.state_fields import can_widen, completed, declaration, padded, widened
 from rankloop.types import (
     Array,
     Feedback,
@@ -122,6 +122,7 @@ class Policy(ABC):
 
     def from_state(self, state: State) -> Self:
         """A policy with these settings and that state."""
+        state = completed(state, self._state_fields())
         names = [each.name for each in self._state_fields()]
         if set(state) != set(names):
             raise RankingError(f"{type(self).__name__} has the state {sorted(names)}, found {sorted(state)}")

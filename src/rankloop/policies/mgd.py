@@ -10,14 +10,14 @@ import numpy as np
 from rankloop.explorers import greedy
 from rankloop.interleaving import Interleaving, TeamDraft, credit
 from rankloop.learning.projection import Projection
-from rankloop.policies.scored import ScoredPolicy
+from rankloop.policies.from_base import ScoredFromBase
 from rankloop.policies.state_fields import state
 from rankloop.scorers import Linear
 from rankloop.types import Array, BoolArray, Feedback, FloatArray, Query, Ranking, RankingError, SettingError
 
 
 @dataclass(kw_only=True, eq=False)
-class MGD(ScoredPolicy):
+class MGD(ScoredFromBase):
     r"""Duels the current ranker against many random neighbours in one multileaved list.
 
     Candidates $\theta_i = \theta + \delta u_i$ with $u_i$ uniform on the unit sphere; the list shown
@@ -84,19 +84,23 @@ class MGD(ScoredPolicy):
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """Multileave the current ranker with its neighbours; without features there are none."""
         if not query.features.shape[1]:
-            return Ranking(query, rng.permutation(query.n_docs)[:k])
-        current = self.parameters_for(query.features)
-        directions = self.propose(query, rng)
+            trusted = self.trusts(query)
+            order = greedy(self.score(query), k, rng) if trusted else rng.permutation(query.n_docs)[:k]
+            return Ranking(query, order)
+        seen = self.based(query)
+        current = self.parameters_for(seen.features)
+        directions = self.propose(seen, rng)
         rankers = np.vstack((current, current + self.radius * directions))
-        lists = greedy(self.scorer.score(rankers, query.features), query.n_docs, rng)
+        lists = greedy(self.scoring.score(rankers, seen.features), query.n_docs, rng)
         shown = self.interleaving.combine(lists, k=k, rng=rng)
         return Ranking(query, shown.order, {"owners": shown.owners, "directions": directions})
 
     def learn(self, feedback: Feedback) -> None:
         """Move towards the mean of the directions that beat the current ranker."""
-        features, evidence = feedback.ranking.query.features, feedback.ranking.evidence
-        if not features.shape[1]:
+        if not feedback.ranking.query.features.shape[1]:
             return
+        feedback = self.based_feedback(feedback)
+        features, evidence = feedback.ranking.query.features, feedback.ranking.evidence
         tried, owners = evidence["directions"].shape[1], evidence["owners"].shape[1]
         if not (self.parameters.size == features.shape[1] == tried and owners == feedback.reward.size):
             self._check_fit(feedback, self.parameters_for(features))  # it may be the first list
@@ -122,7 +126,10 @@ class MGD(ScoredPolicy):
         features, shown = ranking.query.features.shape[1], len(ranking.order)
         owners, tried = ranking.evidence["owners"].shape[1], ranking.evidence["directions"].shape[1]
         if features != known and isinstance(self.scorer, Linear):
-            raise RankingError(f"this ranker knows {known} features but the query has {features}")
+            more = self.base_columns
+            raise RankingError(
+                f"this ranker knows {known - more} features but the query has {features - more}"
+            )
         if owners != shown:
             raise RankingError(f"evidence on a list of {owners}, but {shown} were shown")
         if tried != known:

@@ -13,7 +13,8 @@ from rankloop.learning.pair_loss import descent, fair_share, residuals
 from rankloop.learning.preferences import Pairing, check_pairing
 from rankloop.learning.replay_memory import Comparisons, comparisons_of, enlarged, keep
 from rankloop.learning.schedules import Batch, ReplayMemory, Training
-from rankloop.policies.scored import ScoredPolicy, check_part, check_size
+from rankloop.policies.from_base import ScoredFromBase
+from rankloop.policies.scored import check_part, check_size
 from rankloop.policies.state_fields import state
 from rankloop.policies.uncertain import ExploresUncertain
 from rankloop.scorers import MLP, Scorer
@@ -36,7 +37,7 @@ AVERAGED = 10  # the average is over about the last tenth of all steps
 
 
 @dataclass(kw_only=True, eq=False)
-class NeuralPairwise(ExploresUncertain, ScoredPolicy):
+class NeuralPairwise(ExploresUncertain, ScoredFromBase):
     r"""A policy around $P(i \succ j) = \sigma(f(x_i; \theta) - f(x_j; \theta))$ that explores the uncertain.
 
     It minimises the cross-entropy of the pairs that clicks suggest,
@@ -92,8 +93,8 @@ class NeuralPairwise(ExploresUncertain, ScoredPolicy):
     def learn(self, feedback: Feedback) -> None:
         """Remember what the list teaches, and train on it and on some of what was remembered."""
         seed = int(feedback.ranking.evidence["seed"])
-        compared = comparisons_of(feedback, self.pairing, seed)
-        if not (compared.wins.any() and compared.documents.shape[1]):
+        compared = comparisons_of(self.based_feedback(feedback), self.pairing, seed)
+        if not (compared.wins.any() and feedback.ranking.query.features.shape[1]):
             return
         check_size(compared.documents)
         before = copy.copy(self) if self.optimiser == "gradient-descent" else self  # Adam's steps are bounded
@@ -113,9 +114,16 @@ class NeuralPairwise(ExploresUncertain, ScoredPolicy):
         """The averaged parameters, or the scorer's starting point before anything was learned."""
         return self.average if self.average.size else self.scorer.start(features.shape[1])
 
-    def _has_learned_of(self, query: Query) -> bool:
-        """Whether anything is known of such documents: of those without features nobody knows anything."""
-        return bool(self.parameters.size and query.features.shape[1])
+    def _knows_of(self, query: Query) -> bool:
+        """Whether anything is known of such documents, by what was learned or from a trusted order."""
+        return bool(query.features.shape[1] and (self.parameters.size or self.trusts(query)))
+
+    def _certain_by_base(self, query: Query) -> BoolArray:
+        """Certain orders where nothing is known but a trusted order: all of it; without one, none."""
+        if not self.trusts(query):
+            return np.zeros((query.n_docs, query.n_docs), dtype=bool)
+        scores = self.score(query)
+        return np.asarray(scores[:, None] > scores)
 
     def _form(self) -> tuple[object, ...]:
         return (*super()._form(), self.training.memory)
@@ -151,7 +159,8 @@ class NeuralPairwise(ExploresUncertain, ScoredPolicy):
 
     def _remember(self, compared: Comparisons, seed: int) -> int:
         """Keep the comparisons of a list, in place of the oldest if there is no room; the slot it is in."""
-        known, found = self.documents.shape[2], compared.documents.shape[1]
+        widths = (self.documents.shape[2], compared.documents.shape[1])
+        known, found = (width - self.base_columns for width in widths)
         if known != found:
             raise RankingError(f"this ranker knows {known} features but the query has {found}")
         slot = int(self.lists) % (self.training.memory or int(self.lists) + 1)
@@ -168,7 +177,7 @@ class NeuralPairwise(ExploresUncertain, ScoredPolicy):
             return self._weigh(scores, wins, self.seeds[batch.slots]) * batch.counts[:, None, None]
 
         documents, wins = self.documents[batch.slots], self.wins[batch.slots]
-        direction = descent(self.scorer, self.parameters, documents, wins, weigh)
+        direction = descent(self.scoring, self.parameters, documents, wins, weigh)
         away = self.parameters - self._origin(self.documents.shape[2])
         direction = direction - self.regularisation / float(self.lists) * away
         if self.optimiser == "adam":

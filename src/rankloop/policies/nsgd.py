@@ -81,13 +81,14 @@ class NSGD(MGD):
         if tied.sum() > 1 and self.lists.size:
             current = self.parameters_for(feedback.ranking.query.features)
             rankers = current + self.radius * evidence["directions"][tied]
-            quality = difficult_lists.quality(self.lists, self.scorer.score(rankers, self.lists[:, 2:]))
+            quality = difficult_lists.quality(self.lists, self.scoring.score(rankers, self.lists[:, 2:]))
             tied[tied] = quality == quality.max()
         return np.asarray(tied)
 
     def learn(self, feedback: Feedback) -> None:
         """Move as MGD does, then remember who lost and which lists were difficult."""
-        found, known = feedback.ranking.query.features.shape[1], self.lists.shape[1] - 2
+        more = self.base_columns
+        found, known = feedback.ranking.query.features.shape[1], self.lists.shape[1] - 2 - more
         if not found:
             return
         if self.lists.size and found != known:
@@ -102,6 +103,10 @@ class NSGD(MGD):
             ]
             self.losses = np.concatenate((losses, self.losses))[: self.window]
         self.lists = difficult_lists.remember(
-            self.lists, feedback, int(self.rounds), most=self.hard, window=self.hard_window
+            self.lists,
+            self.based_feedback(feedback),
+            int(self.rounds),
+            most=self.hard,
+            window=self.hard_window,
         )
         self.rounds = self.rounds + 1

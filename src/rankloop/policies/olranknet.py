@@ -64,10 +64,12 @@ class OlRankNet(NeuralPairwise):
         return twin
 
     def certain_orders(self, query: Query) -> BoolArray:
-        """`certain[i, j]`: the order of `i` above `j` is settled."""
-        if not self._has_learned_of(query):
-            return np.zeros((query.n_docs, query.n_docs), dtype=bool)
-        widths = np.sqrt(self.covariance.squared_widths(self.known, self._gradients(query.features)))
+        """`certain[i, j]`: the order of `i` above `j` is certain, and not tried out."""
+        if not self._knows_of(query):
+            return self._certain_by_base(query)
+        gradients = self._gradients(self.based(query).features)
+        known = self.known if self.known.size else self.covariance.start(gradients)
+        widths = np.sqrt(self.covariance.squared_widths(known, gradients))
         return certain_orders(self.score(query), self.alpha * widths)
 
     def _form(self) -> tuple[object, ...]:

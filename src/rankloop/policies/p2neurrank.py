@@ -65,16 +65,16 @@ class P2NeurRank(NeuralPairwise):
 
     def certain_orders(self, query: Query) -> BoolArray:
         """`certain[i, j]`: all rankers put `i` above `j`."""
-        if not self._has_learned_of(query):
-            return np.zeros((query.n_docs, query.n_docs), dtype=bool)
-        scores = self._opinions(query.features)
+        if not self._knows_of(query):
+            return self._certain_by_base(query)
+        scores = self._opinions(self.based(query).features)
         agreed: BoolArray = np.logical_and.reduce(scores[:, :, None] > scores[:, None, :])
         return agreed
 
     def list_scores(self, query: Query) -> FloatArray:
         """The mean of the rankers' scores: what all agree on, it agrees with."""
-        known = self._has_learned_of(query)
-        return self._opinions(query.features).mean(axis=0) if known else self.score(query)
+        known = self._knows_of(query)
+        return self._opinions(self.based(query).features).mean(axis=0) if known else self.score(query)
 
     def score(self, query: Query) -> FloatArray:
         """The mean of all networks' scores."""
@@ -84,7 +84,8 @@ class P2NeurRank(NeuralPairwise):
     def _opinions(self, features: FloatArray) -> FloatArray:
         """The scores by the rankers of this round, [rankers, n]."""
         drawn = np.random.default_rng(int(self.lists)).permutation(self._learning)[: self.rankers]
-        return self.scorer.score(self.average[drawn], features)
+        networks = self.average if self.average.size else self._origin(features.shape[1])
+        return self.scoring.score(networks[drawn], features)
 
     @property
     def _learning(self) -> int:

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import ndtr
 
 from rankloop.learning import logistic
-from rankloop.learning.certainty import Belief, Certainty, Sure
+from rankloop.learning.certainty import Belief, Certainty, Sure, squared_widths
 from rankloop.learning.weight_ball import nearest_in_ball
-from rankloop.policies.pairwise import PairwiseLogistic, prior_variance
+from rankloop.policies.pairwise import PairwiseLogistic, prior_variance, with_more
 from rankloop.policies.state_fields import state
-from rankloop.types import Array, BoolArray, FloatArray, Query, SettingError
+from rankloop.types import Array, BoolArray, FloatArray, IntArray, Query, SettingError
 
 
 @dataclass(kw_only=True, eq=False)
@@ -20,8 +21,8 @@ class PairRank(PairwiseLogistic):
     r"""Keeps every order it is sure of, and tries out the others.
 
     A logistic model of preferences, $P(i \succ j) = \sigma(\theta^\top (x_i - x_j))$, is fitted to pairs of
-    clicked and examined, skipped results. A criterion of `certainty` says which orders are settled; the list
-    shown is a random one among those that respect them. Clicks settle more and more orders. With
+    clicked and examined, skipped results. A criterion of `certainty` says which orders are kept; the list
+    shown is a random one among those that respect them. With clicks more and more are. With
     `longest_weights` $Q$ the weights are projected onto $\lVert\theta\rVert \le Q$, as the paper's analysis
     does, for `update="exact"`. The other settings are those of every `PairwiseLogistic` policy.
 
@@ -57,20 +58,61 @@ class PairRank(PairwiseLogistic):
                 "longest_weights must be positive and needs update='exact', as the projection is over all "
                 f"pairs; found {longest} and update={self.update!r}"
             )
+        if longest is not None and self.base_columns:
+            raise SettingError(
+                "longest_weights is about the weights of features alone: leave out trust in the caller's "
+                f"order, found trust={self.trust!r}"
+            )
 
     def certain_orders(self, query: Query) -> BoolArray:
-        """`certain[i, j]`: the order of `i` above `j` is settled."""
-        if not self._has_learned_of(query):
+        """`certain[i, j]`: the order of `i` above `j` is certain, and not tried out."""
+        knowing = self._knowing(query)
+        if knowing is None:
             return np.zeros((query.n_docs, query.n_docs), dtype=bool)
-        return self.certainty.certain(self.score(query), query.features, self.belief())
+        return self.certainty.certain(self.score(query), self.based(query).features, knowing.belief())
+
+    def order_probabilities(self, query: Query, rows: IntArray) -> FloatArray | None:
+        r"""Of these documents, $P(i \succ j \mid \text{clicks})$ as in `Sure`, [n, n]; `None`: who knows.
+
+        >>> policy = PairRank(trust="decent")
+        >>> query = Query("q", np.zeros((3, 1)), base=np.array([3.0, 2.0, 1.0]))
+        >>> policy.order_probabilities(query, np.array([0, 2]))[0].round(2).tolist()
+        [0.5, 0.84]
+        """
+        spreads = self.spreads(query, rows)
+        if spreads is None:
+            return None
+        scores = self.score(query)[rows].astype(np.float64)
+        gaps = np.subtract.outer(scores, scores)
+        told = spreads > 0
+        return np.asarray(ndtr(np.divide(gaps, spreads, out=np.zeros_like(gaps), where=told)))
+
+    def spreads(self, query: Query, rows: IntArray) -> FloatArray | None:
+        """Standard deviations of the score differences of these documents, [n, n]; `None`: unknown."""
+        knowing = self._knowing(query)
+        if knowing is None:
+            return None
+        seen = self.based(query).features[rows].astype(np.float64)
+        return np.sqrt(squared_widths(seen, knowing.curvature))
 
     def belief(self) -> Belief:
         """What is known of the weights besides their value."""
         return Belief(self.curvature, self.design, float(self.log_det), float(self.penalty), self.energy)
 
     def _begin(self, dimensions: int) -> None:
-        self.design = np.eye(dimensions) / self.penalty
-        self.energy = np.full(dimensions, float(self.penalty))
+        self.energy = self._precisions(dimensions)
+        self.design = np.diag(1 / self.energy)
+
+    def _add_to_penalty(self, more: float) -> None:
+        super()._add_to_penalty(more)
+        added = self._of_features(more)
+        self.energy = self.energy + added
+        start = self._precisions(len(added))
+        if self.log_det == 0:  # no pair has joined it
+            self.design = np.diag(1 / start)
+            return
+        self.design = with_more(self.design, added)
+        self.log_det = -np.linalg.slogdet(self.design)[1] - np.log(start).sum()
 
     def _solve(self, pairs: FloatArray) -> None:
         super()._solve(pairs)

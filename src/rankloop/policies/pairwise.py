@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 
 from rankloop.learning import logistic
-from rankloop.learning.preferences import Pairing, check_pairing, pair_differences
+from rankloop.learning.preferences import Pairing, check_pairing, pair_differences, preferred_pairs
+from rankloop.policies.from_base import StartsFromBase
 from rankloop.policies.state_fields import state
 from rankloop.policies.uncertain import ExploresUncertain
 from rankloop.scorers import Linear
 from rankloop.types import Array, Feedback, FloatArray, Query, RankingError, SettingError
 
 Update: TypeAlias = Literal["online", "exact"]
+SHOWN = 1  # the column that says where results stood
+
+WEAK = 6.0  # log-odds: 400 to 1, before any click
 
 
 def prior_variance(policy: PairwiseLogistic) -> float:
@@ -24,24 +30,40 @@ def prior_variance(policy: PairwiseLogistic) -> float:
 
 
 @dataclass(kw_only=True, eq=False)
-class PairwiseLogistic(ExploresUncertain):
+class PairwiseLogistic(StartsFromBase, ExploresUncertain):
     r"""A policy around $P(i \succ j) = \sigma(\theta^\top (x_i - x_j))$ that explores what is uncertain.
 
     `update="online"` learns at a constant cost;
     `"exact"` solves the regression over the whole history every time. `prior` is the standard deviation that
     the log-odds of two typical candidates have before any click: 0.4 expects odds of about 3 to 2. It sets
     $\lambda = \operatorname{mean} \lVert x_i - x_j \rVert^2 / \text{prior}^2$ over the candidates of
-    the first query that teaches anything; `regularisation` gives $\lambda$ directly.
+    the first `prior_lists` queries that teach anything; `regularisation` gives $\lambda$ directly.
+
+    The online step takes the past as a quadratic. It is a good picture as long as the prior is no weaker than
+    the clicks are: with a $\lambda$ that stands for log-odds beyond `WEAK` it warns, once.
+
+    With `trust` in the caller's order, that order is one more feature, whose weight has a prior of its own.
+    Lists then look like that order, and clicks depend on where results stand: so that the order does not
+    confirm itself,
+    $P(i \succ j) = \sigma(\theta^\top (x_i - x_j) + b\,(p_i - p_j))$ with
+    $p = -\log_2(1 + \text{position})$ and $b \sim \mathcal{N}(0, 1)$, which is learned beside the weights and
+    is part of no score.
     """
+
+    former: ClassVar[Mapping[str, object]] = {"prior_lists": 1}
 
     pairing: Pairing = "matching"
     update: Update = "online"
     prior: float = 0.4
+    prior_lists: int = 10
     regularisation: float | None = None
     parameters: FloatArray = state((0,), feature_axes=(0,))
     curvature: FloatArray = state((0, 0), feature_axes=(0, 1), starts=prior_variance)  # H⁻¹
     penalty: Array = state()  # the λ in use
     history: FloatArray = state((0, 0), feature_axes=(1,))  # all pairs, if exact
+    prior_seen: Array = state(
+        dtype=np.int64, lacking=lambda state: np.array(int(state["parameters"].size > 0))
+    )
 
     def __post_init__(self) -> None:
         """Refuse ways that nobody knows."""
@@ -51,11 +73,13 @@ class PairwiseLogistic(ExploresUncertain):
             raise SettingError(f"update must be online or exact, found {self.update!r}")
         if not 0 < self.prior < np.inf:
             raise SettingError(f"prior must be positive, found {self.prior}")
+        if type(self.prior_lists) is not int or self.prior_lists < 1:
+            raise SettingError(f"prior_lists must be a whole number of at least 1, found {self.prior_lists}")
         if self.regularisation is not None and not 0 < self.regularisation < np.inf:
             raise SettingError(f"regularisation must be positive, found {self.regularisation}")
 
     def _form(self) -> tuple[object, ...]:
-        return (self.update,)  # only the exact one has kept the pairs
+        return (*super()._form(), self.update)  # only the exact one has kept the pairs
 
     @abstractmethod
     def _begin(self, dimensions: int) -> None:
@@ -67,16 +91,16 @@ class PairwiseLogistic(ExploresUncertain):
 
     def learn(self, feedback: Feedback) -> None:
         """Fit the model to the pairs of this list, too."""
-        seed = int(feedback.ranking.evidence["seed"])
-        pairs = pair_differences(feedback, self.pairing, seed)
-        if not pairs.any():
+        query, seed = feedback.ranking.query, int(feedback.ranking.evidence["seed"])
+        pairs = self._pairs(feedback, seed)
+        if not (pairs.any() and query.features.shape[1]):
             return
-        if not self.parameters.size:
-            self._start(feedback.ranking.query.features)
-        if pairs.shape[1] != self.parameters.size:
+        if self.parameters.size not in (0, pairs.shape[1]):
+            known = self.parameters.size - self.base_columns
             raise RankingError(
-                f"this ranker knows {self.parameters.size} features but the query has {pairs.shape[1]}"
+                f"this ranker knows {known} features but the query has {query.features.shape[1]}"
             )
+        self._consider_prior(query.features)
         self.parameters, self.curvature = logistic.online_newton(self.parameters, self.curvature, pairs)
         if self.update == "exact":
             self._solve(pairs)
@@ -84,28 +108,124 @@ class PairwiseLogistic(ExploresUncertain):
 
     def score(self, query: Query) -> FloatArray:
         """Scores of the learned ranker."""
-        known = self.parameters if self._has_learned_of(query) else np.zeros(query.features.shape[1])
-        return Linear().score(known, query.features)
+        knowing = self._knowing(query)
+        if knowing is None:
+            return np.zeros(query.n_docs, dtype=query.features.dtype)
+        return Linear().score(knowing.parameters, self.based(query).features)
 
-    def _has_learned_of(self, query: Query) -> bool:
-        """Whether anything is known of such documents: of those without features nobody knows anything."""
-        return bool(self.parameters.size and query.features.shape[1])
+    @property
+    def base_columns(self) -> int:
+        """Two with trust: the order, and in lessons the position at which a result was shown."""
+        return 2 * super().base_columns
+
+    def _knowing(self, query: Query) -> Self | None:
+        """Who knows something of such documents: this policy or, before it has learned, its prior.
+
+        Of those without features, and in no trusted order, nobody knows anything.
+        """
+        if self.parameters.size and query.features.shape[1]:
+            return self
+        if not self.trusts(query):
+            return None
+        prior = self._bare_twin()
+        prior._start(query.features)
+        return prior
+
+    def _pairs(self, feedback: Feedback, seed: int) -> FloatArray:
+        """What the pairs of a list differ in, [n_pairs, n]; with trust, also in where they stood."""
+        pairs = pair_differences(self.based_feedback(feedback), self.pairing, seed)
+        if self.base_columns and pairs.any():
+            better, worse = preferred_pairs(feedback, self.pairing, seed)
+            shown = -np.log2(np.arange(2, 2 + len(feedback.ranking)))
+            pairs[:, SHOWN] = shown[better] - shown[worse]
+        return pairs
+
+    def _consider_prior(self, features: FloatArray) -> None:
+        """Start with the first list, and let the next few have their say on what is typical."""
+        seen = int(self.prior_seen)
+        if seen >= (self.prior_lists if self.regularisation is None else 1):
+            return
+        typical = typical_squared_distance(features)
+        if not seen:
+            self._start(features)
+            self._warn_of_weak_prior(typical)
+        else:
+            mean = (seen * float(self.penalty) + typical / self.prior**2) / (seen + 1)
+            self._add_to_penalty(mean - float(self.penalty))
+        self.prior_seen = self.prior_seen + 1
+
+    def _warn_of_weak_prior(self, typical: float) -> None:
+        expected = float(np.sqrt(typical / float(self.penalty)))
+        if self.update == "online" and expected > WEAK:
+            warnings.warn(
+                f"regularisation={float(self.penalty):.3g} expects log-odds of {expected:.0f} between "
+                "typical candidates: with so weak a prior the online update may come no closer to the exact "
+                "weights than a cosine of .8 to .99; use update='exact', or a regularisation above "
+                f"{typical / WEAK**2:.2g}",
+                stacklevel=4,
+            )
+
+    def _of_features(self, more: float) -> FloatArray:
+        """A number for each weight that the penalty is on; 0 for those that have a prior of their own."""
+        added = np.full(self.parameters.size, more)
+        added[: self.base_columns] = 0.0
+        return added
+
+    def _add_to_penalty(self, more: float) -> None:
+        r"""Go on as if $\lambda$ were larger by $\delta$: $H' = H + \delta I$, $H' \theta' = H \theta$."""
+        self.penalty = self.penalty + more
+        weighed = np.linalg.solve(self.curvature, self.parameters)
+        self.curvature = with_more(self.curvature, self._of_features(more))
+        self.parameters = self.curvature @ weighed
 
     def _start(self, features: FloatArray) -> None:
-        dimensions = features.shape[1]
+        """The prior; its scale is that of the candidates at hand."""
         self.penalty = np.array(self.regularisation or typical_squared_distance(features) / self.prior**2)
-        self.parameters = np.zeros(dimensions)
-        self.curvature = np.eye(dimensions) / self.penalty
+        dimensions = features.shape[1] + self.base_columns
+        self.parameters = self._centre(dimensions)
+        self.curvature = np.diag(1 / self._precisions(dimensions))
         self.history = np.empty((0, dimensions))
         self._begin(dimensions)
 
+    def _centre(self, dimensions: int) -> FloatArray:
+        """The weights that are expected before any click: those of features are 0."""
+        centre = np.zeros(dimensions)
+        centre[: self.base_columns][:1] = self.base_weight
+        return centre
+
+    def _precisions(self, dimensions: int) -> FloatArray:
+        r"""How surely: $\lambda$ for features, 1 for the caller's order in its own unit, and for $b$."""
+        precisions = np.full(dimensions, float(self.penalty))
+        precisions[: self.base_columns] = 1.0
+        return precisions
+
+    def _solved(self, start: FloatArray, tilt: FloatArray | None = None) -> FloatArray:
+        r"""The best weights for the whole history; a prior around $\mu$ is a tilt $\Lambda \mu$."""
+        penalty: float | FloatArray = float(self.penalty)
+        if self.base_columns:
+            penalty = self._precisions(start.size)
+            tilt = penalty * self._centre(start.size) + (0.0 if tilt is None else tilt)
+        return logistic.fit(self.history, penalty, start, preconditioner=self.curvature, tilt=tilt)
+
     def _solve(self, pairs: FloatArray) -> None:
         """Solve over the whole history, from the online step and with its curvature as guide."""
-        before, penalty = len(self.history), float(self.penalty)
+        before = len(self.history)
         self.history = np.vstack((self.history, pairs))
-        self.parameters = logistic.fit(self.history, penalty, self.parameters, preconditioner=self.curvature)
+        self.parameters = self._solved(self.parameters)
+        penalty = self._precisions(len(self.parameters)) if self.base_columns else float(self.penalty)
         if _rung(len(self.history)) > _rung(before):
             self.curvature = np.linalg.inv(logistic.curvature(self.history, self.parameters, penalty))
+
+
+def with_more(inverse: FloatArray, more: FloatArray) -> FloatArray:
+    r"""$(A + \operatorname{diag} \delta)^{-1}$ from $A^{-1}$.
+
+    >>> with_more(np.array([[0.5]]), np.array([2.0])).tolist()
+    [[0.25]]
+    """
+    matrix = np.linalg.inv(inverse)
+    changed: FloatArray = np.linalg.inv((matrix + matrix.T) / 2 + np.diag(more))
+    return (changed + changed.T) / 2
 
 
 def typical_squared_distance(features: FloatArray) -> float:

@@ -10,13 +10,13 @@ import numpy as np
 from rankloop.explorers import plackett_luce
 from rankloop.learning.preferences import clicked_over_skipped, net_votes
 from rankloop.policies.base import EvidenceAbout
-from rankloop.policies.scored import ScoredPolicy
+from rankloop.policies.from_base import ScoredFromBase
 from rankloop.policies.state_fields import state
 from rankloop.types import Array, Feedback, FloatArray, IntArray, Query, Ranking, RankingError, SettingError
 
 
 @dataclass(kw_only=True, eq=False)
-class PDGD(ScoredPolicy):
+class PDGD(ScoredFromBase):
     r"""Draws lists from its scores, and learns from every clicked result that beat an examined one.
 
     The list $R$ comes from a Plackett-Luce model over the scores. For each preference $i \succ j$ that the
@@ -74,7 +74,7 @@ class PDGD(ScoredPolicy):
         undecided = 0.5 / (1.0 + np.cosh(np.clip(shown[better] - shown[worse], -700, 700)))
         weights = swap_probability(scores, ranking.order, better, worse) * undecided
         votes = net_votes(better, worse, weights, len(ranking))
-        features = ranking.query.features[ranking.order]
+        features = self.based(ranking.query).features[ranking.order]
         parameters = self.parameters_for(features)
         size = self.learning_rate * self.decay ** float(self.updates)
         self.move(parameters, size, self.scorer.vjp(parameters, features, votes))

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.learning import logistic
 from rankloop.policies.pairwise import PairwiseLogistic
 from rankloop.policies.state_fields import state
 from rankloop.scorers import Linear
@@ -60,19 +59,23 @@ class PePairRank(PairwiseLogistic):
 
     def certain_orders(self, query: Query) -> BoolArray:
         """`certain[i, j]`: all rankers put `i` above `j`."""
-        if not self._has_learned_of(query):
+        knowing = self._knowing(query)
+        if knowing is None:
             return np.zeros((query.n_docs, query.n_docs), dtype=bool)
-        scores = Linear().score(self.perturbed, query.features)
+        scores = Linear().score(knowing.perturbed, self.based(query).features)
         agreed: BoolArray = np.logical_and.reduce(scores[:, :, None] > scores[:, None, :])
         return agreed
 
     def list_scores(self, query: Query) -> FloatArray:
         """The mean of the rankers' scores: what all agree on, it agrees with."""
-        learned = self._has_learned_of(query)
-        return Linear().score(self.perturbed.mean(axis=0), query.features) if learned else self.score(query)
+        knowing = self._knowing(query)
+        if knowing is None:
+            return self.score(query)
+        return Linear().score(knowing.perturbed.mean(axis=0), self.based(query).features)
 
     def _begin(self, dimensions: int) -> None:
         self.scatter = np.zeros((dimensions, dimensions))
+        self.perturbed = self.parameters[None]  # without clicks there is nothing to perturb
 
     def _take_in(self, pairs: FloatArray, seed: int) -> None:
         rng = np.random.default_rng((seed, 1))  # (seed,) itself may have matched the pairs
@@ -80,7 +83,8 @@ class PePairRank(PairwiseLogistic):
         if self.update == "exact":
             noise = np.sqrt(self.variance) * rng.standard_normal((self.rankers, len(self.history)))
             tilts = noise @ self.history + self._prior_tilts(rng)
-            self.perturbed = np.array([self._solved(tilt) for tilt in tilts])
+            starts = (self.parameters + self.curvature @ tilt for tilt in tilts)
+            self.perturbed = np.array([self._solved(*each) for each in zip(starts, tilts, strict=True)])
         else:
             self.perturbed = self.parameters + (self._tilts(rng) + self._prior_tilts(rng)) @ self.curvature
 
@@ -88,8 +92,9 @@ class PePairRank(PairwiseLogistic):
         r"""Draws from $\mathcal{N}(0, \nu^2 \lambda I)$, [rankers, d]; nothing, if the prior is as it is."""
         if not self.perturb_prior:
             return 0.0
-        draws: FloatArray = rng.standard_normal((self.rankers, len(self.scatter)))
-        return np.sqrt(self.variance * self.penalty) * draws
+        deviations = np.sqrt(self.variance * self._precisions(len(self.scatter)))
+        draws: FloatArray = deviations * rng.standard_normal((self.rankers, len(deviations)))
+        return draws
 
     def _tilts(self, rng: np.random.Generator) -> FloatArray:
         r"""Draws from $\mathcal{N}(0, \nu^2 \sum x x^\top)$, [rankers, d]."""
@@ -98,8 +103,3 @@ class PePairRank(PairwiseLogistic):
         factor = np.linalg.cholesky(self.scatter + jitter * np.eye(dimensions))
         draws: FloatArray = np.sqrt(self.variance) * rng.standard_normal((self.rankers, dimensions))
         return draws @ factor.T
-
-    def _solved(self, tilt: FloatArray) -> FloatArray:
-        start = self.parameters + self.curvature @ tilt
-        penalty = float(self.penalty)
-        return logistic.fit(self.history, penalty, start, preconditioner=self.curvature, tilt=tilt)

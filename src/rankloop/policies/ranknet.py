@@ -12,12 +12,12 @@ from scipy.special import expit
 from rankloop.explorers import greedy
 from rankloop.learning.preferences import Pairing, check_pairing, net_votes, preferred_pairs
 from rankloop.policies.base import EvidenceAbout
-from rankloop.policies.scored import ScoredPolicy
+from rankloop.policies.from_base import ScoredFromBase
 from rankloop.types import Array, Feedback, Query, Ranking, SettingError
 
 
 @dataclass(kw_only=True, eq=False)
-class RankNet(ScoredPolicy):
+class RankNet(ScoredFromBase):
     r"""Shows what it thinks best and takes one gradient step on the pairs each list teaches.
 
     A clicked result should stand above an examined one that was not clicked. With
@@ -62,11 +62,12 @@ class RankNet(ScoredPolicy):
         # a list that was shown before the pairs were matched has no seed of its own
         seed = int(feedback.ranking.evidence.get("seed", 0))
         better, worse = preferred_pairs(feedback, self.pairing, seed)
-        features = feedback.ranking.query.features[feedback.ranking.order]
-        if not (better.size and features.shape[1]):
+        query = feedback.ranking.query
+        if not (better.size and query.features.shape[1]):
             return
+        features = self.based(query).features[feedback.ranking.order]
         parameters = self.parameters_for(features)
-        scores = self.scorer.score(parameters, features)
+        scores = self.scoring.score(parameters, features)
         residual = expit(scores[worse] - scores[better])
         votes = net_votes(better, worse, residual, len(features))
         self.move(parameters, self.learning_rate, self.scorer.vjp(parameters, features, votes))

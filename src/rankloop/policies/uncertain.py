@@ -18,7 +18,7 @@ Exploration: TypeAlias = Literal["conservative", "random"]
 
 @dataclass(kw_only=True, eq=False)
 class ExploresUncertain(Policy):
-    """A policy that can say which orders are settled, and tries out the others.
+    """A policy that can say which orders are certain, and tries out the others.
 
     `exploration="conservative"` never violates a certain order; `"random"` divides the documents into blocks
     with certain orders between them and shuffles each block.
@@ -36,7 +36,7 @@ class ExploresUncertain(Policy):
 
     @abstractmethod
     def certain_orders(self, query: Query) -> BoolArray:
-        """`certain[i, j]`: the order of `i` above `j` is settled."""
+        """`certain[i, j]`: the order of `i` above `j` is certain, and not tried out."""
 
     def list_scores(self, query: Query) -> FloatArray:
         """Scores that no certain order contradicts."""

@@ -51,6 +51,12 @@ class Catalogue:
         for name, shape in shapes.items():
             if getattr(self, name).shape != shape or len(self.titles) != len(self.items):
                 raise DataError(f"{name} must be {shape}, found {getattr(self, name).shape}")
+        for kind in ("users", "items"):
+            if len(set(getattr(self, kind))) != len(getattr(self, kind)):
+                raise DataError(f"{kind} must have different names, found one twice")
+        sizes = (len(self.items), len(self.features), len(self.words))
+        if self.said.ndim != 2 or not ((self.said[:, :3] >= 0) & (self.said[:, :3] < sizes)).all():
+            raise DataError("what was said must be of items, features and words that have names")
 
     @classmethod
     def of(cls, reviews: Reviews) -> Catalogue:

@@ -106,7 +106,7 @@ class FMF(FactorModel):
         if len(own):
             ratings = {
                 **dict.fromkeys(own.tolist(), 5.0),
-                **{item: 5.0 if answer > 0 else 1.0 for item, answer in said.items()},
+                **{item: 5.0 if answer > 0 else 0.0 for item, answer in said.items()},  # below all thresholds
             }
             cells = (list(ratings.values()), ([0] * len(ratings), list(ratings)))
             leaf = int(self.tree.route(sparse.csr_array(cells, shape=(1, len(self.item_factors))))[0])

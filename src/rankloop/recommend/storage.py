@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -31,6 +30,11 @@ class Saved:
     digest: str
     features: FeatureRanker | None = None  # which features to name in reasons, if it was fitted
 
+    @classmethod
+    def of(cls, model: Recommender, catalogue: Catalogue, *, features: FeatureRanker | None = None) -> Saved:
+        """What `load` would give had it been saved."""
+        return cls(model, catalogue, digest_of(_arrays(model, catalogue, features)), features)
+
 
 def save(
     path: str | Path, model: Recommender, catalogue: Catalogue, *, features: FeatureRanker | None = None
@@ -39,19 +43,7 @@ def save(
 
     The digest says what was written.
     """
-    header = {
-        "format": FORMAT,
-        "kind": model.name,
-        "settings": {each.name: getattr(model, each.name) for each in fields(model) if each.init},
-        "names": {kind: list(getattr(catalogue, kind)) for kind in KINDS},
-        "quotes": [[*cell, text] for cell, text in sorted(catalogue.quotes.items())],
-    }
-    arrays: dict[str, Array] = {
-        "header": np.frombuffer(json.dumps(header, sort_keys=True).encode(), np.uint8),
-        **{f"model.{name}": value for name, value in model.state().items()},
-        **{f"catalogue.{name}": value for name, value in catalogue.arrays().items()},
-        **{f"features.{name}": value for name, value in (features.arrays() if features else {}).items()},
-    }
+    arrays = _arrays(model, catalogue, features)
     digest = digest_of(arrays)
     path = Path(path)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")  # what is there stays until all is written
@@ -62,6 +54,23 @@ def save(
     finally:
         unfinished.unlink(missing_ok=True)
     return digest
+
+
+def _arrays(model: Recommender, catalogue: Catalogue, features: FeatureRanker | None) -> dict[str, Array]:
+    """All of it as named arrays."""
+    header = {
+        "format": FORMAT,
+        "kind": model.name,
+        "settings": {each.name: getattr(model, each.name) for each in fields(model) if each.init},
+        "names": {kind: list(getattr(catalogue, kind)) for kind in KINDS},
+        "quotes": [[*cell, text] for cell, text in sorted(catalogue.quotes.items())],
+    }
+    return {
+        "header": np.frombuffer(json.dumps(header, sort_keys=True).encode(), np.uint8),
+        **{f"model.{name}": value for name, value in model.state().items()},
+        **{f"catalogue.{name}": value for name, value in catalogue.arrays().items()},
+        **{f"features.{name}": value for name, value in (features.arrays() if features else {}).items()},
+    }
 
 
 def load(path: str | Path, kinds: Mapping[str, type[Recommender]]) -> Saved:
@@ -76,13 +85,13 @@ def load(path: str | Path, kinds: Mapping[str, type[Recommender]]) -> Saved:
             arrays = dict(file)
         digest = arrays.pop("digest").tobytes().decode()
         header = json.loads(arrays["header"].tobytes())
-    except (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile) as error:
+    except Exception as error:  # whatever it is: of bytes from elsewhere nothing is sure, not even their size
         raise _foreign(path, error) from error
     if digest_of(arrays) != digest:
         raise DataError(f"{path}: the file is damaged, its digest does not fit; make it again")
     try:
         return _saved(header, arrays, kinds, digest)
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+    except (DataError, ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
         if isinstance(error, SettingError):
             raise
         raise _foreign(path, error) from error
@@ -102,11 +111,20 @@ def _saved(
     digest: str,
 ) -> Saved:
     model, catalogue = _model(header, arrays, kinds), _catalogue(header, arrays)
-    shape = model.score(np.arange(1)).shape
-    if shape != (1, len(catalogue.items)) or len(model.past_starts) != len(catalogue.users) + 1:
+    last = len(catalogue.users) - 1
+    shape = model.score(np.array([0, last])).shape
+    if shape != (2, len(catalogue.items)) or len(model.past_starts) != last + 2:
         raise ValueError(f"scores of {shape[1]} items, names of {len(catalogue.items)}")
+    _check_past(model, len(catalogue.items))
     ranker = _under("features", arrays)
     return Saved(model, catalogue, digest, FeatureRanker.from_arrays(ranker) if ranker else None)
+
+
+def _check_past(model: Recommender, n_items: int) -> None:
+    items, starts = model.past_items, model.past_starts
+    known = ((items >= 0) & (items < n_items)).all()
+    if not known or starts[0] != 0 or starts[-1] != len(items) or (np.diff(starts) < 0).any():
+        raise ValueError("past items that are none of the catalogue's, or of no user")
 
 
 def digest_of(arrays: Mapping[str, Array]) -> str:

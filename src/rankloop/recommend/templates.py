@@ -25,23 +25,30 @@ def explanation(
     user: int | None = None,
     phrases: Phrases | None = None,
     features: FeatureRanker | None = None,
+    did: str = "reviewed",
 ) -> list[str]:
     """What to tell a person: the parts of the score, then two features of the item that reviewers praise.
 
     Features are those of the rules; where there are none, those that a ranker of features puts first, or
-    that the reviewers praise most.
+    that the reviewers praise most. `did` is what someone did with past items.
     """
     scores = None if features is None else features.of_item(reasons.item, user)
     aspects = reasons.aspects or shared_features(catalogue, reasons.item, user, scores=scores)
     named = replace(reasons, aspects=aspects[:2])
     return [
-        *sentences(replace(reasons, aspects=()), taste, catalogue, user=user),
+        *sentences(replace(reasons, aspects=()), taste, catalogue, user=user, did=did),
         *feature_sentences(named, catalogue, user=user, phrases=phrases),
     ]
 
 
 def sentences(
-    reasons: Reasons, taste: Taste, catalogue: Catalogue, *, user: int | None = None, limit: int = 4
+    reasons: Reasons,
+    taste: Taste,
+    catalogue: Catalogue,
+    *,
+    user: int | None = None,
+    limit: int = 4,
+    did: str = "reviewed",
 ) -> list[str]:
     """What speaks for an item, in words: the parts of its score, then what reviewers say of its features.
 
@@ -61,7 +68,7 @@ def sentences(
         text
         for part in reasons.strongest
         if reasons.exact and reasons.score > 0 and part.amount >= LEAST_SHARE * reasons.score
-        for text in _part(part, reasons, taste, catalogue, user)
+        for text in _part(part, reasons, taste, catalogue, user, did)
     )
     return [*islice(said, limit), *feature_sentences(reasons, catalogue, user=user)]
 
@@ -84,11 +91,11 @@ def feature_sentences(
 
 
 def _part(
-    part: Part, reasons: Reasons, taste: Taste, catalogue: Catalogue, user: int | None
+    part: Part, reasons: Reasons, taste: Taste, catalogue: Catalogue, user: int | None, did: str
 ) -> Iterable[str]:
     share = f"{part.amount / reasons.score:.0%}".replace("%", " %")
     if part.kind == "past item":
-        yield f"{share} because you reviewed {catalogue.titles[part.index]}."
+        yield f"{share} because you {did} {catalogue.titles[part.index]}."
     elif part.kind == "popularity" and part.condition == "reviews":
         yield f"{part.amount:.0f} people reviewed it."
     elif part.condition in ("liked", "disliked"):

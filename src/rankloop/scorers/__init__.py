@@ -5,5 +5,6 @@ from rankloop.scorers.gradients import Gradients
 from rankloop.scorers.linear import Linear
 from rankloop.scorers.mlp import MLP
 from rankloop.scorers.module import Module
+from rankloop.scorers.offset import Offset
 
-__all__ = ["MLP", "Gradients", "Linear", "Module", "Scorer"]
+__all__ = ["MLP", "Gradients", "Linear", "Module", "Offset", "Scorer"]

@@ -10,6 +10,7 @@ from rankloop.service.operations.retention import Retained
 from rankloop.service.operations.settled import SettledPairs
 from rankloop.service.operations.status import Health, RankerHealth, RankerInfo
 from rankloop.service.operations.trials import OutcomeReport, TrialReport
+from rankloop.service.operations.what_if import WhatIf
 from rankloop.service.recommending.interview import Interview
 from rankloop.service.recommending.request import RecommendRequest
 from rankloop.service.recommending.response import PastReasons, Recommendation, RecommenderInfo
@@ -56,5 +57,6 @@ __all__ = [
     "TrialReport",
     "TrialSettings",
     "UserEvent",
+    "WhatIf",
     "columns",
 ]

@@ -33,6 +33,7 @@ from rankloop.service.operations.trials import (
     reports,
     stop,
 )
+from rankloop.service.operations.what_if import WhatIf, what_if
 from rankloop.service.ranker import Ranker
 from rankloop.service.recommending.interview import Interview, interviewed
 from rankloop.service.recommending.recommend import popular_instead, reasons_again, recommended
@@ -58,6 +59,7 @@ from rankloop.types import SettingError, suggestion
 
 MOST_EVENTS = 10_000  # in one call
 DAY = 86_400.0  # seconds
+TRIAL_PATIENCE = 60.0  # seconds: a trial is counted from the log
 PATIENCE = 1.0  # seconds: as a rule the next event tells the log the time
 
 
@@ -96,6 +98,7 @@ class RankingService:
         self._recommenders: dict[str, ServedRecommender] = {}
         self._naming = threading.Lock()
         self._rankers: Mapping[str, Ranker] = {}
+        self._told: dict[str, tuple[float, TrialReport | None]] = {}  # by ranker: when, and what
         self._discover()
         for name, found in fed.items():
             self._feed(name, found)
@@ -222,14 +225,18 @@ class RankingService:
         self.publish(made, urgent=query_id is not None)  # so that the id is soon known to be taken
         return made.response
 
-    def prepare(self, request: RankRequest) -> Draft:
-        """A list that is not shown yet: `publish` it, or let it go and it has never been."""
-        self._check_fresh(request.query_id)
-        return self.ranker(request.ranker).prepare(request, request.query_id or self.ids())
+    def prepare(self, request: RankRequest, *, fresh: str = "") -> Draft:
+        """A list that is not shown yet: `publish` it, or let it go and it has never been.
 
-    def fall_back(self, request: RankRequest, reason: str) -> Draft:
+        `fresh` is an id of `ids`, for a request without one that may have to be answered twice.
+        """
+        self._check_fresh(request.query_id)
+        return self.ranker(request.ranker).prepare(request, request.query_id or fresh or self.ids())
+
+    def fall_back(self, request: RankRequest, reason: str, *, fresh: str = "") -> Draft:
         """The caller's own order as a list, when there is no time or no way to make another."""
-        return self.ranker(request.ranker).fall_back(request, request.query_id or self.ids(), reason)
+        found = self.ranker(request.ranker)
+        return found.fall_back(request, request.query_id or fresh or self.ids(), reason)
 
     def publish(self, made: Draft, *, urgent: bool = False) -> None:
         """A list that was prepared is shown now: have it written down, as a rule together with others."""
@@ -262,20 +269,24 @@ class RankingService:
         self.publish(made.draft, urgent=request.query_id is not None)
         return made.response
 
-    def prepare_recommendation(self, request: RecommendRequest) -> RecommendationDraft:
+    def prepare_recommendation(self, request: RecommendRequest, *, fresh: str = "") -> RecommendationDraft:
         """A recommendation that is not shown yet: `publish` its draft, or let it go."""
         found = self.recommender(request.ranker)
         try:
-            return recommended(found, request, self.prepare)
+            return recommended(found, request, partial(self.prepare, fresh=fresh))
         except (RequestError, StoreError):
             raise
         except Exception as error:  # whatever it is, the caller gets a list
-            return self.fall_back_recommendation(request, f"{type(error).__name__}: {error}"[:200])
+            reason = f"{type(error).__name__}: {error}"[:200]
+            return self.fall_back_recommendation(request, reason, fresh=fresh)
 
-    def fall_back_recommendation(self, request: RecommendRequest, reason: str) -> RecommendationDraft:
+    def fall_back_recommendation(
+        self, request: RecommendRequest, reason: str, *, fresh: str = ""
+    ) -> RecommendationDraft:
         """The most popular items as a list, when there is no time or no way to recommend others."""
         self._check_fresh(request.query_id)
-        return popular_instead(self.recommender(request.ranker), request, reason, self.fall_back)
+        fall_back = partial(self.fall_back, fresh=fresh)
+        return popular_instead(self.recommender(request.ranker), request, reason, fall_back)
 
     def reasons(self, query_id: str) -> PastReasons:
         """Why the results of a past list were recommended, if the recommender of that time is still here."""
@@ -311,6 +322,10 @@ class RankingService:
 
         def job(transaction: Transaction) -> list[tuple[str, Receipt]]:
             now, receipts = transaction.time(at), []
+            clear = [event for event in said if not isinstance(event, str)]
+            transaction.look_up(
+                event_ids=[each.event_id for each in clear], query_ids=[each.query_id for each in clear]
+            )
             judge = Judge(transaction, in_force, known, now)
             for event in said:
                 entry = unreadable(now, event) if isinstance(event, str) else judge.judge(event)
@@ -384,6 +399,17 @@ class RankingService:
         last = found.view.in_force.trial
         return None if last is None else report(found, self.store, last)
 
+    def recent_trial(self, ranker: str) -> TrialReport | None:
+        """The trial that runs as it was a minute ago or less: for those who ask all the time."""
+        running, now = self.ranker(ranker).view.trial, self.clock()
+        if running is None:
+            return None
+        at, kept = self._told.get(ranker, (float("-inf"), None))
+        if abs(now - at) >= TRIAL_PATIENCE or kept is None or kept.trial != running.number:
+            kept = report(self.ranker(ranker), self.store, running)
+            self._told[ranker] = now, kept
+        return kept
+
     # the past
 
     def versions(self, ranker: str) -> list[tuple[int, float]]:
@@ -405,6 +431,28 @@ class RankingService:
         """What other rules, or another policy, would have learned from the log; changes nothing."""
         found = self.ranker(ranker)
         return found.history.again(2**62, rules=settings, without=found.fold.without).model
+
+    def what_if(
+        self,
+        ranker: str,
+        policy: Policy | None = None,
+        *,
+        other: str = "",
+        depth: int = 1,
+        share: float = 0.5,
+        explore: bool = False,
+        level: float = 0.95,
+    ) -> WhatIf:
+        """How many clicks on the first results another policy, or another ranker, would have got.
+
+        A policy learns from the first `share` of the lists, and the others judge it; as it would show without
+        exploring, unless it is to `explore`. `NoSupport` if the log could not have shown what it would.
+        """
+        if (policy is None) == (not other):
+            raise RequestError("what if: name a policy, or another ranker, one of them")
+        target = self.ranker(other) if policy is None else policy
+        found = self.ranker(ranker)
+        return what_if(found, self.store, target, depth=depth, share=share, explore=explore, level=level)
 
     def audit(self, query_id: str) -> Audit:
         """Everything that is known about a past list."""

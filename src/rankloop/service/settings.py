@@ -10,7 +10,7 @@ from typing import Any, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 
-from rankloop.policies import PairRank, Policy
+from rankloop.policies import PairRank, Policy, StartsFromBase
 from rankloop.service.fair import FairSettings
 from rankloop.service.texts import check_text
 from rankloop.spelling import Catalogue, build, describe
@@ -21,6 +21,7 @@ Mode: TypeAlias = Literal["explore", "exploit", "frozen", "passthrough", "shadow
 Scaling: TypeAlias = Literal["query", "running"]
 Reading: TypeAlias = Literal["implicit", "explicit"]  # what was looked at and not rated is a 0, or unknown
 
+TRUST = "decent"  # in the caller's own order, where nobody says how good it is
 MOST = 1e100  # beyond, sums are no numbers any more
 MODES: tuple[Mode, ...] = get_args(Mode)
 LEARNS: tuple[Mode, ...] = ("explore", "exploit", "shadow")
@@ -36,6 +37,22 @@ def step_down(mode: Mode) -> Mode:
     return LADDER[min(LADDER.index(mode) + 1, len(LADDER) - 1)] if mode in LADDER else "passthrough"
 
 
+def default_policy() -> Policy:
+    """What ranks if nobody says otherwise: it starts from the caller's own order."""
+    return PairRank(trust=TRUST)
+
+
+def trusting(policy: Policy) -> Policy:
+    """The policy, starting from the caller's own order if it can and nothing was said about that.
+
+    >>> trusting(PairRank()).trust, trusting(PairRank(trust=0)).trust
+    ('decent', 0)
+    """
+    if not isinstance(policy, StartsFromBase) or policy.trust is not None:
+        return policy
+    return replace(policy, trust=TRUST)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RankerSettings:
     """A policy, and the rules under which it may rank and learn.
@@ -44,7 +61,7 @@ class RankerSettings:
     60
     """
 
-    policy: Policy = field(default_factory=PairRank)
+    policy: Policy = field(default_factory=default_policy)
     scaling: Scaling = "query"  # of features: within each list, or by what was learned so far
     window: float = 600.0  # seconds in which a list takes clicks
     actions: Mapping[str, float] = field(
@@ -164,6 +181,8 @@ class RankerSettings:
 def settings_from_json(data: Mapping[str, Any], known: Catalogue) -> RankerSettings:
     """Settings under which a policy can rank and learn; tried on a small list before anything is changed.
 
+    A policy of which nobody says otherwise starts from the caller's own order, if it can.
+
     >>> from rankloop.spelling import catalogue
     >>> settings_from_json({"window": 60}, catalogue()).window
     60
@@ -179,6 +198,8 @@ def settings_from_json(data: Mapping[str, Any], known: Catalogue) -> RankerSetti
         check_text("an action", action)
     try:
         rules = RankerSettings.from_json(data, known)
+        if "trust" not in policy.get("settings", {}):
+            rules = rules.with_policy(trusting(rules.policy))
         check_served(rules)
         _try_out(rules)
     except RankloopError:

@@ -20,8 +20,8 @@ def describe(policy: Policy) -> dict[str, Any]:
     """What makes the policy again, without what it learned: its name and every setting, defaults included.
 
     >>> from rankloop.policies import EpsilonGreedy
-    >>> describe(EpsilonGreedy(epsilon=0.2))["settings"]
-    {'scorer': {'part': 'linear'}, 'learning_rate': 0.001, 'pairing': 'adjacent', 'epsilon': 0.2}
+    >>> list(describe(EpsilonGreedy(epsilon=0.2))["settings"].values())
+    [{'part': 'linear'}, None, 0.001, 'adjacent', 0.2]
     """
     if not policy.name:
         raise SettingError(

@@ -21,7 +21,7 @@ def parse(text: str, known: Catalogue | None = None) -> Policy:
     """The policy that a text names: one of rankloop's or, by where its class is, one of your own.
 
     >>> parse("epsilon-greedy:epsilon=0.2")
-    EpsilonGreedy(scorer=Linear(), learning_rate=0.001, pairing='adjacent', epsilon=0.2)
+    EpsilonGreedy(scorer=Linear(), trust=None, learning_rate=0.001, pairing='adjacent', epsilon=0.2)
     >>> parse("pairrank:certainty=width(0.1)").certainty
     Width(alpha=0.1)
     >>> parse("mgd:projection=document-space(3,recent=20)").projection
@@ -80,7 +80,7 @@ def settings_of(kind: type) -> list[str]:
     """The settings of a policy or probe with their defaults, as they are written after the colon.
 
     >>> settings_of(catalogue()["epsilon-greedy"])
-    ['scorer=linear', 'learning_rate=0.001', 'pairing=adjacent', 'epsilon=0.1']
+    ['scorer=linear', 'trust', 'learning_rate=0.001', 'pairing=adjacent', 'epsilon=0.1']
     """
     listed = {each.name: _default(each) for each in fields(kind) if each.init}
     return [

@@ -1,6 +1,7 @@
 """Event store: an append-only log of what was shown, done and decided, with snapshots."""
 
 from rankloop.store.base import (
+    CommitUnknown,
     EventLog,
     Job,
     SnapshotDamaged,
@@ -44,6 +45,7 @@ __all__ = [
     "COUNTED",
     "JOINED",
     "Assignment",
+    "CommitUnknown",
     "Decision",
     "Entry",
     "Event",

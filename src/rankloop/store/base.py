@@ -35,6 +35,10 @@ class StoreBusy(StoreError):
     """A store with so much to write that it takes no more for now."""
 
 
+class CommitUnknown(StoreError):
+    """A commit of which nobody can tell whether it was done: it was not acknowledged, and may be there."""
+
+
 class SnapshotDamaged(StoreError):
     """A snapshot that is not as it was written: an older one, or the log itself, says what it said."""
 
@@ -71,6 +75,10 @@ class Transaction(Protocol):
 
     def snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
         """Number and time of every snapshot, in order."""
+        ...
+
+    def look_up(self, *, event_ids: Collection[str], query_ids: Collection[str]) -> None:
+        """Say what `knows` and `shown` will be asked: a store that is far away fetches it all in one go."""
         ...
 
     def shown(self, query_id: str) -> Shown | None:

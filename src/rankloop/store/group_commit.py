@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Any, TypeAlias, TypeVar
 
-from rankloop.store.base import Job, StoreBusy, StoreError
+from rankloop.store.base import CommitUnknown, Job, StoreBusy, StoreError
 
 T = TypeVar("T")
 Outcome: TypeAlias = tuple[Any, BaseException | None]
@@ -86,6 +86,8 @@ class GroupCommitter:
     def _commit(self, group: Sequence[Ticket]) -> None:
         try:
             outcomes = self._transact([job for job, _ in group])
+        except CommitUnknown as error:
+            outcomes = [(None, error)] * len(group)
         except Exception as error:  # nothing of the group is durable, and everyone who waits must know
             failed = StoreError(f"nothing could be written: {error}")
             failed.__cause__ = error

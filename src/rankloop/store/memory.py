@@ -350,6 +350,9 @@ class _MemoryTransaction:
     def snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
         return [(each.seq, each.at) for each in self._kept if each.ranker == ranker]
 
+    def look_up(self, *, event_ids: Collection[str], query_ids: Collection[str]) -> None:
+        pass  # it is all at hand
+
     def shown(self, query_id: str) -> Shown | None:
         fresh = (each for each in self._written if isinstance(each, Impression) and each.query_id == query_id)
         found = next(fresh, None) or self._store.lists.get(query_id)

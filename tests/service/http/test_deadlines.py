@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from rankloop.policies import PairRank
-from rankloop.service import RankerSettings, RankingService
+from rankloop.service import RankerSettings, RankingService, TrialSettings
 from rankloop.service.http import HttpSettings
 from rankloop.store import Job, MemoryStore, StoreBusy, StoreError
-from rankloop.types import Query, Ranking
+from rankloop.types import FloatArray, Query, Ranking
 from tests.service.http.serving import Live, alive, click, request
 from tests.service.life import Clock, Ids
 
@@ -116,6 +116,34 @@ def test_a_fallback_has_the_time_and_the_id_that_the_service_gives() -> None:
         assert logged is not None
         assert logged.at == 1234.5
         assert logged.query_id.startswith("given")
+        GO.set()
+
+
+@dataclass(kw_only=True, eq=False)
+class StuckScores(PairRank):
+    """A policy that never comes to an end with its scores."""
+
+    name: ClassVar[str] = "stuck-scores"
+
+    def score(self, query: Any) -> FloatArray:
+        GO.wait(60)
+        return super().score(query)
+
+
+def test_an_arm_b_that_is_stuck_costs_time_in_its_own_arm_and_nowhere_else() -> None:
+    """Also of lists without a session: a fallback that drew its arm anew would fill arm A with its own."""
+    service = RankingService(MemoryStore(), policies=[StuckScores])
+    service.create("default")
+    many = HttpSettings(deadline=0.2, patience=5.0, threads=20, waiting=20)
+    with alive(service, many) as live:
+        for _ in range(5):  # so that lists of this size are known to be quick
+            live["rank"].post("/v1/rank", json=request())
+        GO.set()
+        service.start_trial("default", TrialSettings(policy={"name": "stuck-scores"}))
+        GO.clear()
+        answers = [live["rank"].post("/v1/rank", json=request()).json()["provenance"] for _ in range(12)]
+        arms = {(each["arm"], bool(each["fallback"])) for each in answers}
+        assert arms == {("A", False), ("B", True)}
         GO.set()
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from rankloop.policies import PairRank
 from rankloop.service import RankerSettings, RankingService
 from rankloop.service.http import HttpSettings
 from rankloop.store import MemoryStore
@@ -94,6 +95,7 @@ def test_a_value_is_kept_told_and_refused_if_it_is_no_number(live: Live) -> None
 
 
 def test_what_was_clicked_is_learned(live: Live) -> None:
+    live.context.service.configure("default", RankerSettings(policy=PairRank()))
     for _ in range(30):
         send(live, click(rank(live)["query_id"], "d1"))
     live.context.service.flush("default")
@@ -104,6 +106,7 @@ def test_what_was_clicked_is_learned(live: Live) -> None:
 
 
 def test_an_explanation_says_why_in_a_sentence_and_in_numbers(live: Live) -> None:
+    live.context.service.configure("default", RankerSettings(policy=PairRank()))
     for _ in range(10):
         send(live, click(rank(live)["query_id"], "d1"))
     live.context.service.flush("default")

@@ -167,7 +167,7 @@ def test_actions_add_up_to_a_click(store: Store) -> None:
 def test_a_list_that_cannot_be_learned_from_is_counted_and_left(store: Store) -> None:
     """Weights that would become infinite: the model stays as it was, and the next list is learned."""
     service = make(store)
-    service.create("shop", RankerSettings(policy=RankNet(learning_rate=1e308)))
+    service.create("shop", RankerSettings(policy=RankNet(learning_rate=1e308, pairing="all")))
     rng = np.random.default_rng(1)
     for _ in range(4):
         ranked = service.rank(some_candidates(rng), ranker="shop")

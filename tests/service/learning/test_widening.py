@@ -95,7 +95,7 @@ def test_these_policies_take_new_features(policy: Policy) -> None:
 def test_a_new_feature_is_learned(store: Store) -> None:
     clock = Clock()
     service = make(store, clock)
-    service.create("shop", SHORT)
+    service.create("shop", SHORT.with_policy(PairRank()))
     live(service, clock, rounds=20)
     rng = np.random.default_rng(0)
     for _ in range(20):

@@ -328,7 +328,7 @@ def test_the_same_policy_relearns_to_the_bit(store: Store) -> None:
 def test_other_settings_of_the_same_policy_keep_what_was_learned(store: Store) -> None:
     clock = Clock()
     service = make(store, clock)
-    service.create("shop", SHORT)
+    service.create("shop", SHORT.with_policy(PairRank()))
     live(service, clock, rounds=20)
     service.flush("shop")  # any entry lets time pass, and a list may close
     before, version = state(service), service.model("shop").version

@@ -50,7 +50,8 @@ def test_confidence_is_the_posterior_probability() -> None:
     assert found.width is not None
     assert found.probability is not None
     assert found.probability == pytest.approx(ndtr(found.gap / found.width))
-    assert found.settled == (not 0.4 < found.probability < 0.6)
+    assert found.open == (0.4 < found.probability < 0.6)
+    assert found.settled == (not 0.05 < found.probability < 0.95)
     assert found.explored == (found.gap < 0)
 
 
@@ -65,7 +66,7 @@ def test_it_is_said_in_words() -> None:
         if a < b
     ]
     assert any("because one of them is pinned" in each for each in sentences)
-    assert any("their order is settled" in each for each in sentences)
+    assert any("their order is likely" in each for each in sentences)
     assert any("% sure of this order" in each for each in sentences)
 
 
@@ -73,7 +74,7 @@ def test_policies_without_certainty_say_so() -> None:
     service = trained(PDGD())
     shown = service.rank(some_candidates(np.random.default_rng(3)), ranker="shop")
     found = service.explain(shown.query_id, *shown.object_ids[:2])
-    assert (found.width, found.probability, found.settled) == (None, None, None)
+    assert (found.width, found.probability, found.settled, found.open) == (None, None, None, None)
     service.set_mode("shop", "exploit")
     shown = service.rank(some_candidates(np.random.default_rng(3)), ranker="shop")
     assert "cannot say how sure it is" in service.explain(shown.query_id, *shown.object_ids[:2]).sentence
@@ -83,8 +84,8 @@ def test_policies_with_certain_orders_but_no_width_say_what_they_can() -> None:
     service = trained(PePairRank())
     shown = service.rank(some_candidates(np.random.default_rng(3)), ranker="shop")
     found = service.explain(shown.query_id, *shown.object_ids[:2])
-    assert found.settled is not None
-    assert found.probability is None
+    assert found.open is not None
+    assert (found.probability, found.certainty, found.settled) == (None, None, None)
 
 
 def test_before_anything_was_learned_nothing_is_known() -> None:
@@ -99,7 +100,7 @@ def test_before_anything_was_learned_nothing_is_known() -> None:
 def test_the_model_of_that_time_is_asked() -> None:
     clock = Clock()
     service = make(MemoryStore(), clock)
-    service.create("shop", RankerSettings(window=60.0))
+    service.create("shop", RankerSettings(policy=PairRank(), window=60.0))
     first = live(service, clock, rounds=1)[0]
     live(service, clock, rounds=40)
     assert service.explain(first.query_id, *first.object_ids[:2]).gap == 0.0

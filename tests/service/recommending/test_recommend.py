@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -243,3 +244,19 @@ def test_a_file_that_is_no_recommender_is_refused_before_anything_begins(tmp_pat
     assert not store.rankers()
     with pytest.raises(RequestError, match="no recommender feeds a ranker 'shop': there is none"):
         RankingService(store).interview("shop")
+
+
+def test_who_says_no_name_is_nobody_also_if_a_review_has_none() -> None:
+    nameless = replace(CATALOGUE, users=("", *CATALOGUE.users[1:]))
+    service = RankingService(MemoryStore(), recommenders={"shop": Saved(fitted("ials"), nameless, "d")})
+    found = service.recommend(RecommendRequest(ranker="shop"))
+    assert found.recommender is not None
+    assert (found.recommender.person, found.recommender.items) == ("newcomer", 0)
+    assert (
+        len(
+            service.fall_back_recommendation(
+                RecommendRequest(ranker="shop", k=120, n_candidates=120), "slow"
+            ).response.ranking
+        )
+        == 120
+    )

@@ -162,10 +162,10 @@ def test_displacement_is_bounded_in_every_mode_that_ranks(store: Store, mode: st
 
 def test_exploration_is_capped(store: Store) -> None:
     clock = Clock()
-    service = shop(store, clock, max_explored_pairs=3)
+    service = shop(store, clock, max_explored_pairs=3, policy=PairRank())
     lists = live(service, clock, rounds=30)
     assert max(each.provenance.explored_pairs for each in lists) == 3
-    uncapped = shop(MemoryStore(), Clock())
+    uncapped = shop(MemoryStore(), Clock(), policy=PairRank())
     assert max(each.provenance.explored_pairs for each in live(uncapped, Clock(), rounds=30)) > 3
 
 

@@ -21,7 +21,7 @@ def scaled_ratings(rating: FloatArray, *, scale: tuple[float, float], highest: f
     if len(rating) and not low <= rating.min() <= rating.max() <= high:
         raise DataError(
             f"ratings must be from {low:g} to {high:g}, found {rating.min():g} to {rating.max():g}; "
-            "say what the scale is"
+            "say what the scale is, as in read_reviews(path, scale=(0, 10))"
         )
     return 1 + (highest - 1) * (rating - low) / (high - low)
 

@@ -23,6 +23,7 @@ from rankloop.types import BoolArray, DataError, FloatArray, QuerySet, SettingEr
 Direction: TypeAlias = Literal["higher", "lower"]
 
 DISCOUNT = 0.9995  # γ of the papers
+FIRST = 100  # lists in which a ranker is new
 
 
 @dataclass(frozen=True)
@@ -180,6 +181,28 @@ class Average(ShownMeasure):
         return float(values.mean())
 
 
+class First(ShownMeasure):
+    """How good the first lists were that people saw, before much could be learned.
+
+    >>> First(NDCG(k=10)).name, First(NDCG(k=10)).title
+    ('first nDCG@10', 'nDCG@10 of the first 100 lists')
+    """
+
+    def __init__(self, metric: Metric) -> None:
+        super().__init__(
+            metric,
+            kind="first",
+            name=f"first {metric}",
+            title=f"{metric} of the first {FIRST} lists",
+            meaning=f"How good were the first {FIRST} lists people saw, before much could be learned?",
+        )
+
+    def value(self, values: FloatArray, since: int) -> float:
+        """The mean of these."""
+        del since
+        return float(values[:FIRST].mean())
+
+
 class Total(ShownMeasure):
     """The plain sum over all lists so far: for a regret, what learning cost.
 
@@ -270,7 +293,7 @@ class Answerable(LoopMeasure):
         return float(values.mean())
 
 
-KINDS: Mapping[str, type[Offline | Online | Cumulative | Average | Total | Regret | Answerable]] = {
+KINDS: Mapping[str, type[Offline | Online | Cumulative | Average | First | Total | Regret | Answerable]] = {
     "offline": Offline,
     "online": Online,
     "cumulative": Cumulative,
@@ -278,6 +301,7 @@ KINDS: Mapping[str, type[Offline | Online | Cumulative | Average | Total | Regre
     "total": Total,
     "regret": Regret,
     "answerable": Answerable,
+    "first": First,
 }
 
 

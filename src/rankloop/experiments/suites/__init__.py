@@ -14,8 +14,10 @@ from rankloop.experiments.suites import (
     pepairrank,
     recommend,
     running_time,
+    safe,
     theory,
     topk,
+    worth,
 )
 from rankloop.experiments.suites.base import (
     ComputedTable,
@@ -36,6 +38,7 @@ SUITES: Mapping[str, Suite] = {
     **topk.SUITES,
     **ads.SUITES,
     **fair.SUITES,
+    **safe.SUITES,
 }
 
 PICTURES: Mapping[str, Picture] = {**neural.PICTURES}
@@ -48,6 +51,7 @@ TABLES: Mapping[str, ComputedTable] = {
     **ads.TABLES,
     **recommend.TABLES,
     **running_time.TABLES,
+    **worth.TABLES,
 }
 
 __all__ = [

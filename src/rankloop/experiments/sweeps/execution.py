@@ -8,7 +8,7 @@ import polars as pl
 
 from rankloop.experiments.sweeps.engines import Engine, Here, Tick, Watch
 from rankloop.experiments.sweeps.ledger import Ledger
-from rankloop.experiments.sweeps.sweep import Sweep
+from rankloop.experiments.sweeps.sweep import Run, Sweep
 
 HERE = Here()
 
@@ -39,4 +39,9 @@ def execute(
         done[run] = frame
         if book:
             book.keep(run, frame)
-    return pl.concat([done[sweep.source(run)].with_columns(user=pl.lit(run.user)) for run in sweep.runs()])
+    return pl.concat([_as_of(run, done[sweep.source(run)]) for run in sweep.runs()])
+
+
+def _as_of(run: Run, found: pl.DataFrame) -> pl.DataFrame:
+    """The rows of a run, which may have been done for another one."""
+    return found.with_columns(data=pl.lit(run.data), fold=pl.lit(run.fold), user=pl.lit(run.user))

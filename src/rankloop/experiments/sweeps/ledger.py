@@ -80,7 +80,7 @@ class Ledger:
             repr(sweep.protocol),
             dataset.fingerprint,
             *self._taking_part(run, dataset),
-            _own_source(),
+            own_source(),
         ]
         return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
 
@@ -121,7 +121,8 @@ def _code_in(value: object) -> list[str]:
 
 
 @cache
-def _own_source() -> str:
+def own_source() -> str:
+    """A digest of all of rankloop's code."""
     return _digest(sorted(Path(rankloop.__file__).parent.rglob("*.py")))
 
 

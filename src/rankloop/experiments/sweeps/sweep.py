@@ -15,7 +15,8 @@ from rankloop.experiments.simulation.loop import Record, simulate
 from rankloop.experiments.simulation.measures import Measure, by_name
 from rankloop.experiments.simulation.probes import Probe
 from rankloop.experiments.simulation.protocol import Protocol
-from rankloop.policies import Policy
+from rankloop.experiments.sweeps.base_order import split_base, with_base
+from rankloop.policies import Policy, StartsFromBase
 from rankloop.spelling import spell
 from rankloop.types import SettingError, Signal, UserModel
 from rankloop.users import Labels, Preset
@@ -40,7 +41,8 @@ class Run:
 class Sweep:
     """A grid of runs over data × users × policies × seeds.
 
-    Data are names for the catalogue or datasets at hand; a name with folds stands for all of them. Users and
+    Data are names for the catalogue or datasets at hand; a name with folds stands for all of them, and one
+    that ends in `@decent` or `@reversed` has a base order, see `with_base`. Users and
     policies are values with names of your choice. A policy is a pattern: each run starts from a copy of it.
     Probes, named likewise, look into policies on the way. `about` are the metrics that answer the question;
     the report shows them first, and draws only them. `against` names, for policies that vary another or
@@ -117,10 +119,21 @@ class Sweep:
         ]
 
     def source(self, run: Run) -> Run:
-        """The run that a run's rows come from: who is taught by labels is run for the first user alone."""
+        """The run that a run's rows come from.
+
+        Who is taught by labels is run for the first user alone, and who does not look at base orders on the
+        data without one alone, if it is there.
+        """
+        run = self._without_base(run)
         if run.policy in self.taught:
             return replace(run, user=next(iter(self.users)))
         return replace(run, user=self._clicking[0]) if self._is_taught(run.policy, run.user) else run
+
+    def _without_base(self, run: Run) -> Run:
+        policy = self.policies[run.policy]
+        plain, fold = (split_base(name)[0] for name in (run.data, run.fold))
+        looks = isinstance(policy, StartsFromBase) and policy.base_columns
+        return run if looks or plain not in self.data else replace(run, data=plain, fold=fold)
 
     @property
     def outside(self) -> tuple[str, ...]:
@@ -153,9 +166,9 @@ class Sweep:
             return self.taught[run.policy]
         return JUDGE if self._is_taught(run.policy, run.user) else self.user(run.user, dataset)
 
-    def records(self, run: Run) -> Iterator[Record]:
-        """Do one run: a pure function of the sweep and the run."""
-        dataset, pattern = self.dataset(run.fold), self.policies[run.policy]
+    def records(self, run: Run, dataset: Dataset | None = None) -> Iterator[Record]:
+        """Do one run: a pure function of the sweep and the run, on its dataset if that is at hand."""
+        dataset, pattern = dataset or self.dataset(run.fold), self.policies[run.policy]
         user = self.user(run.user, dataset)
         fit = partial(fitted, user=user, queries=dataset.train, k=self.protocol.k)
         return simulate(
@@ -234,12 +247,16 @@ def label(data: str | Dataset) -> str:
 
 def folds(data: str | Dataset) -> Sequence[str]:
     """The parts of a dataset that are run one by one."""
-    return expand(data) if isinstance(data, str) else (data.name,)
+    if isinstance(data, Dataset):
+        return (data.name,)
+    name, base = split_base(data)
+    return tuple(f"{fold}@{base}" if base else fold for fold in expand(name))
 
 
 @lru_cache(maxsize=2)
 def _load(name: str, groups: FeatureGroups | None) -> Dataset:
-    return load(name, groups=groups)
+    plain, base = split_base(name)
+    return with_base(load(plain, groups=groups), base)
 
 
 @lru_cache(maxsize=2)  # one object for all runs, so that examination is measured once

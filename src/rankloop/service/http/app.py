@@ -29,6 +29,7 @@ from rankloop.service.http.routes import (
     rank,
     rankers,
     recommend,
+    trials,
 )
 
 ROUTES: list[Any] = [
@@ -53,6 +54,10 @@ ROUTES: list[Any] = [
     rankers.configure,
     rankers.mode,
     rankers.set_mode,
+    trials.start,
+    trials.trials,
+    trials.trial,
+    trials.stop,
     exposure.exposure,
     exposure.exposure_csv,
     monitoring.health,

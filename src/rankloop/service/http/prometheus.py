@@ -85,6 +85,7 @@ class _Rankers(Collector):
             modes.add_metric([ranker, state.mode], 1.0)
         yield modes
         yield from self._exposure(health.rankers)
+        yield from self._trials(health.rankers)
 
     def _exposure(self, rankers: Iterable[str]) -> Iterator[Metric]:
         """Without the names of groups: there may be any number of them, and they may be people's."""
@@ -102,6 +103,29 @@ class _Rankers(Collector):
                 groups.add_metric([ranker], len(account))
         yield off
         yield groups
+
+    def _trials(self, rankers: Iterable[str]) -> Iterator[Metric]:
+        """Of the trial that runs: the interval by which it is decided, and its sessions by arm."""
+        bound = GaugeMetricFamily(
+            "rankloop_trial",
+            "estimate and bounds of the trial that runs",
+            labels=["ranker", "trial", "bound"],
+        )
+        sessions = GaugeMetricFamily(
+            "rankloop_trial_sessions", "sessions that count", labels=["ranker", "trial", "arm"]
+        )
+        for ranker in rankers:
+            report = self._service.recent_trial(ranker)
+            if report is None:
+                continue
+            number, found = str(report.trial), report.outcomes[0]
+            for arm, count in report.sessions.items():
+                sessions.add_metric([ranker, number, arm], count)
+            if found.estimate is not None:
+                for name in ("estimate", "lower", "upper"):
+                    bound.add_metric([ranker, number, name], getattr(found, name))
+        yield bound
+        yield sessions
 
     def describe(self) -> Iterator[Metric]:
         """Nothing is known before it is asked for."""

@@ -28,7 +28,7 @@ from rankloop.store import StoreError
 QUICK = 0.005  # seconds
 PATIENCE = 1.25  # how much slower one list can make a kind: eight in a row make 1 ms 6 ms
 MOST = 10_000  # kinds of lists remembered
-Kind: TypeAlias = tuple[str, int, int, int]  # ranker, settings, candidates, features: costs about the same
+Kind: TypeAlias = tuple[str, int, int, int, int]  # ranker, settings, trial, candidates, features
 
 
 class RankExecutor:
@@ -56,19 +56,21 @@ class RankExecutor:
 
     async def _in_time(self, request: RankRequest) -> Draft:
         view = self._service.ranker(request.ranker).view
+        fresh = self._service.ids()  # a fallback keeps it: by it a list is in its arm of a trial
         try:
             kind = _kind(request, view)
+            job = partial(self._timed, kind, request, fresh)
             if self._seconds.get(kind, QUICK) < QUICK and _computes_only(request, view):
-                return self._timed(kind, request)
-            return await self._workers.run(partial(self._timed, kind, request), seconds=self._deadline)
+                return job()
+            return await self._workers.run(job, seconds=self._deadline)
         except RequestError:
             raise
         except Exception as error:  # whatever it is, the caller gets a list
-            return self._service.fall_back(request, reason_of(error, self._deadline))
+            return self._service.fall_back(request, reason_of(error, self._deadline), fresh=fresh)
 
-    def _timed(self, kind: Kind, request: RankRequest) -> Draft:
+    def _timed(self, kind: Kind, request: RankRequest, fresh: str) -> Draft:
         began = time.perf_counter()
-        draft = self._service.prepare(request)
+        draft = self._service.prepare(request, fresh=fresh)
         if len(self._seconds) >= MOST:
             self._seconds.clear()
         took, before = time.perf_counter() - began, self._seconds.get(kind, math.inf)
@@ -79,13 +81,15 @@ class RankExecutor:
 def _kind(request: RankRequest, view: View) -> Kind:
     """Lists that cost about the same: sizes up to the next power of two."""
     terms, n = view.in_force, len(request.candidates.object_ids)
-    return request.ranker, terms.settings, n.bit_length(), len(terms.schema).bit_length()
+    trial = view.trial.number if view.trial else 0  # arm B may be slow
+    return request.ranker, terms.settings, trial, n.bit_length(), len(terms.schema).bit_length()
 
 
 def _computes_only(request: RankRequest, view: View) -> bool:
-    """Whether nothing has to be waited for: a policy of ours, and no feature to be written down first."""
-    known = view.in_force.schema.__contains__
-    return is_ours(view.model.policy) and all(map(known, request.candidates.names))
+    """Whether nothing has to be waited for: policies of ours, and no feature to be written down first."""
+    known, other = view.in_force.schema.__contains__, view.opponent.model if view.opponent else None
+    ours = is_ours(view.model.policy) and (other is None or is_ours(other.policy))
+    return ours and all(map(known, request.candidates.names))
 
 
 def is_ours(policy: Policy) -> bool:

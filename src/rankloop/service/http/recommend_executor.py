@@ -39,10 +39,12 @@ class RecommendExecutor:
         return msgspec.json.encode(response)
 
     async def _in_time(self, request: RecommendRequest) -> RecommendationDraft:
-        job = partial(self._service.prepare_recommendation, request)
+        fresh = self._service.ids()  # a fallback keeps it: by it a list is in its arm of a trial
+        job = partial(self._service.prepare_recommendation, request, fresh=fresh)
         try:
             return await self._workers.run(job, seconds=self._deadline)
         except RequestError:
             raise
         except Exception as error:  # whatever it is, the caller gets a list
-            return self._service.fall_back_recommendation(request, reason_of(error, self._deadline))
+            reason = reason_of(error, self._deadline)
+            return self._service.fall_back_recommendation(request, reason, fresh=fresh)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Self
 
 import numpy as np
@@ -53,11 +54,14 @@ class Model:
     ) -> tuple[Policy, Query]:
         """The policy, wide enough, and a query as it sees it; of who asks, missing features are NaN.
 
+        The rows are in the caller's own order, and the query says so.
         A policy that looks at the context gets it scaled, as wide as it knows, and no features of candidates.
         """
         if self.policy.features_of != "context":
             policy, features = self.ready(raw)
-            return policy, Query(query_id, features, object_ids, groups, whole(asker))
+            return policy, Query(
+                query_id, features, object_ids, groups, whole(asker), callers_order(len(raw))
+            )
         policy, width = self.policy, int(asker.features.size)
         if self.width not in (0, width):
             wider = policy.widened(width) if width > self.width else None
@@ -66,6 +70,18 @@ class Model:
         row = self.scale.apply(row) if isinstance(self.scale, Running) else row
         nothing = np.empty((len(object_ids), 0))
         return policy, Query(query_id, nothing, object_ids, groups, whole(asker_of(asker.user, row[0])))
+
+
+@lru_cache(maxsize=256)
+def callers_order(n: int) -> FloatArray:
+    """The base order of candidates that come in the caller's own, the best first.
+
+    >>> callers_order(3).tolist()
+    [3.0, 2.0, 1.0]
+    """
+    base = np.arange(n, 0.0, -1.0)
+    base.flags.writeable = False
+    return base
 
 
 def whole(asker: Context) -> Context:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 
 from rankloop.policies import Random
 from rankloop.service.errors import HistoryError
@@ -16,8 +17,8 @@ from rankloop.service.learning.view import View
 from rankloop.service.serving.candidates import Candidates
 from rankloop.service.serving.fair import account_of
 from rankloop.service.serving.request import RankRequest
-from rankloop.service.serving.response import RankResponse
-from rankloop.service.serving.serve import Listing, listed, serve
+from rankloop.service.serving.response import ENCODER, FormerResponse, RankResponse
+from rankloop.service.serving.serve import Draft, Listing, listed, serve
 from rankloop.service.settings import RankerSettings
 from rankloop.store import Event, Exposure, Impression, Store
 
@@ -61,7 +62,7 @@ def replay(shown: Impression, history: History) -> Replay:
         ahead=ahead_of(shown),
         context=shown.context,
     )
-    return Replay(made.response, made.body, _same(made.impression, shown), made.impression.exposure)
+    return Replay(made.response, made.body, _same(made, shown), made.impression.exposure)
 
 
 def listed_again(shown: Impression, history: History) -> Listing | None:
@@ -128,10 +129,16 @@ def _lapsed_apart(impression: Impression) -> Exposure | None:
     return None if told is None else replace(told, lapsed=())
 
 
-def _same(made: Impression, shown: Impression) -> bool:
-    """Equal to the bit; a list from before responses had this form is compared without its digest."""
+def _same(draft: Draft, shown: Impression) -> bool:
+    """Equal to the bit; a list from before responses had a digest is compared without it."""
+    made = draft.impression
     evidence = [{name: value.tobytes() for name, value in each.evidence.items()} for each in (made, shown)]
     order = made.order.tolist() == shown.order.tolist()
     alike = order and evidence[0] == evidence[1] and _lapsed_apart(made) == _lapsed_apart(shown)
     alike = alike and made.assignment == shown.assignment
-    return alike and shown.digest in (b"", made.digest)
+    return alike and (shown.digest in (b"", made.digest) or shown.digest == former_digest(draft.response))
+
+
+def former_digest(response: RankResponse) -> bytes:
+    """The digest that a list had before results had grades of certainty."""
+    return blake2b(ENCODER.encode(FormerResponse.of(response)), digest_size=16).digest()

@@ -9,20 +9,24 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from scipy.special import ndtr
 
-from rankloop.policies import Belief, Policy, SelectionPolicy
+from rankloop.policies import Policy, SelectionPolicy, StartsFromBase
 from rankloop.service.errors import RequestError
 from rankloop.service.learning.model import Model, asker_of
+from rankloop.service.serving.certainty import Grade, grade_of
 from rankloop.service.serving.serve import Listing, TellsCertainty
 from rankloop.store import Impression
-from rankloop.types import FloatArray, Query
+from rankloop.types import FloatArray, IntArray, Query
+
+OWN_ORDER = "(your own order)"  # among the contributions of features
+WORDS: Mapping[Grade, str] = {"leaning": "only a leaning", "likely": "likely", "settled": "settled"}
 
 
 @runtime_checkable
-class Believes(Protocol):
-    """A policy that knows how far its weights may be off."""
+class TellsSpread(Protocol):
+    """A policy that knows how far its scores may be off."""
 
-    def belief(self) -> Belief:
-        """What is known of the weights besides their value."""
+    def spreads(self, query: Query, rows: IntArray) -> FloatArray | None:
+        """Standard deviations of the score differences of these candidates, [n, n]; `None`: unknown."""
         ...
 
 
@@ -35,13 +39,15 @@ class Explanation:
     gap: float  # score of the upper minus score of the lower
     width: float | None  # standard deviation of the gap; None: the policy cannot tell
     probability: float | None  # that the upper belongs above the lower, by the model
-    settled: bool | None  # the order is certain, this way or the other
+    settled: bool | None  # the order is 95 % sure, this way or the other; None: the policy cannot tell
     explored: bool  # shown against the scores
     pinned: bool  # one of them was pinned
     contributions: Mapping[str, float]  # of each feature to the gap, largest first
     exact: bool  # the contributions add up to the gap: the model is linear
     turned: bool = False  # drawn the other way round, and turned for fair exposure
     mixed: bool = False  # the list is that of another arm of a trial, or made of both
+    open: bool | None = None  # the policy may try it either way, by its own criterion; None: it has none
+    certainty: Grade | None = None  # how sure the model is of the likelier order, in a word
 
     @property
     def sentence(self) -> str:
@@ -57,10 +63,9 @@ class Explanation:
             return f"{self.above!r} stands above {self.below!r} for fair exposure{sure}."
         if self.explored:
             return f"{self.above!r} was tried above {self.below!r}, against the scores{sure}."
-        if self.settled is None:
+        if self.certainty is None:
             return f"{self.above!r} scored higher than {self.below!r}; this policy cannot say how sure it is."
-        state = "settled" if self.settled else "still open"
-        return f"{self.above!r} stands above {self.below!r}: their order is {state}{sure}."
+        return f"{self.above!r} stands above {self.below!r}: their order is {WORDS[self.certainty]}{sure}."
 
 
 def explain(
@@ -73,20 +78,27 @@ def explain(
     policy, query = model.asked(
         shown.query_id, shown.features, shown.object_ids, shown.groups, asker_of(shown.user, shown.context)
     )
-    pair = query.take(np.array([upper, lower]))
+    rows = np.array([upper, lower])
+    pair = query.take(rows)
     scores = policy.score(pair)
     gap = float(scores[0] - scores[1])
-    width = _width(policy, pair)
+    width = _width(policy, query, rows)
+    probability = float(ndtr(gap / width)) if width else None
+    certainty = None if probability is None else grade_of(probability)
     parts = _contributions(policy, pair)
     by_size = np.argsort(-np.abs(parts), kind="stable")
     labels = [*names, *("" for _ in range(len(parts) - len(names)))]
+    if _trusts(policy):
+        labels[len(parts) - 1] = OWN_ORDER
     return Explanation(
         above=shown.object_ids[upper],
         below=shown.object_ids[lower],
         gap=gap,
         width=width,
-        probability=float(ndtr(gap / width)) if width else None,
-        settled=_settled(policy, pair),
+        probability=probability,
+        certainty=certainty,
+        settled=None if certainty is None else certainty == "settled",
+        open=_open(policy, query, rows),
         explored=shown.mode == "explore" and gap < 0 and not turned and not mixed,
         mixed=mixed and gap < 0,
         turned=turned,
@@ -117,21 +129,33 @@ def _contributions(policy: Policy, pair: Query) -> FloatArray:
         of_both = policy.contributions(pair)
         return np.asarray(of_both[0] - of_both[1])
     apart = np.diag(_gap(pair))
+    own = [_own_order(policy, pair)] if _trusts(policy) else []
     if not len(apart) or policy.knows_by == "ids":
-        return np.zeros(0)
-    return policy.score(Query(pair.id, apart)) - policy.score(Query(pair.id, np.zeros_like(apart)))
+        return np.array(own)
+    features = policy.score(Query(pair.id, apart)) - policy.score(Query(pair.id, np.zeros_like(apart)))
+    return np.append(features, own)
 
 
-def _width(policy: Policy, pair: Query) -> float | None:
-    r"""$\lVert x_a - x_b \rVert_{H^{-1}}$, where the policy keeps $H^{-1}$."""
-    if not isinstance(policy, Believes):
+def _trusts(policy: Policy) -> bool:
+    return isinstance(policy, StartsFromBase) and policy.base_columns > 0
+
+
+def _own_order(policy: Policy, pair: Query) -> float:
+    """What the caller's own order adds to the gap."""
+    with_it, without = policy.score(pair), policy.score(Query(pair.id, pair.features, pair.doc_ids))
+    return float((with_it[0] - with_it[1]) - (without[0] - without[1]))
+
+
+def _width(policy: Policy, query: Query, rows: IntArray) -> float | None:
+    """The standard deviation of the gap, where the policy knows it."""
+    spreads = policy.spreads(query, rows) if isinstance(policy, TellsSpread) else None
+    return None if spreads is None else float(spreads[0, 1])
+
+
+def _open(policy: Policy, query: Query, rows: IntArray) -> bool | None:
+    if not isinstance(policy, TellsCertainty):
         return None
-    covariance, apart = policy.belief().curvature, _gap(pair)
-    return float(np.sqrt(max(float(apart @ covariance @ apart), 0.0))) if len(covariance) else None
-
-
-def _settled(policy: Policy, pair: Query) -> bool | None:
-    return bool(policy.certain_orders(pair).any()) if isinstance(policy, TellsCertainty) else None
+    return not policy.certain_orders(query)[np.ix_(rows, rows)].any()
 
 
 def _gap(pair: Query) -> FloatArray:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rankloop.evaluation import ConfidenceSequence, difference_sequence, mean_sequence, win_sequence
-from rankloop.interleaving import credit
+from rankloop.interleaving import expected_sign
 from rankloop.service.serving.arms import unit_of
 from rankloop.service.settings import RankerSettings
 from rankloop.service.trial import Outcome, Trial
@@ -67,8 +67,8 @@ def sessions_of(
     done = _done((each for session in over for each in session.lists), events, wait, without)
     rows = [[_score(each, done[each.seq], trial, rules) for each in session.lists] for session in over]
     scores = {
-        outcome: np.array([sum(row[outcome] for row in lists) / len(lists) for lists in rows])
-        for outcome in settings.outcomes
+        outcome: _means([[row[outcome] for row in lists] for lists in rows], most)
+        for outcome, most in ((each, bound_of(trial, each)) for each in settings.outcomes)
     }
     return Sessions(
         at=np.array([each.at for each in over]),
@@ -95,9 +95,17 @@ def sequence_of(
             sessions.at,
         )
     if outcome == "clicked":
-        decided = scores != 0
-        return win_sequence(scores[decided] > 0, level=level), sessions.at[decided]
+        wins, when = wins_of(trial, sessions), sessions.at[scores != 0]
+        whole = trial.settings.method == "team-draft"
+        return (win_sequence(wins > 0, level=level) if whole else mean_sequence(wins, level=level)), when
     return mean_sequence(scores, low=-bound, high=bound, level=level), sessions.at
+
+
+def wins_of(trial: Trial, sessions: Sessions) -> FloatArray:
+    """How surely A won each interleaved session that somebody won: 0 or 1, if each result is of one arm."""
+    scores = sessions.scores["clicked"]
+    decided = scores[scores != 0]
+    return np.asarray((1 + (np.sign(decided) if trial.settings.method == "team-draft" else decided)) / 2)
 
 
 def bound_of(trial: Trial, outcome: Outcome) -> float:
@@ -108,6 +116,11 @@ def bound_of(trial: Trial, outcome: Outcome) -> float:
 def wait_of(trial: Trial, rules: RankerSettings) -> float:
     """The seconds after a list in which what is done counts."""
     return rules.window if trial.settings.wait is None else trial.settings.wait
+
+
+def _means(rows: Sequence[Sequence[float]], most: float) -> FloatArray:
+    """The mean of each row; rounding must not lead beyond the bound."""
+    return np.array([min(max(sum(row) / len(row), -most), most) for row in rows])
 
 
 def _done(
@@ -148,15 +161,26 @@ def _score(
 
 
 def _owed(each: TrialList, clicks: BoolArray, values: FloatArray, trial: Trial) -> dict[Outcome, float]:
+    """A's part of a list minus B's: 0 on average if nobody cares, so a sum is cut before it is shared."""
     if not each.assignment.owners:  # a fallback is nobody's
         return dict.fromkeys(("clicked", "clicks", "first_click", "value"), 0.0)
-    owners, highest = np.array(each.assignment.owners), trial.settings.highest
+    owners = np.array(each.assignment.owners)
     ahead = owners[0] - owners[1]
     first = np.arange(len(clicks)) == clicks.argmax()
-    mine, theirs = credit(owners, clicks).tolist()
     return {
-        "clicked": mine - theirs,
-        "clicks": float(np.clip(mine - theirs, -MOST_CLICKS, MOST_CLICKS)),
+        "clicked": -float(expected_sign(owners, clicks)[1]),  # the sign of credits would favour someone
+        "clicks": float(ahead @ _cut(clicks.astype(float), MOST_CLICKS)),
         "first_click": float(ahead @ (clicks & first)),
-        "value": float(np.clip(ahead @ values, -highest, highest)),
+        "value": float(ahead @ _cut(values, trial.settings.highest)),
     }
+
+
+def _cut(amounts: FloatArray, highest: float) -> FloatArray:
+    """Amounts whose sum is cut to a bound, each by the same share.
+
+    >>> _cut(np.array([30.0, 90.0]), 60.0).tolist()
+    [15.0, 45.0]
+    """
+    kept = np.maximum(amounts, 0.0)
+    total = float(kept.sum())
+    return kept if total <= highest else kept * (highest / total)

@@ -1,4 +1,4 @@
-"""Settled pairs of a past list, and those that were still open."""
+"""Settled pairs of a past list, those that were still open, and how sure the model was of each."""
 
 from __future__ import annotations
 
@@ -7,19 +7,28 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.explorers import ordered_blocks
+from rankloop.policies import Policy
 from rankloop.service.learning.model import Model, asker_of
+from rankloop.service.serving.certainty import SETTLED, Grade, TellsProbability, grade_of
 from rankloop.service.serving.serve import Listing, TellsCertainty
 from rankloop.store import Impression
-from rankloop.types import BoolArray
+from rankloop.types import BoolArray, FloatArray, IntArray, Query
 
 
 @dataclass(frozen=True, slots=True)
 class SettledPairs:
-    """The results of a list, by what the model of that time was sure of."""
+    """The results of a list, by what the model of that time was sure of.
+
+    An order is settled when the model is at least 95 % sure of it, this way or the other. An order is open
+    when the policy may try it either way, by its own criterion: one that is not may be far from settled.
+    """
 
     shown: tuple[str, ...]  # best first
     scores: tuple[float, ...]  # of each
     settled: tuple[tuple[bool, ...], ...] | None  # [k][k], symmetric; None: the policy cannot tell
+    open: tuple[tuple[bool, ...], ...] | None  # [k][k], symmetric; None: the policy tries out otherwise
+    probabilities: tuple[tuple[float, ...], ...] | None  # [k][k], that the first belongs above the second
+    grades: tuple[tuple[Grade, ...], ...] | None  # [k][k], of the likelier order
     blocks: tuple[tuple[str, ...], ...]  # best first; within one, something is open
     turned: tuple[tuple[bool, ...], ...] | None  # [k][k], upper above lower for fair exposure; None: not held
 
@@ -35,8 +44,13 @@ class SettledPairs:
 
     @property
     def open_pairs(self) -> int | None:
-        """How many of them are not settled."""
-        return None if self.settled is None else self.pairs - sum(map(sum, self.settled)) // 2
+        """How many of them may be tried either way."""
+        return None if self.open is None else sum(map(sum, self.open)) // 2
+
+    @property
+    def settled_pairs(self) -> int | None:
+        """How many of them are settled."""
+        return None if self.settled is None else sum(map(sum, self.settled)) // 2
 
 
 def settled_pairs(shown: Impression, model: Model, *, again: Listing | None = None) -> SettledPairs:
@@ -47,11 +61,21 @@ def settled_pairs(shown: Impression, model: Model, *, again: Listing | None = No
     mine = query.take(shown.order)
     names, scores = tuple(shown.shown), policy.score(mine)
     turned = None if again is None else _rows(np.triu(again.turned(shown.order)))
+    told = _probabilities(policy, query, shown.order)
+    settled = None if told is None else _rows(np.maximum(told, 1 - told) >= SETTLED)
+    probabilities = None if told is None else tuple(map(tuple, told.round(4).tolist()))
+    grades = None if told is None else tuple(tuple(map(grade_of, row)) for row in told.tolist())
+    numbers = names, tuple(scores.tolist()), settled
     if not isinstance(policy, TellsCertainty):
-        return SettledPairs(names, tuple(scores.tolist()), None, (), turned)
-    certain = policy.certain_orders(mine)
+        return SettledPairs(*numbers, None, probabilities, grades, (), turned)
+    certain = policy.certain_orders(query)[np.ix_(shown.order, shown.order)]
     blocks = tuple(tuple(names[row] for row in block) for block in ordered_blocks(scores, certain))
-    return SettledPairs(names, tuple(scores.tolist()), _rows(certain | certain.T), blocks, turned)
+    undecided = ~(certain | certain.T | np.eye(len(names), dtype=bool))
+    return SettledPairs(*numbers, _rows(undecided), probabilities, grades, blocks, turned)
+
+
+def _probabilities(policy: Policy, query: Query, rows: IntArray) -> FloatArray | None:
+    return policy.order_probabilities(query, rows) if isinstance(policy, TellsProbability) else None
 
 
 def _rows(pairs: BoolArray) -> tuple[tuple[bool, ...], ...]:

@@ -22,7 +22,7 @@ class Overview:
     lists: int
     ctr: float | None  # share of lists with a click; None: there were none
     mrr: float | None  # mean over clicked lists of 1 / rank of the first click
-    settled: float | None  # share of the pairs shown that were in a certain order; None: nobody can tell
+    settled: float | None  # share of the pairs shown that were 95 % sure; None: nobody can tell
     explored: float | None  # pairs per list that stood against the scores
     cost: float | None  # pairs per list expected to have stood the wrong way round because of exploration
     fallbacks: int  # lists in the caller's order because something was broken

@@ -11,11 +11,12 @@ import numpy as np
 
 from rankloop.service.errors import HistoryError, RequestError
 from rankloop.service.learning.in_force import InForce
-from rankloop.service.operations.outcomes import Sessions, bound_of, sequence_of, sessions_of
+from rankloop.service.operations.outcomes import Sessions, bound_of, sequence_of, sessions_of, wins_of
+from rankloop.service.operations.trial_words import sentence
 from rankloop.service.ranker import Ranker
 from rankloop.service.settings import RankerSettings, check_served
 from rankloop.service.trial import Outcome, Trial, TrialSettings, trial_after
-from rankloop.spelling import Catalogue, build
+from rankloop.spelling import Catalogue, build, describe
 from rankloop.store import Decision, Store, Transaction, write
 
 TrialVerdict: TypeAlias = Literal["undecided", "A better", "B better"]
@@ -74,6 +75,7 @@ class TrialReport:
     waiting: int  # sessions that are not over yet
     level: float
     verdict: TrialVerdict
+    sentence: str  # the same in words
     outcomes: tuple[OutcomeReport, ...]  # the first decides; the others are each for itself
     points: tuple[TrialPoint, ...] = ()  # of the outcome that decides
 
@@ -82,6 +84,8 @@ def begin(
     ranker: Ranker, store: Store, known: Catalogue, settings: TrialSettings, other: Ranker | None
 ) -> int:
     """Begin a trial; its number. `other` is the ranker of arm B, if it is one."""
+    if settings.policy is not None:  # with every default, so that it stays what it is today
+        settings = replace(settings, policy=describe(build(settings.policy, known)))
     _check_arms(ranker, settings, other, known)
     at, start = ranker.now(), ranker.view.in_force
     model = other.view.model.version if other else 0
@@ -149,6 +153,7 @@ def report(ranker: Ranker, store: Store, trial: Trial) -> TrialReport:
         waiting=sessions.waiting,
         level=LEVEL,
         verdict=outcomes[0].verdict,
+        sentence=_words(ranker.name, trial, outcomes[0]),
         outcomes=outcomes,
         points=_points(trial, sessions),
     )
@@ -221,6 +226,7 @@ def _kept(ranker: Ranker, store: Store, trial: Trial) -> TrialReport:
         waiting=0,
         level=LEVEL,
         verdict="undecided",
+        sentence="Nothing can be said any more: lists of its time were discarded.",
         outcomes=(),
     )
 
@@ -243,12 +249,18 @@ def _outcome(trial: Trial, sessions: Sessions, outcome: Outcome) -> OutcomeRepor
     )
 
 
+def _words(ranker: str, trial: Trial, found: OutcomeReport) -> str:
+    interval = None if found.estimate is None else (found.lower, found.estimate, found.upper)
+    return sentence(ranker, trial.settings, found.verdict, found.sessions, interval, LEVEL)
+
+
 def _means(
     trial: Trial, sessions: Sessions, outcome: Outcome, wins: bool
 ) -> tuple[float | None, float | None]:
-    scores = sessions.scores[outcome]
     if wins:
-        return float((scores > 0).sum()), float((scores < 0).sum())
+        won = wins_of(trial, sessions)
+        return float(won.sum()), float((1 - won).sum())
+    scores = sessions.scores[outcome]
     if trial.settings.kind == "interleave":
         return None, None
     parts = scores[~sessions.second], scores[sessions.second]

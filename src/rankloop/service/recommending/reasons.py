@@ -64,6 +64,7 @@ def _of(found: ServedRecommender, person: Person, item: int) -> ItemReasons:
         user=person.row,
         phrases=found.phrases,
         features=found.saved.features,
+        did="chose" if person.row is None else "reviewed",
     )
     return ItemReasons(
         object_id=shop.items[item],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -43,7 +44,7 @@ class ServedRecommender:
 
     def person(self, user: str, items: Iterable[str], answers: Mapping[str, str]) -> Person:
         """The taste of a user that was learned from, or of a newcomer; what is said in addition is added."""
-        model, row = self.saved.model, self.users.get(user)
+        model, row = self.saved.model, self._row(user)
         own = [self._item(name) for name in items]
         said = understood(self.saved, answers) if answers else {}
         if row is not None and not own and not said:
@@ -67,10 +68,11 @@ class ServedRecommender:
 
     def popular(self, request: RecommendRequest) -> Candidates:
         """The items that most people reviewed, without features: what is shown when all else fails."""
-        row = self.users.get(request.user)
+        row = self._row(request.user)
         past = self.saved.model.past(row) if row is not None else np.zeros(0, np.int64)
         gone = set(self._left_out(past, [*request.items, *request.exclude]).tolist())
-        rows = [row for row in self._by_popularity.tolist() if row not in gone][: request.n_candidates]
+        free = (row for row in map(int, self._by_popularity) if row not in gone)
+        rows = list(islice(free, request.n_candidates))
         if not rows:
             raise RequestError("nothing is left to recommend: every item is known or excluded")
         return self._given(np.array(rows), np.empty((len(rows), 0)))
@@ -123,6 +125,10 @@ class ServedRecommender:
             names=FEATURES if values.shape[1] else NO_NAMES,
             values=values,
         )
+
+    def _row(self, user: str) -> int | None:
+        """The row of a user; who says no name is nobody, also if a review has none."""
+        return self.users.get(user) if user else None
 
     def _item(self, name: str) -> int:
         if name not in self.items:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from rankloop.service.serving.certainty import Grade
+
 
 class Result(msgspec.Struct, frozen=True, gc=False):
     """One result of a list."""
@@ -11,8 +13,11 @@ class Result(msgspec.Struct, frozen=True, gc=False):
     object_id: str
     position: int  # from 1
     score: float
-    settled: bool | None  # its order against all others shown is certain; None: pinned, or nobody can tell
+    settled: bool | None  # its order against each other result is 95 % sure; None: pinned, or nobody can tell
     pinned: bool
+    certainty: Grade | None = None  # the same in three grades, by the pair that is least sure
+    probability: float | None = None  # of that pair's likelier order
+    open: bool | None = None  # the policy may still try it out elsewhere, by its own criterion
 
 
 class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -47,6 +52,39 @@ class RankResponse(msgspec.Struct, frozen=True):
     def to_bytes(self) -> bytes:
         """As JSON, always the same for the same list."""
         return ENCODER.encode(self)
+
+
+class FormerResult(msgspec.Struct, frozen=True, gc=False):
+    """A result as it was sent before results had grades of certainty: not open was called settled."""
+
+    object_id: str
+    position: int
+    score: float
+    settled: bool | None
+    pinned: bool
+
+
+class FormerResponse(msgspec.Struct, frozen=True):
+    """A list as it was sent then; what was logged of it is its digest."""
+
+    query_id: str
+    ranking: tuple[FormerResult, ...]
+    provenance: Provenance
+
+    @classmethod
+    def of(cls, response: RankResponse) -> FormerResponse:
+        """The same list as it would have been sent."""
+        ranking = tuple(
+            FormerResult(
+                each.object_id,
+                each.position,
+                each.score,
+                None if each.open is None else not each.open,
+                each.pinned,
+            )
+            for each in response.ranking
+        )
+        return cls(response.query_id, ranking, response.provenance)
 
 
 ENCODER = msgspec.json.Encoder()

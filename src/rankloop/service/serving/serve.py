@@ -18,6 +18,7 @@ from rankloop.service.fair import PAGE
 from rankloop.service.learning.model import asker_of
 from rankloop.service.learning.view import View
 from rankloop.service.serving.arms import arm_of, interleaved, unit_of
+from rankloop.service.serving.certainty import SETTLED, grade_of, sureness
 from rankloop.service.serving.fair import HELD, Account, Merge, account_of, exposed, merged, stays
 from rankloop.service.serving.guardrails import (
     bounded,
@@ -43,10 +44,10 @@ NOBODY_AHEAD: Final[Mapping[str, int]] = MappingProxyType({})
 
 @runtime_checkable
 class TellsCertainty(Protocol):
-    """A policy that can say which orders are settled."""
+    """A policy that can say which orders are certain, and not tried out."""
 
     def certain_orders(self, query: Query) -> BoolArray:
-        """`certain[i, j]`: the order of `i` above `j` is settled."""
+        """`certain[i, j]`: the order of `i` above `j` is certain."""
         ...
 
 
@@ -67,7 +68,8 @@ class Listing:
     scores: FloatArray  # [n]
     evidence: Mapping[str, Array] = field(default_factory=dict)
     teaches: bool = False
-    settled: Mapping[int, bool] = field(default_factory=dict)  # by row: settled against all others shown
+    open: Mapping[int, bool] = field(default_factory=dict)  # by row: not certain against all others shown
+    sure: Mapping[int, float] = field(default_factory=dict)  # by row: of the order that is least sure
     pairs: int = 0
     settled_pairs: int | None = None
     explored: int = 0
@@ -249,15 +251,23 @@ def callers_order(request: RankRequest, raw: FloatArray) -> Listing:
 
 
 def _results(request: RankRequest, listing: Listing) -> tuple[Result, ...]:
-    scores, settled, names = listing.scores[listing.order], listing.settled, request.candidates.object_ids
+    scores, names = listing.scores[listing.order], request.candidates.object_ids
     if not np.isfinite(scores).all():
         raise ValueError(f"a score must be finite, found {scores}")
     pins = request.candidates.pinned_at
     rows = zip(listing.order.tolist(), scores.tolist(), strict=True)
     return tuple(
-        Result(names[row], position, score, settled.get(row), bool(pins and pins[row]))
+        _result(names[row], position, score, bool(pins and pins[row]), listing, row)
         for position, (row, score) in enumerate(rows, start=1)
     )
+
+
+def _result(name: str, position: int, score: float, pinned: bool, listing: Listing, row: int) -> Result:
+    sure = listing.sure.get(row)
+    if sure is None:
+        return Result(name, position, score, None, pinned, open=listing.open.get(row))
+    grade = grade_of(sure)
+    return Result(name, position, score, grade == "settled", pinned, grade, sure, listing.open.get(row))
 
 
 def _pinned_at(request: RankRequest) -> IntArray:
@@ -421,8 +431,12 @@ def _numbers(
         if certain is None:
             certain = np.zeros((query.n_docs, query.n_docs), dtype=bool)
             certain[np.ix_(shown, shown)] = policy.certain_orders(query.take(shown))
-        unsettled = ~(certain[above, below] | certain[below, above])
-        rows = {*above[unsettled].tolist(), *below[unsettled].tolist()}
-        numbers["settled_pairs"] = len(above) - int(np.count_nonzero(unsettled))
-        numbers["settled"] = {row: row not in rows for row in shown.tolist()}
+        unsure = ~(certain[above, below] | certain[below, above])
+        rows = {*above[unsure].tolist(), *below[unsure].tolist()}
+        numbers["open"] = {row: row in rows for row in shown.tolist()}
+    sure = sureness(policy, query, shown)
+    if sure is not None:
+        numbers["settled_pairs"] = int(np.count_nonzero(np.triu(sure >= SETTLED, 1)))
+        np.fill_diagonal(sure, 1.0)  # against itself
+        numbers["sure"] = dict(zip(shown.tolist(), sure.min(axis=1).round(4).tolist(), strict=True))
     return numbers

@@ -14,6 +14,7 @@ def a_job_sees_what_was_written_before_it(store: Store) -> None:
     """By earlier jobs, and by itself."""
 
     def job(transaction: Transaction) -> tuple[object, ...]:
+        transaction.look_up(event_ids=["e1", "e2"], query_ids=["q1", "q2"])  # changes nothing of what follows
         transaction.append(DECISION)
         transaction.append(Decision(at=13.0, ranker="news", kind="mode"))
         transaction.append(EVENT)
@@ -37,6 +38,24 @@ def an_event_is_known_once_it_found_its_list(store: Store) -> None:
     must(not write(store, lambda transaction: transaction.knows("e1")), "an orphan is not known")
     put(store, EVENT)
     must(write(store, lambda transaction: transaction.knows("e1")), "an event that found its list is known")
+
+
+def looking_ahead_changes_nothing(store: Store) -> None:
+    """What was looked up is what is there, also of what is written or discarded afterwards."""
+
+    def job(transaction: Transaction) -> tuple[object, ...]:
+        transaction.look_up(event_ids=["e1", "e2", "e3"], query_ids=["q1", "q2", "q3"])
+        transaction.append(impression(query_id="q3"))
+        transaction.append(event(event_id="e3", list_seq=3))
+        knows = [transaction.knows(name) for name in ("e1", "e2", "e3")]
+        found = [transaction.shown(name) for name in ("q1", "q2", "q3")]
+        transaction.discard("shop", until=2, shown_before=99.0)
+        gone = transaction.knows("e1"), transaction.shown("q1")
+        return knows, [each and each.seq for each in found], gone
+
+    put(store, IMPRESSION, EVENT)
+    expected = ([True, False, True], [1, None, 3], (False, None))
+    equal(write(store, job), expected, "what was looked up is what is there")
 
 
 def a_job_that_fails_leaves_no_trace(store: Store) -> None:
@@ -128,6 +147,7 @@ def _untouched(store: Store, *, decisions: int, write_too: bool = True) -> None:
 LAWS = (
     a_job_sees_what_was_written_before_it,
     an_event_is_known_once_it_found_its_list,
+    looking_ahead_changes_nothing,
     a_job_that_fails_leaves_no_trace,
     old_entries_can_be_discarded,
     numbers_and_time_do_not_go_back_when_entries_go,

@@ -172,6 +172,9 @@ class SqliteTransaction:
         """Number and time of every snapshot, in order."""
         return snapshots.kept(self._connection, ranker)
 
+    def look_up(self, *, event_ids: Collection[str], query_ids: Collection[str]) -> None:
+        """Nothing to do: it is all at hand."""
+
     def shown(self, query_id: str) -> Shown | None:
         """The list that was shown under this id."""
         row = self._connection.execute(

@@ -1,0 +1,112 @@
+"""First visitors of a shop that switches rankloop on: how much of its own order do they still see.
+
+`python -m benchmarks.shop` prints both tables: a shop of 200 candidates whose order is decent, and the demo's
+search engine under the demo's hidden tastes, each with and without trust in the order that is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from rankloop.demo.corpus import Corpus
+from rankloop.demo.crowd import GRADE, SEARCHES, Crowd, Visit
+from rankloop.demo.demo import RANKER, SETTINGS
+from rankloop.demo.stdlib import standard_library
+from rankloop.demo.taste import TASTES
+from rankloop.policies import PairRank
+from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
+from rankloop.store import MemoryStore
+from rankloop.types import Query, Ranking
+from rankloop.users import Preset
+
+CANDIDATES, FEATURES, SHOWN = 200, 10, 10
+VISITORS = (1, 3, 20, 100, 300)
+SEEDS = range(10)
+ASKED = 10  # searches of the demo
+TRUST = {"ignores the order": None, "trusts the order": "decent"}
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A list that a visitor saw."""
+
+    kept: float  # share of the shop's own first ten in it
+    moved: float  # mean distance of its results from where the shop had them
+    fit: float  # nDCG by what visitors like
+
+
+def shop_lists(trust: str | None, seed: int) -> Iterator[Seen]:
+    """Lists of a shop whose order is mostly what visitors like: one shelf after the other, noisy."""
+    rng = np.random.default_rng(seed)
+    service = RankingService(MemoryStore(), clock=lambda: 0.0)
+    service.create("shop", RankerSettings(policy=PairRank(trust=trust)))
+    liking, user = rng.normal(size=FEATURES), Preset("navigational").for_grades(5)
+    for visitor in range(max(VISITORS)):
+        features = rng.random((CANDIDATES, FEATURES))
+        liked = features @ liking + 0.5 * rng.normal(size=CANDIDATES)
+        own = np.argsort(-(liked + liked.std() * rng.normal(size=CANDIDATES)))  # decent: half of it is noise
+        features, liked = features[own], liked[own]
+        grades = np.digitize(liked, np.quantile(liked, [0.6, 0.8, 0.9, 0.97]))
+        names = [f"feature {number}" for number in range(FEATURES)]
+        candidates = [
+            Candidate(f"{visitor}-{row}", dict(zip(names, features[row].tolist(), strict=True)))
+            for row in range(CANDIDATES)
+        ]
+        shown = service.rank(candidates, ranker="shop", k=SHOWN, session_id=str(visitor))
+        order = np.array([int(name.split("-")[1]) for name in shown.object_ids])
+        yield Seen((order < SHOWN).mean(), np.abs(order - np.arange(SHOWN)).mean(), GRADE(order, grades))
+        clicks = user.respond(Ranking(Query("q", np.zeros((CANDIDATES, 1))), order), grades, rng).clicks
+        service.record([UserEvent(shown.query_id, shown.object_ids[i]) for i in np.flatnonzero(clicks)])
+        service.flush("shop")
+
+
+def shop_table() -> Table:
+    """Means over ten shops, at some visitors."""
+    table = Table(title=f"a shop with {CANDIDATES} candidates, {len(SEEDS)} shops", box=None)
+    headings = ("", "visitor", "own top ten shown", "mean displacement", "nDCG@10", "so far")
+    for heading in headings:
+        table.add_column(heading, justify="left" if not heading else "right")
+    for name, trust in TRUST.items():
+        lives = [list(shop_lists(trust, seed)) for seed in SEEDS]
+        for visitor in VISITORS:
+            seen = [life[visitor - 1] for life in lives]
+            means = (np.mean([getattr(each, part) for each in seen]) for part in ("kept", "moved", "fit"))
+            kept, moved, fit = means
+            so_far = np.mean([[each.fit for each in life[:visitor]] for life in lives])
+            table.add_row(name, str(visitor), f"{kept:.0%}", f"{moved:.1f}", f"{fit:.3f}", f"{so_far:.3f}")
+    return table
+
+
+def demo_visits(trust: str | None, taste: str, corpus: Corpus) -> Iterator[Visit]:
+    """The first twenty lists of ten demos that are new, on ten searches."""
+    searches = [text for text in SEARCHES if len(corpus.search(text)) > SHOWN][:ASKED]
+    for seed in SEEDS:
+        service = RankingService(MemoryStore(), clock=lambda: 0.0)
+        service.create(RANKER, replace(SETTINGS, policy=PairRank(trust=trust)))
+        crowd = Crowd.of(service, RANKER, corpus, TASTES[taste], searches=searches)
+        yield from crowd.visits(20, seed=seed)
+
+
+def demo_table() -> Table:
+    """How well lists fit a taste that nobody told, and how well the search engine's own would have."""
+    corpus = Corpus.of(standard_library())
+    title = f"the demo, {ASKED} searches, first 20 lists, {len(SEEDS)} crowds: nDCG@10 by the hidden taste"
+    table = Table(title=title, box=None)
+    for heading in ("taste", "search engine", *TRUST):
+        table.add_column(heading, justify="left" if heading == "taste" else "right")
+    for taste in TASTES:
+        found = [list(demo_visits(trust, taste, corpus)) for trust in TRUST.values()]
+        own = np.mean([visit.own for visit in found[0]])
+        table.add_row(taste, f"{own:.3f}", *(f"{np.mean([each.fit for each in some]):.3f}" for some in found))
+    return table
+
+
+if __name__ == "__main__":
+    console = Console(width=120)
+    console.print(shop_table())
+    console.print(demo_table())

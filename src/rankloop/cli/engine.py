@@ -1,0 +1,48 @@
+"""Engines by name: where the runs of a sweep are done."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import typer
+
+from rankloop.experiments import Engine, Pool, Ray
+from rankloop.types import SettingError
+
+Workers = Annotated[int | None, typer.Option(min=1, help="Processes to use (default: all cores).")]
+EngineName = Annotated[
+    str,
+    typer.Option(
+        help="Where runs are done: *pool*, processes of this machine; *ray*, a Ray cluster of this machine; "
+        "*ray:address*, another one, as in `ray:10.0.0.5:6379` or `ray:auto`."
+    ),
+]
+
+
+def engine(name: str, workers: int | None, runs: int) -> Engine:
+    """The engine of that name, for so many runs.
+
+    >>> engine("pool", 4, runs=2)
+    Pool(workers=2)
+    """
+    kind, _, address = name.partition(":")
+    if kind == "ray":
+        if address and workers:
+            raise SettingError("a cluster has the workers it has: --workers is for this machine")
+        return Ray(address, workers and min(workers, runs))
+    if name != "pool":
+        raise SettingError(f"an engine is named pool, ray or ray:address, found {name!r}")
+    return Pool(min(workers or os.cpu_count() or 1, runs))
+
+
+def told(chosen: Engine) -> str:
+    """Where the runs will be done, in words.
+
+    >>> told(Pool(2))
+    '2 at a time'
+    """
+    if isinstance(chosen, Pool):
+        return f"{chosen.workers} at a time"
+    where = getattr(chosen, "address", "")
+    return f"on the Ray cluster at {where}" if where else "on a Ray cluster of this machine"

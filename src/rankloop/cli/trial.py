@@ -1,0 +1,105 @@
+"""rankloop trial: compare a ranker of a running service with something else, live."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from rankloop.cli.console import CONSOLE
+from rankloop.client import Client
+from rankloop.spelling import describe, parse
+from rankloop.types import DataError
+
+trial_app = typer.Typer(no_args_is_help=True, help="Compare a ranker of a running service, live.")
+
+Url = Annotated[str, typer.Option(help="Where the service answers.", envvar="RANKLOOP_URL")]
+Key = Annotated[str, typer.Option(help="An admin key.", envvar="RANKLOOP_KEY")]
+Ranker = Annotated[str, typer.Argument(help="The ranker: arm A.")]
+LOCAL = "http://127.0.0.1:8000"
+
+
+@trial_app.command()
+def start(
+    ranker: Ranker = "default",
+    kind: Annotated[
+        str, typer.Option(help="*holdout*: a share of the sessions gets arm B; *interleave*: mixed lists.")
+    ] = "holdout",
+    share: Annotated[float, typer.Option(help="Of sessions in arm B.")] = 0.5,
+    method: Annotated[str, typer.Option(help="*team-draft* or *probabilistic*.")] = "team-draft",
+    against: Annotated[str, typer.Option(help="Arm B: another ranker as it is now.")] = "",
+    policy: Annotated[str, typer.Option(help="Arm B: what another policy would have learned.")] = "",
+    outcome: Annotated[
+        str, typer.Option(help="What decides: *clicked*, *clicks*, *first_click* or *value*.")
+    ] = "clicked",
+    action: Annotated[str, typer.Option(help="Whose values are summed up, such as `purchase`.")] = "",
+    highest: Annotated[float, typer.Option(help="What the value of a list is cut to.")] = 0.0,
+    session: Annotated[float, typer.Option(help="Seconds in which lists of a session count.")] = 1800.0,
+    wait: Annotated[
+        float | None, typer.Option(help="Seconds after a list in which what is done counts.")
+    ] = None,
+    url: Url = LOCAL,
+    key: Key = "",
+) -> None:
+    """Begin a trial: against your own order, another ranker or another policy.
+
+    For example:
+
+    `rankloop trial start shop --share 0.1`
+
+    `rankloop trial start shop --kind interleave --against new`
+
+    `rankloop trial start shop --outcome value --action purchase --highest 200`
+    """
+    described = describe(parse(policy)) if policy else None
+    with Client(url, key, timeout=60.0) as client:
+        settings: dict[str, Any] = {"kind": kind, "share": share, "method": method, "ranker": against}
+        settings |= {"policy": described, "outcome": outcome, "action": action, "highest": highest}
+        found = client.start_trial(ranker, settings | {"session": session, "wait": wait})
+    CONSOLE.print(f"trial {found['trial']} of {ranker} has begun, against {found['against']}")
+
+
+@trial_app.command()
+def show(ranker: Ranker = "default", url: Url = LOCAL, key: Key = "") -> None:
+    """Say what the trials of a ranker have shown so far; look as often as you like.
+
+    For example: `rankloop trial show shop`
+    """
+    with Client(url, key, timeout=60.0) as client:
+        found = client.trials(ranker)
+    if not found:
+        raise DataError(f"ranker {ranker!r} had no trial: begin one with `rankloop trial start {ranker}`")
+    for each in found:
+        tell(each)
+
+
+@trial_app.command()
+def stop(
+    trial: Annotated[int, typer.Argument(help="The number of the trial.")],
+    ranker: Annotated[str, typer.Option(help="Whose trial.")] = "default",
+    reason: Annotated[str, typer.Option(help="Why.")] = "it was stopped",
+    url: Url = LOCAL,
+    key: Key = "",
+) -> None:
+    """End a trial and say what has come of it.
+
+    For example: `rankloop trial stop 17 --ranker shop --reason "enough is known"`
+    """
+    with Client(url, key, timeout=60.0) as client:
+        tell(client.stop_trial(trial, ranker, reason=reason))
+
+
+def tell(report: dict[str, Any]) -> None:
+    """A trial: its verdict in words, and a row for each outcome."""
+    began = time.strftime("%d %b %Y, %H:%M UTC", time.gmtime(report["began"]))
+    state = "runs" if report["runs"] else f"has ended: {report['reason']}"
+    CONSOLE.print(f"[bold]trial {report['trial']}[/] of {report['ranker']} began {began} and {state}")
+    CONSOLE.print(report["sentence"], soft_wrap=True, highlight=False)
+    table = Table("outcome", "A", "B", "estimate", "at least", "at most", "sessions", box=None)
+    for each in report["outcomes"]:
+        numbers = [each[name] for name in ("a", "b", "estimate", "lower", "upper")]
+        cells = ["–" if value is None else f"{value:.4g}" for value in numbers]
+        table.add_row(each["outcome"], *cells, f"{each['sessions']:,}")
+    CONSOLE.print(table)

@@ -1,0 +1,129 @@
+"""Shop page of the demo: an interview, a list with its reasons, and clicks that make the next one better."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from litestar import Response, Router, get, post
+from litestar.datastructures import Cookie
+from litestar.di import NamedDependency, Provide
+from litestar.params import QueryParameter, SkipValidation
+from litestar.response import Redirect
+
+from rankloop.dashboard import Pages
+from rankloop.dashboard.access import AnyRequest, own_site
+from rankloop.dashboard.pages import InjectedPages
+from rankloop.dashboard.reasons import ReasonBar, reason_bars
+from rankloop.dashboard.routes import routed
+from rankloop.demo.shop.goods import Good
+from rankloop.demo.shop.shop import CampingShop, Shopper
+from rankloop.demo.visitor import COOKIE, Visitors
+from rankloop.service import Recommendation
+from rankloop.service.http.context import InjectedContext
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A good in the list, with the reasons for it."""
+
+    position: int
+    good: Good
+    stars: tuple[float, int] | None
+    went: int | None  # up; None: it is new in the list
+    bar: ReasonBar
+
+
+@dataclass(frozen=True, eq=False)
+class ShopSite:
+    """The shop and those who look at it."""
+
+    shop: CampingShop
+    visitors: Visitors
+
+
+InjectedShop = NamedDependency[SkipValidation[ShopSite]]
+
+
+def shop_routes(pages: Pages, shop: CampingShop, visitors: Visitors) -> Router:
+    """The shop's page, and what its buttons do."""
+    site = ShopSite(shop, visitors)
+    found = routed(pages, [look, answer, choose, start_over])
+    found.dependencies["site"] = Provide(lambda: site, sync_to_thread=False)
+    return found
+
+
+@get("/shop")
+async def look(
+    request: AnyRequest,
+    pages: InjectedPages,
+    context: InjectedContext,
+    site: InjectedShop,
+    opened: Annotated[str, QueryParameter(max_length=200)] = "",
+) -> Response[str]:
+    """The next question, the list, and why."""
+    shop, visitor = site.shop, site.visitors.of(request.cookies.get(COOKIE)).name
+    shopper = shop.shopper(visitor)
+    interview = await context.ask(partial(shop.interview, shopper))
+    found = await context.ask(partial(shop.recommend, shopper, visitor=visitor))
+    good = shop.goods.get(opened) if opened in shopper.chosen else None
+    shown = pages.show(
+        request,
+        "shop.html",
+        section="/shop",
+        interview=interview,
+        offers=offers(shop, shopper, found),
+        query_id=found.query_id,
+        chosen=[shop.goods[name] for name in shopper.chosen],
+        opened=good,
+        stars=shop.stars(opened),
+        said=shop.said_of(opened) if good else [],
+        lists=shop.service.model("shop").lists,
+        reviews=sum(map(len, shop.reviews.values())),
+        size=len(shop.goods),
+    )
+    shown.set_cookie(Cookie(key=COOKIE, value=visitor, path="/", httponly=True, samesite="strict"))
+    return shown
+
+
+@post("/shop/answer", guards=[own_site])
+async def answer(request: AnyRequest, context: InjectedContext, site: InjectedShop) -> Redirect:
+    """An answer in the interview."""
+    form, visitor = await request.form(), site.visitors.of(request.cookies.get(COOKIE))
+    question, said = str(form.get("question", "")), str(form.get("answer", ""))
+    await context.ask(partial(site.shop.answer, site.shop.shopper(visitor.name), question, said))
+    return _back(visitor.name)
+
+
+@post("/shop/choose", guards=[own_site])
+async def choose(request: AnyRequest, context: InjectedContext, site: InjectedShop) -> Redirect:
+    """A click on a good: it is learned from before the list comes back."""
+    form, visitor = await request.form(), site.visitors.of(request.cookies.get(COOKIE)).name
+    query_id, name = str(form.get("query_id", "")), str(form.get("object_id", ""))
+    shopper = site.shop.shopper(visitor)
+    await context.ask(partial(site.shop.choose, shopper, query_id, name, visitor=visitor))
+    return _back(visitor, opened=name)
+
+
+@post("/shop/start-over", guards=[own_site])
+async def start_over(request: AnyRequest, context: InjectedContext, site: InjectedShop) -> Redirect:
+    """A newcomer again."""
+    visitor = site.visitors.of(request.cookies.get(COOKIE)).name
+    await context.ask(partial(site.shop.start_over, visitor))
+    return _back(visitor)
+
+
+def offers(shop: CampingShop, shopper: Shopper, found: Recommendation) -> Sequence[Offer]:
+    """The list as it is shown."""
+    went = shopper.moves(found)
+    return [
+        Offer(result.position, shop.goods[bar.object_id], shop.stars(bar.object_id), went[bar.object_id], bar)
+        for result, bar in zip(found.ranking, reason_bars(found.reasons), strict=True)
+    ]
+
+
+def _back(visitor: str, **more: str) -> Redirect:
+    cookie = Cookie(key=COOKIE, value=visitor, path="/", httponly=True, samesite="strict")
+    return Redirect("/shop", status_code=303, query_params=more, cookies=[cookie])

@@ -1,0 +1,84 @@
+"""Trial routes: begin a live comparison, look at it whenever you like, and stop it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, Any
+
+from litestar import get, post
+from litestar.params import FromPath, JSONBody
+from msgspec import Meta, Struct
+
+from rankloop.service.errors import HistoryError
+from rankloop.service.http.auth import needs
+from rankloop.service.http.context import InjectedContext
+from rankloop.service.operations.trials import TrialReport
+from rankloop.service.trial import Method, Outcome, TrialKind, TrialSettings
+
+ADMIN = [needs("admin")]
+Reason = Annotated[str, Meta(min_length=1, max_length=200)]
+
+
+class TrialBody(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """What to compare a ranker with; with neither ranker nor policy, the caller's own order."""
+
+    kind: Annotated[
+        TrialKind, Meta(description="a share of the sessions gets arm B, or lists are made of both arms")
+    ] = "holdout"
+    share: Annotated[float, Meta(ge=0.01, le=0.99, description="of sessions in arm B")] = 0.5
+    method: Annotated[Method, Meta(description="of interleaving")] = "team-draft"
+    ranker: Annotated[str, Meta(description="arm B: another ranker, as it is now")] = ""
+    policy: Annotated[
+        dict[str, Any] | None, Meta(description="arm B: what another policy would have learned by now")
+    ] = None
+    outcome: Annotated[Outcome, Meta(description="by which it is decided")] = "clicked"
+    action: Annotated[str, Meta(description="whose values are summed up, such as purchase")] = ""
+    highest: Annotated[float, Meta(description="what the value of a list is cut to")] = 0.0
+    wait: Annotated[float, Meta(description="seconds in which what is done counts")] | None = None
+    session: Annotated[float, Meta(description="seconds in which the lists of a session count")] = 1800.0
+
+
+class StopBody(Struct, forbid_unknown_fields=True):
+    """Why a trial is stopped."""
+
+    reason: Reason = "it was stopped"
+
+
+@post("/v1/rankers/{ranker:str}/trials", status_code=200, guards=ADMIN, summary="Begin a trial")
+async def start(ranker: FromPath[str], data: JSONBody[TrialBody], context: InjectedContext) -> TrialReport:
+    """Compare the ranker with something else, from the next list on."""
+    settings = TrialSettings(**{name: getattr(data, name) for name in data.__struct_fields__})
+    number = await context.ask(partial(context.service.start_trial, ranker, settings))
+    return await context.ask(partial(_numbered, context.service.trials, ranker, number))
+
+
+@get("/v1/rankers/{ranker:str}/trials", guards=ADMIN, summary="The trials of a ranker")
+async def trials(ranker: FromPath[str], context: InjectedContext) -> list[TrialReport]:
+    """What has come of them so far, the newest first."""
+    return await context.ask(partial(context.service.trials, ranker))
+
+
+@get("/v1/rankers/{ranker:str}/trials/{trial:int}", guards=ADMIN, summary="What a trial says")
+async def trial(ranker: FromPath[str], trial: FromPath[int], context: InjectedContext) -> TrialReport:
+    """The verdict as of now, with its interval."""
+    return await context.ask(partial(_numbered, context.service.trials, ranker, trial))
+
+
+@post(
+    "/v1/rankers/{ranker:str}/trials/{trial:int}/stop",
+    status_code=200,
+    guards=ADMIN,
+    summary="Stop a trial",
+)
+async def stop(
+    ranker: FromPath[str], trial: FromPath[int], data: JSONBody[StopBody], context: InjectedContext
+) -> TrialReport:
+    """End it, whenever you like; what has come of it."""
+    return await context.ask(partial(context.service.stop_trial, ranker, trial, reason=data.reason))
+
+
+def _numbered(read: Any, ranker: str, number: int) -> TrialReport:
+    found: list[TrialReport] = [each for each in read(ranker) if each.trial == number]
+    if not found:
+        raise HistoryError(f"ranker {ranker!r} had no trial {number}")
+    return found[0]

@@ -1,0 +1,12 @@
+"""PostgreSQL store: the log in a database, for whoever outgrows one file."""
+
+try:
+    import psycopg  # noqa: F401
+except ImportError as error:
+    from rankloop.types import SettingError
+
+    raise SettingError("a store in PostgreSQL needs psycopg 3: pip install 'rankloop[postgres]'") from error
+
+from rankloop.store.postgres.store import PostgresStore
+
+__all__ = ["PostgresStore"]

@@ -1,0 +1,90 @@
+"""Snapshots in PostgreSQL: what two of them have in common is stored once.
+
+A block (see `rankloop.store.blocks`) is stored under its digest, however many snapshots refer to it. Blocks
+that no snapshot refers to are deleted with the last one that did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import psycopg
+
+from rankloop.store.base import SnapshotDamaged
+from rankloop.store.blocks import cut, joined
+from rankloop.store.postgres.connections import Connection
+from rankloop.store.records import Snapshot
+from rankloop.types import DataError
+
+
+def keep(connection: Connection, snapshot: Snapshot) -> None:
+    """Write a snapshot, in place of an earlier one of the same entry."""
+    drop(connection, snapshot.ranker, [snapshot.seq])
+    key, written = (snapshot.ranker, snapshot.seq), cut(snapshot)
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            "INSERT INTO blocks (digest, data) VALUES (%s, %s) ON CONFLICT (digest) DO NOTHING",
+            list(written.blocks.items()),
+        )
+    connection.execute(
+        "INSERT INTO snapshot_blocks SELECT %s, %s, id FROM blocks WHERE digest = ANY(%s::bytea[])",
+        (*key, list(written.blocks)),
+    )
+    connection.execute(
+        "INSERT INTO snapshots (ranker, seq, at, body, arrays, layout, digest)"
+        " VALUES (%s, %s, %s, %s, %s, %s, %s)",
+        (*key, snapshot.at, written.body, written.small, written.layout, written.digest),
+    )
+
+
+def read(connection: Connection, ranker: str, *, until: int, before: float) -> Snapshot | None:
+    """The latest snapshot with `seq <= until` and `at <= before`; `SnapshotDamaged` if it is."""
+    row = connection.execute(
+        "SELECT seq, at, body, arrays, layout, digest FROM snapshots"
+        " WHERE ranker = %s AND seq <= %s AND at <= %s ORDER BY seq DESC LIMIT 1",
+        (ranker, until, before),
+        binary=True,
+    ).fetchone()
+    if row is None:
+        return None
+    seq, at, body, small, layout, digest = row
+    try:
+        blocks = _blocks(connection, ranker, seq)
+        contents, arrays = joined(body, small, layout, digest, blocks.get)
+    except (psycopg.InternalError, DataError, msgspec.MsgspecError, ValueError, TypeError) as error:
+        raise SnapshotDamaged(f"the snapshot of {ranker!r} at entry {seq} is damaged: {error}") from error
+    return Snapshot(seq=seq, at=at, ranker=ranker, body=contents, arrays=arrays)
+
+
+def drop(connection: Connection, ranker: str, seqs: Sequence[int]) -> None:
+    """Delete snapshots, and the blocks that nobody else refers to."""
+    if not seqs:
+        return
+    values = (ranker, list(seqs))
+    connection.execute("DELETE FROM snapshots WHERE ranker = %s AND seq = ANY(%s)", values)
+    gone = connection.execute(
+        "DELETE FROM snapshot_blocks WHERE ranker = %s AND seq = ANY(%s) RETURNING block", values
+    ).fetchall()
+    connection.execute(
+        "DELETE FROM blocks WHERE id = ANY(%s)"
+        " AND NOT EXISTS (SELECT 1 FROM snapshot_blocks WHERE block = blocks.id)",
+        ([block for (block,) in gone],),
+    )
+
+
+def kept(connection: Connection, ranker: str) -> list[tuple[int, float]]:
+    """Number and time of every snapshot, in order; also of those that are damaged."""
+    rows = connection.execute(
+        "SELECT seq, at FROM snapshots WHERE ranker = %s ORDER BY seq", (ranker,), binary=True
+    )
+    return [(seq, at) for seq, at in rows]
+
+
+def _blocks(connection: Connection, ranker: str, seq: int) -> dict[bytes, bytes]:
+    rows = connection.execute(
+        "SELECT digest, data FROM blocks JOIN snapshot_blocks ON block = id WHERE ranker = %s AND seq = %s",
+        (ranker, seq),
+        binary=True,
+    )
+    return {digest: data for digest, data in rows}  # noqa: C416

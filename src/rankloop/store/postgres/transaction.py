@@ -1,0 +1,378 @@
+"""PostgreSQL transaction: what a job can read and write between BEGIN and COMMIT.
+
+Whoever writes holds the row of `head` until the commit. So entries become visible in the order of their
+numbers, what is visible is a prefix of the log, and what a job looked up is still so when it writes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import psycopg
+from psycopg.pq import TransactionStatus
+
+from rankloop.store.base import Job, StoreError
+from rankloop.store.clock import Anchor, Head
+from rankloop.store.columns import (
+    EVENT_COLUMNS,
+    LIST_COLUMNS,
+    PAYLOAD_COLUMNS,
+    event_row,
+    list_row,
+    payload_row,
+    texts_from,
+)
+from rankloop.store.group_commit import Outcome
+from rankloop.store.postgres import exposure, snapshots
+from rankloop.store.postgres.connections import Connection
+from rankloop.store.postgres.schema import add_partition, drop_partition, next_size
+from rankloop.store.records import JOINED, Decision, Event, ExposureSum, Impression, Shown, Snapshot
+from rankloop.store.thinning import protected_by, superfluous
+
+LAST_SEQ = 2**62  # beyond every entry
+TOGETHER = 128  # lists in one round trip
+
+
+def quoted(columns: Iterable[str]) -> str:
+    """Names for a statement: some of them are words of SQL."""
+    return ", ".join(f'"{name}"' for name in columns)
+
+
+def _insert(table: str, columns: Sequence[str]) -> str:
+    return f"INSERT INTO {table} ({quoted(columns)}) VALUES ({', '.join(['%s'] * len(columns))})"
+
+
+INSERT_LIST = _insert("impressions", LIST_COLUMNS)
+INSERT_PAYLOAD = _insert("payloads", PAYLOAD_COLUMNS)
+INSERT_EVENT = _insert("events", EVENT_COLUMNS)
+OLD_LIST = """ranker = %(ranker)s AND seq <= %(until)s AND at < %(before)s AND query_id <> ALL(%(keep)s)
+    AND NOT EXISTS (SELECT 1 FROM events WHERE list_seq = impressions.seq
+        AND verdict IN ('accepted', 'late') AND events.seq > %(until)s)"""
+OLD_EVENT = "(ranker = %(ranker)s AND seq <= %(until)s OR ranker = '' AND at < %(before)s)"
+RANKERS = """WITH RECURSIVE names (name) AS (
+    SELECT min(ranker) FROM decisions
+    UNION ALL SELECT (SELECT min(ranker) FROM decisions WHERE ranker > name) FROM names WHERE name IS NOT NULL
+) SELECT name FROM names WHERE name IS NOT NULL"""  # one look into the index for each, however many decisions
+HEAD = "SELECT seq, at, anchor_at, anchor_clock FROM head"
+BEGIN = "BEGIN; SELECT seq, at, anchor_at, anchor_clock, past FROM head FOR UPDATE"
+LOOK_UP = """SELECT event_id, NULL::bigint, NULL::double precision, NULL::text, NULL::text FROM events
+    WHERE event_id = ANY(%s::text[]) AND verdict IN ('accepted', 'late', 'not_shown', 'ignored')
+    UNION ALL SELECT query_id, seq, at, ranker, shown FROM impressions WHERE query_id = ANY(%s::text[])"""
+EVENT_ID, VERDICT = EVENT_COLUMNS.index("event_id"), EVENT_COLUMNS.index("verdict")
+
+
+def head_from(seq: int, at: float, anchor_at: float | None, reading: float | None) -> Head:
+    """The end of the log from its row."""
+    return Head(seq, at, None if anchor_at is None or reading is None else Anchor(anchor_at, reading))
+
+
+def read_head(connection: Connection) -> Head:
+    """The end of the log, as this connection sees the database."""
+    (row,) = connection.execute(HEAD, binary=True)
+    return head_from(*row)
+
+
+def read_rankers(connection: Connection) -> list[str]:
+    """The names of the rankers about which anything was decided, as this connection sees the database."""
+    return [name for (name,) in connection.execute(RANKERS)]
+
+
+def read_decisions(
+    connection: Connection, ranker: str, *, kind: str | None = None, after: int = 0, until: int = LAST_SEQ
+) -> list[Decision]:
+    """What was decided about a ranker, in order, as this connection sees the database."""
+    rows = connection.execute(
+        "SELECT seq, at, kind, body FROM decisions WHERE ranker = %(ranker)s AND seq > %(after)s"
+        f" AND seq <= %(until)s {'AND kind = %(kind)s' if kind else ''} ORDER BY seq",
+        {"ranker": ranker, "after": after, "until": until, "kind": kind},
+        binary=True,
+    )
+    return [
+        Decision(seq=seq, at=at, ranker=ranker, kind=kind, body=json.loads(body))
+        for seq, at, kind, body in rows
+    ]
+
+
+class PostgresTransaction:
+    """Transaction on the one connection that writes; jobs share it, each within a savepoint.
+
+    Every statement is a way to the database and back. So events wait until all jobs are done, or until one
+    has to see them, and a job that writes nothing else needs no savepoint.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        begun = connection.execute(BEGIN)
+        begun.nextset()
+        ((*head, past),) = begun
+        self.head, self._past = head_from(*head), past  # past: the first number that has no partition yet
+        self._began = self.head, self._past
+        self._events: list[tuple[Any, ...]] = []  # that wait to be written, in the order of `EVENT_COLUMNS`
+        self._known: set[str] = set()  # ids among them that found their list
+        self._forget()
+        self._mine = 0  # how many of them were there before the job at hand
+        self._saved = False  # there is a savepoint for the job at hand
+        self.freed = 0  # bytes of partitions that were dropped
+
+    def attempt(self, job: Job[Any]) -> Outcome:
+        """Run a job; if it fails, undo what it did and nothing else."""
+        before = self.head, self._past, self.freed
+        self._mine, self._saved = len(self._events), False
+        self._forget()
+        outcome: Outcome
+        try:
+            outcome = job(self), None
+            self._refuse_hidden_error()
+        except psycopg.OperationalError:  # the database is in trouble, not the job: the whole group fails
+            raise
+        except Exception as error:
+            self._undo()
+            self.head, self._past, self.freed = before
+            outcome = None, error
+        if self._saved:
+            self._connection.execute("RELEASE job")
+        return outcome
+
+    def finish(self) -> None:
+        """Write what waits, and where the log ends now: all that is left to do before the commit."""
+        self._write_events(len(self._events))
+        if (self.head, self._past) != self._began:
+            anchor = (self.head.anchor.at, self.head.anchor.clock) if self.head.anchor else (None, None)
+            self._connection.execute(
+                "UPDATE head SET seq = %s, at = %s, anchor_at = %s, anchor_clock = %s, past = %s",
+                (self.head.seq, self.head.at, *anchor, self._past),
+            )
+
+    def time(self, now: float) -> float:
+        """The log's time for this reading of the clock."""
+        self.head = self.head.observe(now)
+        return self.head.time(now)
+
+    def append(self, record: Impression | Event | Decision) -> int:
+        """Add an entry and return its number."""
+        seq = record.seq or self.head.seq + 1
+        if seq <= self.head.seq:
+            raise StoreError(f"entry {seq} comes after entry {self.head.seq}: the log only grows")
+        if isinstance(record, Impression):
+            if self._used([record.query_id]):
+                raise StoreError(
+                    f"a list was shown under the id {record.query_id!r} before: ids must be unique"
+                )
+            self._insert_lists([record], seq)
+            return seq
+        at = max(record.at, self.head.at)
+        if isinstance(record, Event):
+            row = event_row(record, seq, at)
+            _check(row)
+            self._make_room(seq, at)
+            self._events.append(row)
+            if record.verdict in JOINED:
+                self._known.add(record.event_id)
+        else:
+            self._save()
+            self._connection.execute(
+                "INSERT INTO decisions (seq, at, ranker, kind, body) VALUES (%s, %s, %s, %s, %s)",
+                (seq, at, record.ranker, record.kind, json.dumps(record.body)),
+            )
+            exposure.add(self._connection, (record,))
+        self.head = self.head.after(seq, at)
+        return seq
+
+    def append_all(self, lists: Sequence[Impression]) -> int:
+        """Add many lists, and return how many of them were refused."""
+        parts = (lists[start : start + TOGETHER] for start in range(0, len(lists), TOGETHER))
+        return sum(map(self._append_part, parts))
+
+    def keep(self, snapshot: Snapshot) -> None:
+        """Keep a snapshot, in place of an earlier one of the same entry, and thin those there are."""
+        ranker = snapshot.ranker
+        self._save()
+        snapshots.keep(self._connection, snapshot)
+        kept = [seq for seq, _ in self.snapshots(ranker)]
+        protected = protected_by(read_decisions(self._connection, ranker, kind="retain"), kept)
+        snapshots.drop(self._connection, ranker, superfluous(kept, protected=protected))
+
+    def snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
+        """Number and time of every snapshot, in order."""
+        return snapshots.kept(self._connection, ranker)
+
+    def look_up(self, *, event_ids: Collection[str], query_ids: Collection[str]) -> None:
+        """Fetch in one go what `knows` and `shown` will be asked."""
+        rows = self._connection.execute(LOOK_UP, (list(event_ids), list(query_ids)), binary=True)
+        self._looked_up_events |= dict.fromkeys(event_ids, False)
+        self._looked_up_lists |= dict.fromkeys(query_ids)
+        for name, seq, at, ranker, shown in rows:
+            if seq is None:
+                self._looked_up_events[name] = True
+            else:
+                found = Shown(seq=seq, at=at, ranker=ranker, query_id=name, shown=tuple(texts_from(shown)))
+                self._looked_up_lists[name] = found
+
+    def shown(self, query_id: str) -> Shown | None:
+        """The list that was shown under this id."""
+        if query_id not in self._looked_up_lists:
+            self.look_up(event_ids=(), query_ids=(query_id,))
+        return self._looked_up_lists[query_id]
+
+    def knows(self, event_id: str) -> bool:
+        """Whether an event of this id has found its list before."""
+        if event_id in self._known:
+            return True
+        if event_id not in self._looked_up_events:
+            self.look_up(event_ids=(event_id,), query_ids=())
+        return self._looked_up_events[event_id]
+
+    def rankers(self) -> Sequence[str]:
+        """The names of the rankers about which anything was decided."""
+        return read_rankers(self._connection)
+
+    def decisions(self, ranker: str, *, after: int = 0) -> Sequence[Decision]:
+        """What was decided after an entry, in order, with what this transaction has written so far."""
+        return read_decisions(self._connection, ranker, after=after)
+
+    def exposures(self, ranker: str) -> Sequence[ExposureSum]:
+        """The exposure accounts of a ranker, with what this transaction has written so far."""
+        return exposure.read_exposures(self._connection, ranker)
+
+    def discard(self, ranker: str, *, until: int, shown_before: float, keep: Collection[str] = ()) -> int:
+        """Delete what a model that begins at entry `until` does not need.
+
+        A partition of which nothing is left is dropped; from the others, rows are deleted.
+        """
+        self._save()
+        self._write_events(len(self._events))
+        values = {"ranker": ranker, "until": until, "before": shown_before, "keep": list(keep)}
+        exposure.subtract(self._connection, f"FROM impressions WHERE {OLD_LIST}", values)
+        dropped = sum(self._drop_if_old(first, values) for first in self._whole_partitions(until))
+        old_lists = f"SELECT seq FROM impressions WHERE {OLD_LIST}"
+        run = self._connection.execute
+        run(f"DELETE FROM payloads WHERE seq <= %(until)s AND seq IN ({old_lists})", values)
+        lists = run(f"DELETE FROM impressions WHERE {OLD_LIST}", values).rowcount
+        events = run(f"DELETE FROM events WHERE {OLD_EVENT}", values).rowcount
+        self._forget()
+        old = [seq for seq, _ in self.snapshots(ranker) if seq < until]
+        snapshots.drop(self._connection, ranker, old)
+        return dropped + lists + events
+
+    def _whole_partitions(self, until: int) -> list[int]:
+        """The partitions of which every number is given away and up to `until`."""
+        rows = self._connection.execute(
+            "SELECT first FROM partitions WHERE past - 1 <= %s ORDER BY first", (min(until, self.head.seq),)
+        )
+        return [first for (first,) in rows]
+
+    def _drop_if_old(self, first: int, values: Mapping[str, object]) -> int:
+        """Drop a partition if nothing in it has to stay; how many entries that were."""
+        ((lists, events, left),) = self._connection.execute(
+            f"""SELECT (SELECT count(*) FROM impressions_{first}), (SELECT count(*) FROM events_{first}),
+                EXISTS (SELECT 1 FROM impressions_{first} impressions WHERE NOT ({OLD_LIST}))
+                OR EXISTS (SELECT 1 FROM events_{first} WHERE NOT {OLD_EVENT})""",
+            values,
+            binary=True,
+        )
+        if left:
+            return 0
+        self.freed += drop_partition(self._connection, first)
+        return int(lists + events)
+
+    def _append_part(self, lists: Sequence[Impression]) -> int:
+        used = self._used([each.query_id for each in lists])
+        fresh = list({each.query_id: each for each in reversed(lists) if each.query_id not in used}.values())
+        fresh.reverse()  # of two under one id, the first
+        self._save()
+        run = self._connection.execute
+        run("SAVEPOINT lists")
+        before = self.head, self._past
+        try:
+            self._insert_lists(fresh, self.head.seq + 1)
+            refused = 0
+        except psycopg.OperationalError:  # the database is in trouble, not the lists
+            raise
+        except Exception:  # none of them is in: find out which is to blame
+            run("ROLLBACK TO lists")
+            self.head, self._past = before
+            refused = 1 if len(fresh) == 1 else sum(self._append_part([each]) for each in fresh)
+        run("RELEASE lists")
+        return len(lists) - len(fresh) + refused
+
+    def _used(self, query_ids: Sequence[str]) -> set[str]:
+        """Those of the ids under which a list was shown."""
+        rows = self._connection.execute(
+            "SELECT query_id FROM impressions WHERE query_id = ANY(%s)", (list(query_ids),)
+        )
+        return {query_id for (query_id,) in rows}
+
+    def _insert_lists(self, lists: Sequence[Impression], seq: int) -> None:
+        """Add lists with the numbers from `seq` on, under ids that nobody used."""
+        rows, payloads, head = [], [], self.head
+        for number, each in enumerate(lists, start=seq):
+            head = head.observe(each.at)  # it was shown at a reading of the clock
+            head = head.after(number, head.time(each.at))
+            rows.append(list_row(each, number, head.at))
+            payloads.append(payload_row(each, number))
+        self._save()
+        self._make_room(head.seq, head.at)
+        with self._connection.cursor() as cursor:
+            cursor.executemany(INSERT_LIST, rows)
+            cursor.executemany(INSERT_PAYLOAD, payloads)
+        exposure.add(self._connection, lists)
+        self.head = head
+        self._forget()
+
+    def _make_room(self, seq: int, at: float) -> None:
+        """See to it that there is a partition for a number."""
+        if seq >= self._past:
+            self._save()
+            last = self._connection.execute(
+                "SELECT first, since FROM partitions ORDER BY first DESC LIMIT 1"
+            ).fetchone()
+            first, since = last or (self._past, at)
+            size = next_size(self._past - first, at - since)
+            past = max(seq, self._past) + size
+            add_partition(self._connection, first=self._past, past=past, since=at)
+            self._past = past
+
+    def _forget(self) -> None:
+        """What was looked up may have changed."""
+        self._looked_up_events: dict[str, bool] = {}
+        self._looked_up_lists: dict[str, Shown | None] = {}
+
+    def _save(self) -> None:
+        """Make sure that what the job at hand is about to write can be undone, and that alone."""
+        if not self._saved:
+            self._write_events(self._mine)
+            self._mine, self._saved = 0, True
+            self._connection.execute("SAVEPOINT job")
+
+    def _undo(self) -> None:
+        if self._saved:
+            self._connection.execute("ROLLBACK TO job")
+        del self._events[self._mine :]
+        self._known = {row[EVENT_ID] for row in self._events if row[VERDICT] in JOINED}
+
+    def _refuse_hidden_error(self) -> None:
+        if self._connection.info.transaction_status is TransactionStatus.INERROR:
+            raise StoreError("a job hid an error of the database, which does nothing after one")
+
+    def _write_events(self, count: int) -> None:
+        """Write the first of the events that wait."""
+        if count:
+            self._forget()
+            with self._connection.cursor() as cursor:
+                cursor.executemany(INSERT_EVENT, self._events[:count])
+            del self._events[:count]
+            if not self._events:
+                self._known = set()
+
+
+def _check(row: Sequence[Any]) -> None:
+    """Refuse an event that the database would refuse later, when it has company."""
+    for name, value in zip(EVENT_COLUMNS, row, strict=True):
+        if isinstance(value, str):
+            if "\0" in value:
+                raise StoreError(f"{name} holds a null character, which PostgreSQL cannot keep")
+            value.encode()
+        elif isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise StoreError(f"{name} must be a whole number of 64 bits, found {value}")

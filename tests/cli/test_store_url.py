@@ -1,0 +1,121 @@
+"""A service whose log is in PostgreSQL, and the way there and back, as a person goes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+
+from rankloop.cli.log import export_, import_
+from rankloop.cli.relearn import relearn
+from rankloop.cli.retain import retain
+from rankloop.cli.serve import serve
+from rankloop.service import RankingService
+from rankloop.service.data_dir import DataDirectory
+from rankloop.store import StoreError
+from rankloop.store.postgres.connections import connect
+from rankloop.types import DataError, SettingError
+from tests.postgres import PASSWORD, Cluster
+from tests.service.http.serving import Process
+from tests.service.life import SHORT, Clock, live, make, same, state
+
+LIST = {"candidates": [{"object_id": name, "features": {"bm25": float(n)}} for n, name in enumerate("abc")]}
+
+
+def click(client: httpx.Client) -> str:
+    query = client.post("/v1/rank", json=LIST).json()["query_id"]
+    event = {"action_name": "click", "query_id": query, "event_attributes": {"object": {"object_id": "b"}}}
+    receipts = client.post("/v1/events", json={"events": [event]}).json()["receipts"]
+    assert receipts[0]["verdict"] == "accepted", receipts
+    return str(query)
+
+
+def test_a_service_on_a_database_is_alone_survives_being_killed_and_keeps_the_password(
+    postgres: Cluster, tmp_path: Path
+) -> None:
+    url = postgres.url()
+    process = Process(tmp_path / "data", "--store", url).start()
+    with process.client("rank") as client:
+        clicked = [click(client) for _ in range(3)]
+    with pytest.raises(StoreError, match="is in use by another rankloop process"):
+        export_(tmp_path / "log.jsonl", store=url)
+    with pytest.raises(StoreError, match="is in use by another rankloop process") as refused:
+        serve(port=0, data_dir=tmp_path, store=url)
+    process.kill()
+    with process:  # started again
+        with process.client("admin") as client:
+            for query in clicked:
+                found = client.get(f"/v1/audit/{query}").json()
+                assert len(found["events"]) == 1, found
+        postgres.stop("immediate")
+        with process.client("rank") as client:
+            assert client.post("/v1/rank", json=LIST).status_code == 200  # with what it knows
+            lost = client.post("/v1/events", json={"events": [{"action_name": "click", "query_id": "q"}]})
+            assert lost.status_code == 503
+            postgres.start()
+            click(client)
+        with process.client("admin") as client:
+            assert not client.get("/v1/health").json()["ok"]  # a list could not be written down
+    for said in (str(refused.value), process.printed, process.log.read_text(), lost.text):
+        assert PASSWORD not in said
+    assert f"its log in postgresql://anna@127.0.0.1:{postgres.port}/postgres" in process.printed
+    assert not (tmp_path / "data" / "log.db").exists()
+
+
+def test_a_log_moves_from_a_file_to_a_database_and_back_without_loss(
+    postgres: Cluster, tmp_path: Path
+) -> None:
+    """The same exports, lists, weights and replays at every station."""
+    clock = Clock()
+    folder = tmp_path / "first"
+    with DataDirectory(folder).open() as store:
+        service = make(store, clock)
+        service.create("shop", SHORT)
+        lists = live(service, clock, rounds=60)
+        service.set_mode("shop", "frozen")
+        service.close()
+    url, back = postgres.url(), tmp_path / "back"
+    export_(tmp_path / "0.jsonl", folder)
+    import_(tmp_path / "0.jsonl", store=url)
+    export_(tmp_path / "1.jsonl", store=url)
+    export_(tmp_path / "tables", store=url)
+    import_(tmp_path / "tables", back)
+    export_(tmp_path / "2.jsonl", back)
+    first, *others = [(tmp_path / f"{number}.jsonl").read_bytes() for number in range(3)]
+    assert others == [first, first]
+    seen = []
+    for place in (DataDirectory(folder), DataDirectory(tmp_path, url), DataDirectory(back)):
+        with place.open(create=False) as store, RankingService(store, clock=clock) as service:
+            assert all(service.replay(each.query_id).identical for each in lists)
+            assert service.mode("shop") == "frozen"
+            seen.append((state(service), [each.shown for each in service.lists("shop", last=60)]))
+    for weights, shown in seen[1:]:
+        assert same(weights, seen[0][0])
+        assert shown == seen[0][1]
+    with pytest.raises(DataError, match="holds a log already: an import needs a new database"):
+        import_(tmp_path / "0.jsonl", store=url)
+
+
+def test_a_database_without_a_log_is_left_as_it_is(postgres: Cluster, tmp_path: Path) -> None:
+    url = postgres.url()
+    ask: list[Callable[[], None]] = [
+        lambda: export_(tmp_path / "log.jsonl", store=url),
+        lambda: retain(1.0, store=url),
+        lambda: relearn(store=url),
+    ]
+    for each in ask:
+        with pytest.raises(StoreError, match="it holds no log"):
+            each()
+    with connect(url) as connection:
+        here = "relnamespace = current_schema()::regnamespace"
+        assert connection.execute(f"SELECT count(*) FROM pg_class WHERE {here}").fetchone() == (0,)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_address_of_another_kind_is_not_repeated(tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match="postgresql://user@host") as told:
+        DataDirectory(tmp_path, f"mysql://anna:{PASSWORD}@db/shop")
+    assert PASSWORD not in str(told.value)
+    assert PASSWORD not in repr(DataDirectory(tmp_path, f"postgresql://anna:{PASSWORD}@db/shop"))

@@ -1,0 +1,91 @@
+"""The trial on the overview page: it says what the API says, and everyone can see and read it."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rankloop.dashboard import Pages
+from rankloop.service import Candidate, RankerSettings, RankingService, TrialSettings, UserEvent
+from rankloop.store import MemoryStore
+from tests.dashboard.browsing import AXE, CHROMIUM, DESKTOP, NO_AXE, NO_CHROMIUM, PHONE, browser
+from tests.dashboard.looking import watched
+from tests.service.http.serving import Live
+
+TRIALS = {
+    "holdout": TrialSettings(wait=5, session=5),
+    "interleave": TrialSettings(kind="interleave", wait=5, session=5),
+    "worse": TrialSettings(kind="interleave", wait=5, session=5),
+    "fresh": TrialSettings(),
+}
+
+
+def tried_service() -> RankingService:
+    """A ranker that is better than the caller's order by either kind, one that is worse, and one unseen."""
+    now = [5000.0]
+    service = RankingService(MemoryStore(), clock=lambda: now[0])
+    for ranker, settings in TRIALS.items():
+        rng = np.random.default_rng(3)
+        service.create(ranker, RankerSettings(window=5))
+        for number in range(160 if ranker != "fresh" else 20):
+            if number == 20:
+                service.set_mode(ranker, "frozen" if ranker == "worse" else "explore")
+                service.start_trial(ranker, settings)
+            likes = rng.permutation(6)
+            candidates = [Candidate(f"d{row}", {"liked": float(likes[row])}) for row in range(6)]
+            shown = service.rank(candidates, ranker=ranker, k=3, session_id=f"s{number}")
+            # those of the one that gets worse come to like the caller's order
+            wanted = likes if ranker != "worse" or number < 20 else np.arange(6)[::-1]
+            best = max(shown.object_ids, key=lambda name: wanted[int(name[1:])])
+            if rng.random() < wanted[int(best[1:])] / 5:
+                service.record([UserEvent(shown.query_id, best)])
+            now[0] += 2
+    service.start_trial("fresh", TRIALS["fresh"])
+    now[0] += 100
+    return service
+
+
+@pytest.fixture(scope="module")
+def live() -> Iterator[Live]:
+    with watched(tried_service(), Pages(public=True)) as found:
+        yield found
+
+
+@pytest.mark.parametrize("ranker", TRIALS)
+def test_the_page_says_what_the_api_says(live: Live, ranker: str) -> None:
+    (api,) = live["admin"].get(f"/v1/rankers/{ranker}/trials").json()
+    page = html.unescape(live["nobody"].get("/overview", params={"ranker": ranker}).text)
+    first, rest = api["sentence"].split("\n", 1)
+    assert f'<b id="verdict" data-verdict="{api["verdict"]}">{first}</b> {rest.replace(chr(10), " ")}' in page
+    assert ('class="interval' in page) == ('data-spec="spec-trial"' in page) == (ranker != "fresh")
+    if ranker != "fresh":
+        assert f"from {api['outcomes'][0]['lower']:,.3f} to {api['outcomes'][0]['upper']:,.3f}" in page
+
+
+def test_a_ranker_without_a_trial_shows_none() -> None:
+    service = RankingService(MemoryStore())
+    service.create("shop")
+    with watched(service, Pages(public=True)) as live:
+        assert 'id="trial"' not in live["nobody"].get("/overview").text
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM)
+@pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop, light", "phone, dark"])
+def test_it_can_be_seen_and_read(live: Live, screen: dict[str, Any]) -> None:
+    with browser(live.url, **screen) as seen:
+        wrong: dict[str, list[str]] = {}
+        for ranker in TRIALS:
+            page = seen.go(f"/overview?ranker={ranker}")
+            seen.drawn(page.locator(".chart").count())
+            assert page.locator("#trial").is_visible()
+            assert seen.fits()
+            if AXE.exists() and (found := seen.complaints()):
+                wrong[ranker] = found
+        assert wrong == {}
+        assert seen.trouble == []
+    if not AXE.exists():
+        pytest.skip(NO_AXE)

@@ -1,0 +1,379 @@
+"""What the PostgreSQL store promises beyond the contract: durability, a prefix, partitions, one service."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import psycopg
+import pytest
+
+from rankloop.store import (
+    CommitUnknown,
+    GradeScale,
+    Job,
+    MemoryStore,
+    SnapshotDamaged,
+    Store,
+    StoreError,
+    Transaction,
+    Verdict,
+    write,
+)
+from rankloop.store.checks import check_store
+from rankloop.store.checks.samples import DECISION, EVENT, EXPOSURE, event, impression, keep, put, same
+from rankloop.store.postgres import PostgresStore, schema
+from rankloop.store.postgres.connections import connect
+from rankloop.store.postgres.transaction import PostgresTransaction
+from tests.postgres import PASSWORD, Cluster
+
+
+@pytest.fixture
+def store(postgres: Cluster) -> Iterator[PostgresStore]:
+    with PostgresStore(postgres.url()) as opened:
+        yield opened
+
+
+@contextmanager
+def at_commit(store: Store, do: Callable[[], object]) -> Iterator[None]:
+    """Something happens just before every COMMIT."""
+    assert isinstance(store, PostgresStore)
+    real = store._writer
+
+    class Watched:
+        def execute(self, statement: str, *values: Any, **options: Any) -> Any:
+            if statement == "COMMIT":
+                do()
+            return real.execute(statement, *values, **options)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(real, name)
+
+    store._writer = Watched()  # type: ignore[assignment]
+    yield
+    store._writer = real
+
+
+def no_commit(store: Store) -> AbstractContextManager[None]:
+    """Every COMMIT fails, as on a disk that is full."""
+
+    def fail() -> None:
+        raise psycopg.errors.DiskFull("no space left on device")
+
+    return at_commit(store, fail)
+
+
+def cut_off(store: PostgresStore) -> None:
+    """End the store's connections from outside, as a network or an administrator does."""
+    with connect(store._url) as other:
+        for pid in (each.info.backend_pid for each in (store._writer, *store._idle)):
+            other.execute("SELECT pg_terminate_backend(%s, 5000)", (pid,))
+
+
+def test_a_store_in_postgres_keeps_the_contract(postgres: Cluster) -> None:
+    def reopen(store: Store) -> Store:
+        store.close()
+        assert isinstance(store, PostgresStore)
+        return PostgresStore(store._url)
+
+    check_store(lambda: PostgresStore(postgres.url()), reopen=reopen, failing=no_commit)
+
+
+def test_what_is_acknowledged_is_synchronous(postgres: Cluster) -> None:
+    """Also where the server, or the address, says otherwise."""
+    careless = postgres.url().replace("options=", "options=-csynchronous_commit%3Doff%20")
+    with PostgresStore(careless) as store:
+        assert store._writer.execute("SHOW synchronous_commit").fetchone() == ("on",)
+        assert store._rows("SHOW synchronous_commit") == [("off",)]  # of those who only read
+
+
+def test_what_waits_is_written_in_one_transaction(store: PostgresStore) -> None:
+    started, go = threading.Event(), threading.Event()
+
+    def slow(transaction: Transaction) -> None:
+        transaction.append(DECISION)
+        started.set()
+        go.wait(10)
+
+    futures = [store.submit(slow)]
+    started.wait(10)  # the writer is busy with a group of one
+    assert not store.decisions("shop")  # whoever reads neither waits nor sees it
+    futures += [
+        store.submit(lambda transaction, n=n: transaction.append(event(event_id=f"e{n}")))  # type: ignore[misc]
+        for n in range(100)
+    ]
+    go.set()
+    for future in futures:
+        future.result()
+    assert (store.committer.groups, store.committer.jobs) == (2, 101)
+
+
+def test_of_two_writers_what_is_visible_is_always_a_prefix(postgres: Cluster) -> None:
+    url = postgres.url()
+    with PostgresStore(url) as one, PostgresStore(url) as other, ThreadPoolExecutor(4) as pool:
+
+        def work(store: PostgresStore, name: str) -> list[int]:
+            return put(store, *(event(event_id=f"{name}{number}") for number in range(50)))
+
+        written = [pool.submit(work, each, f"{n}-") for n, each in enumerate((one, other, one, other))]
+        while not all(each.done() for each in written):
+            seen = [each.seq for each in other.events(None)]
+            assert seen == list(range(1, len(seen) + 1))
+        numbers = sorted(seq for each in written for seq in each.result())
+        assert numbers == list(range(1, 201)) == [each.seq for each in one.events("shop")]
+
+
+def some_job(rng: np.random.Generator, step: int, now: float, before: MemoryStore) -> Job[int]:
+    """Lists of which some ids were used, events, decisions, and now and then a discarding of old entries."""
+    ranker = ("shop", "news")[int(rng.random() < 0.1)]
+    if step % 8 < 3:
+        own = {"ranker": ranker, "user_query": str(step % 5), "exposure": EXPOSURE if step % 3 else None}
+        lists = [impression(query_id=f"q{step // 2}-{n}", at=now, **own) for n in range(3)]
+        return lambda transaction: transaction.append_all(lists)
+    if step > 40 and step % 24 == 23:
+        until, kept = int(before.head.seq * rng.random()), [f"q{step // 2 - 20}-1"]
+        return lambda transaction: transaction.discard("shop", until=until, shown_before=now - 4, keep=kept)
+    if step % 24 == 7:
+        return lambda transaction: transaction.append(replace(DECISION, at=now))
+    verdicts: tuple[Verdict, ...] = ("accepted", "late", "ignored")
+    done = event(
+        event_id=f"e{step}",
+        at=now,
+        ranker="" if step % 30 == 5 else ranker,
+        verdict=verdicts[rng.integers(3)],
+        action=("click", "star")[rng.integers(2)],
+        list_seq=int(rng.choice([each.seq for each in before.impressions(ranker)] or [0])),
+        position=int(2 ** rng.integers(3)),
+    )
+    return lambda transaction: transaction.append(done)
+
+
+def everything(store: Store) -> dict[str, Any]:
+    """All that can be asked of a store."""
+    span: Any = {"since": 0.0, "until": 1e6}
+    return {
+        "events": list(store.events(None)),
+        "decisions": [replace(each, body=dict(each.body)) for each in store.decisions("shop")],
+        "entries": list(store.entries("shop")),
+        "logged": [each.seq for each in store.logged("shop")],
+        "exposures": [list(store.exposures(ranker)) for ranker in ("shop", "news")],
+        "traffic": list(store.traffic("shop", step=40.0, **span)),
+        "parts": list(store.in_parts("shop", parts=4, **span)),
+        "recent": store.recent("news", lists=9, after=20, before=200.0),
+        "tally": store.tally(None, **span),
+        "grades": store.grades(
+            "shop", scale=GradeScale(weights={"star": 1.0, "click": 2.0}, highest=4.0), **span
+        ),
+        "exposure": list(store.exposure("shop", step=50.0, **span)),
+        "by query": list(store.exposure_by_query("shop", most=3, **span)),
+        "account": list(store.exposure_in_parts("shop", account=1, parts=3, **span)),
+        "snapshots": [tuple(each) for each in store.snapshots("shop")],
+        "time": (store.time(5.0), store.lag(5.0)),
+    }
+
+
+def test_partitions_come_and_go_and_nobody_can_tell(
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A random life on partitions of a few entries is that of a store in memory, whatever is discarded."""
+    monkeypatch.setattr(schema, "FEWEST", 15)
+    monkeypatch.setattr(schema, "MOST", 40)
+    plain, rng, now = MemoryStore(), np.random.default_rng(0), 10.0
+    for step in range(240):
+        now += float(rng.integers(3))
+        job = some_job(rng, step, now, plain)
+        assert write(store, job) == write(plain, job)
+    assert everything(store) == everything(plain)
+    for ranker in ("shop", "news"):
+        pairs = zip(store.impressions(ranker), plain.impressions(ranker), strict=True)
+        assert all(one.seq == other.seq and same(one, other) for one, other in pairs)
+    ranges = store._rows("SELECT first, past FROM partitions ORDER BY first")
+    assert ranges[0][0] > 1, "no partition was dropped"
+    assert len(ranges) > 3
+    tables = store._rows(
+        "SELECT count(*) FROM pg_inherits JOIN pg_class ON oid = inhrelid WHERE relkind = 'r'"
+        " AND relnamespace = current_schema()::regnamespace"
+    )
+    assert tables == [(3 * len(ranges),)]
+    assert store._freed > 0
+    assert store.compact() > 0 == store._freed
+
+
+def test_a_partition_whose_job_failed_is_made_again(store: PostgresStore) -> None:
+    def fails(transaction: Transaction) -> None:
+        transaction.append(EVENT)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        write(store, fails)
+    assert store._rows("SELECT count(*) FROM partitions") == [(0,)]
+    assert put(store, EVENT, event(seq=10**9, event_id="e2"), event(event_id="e3")) == [1, 10**9, 10**9 + 1]
+    assert store._rows("SELECT count(*) FROM partitions") == [(2,)]
+
+
+def test_a_lost_connection_is_told_and_made_again(store: PostgresStore) -> None:
+    put(store, EVENT)
+    assert len(list(store.events("shop"))) == 1
+    cut_off(store)
+    assert len(list(store.events("shop"))) == 1  # asked again, on a new connection
+    with pytest.raises(StoreError, match="nothing could be written"):
+        put(store, DECISION)
+    assert put(store, DECISION) == [2]
+
+    def cut_in_the_middle(transaction: Transaction) -> None:
+        transaction.append(DECISION)
+        cut_off(store)
+
+    with pytest.raises(StoreError, match="nothing could be written") as told:
+        write(store, cut_in_the_middle)
+    assert not isinstance(told.value, CommitUnknown)
+    assert put(store, DECISION) == [3]
+
+
+def test_a_commit_that_was_cut_off_is_called_neither_written_nor_lost(store: PostgresStore) -> None:
+    with at_commit(store, lambda: cut_off(store)), pytest.raises(CommitUnknown, match="not known"):
+        put(store, DECISION)
+    assert put(store, DECISION) == [1]
+
+
+def test_events_that_cannot_be_written_harm_no_other(store: PostgresStore) -> None:
+    """They are written together with others', and found out before."""
+    started, go = threading.Event(), threading.Event()
+
+    def slow(transaction: Transaction) -> None:
+        started.set()
+        go.wait(10)
+
+    def twice(transaction: Transaction) -> object:
+        transaction.append(event(event_id="twice"))
+        known = transaction.knows("twice")
+        transaction.append(DECISION)  # what came before is written, what is of this job can be undone
+        transaction.append(event(event_id="never"))
+        raise ZeroDivisionError(known)
+
+    busy = store.submit(slow)
+    started.wait(10)
+    records = [event(event_id="one"), event(position=2**63), event(detail="\0"), event(object_id="\ud800")]
+    done = [store.submit(lambda transaction, each=each: transaction.append(each)) for each in records]  # type: ignore[misc]
+    failed = store.submit(twice)
+    last = store.submit(
+        lambda transaction: (transaction.knows("twice"), transaction.append(event(event_id="two")))
+    )
+    go.set()
+    assert busy.result() is None
+    assert (done[0].result(), last.result()) == (1, (False, 2))
+    for each in done[1:]:
+        assert isinstance(each.exception(), StoreError | UnicodeError)
+    assert failed.exception().args == (True,)  # type: ignore[union-attr]
+    assert [each.event_id for each in store.events(None)] == ["one", "two"]
+    assert not store.decisions("shop")
+
+
+def test_an_error_that_a_job_hides_undoes_that_job_alone(store: PostgresStore) -> None:
+    def hides(transaction: Transaction) -> int:
+        assert isinstance(transaction, PostgresTransaction)
+        seq = transaction.append(DECISION)
+        with suppress(psycopg.DataError):
+            transaction._connection.execute("SELECT 1 / 0")
+        return seq
+
+    before, hidden, after = (
+        store.submit(lambda transaction: transaction.append(DECISION)),
+        store.submit(hides),
+        store.submit(lambda transaction: transaction.append(DECISION)),
+    )
+    with pytest.raises(StoreError, match="hid an error"):
+        hidden.result()
+    assert (before.result(), after.result()) == (1, 2)
+    assert [each.seq for each in store.decisions("shop")] == [1, 2]
+
+
+def test_an_exclusive_store_is_had_by_one_at_a_time(postgres: Cluster) -> None:
+    url = postgres.url()
+    with PostgresStore(url, exclusive=True) as first:
+        put(first, DECISION)
+        with pytest.raises(StoreError, match="in use by another rankloop process"):
+            PostgresStore(url, exclusive=True)
+        with PostgresStore(postgres.url(), exclusive=True):  # another schema is another store
+            pass
+        cut_off(first)
+        with PostgresStore(url, exclusive=True) as second:  # it was quicker to come back
+            for _ in range(2):
+                with pytest.raises(StoreError, match=r"cannot be|closed|in use|terminat"):
+                    put(first, DECISION)
+            assert put(second, DECISION) == [2]
+        assert put(first, DECISION) == [3]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"postgresql://anna:{PASSWORD}@127.0.0.1:1/shop",  # nobody listens
+        f"postgresql://anna:{PASSWORD}@127.0.0.1:port/shop",
+        f"postgresql://anna:/{PASSWORD}@127.0.0.1/shop",  # not encoded
+        f"postgresql://anna:@{PASSWORD}@127.0.0.1/shop",
+        f"postgresql://anna:{PASSWORD}@127.0.0.1/shop?nonsense={PASSWORD}",
+        f"postgresql:/anna:{PASSWORD}@127.0.0.1/shop",
+    ],
+)
+def test_an_address_that_is_wrong_is_told_without_its_password(url: str) -> None:
+    with pytest.raises(StoreError, match=r"cannot be reached|cannot be read") as told:
+        PostgresStore(url)
+    error: BaseException | None = told.value
+    while error is not None:
+        assert PASSWORD not in str(error)
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+
+
+def test_the_password_of_a_store_is_not_shown(store: PostgresStore) -> None:
+    assert PASSWORD in store._url
+    assert PASSWORD not in repr(store)
+    assert not any(PASSWORD in thread.name for thread in threading.enumerate())
+
+
+def test_a_database_from_the_future_is_left_alone(store: PostgresStore) -> None:
+    store._writer.execute("UPDATE schema_version SET version = 99")
+    with pytest.raises(StoreError, match=r"version 99.*newer rankloop"):
+        PostgresStore(store._url)
+
+
+def test_a_database_that_holds_something_else_is_refused_and_left_as_it_was(postgres: Cluster) -> None:
+    url = postgres.url()
+    with connect(url) as connection:
+        connection.execute("CREATE TABLE events (mine text)")
+        with pytest.raises(
+            StoreError, match=r'cannot be opened as a store: relation "events" already exists'
+        ):
+            PostgresStore(url)
+        rows = connection.execute(
+            "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace"
+        )
+        assert rows.fetchall() == [("events",)]
+
+
+def test_snapshots_share_blocks_and_damage_is_seen(store: PostgresStore) -> None:
+    memory = np.zeros((64, 40, 50))
+    for seq in range(1, 12):
+        memory[seq] = seq
+        arrays = {"weights": np.full(8, float(seq)), "memory": memory.copy()}
+        keep(store, seq=seq, at=float(seq), arrays=arrays)
+    kept = [seq for seq, _ in store.snapshots("shop")]
+    used = "SELECT count(*), count(DISTINCT block), (SELECT count(*) FROM blocks) FROM snapshot_blocks"
+    ((_, distinct, stored),) = store._rows(used)
+    assert distinct == stored == len(kept) + 2  # four slots each: one changes, one was full, one is empty
+    store._writer.execute("UPDATE blocks SET data = '\\x00' WHERE id = (SELECT max(id) FROM blocks)")
+    with pytest.raises(SnapshotDamaged, match="entry 11 is damaged: a block of 'memory' is not as written"):
+        store.snapshot("shop")
+    found = store.snapshot("shop", until=10)
+    assert found is not None
+    assert found.arrays["memory"][10].tolist() == np.full((40, 50), 10.0).tolist()
+    assert found.arrays["memory"].flags.writeable
+    store._writer.execute("ALTER TABLE blocks RENAME TO away")
+    with pytest.raises(StoreError, match="cannot be read") as told:
+        store.snapshot("shop")
+    assert not isinstance(told.value, SnapshotDamaged)
