@@ -83,8 +83,8 @@ def test_a_trial_by_client_and_command_line() -> None:
             client.stop_trial(found["trial"], "shop")
         begun = CliRunner().invoke(app, ["trial", "start", "shop", *reach])
         number = str(client.trials("shop")[0]["trial"])
-        ended = CliRunner().invoke(
+        told = CliRunner().invoke(
             app, ["trial", "stop", number, "--ranker", "shop", "--reason", "[/x]", *reach]
         )
-        assert ended.exit_code == 0, ended.output
-        assert "has ended: [/x]" in " ".join(ended.output.split())
+        assert told.exit_code == 0, told.output
+        assert "has ended: [/x]" in " ".join(told.output.split())
