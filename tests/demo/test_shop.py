@@ -137,6 +137,16 @@ def test_the_page_works_without_scripts(live: Live, shop: CampingShop) -> None:
     assert shop.service.model(RANKER).lists == 0
 
 
+def test_the_page_shows_what_is_popular_if_the_recommender_fails(
+    live: Live, shop: CampingShop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(type(fitted().model), "score_taste", lambda *_: 1 / 0)
+    page = live["nobody"].get("/shop")
+    assert len(listed(page)) == 8
+    assert "these are the most popular items, for nobody in particular" in page.text
+    assert "Why this item?" not in page.text
+
+
 def test_bad_forms_change_nothing_and_other_sites_send_none(live: Live, shop: CampingShop) -> None:
     visitor = live["nobody"]
     visitor.get("/shop")

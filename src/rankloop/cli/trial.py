@@ -6,6 +6,7 @@ import time
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from rankloop.cli.console import CONSOLE
@@ -58,7 +59,7 @@ def start(
         settings: dict[str, Any] = {"kind": kind, "share": share, "method": method, "ranker": against}
         settings |= {"policy": described, "outcome": outcome, "action": action, "highest": highest}
         found = client.start_trial(ranker, settings | {"session": session, "wait": wait})
-    CONSOLE.print(f"trial {found['trial']} of {ranker} has begun, against {found['against']}")
+    CONSOLE.print(f"trial {found['trial']} of {ranker} has begun, against {found['against']}", markup=False)
 
 
 @trial_app.command()
@@ -95,8 +96,9 @@ def tell(report: dict[str, Any]) -> None:
     """A trial: its verdict in words, and a row for each outcome."""
     began = time.strftime("%d %b %Y, %H:%M UTC", time.gmtime(report["began"]))
     state = "runs" if report["runs"] else f"has ended: {report['reason']}"
-    CONSOLE.print(f"[bold]trial {report['trial']}[/] of {report['ranker']} began {began} and {state}")
-    CONSOLE.print(report["sentence"], soft_wrap=True, highlight=False)
+    whose = escape(report["ranker"])
+    CONSOLE.print(f"[bold]trial {report['trial']}[/] of {whose} began {began} and {escape(state)}")
+    CONSOLE.print(report["sentence"], soft_wrap=True, highlight=False, markup=False)
     table = Table("outcome", "A", "B", "estimate", "at least", "at most", "sessions", box=None)
     for each in report["outcomes"]:
         numbers = [each[name] for name in ("a", "b", "estimate", "lower", "upper")]

@@ -81,3 +81,10 @@ def test_a_trial_by_client_and_command_line() -> None:
         assert live["rank"].get("/v1/rankers/shop/trials").status_code == 403
         with pytest.raises(ClientError, match="does not run"):
             client.stop_trial(found["trial"], "shop")
+        begun = CliRunner().invoke(app, ["trial", "start", "shop", *reach])
+        number = str(client.trials("shop")[0]["trial"])
+        told = CliRunner().invoke(
+            app, ["trial", "stop", number, "--ranker", "shop", "--reason", "[/x]", *reach]
+        )
+        assert told.exit_code == 0, told.output
+        assert "has ended: [/x]" in " ".join(told.output.split())

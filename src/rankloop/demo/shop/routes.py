@@ -23,6 +23,7 @@ from rankloop.demo.shop.shop import CampingShop, Shopper
 from rankloop.demo.visitor import COOKIE, Visitors
 from rankloop.service import Recommendation
 from rankloop.service.http.context import InjectedContext
+from rankloop.service.recommending.reasons import ItemReasons
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,7 @@ async def look(
         interview=interview,
         offers=offers(shop, shopper, found),
         query_id=found.query_id,
+        without_reasons=found.without_reasons,
         chosen=[shop.goods[name] for name in shopper.chosen],
         opened=good,
         stars=shop.stars(opened),
@@ -116,11 +118,12 @@ async def start_over(request: AnyRequest, context: InjectedContext, site: Inject
 
 
 def offers(shop: CampingShop, shopper: Shopper, found: Recommendation) -> Sequence[Offer]:
-    """The list as it is shown."""
-    went = shopper.moves(found)
+    """The list as it is shown; the most popular goods, if the recommender failed, have no reasons."""
+    went, titles = shopper.moves(found), {name: good.title for name, good in shop.goods.items()}
+    bare = [ItemReasons(name, titles[name], 0.0, (), ()) for name in found.object_ids]
     return [
         Offer(result.position, shop.goods[bar.object_id], shop.stars(bar.object_id), went[bar.object_id], bar)
-        for result, bar in zip(found.ranking, reason_bars(found.reasons), strict=True)
+        for result, bar in zip(found.ranking, reason_bars(found.reasons or bare), strict=True)
     ]
 
 
