@@ -118,7 +118,8 @@ def begin(service: RankingService, ranker: str, policy: str, window: float | Non
     from rankloop.service import RankerSettings  # noqa: PLC0415
     from rankloop.service.settings import trusting  # noqa: PLC0415
 
-    wanted = {"policy": trusting(names.policy(policy))} if policy else {}
+    named = names.policy(policy) if policy else None
+    wanted = {} if named is None else {"policy": named if "@" in policy else trusting(named)}
     rules = RankerSettings(**wanted, **({} if window is None else {"window": window}))  # type: ignore[arg-type]
     if ranker not in service.rankers():
         service.create(ranker, rules)
