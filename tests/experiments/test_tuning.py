@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -120,6 +121,8 @@ def test_the_command_goes_on_where_it_stopped_and_writes_what_it_chose(tmp_path:
     assert outcomes[0] == outcomes[1]
     assert len(files) == len(outcomes[0]["choices"]) / 2 == 3
     assert outcomes[0]["best"]["mean"] in result.output.replace("\n", "")
+    for rate in ("0.1", "0.01", "0.001"):  # every point is told from the others
+        assert len(re.findall(rf"^ learning_rate={rate} ", result.output, re.MULTILINE)) == 1
 
 
 @pytest.mark.parametrize(

@@ -115,12 +115,14 @@ def _table(choices: Sequence[Choice], measure: str) -> Table:
     """A row for each policy, the best first; a column for each user, and one for their mean."""
     users = list(dict.fromkeys(each.user for each in choices))
     first = choices[0]
-    title = f"{measure}, rung {first.rung + 1}: {first.rounds:,} rounds, validation queries"
-    table = Table("policy", *users, title=title, title_justify="left", title_style="bold", box=None)
+    name = first.policy.partition(":")[0]
+    title = f"{name}, {measure}, rung {first.rung + 1}: {first.rounds:,} rounds, validation queries"
+    table = Table("settings", *users, title=title, title_justify="left", title_style="bold", box=None)
+    table.columns[0].overflow = "fold"
     cells = {(each.policy, each.user): each for each in choices}
     listed = ranked(choices)
     for policy in (*listed, *(name for name, user in cells if user == EVERYONE and name not in listed)):
-        table.add_row(policy, *(_cell(cells[policy, user]) for user in users))
+        table.add_row(policy.removeprefix(f"{name}:"), *(_cell(cells[policy, user]) for user in users))
     return table
 
 

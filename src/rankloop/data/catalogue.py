@@ -20,6 +20,7 @@ from rankloop.types import DataError, QuerySet, SettingError, suggestion
 SYNTHETIC = "synthetic"
 UNIT = "@unit"  # after a name: documents of length 1
 VALI = "@vali"  # after a name: validation queries in the place of test queries
+MARKS = (UNIT, VALI)
 TRAIN_SHARE = 0.8  # of the queries of a single file; the rest, its last queries, are the test set
 
 
@@ -81,7 +82,7 @@ def expand(name: str, *, search: Sequence[str | Path] | None = None) -> tuple[st
     >>> expand("synthetic:linear"), expand("synthetic:linear:seed=0..1")
     (('synthetic:linear',), ('synthetic:linear:seed=0', 'synthetic:linear:seed=1'))
     """
-    for mark in (UNIT, VALI):
+    for mark in MARKS:
         if name.endswith(mark):
             return tuple(each + mark for each in expand(name.removesuffix(mark), search=search))
     kind, _, description = name.partition(":")

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from rankloop.data import Dataset
+from rankloop.data.catalogue import MARKS
 from rankloop.data.dataset import fingerprint
 from rankloop.metrics import NDCG, mean_over_queries
 from rankloop.types import FloatArray, QuerySet, SettingError, suggestion
@@ -17,16 +18,18 @@ KNOWN = NDCG(k=10)  # by which the best feature is chosen
 
 
 def split_base(name: str) -> tuple[str, BaseOrder]:
-    """The name of a dataset, and the base order that it asks for after an `@`.
+    """The name of a dataset, and the base order that it asks for after an `@`, the last if there are others.
 
     >>> split_base("mq2008:fold1@decent"), split_base("synthetic:linear")
     (('mq2008:fold1', 'decent'), ('synthetic:linear', ''))
+    >>> split_base("mq2008:fold1@vali"), split_base("mq2008:fold1@vali@decent")
+    (('mq2008:fold1@vali', ''), ('mq2008:fold1@vali', 'decent'))
     """
     plain, mark, base = name.rpartition("@")
-    if not mark:
+    if not mark or f"{mark}{base}" in MARKS:
         return name, ""
     if base not in get_args(BaseOrder)[1:]:
-        choices = suggestion(base, get_args(BaseOrder)[1:])
+        choices = suggestion(base, (*get_args(BaseOrder)[1:], *(mark.removeprefix("@") for mark in MARKS)))
         raise SettingError(f"{name}: no base order is called {base!r}: {choices}")
     return plain, base  # type: ignore[return-value]
 

@@ -11,6 +11,7 @@ from typing import TypeAlias
 import polars as pl
 
 from rankloop.data.catalogue import VALI
+from rankloop.experiments.sweeps.base_order import split_base
 from rankloop.experiments.sweeps.sweep import Sweep
 from rankloop.spelling import split
 from rankloop.types import RankingError, SettingError
@@ -99,12 +100,13 @@ def rungs_of(points: int, rounds: int) -> list[int]:
 def validating(data: Sequence[object]) -> list[str]:
     """Names of the same data, with validation queries in the place of test queries.
 
-    >>> validating(["mq2008:fold1"])
-    ['mq2008:fold1@vali']
+    >>> validating(["mq2008:fold1", "mq2008:fold1@decent"])
+    ['mq2008:fold1@vali', 'mq2008:fold1@vali@decent']
     """
     if not all(isinstance(name, str) for name in data):
         raise SettingError("tuning needs data by name, of which it reads the validation queries")
-    return [f"{name}{VALI}" for name in data]
+    parts = (split_base(str(name)) for name in data)
+    return [f"{plain}{VALI}@{base}" if base else f"{plain}{VALI}" for plain, base in parts]
 
 
 def results_of(rung: Sweep, number: int, execute: Execute) -> pl.DataFrame:
