@@ -29,7 +29,7 @@ def parse(text: str, known: Catalogue | None = None) -> Policy:
     >>> parse("rankloop.policies.pdgd:PDGD:learning_rate=0.5").learning_rate
     0.5
     >>> parse("ranknet@paper:learning_rate=0.1")  # as the paper has it, but for the rate
-    RankNet(scorer=Linear(), learning_rate=0.1, pairing='adjacent')
+    RankNet(scorer=Linear(), trust=None, learning_rate=0.1, pairing='adjacent')
     """
     known = catalogue() if known is None else known
     text = written_out(text)
