@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, Protocol, runtime_checkable
 
@@ -17,7 +17,7 @@ from rankloop.policies import ExploresUncertain, Policy
 from rankloop.service.fair import PAGE
 from rankloop.service.learning.model import asker_of
 from rankloop.service.learning.view import View
-from rankloop.service.serving.certainty import SETTLED, grade_of, sureness
+from rankloop.service.serving.certainty import SETTLED, TellsProbability, grade_of, sureness
 from rankloop.service.serving.fair import HELD, Account, Merge, account_of, exposed, merged, stays
 from rankloop.service.serving.guardrails import (
     bounded,
@@ -25,6 +25,7 @@ from rankloop.service.serving.guardrails import (
     discordant,
     explored,
     freeze_top,
+    limit_departures,
     limit_exploration,
     pairs_shown,
     place_pins,
@@ -72,6 +73,7 @@ class Listing:
     settled_pairs: int | None = None
     explored: int = 0
     cost: float = 0.0
+    departures: int | None = None
     merge: Merge | None = None  # rows of the free candidates
     free: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))  # the rows of these
 
@@ -138,6 +140,7 @@ def serve(
         seed=seed,
         explored_pairs=listing.explored,
         fallback=fallback or None,
+        departures=listing.departures,
         fairness_cost=exposure.turned if exposure and held else None,
         within=exposure.within if exposure else None,
     )
@@ -199,6 +202,7 @@ def listed(
     k = min(request.k, request.n)
     room = k - sum(position <= k for position in pins)
     choice = Choice([])
+    most = view.in_force.rules.max_departures
     if room:
         among = certain[np.ix_(free, free)] if pins and certain is not None else certain
         part, standing = (query.take(free), scores[free]) if pins else (query, scores)
@@ -213,6 +217,8 @@ def listed(
             keep = not plain or k > PAGE  # the only page of a plain list was just found not to stay
             merge = merged(account, choice.drawn, known, free=free, pins=pins, k=k, seed=seed, keep=keep)
             choice = _held(choice, merge, standing, room, view.in_force.rules)
+        if most is not None:
+            choice = _promised(choice, policy, part, room, most)
     shown = free[choice.rows]
     tried = shown if choice.merge is None or choice.tried == choice.rows else free[choice.tried]
     return Listing(
@@ -220,6 +226,7 @@ def listed(
         scores=scores,
         evidence=choice.draw.evidence if choice.draw else {},
         teaches=_teaches(policy, choice),
+        departures=choice.departures,
         merge=choice.merge,
         free=free,
         **_numbers(policy, query, scores, certain, shown, tried, explores=mode == "explore"),
@@ -283,6 +290,7 @@ class Choice:
     drawn: list[int] = field(default_factory=list)  # deeper, if the list is to be merged
     tried: list[int] = field(default_factory=list)  # what would be shown without the merge
     merge: Merge | None = None
+    departures: int | None = None  # spent of the budget, if there is one
 
 
 def _choose(
@@ -335,6 +343,15 @@ def _draw(
     begun = draw.order.tolist()  # its evidence may be about these very positions
     there, whole = set(begun), policy.rank(query, k=query.n_docs, rng=generator(seed))
     return draw, begun + [row for row in whole.order.tolist() if row not in there]
+
+
+def _promised(choice: Choice, policy: Policy, query: Query, k: int, most: int) -> Choice:
+    """The list, as far from the caller's order as the budget allows; what is settled costs nothing."""
+    everyone = np.arange(query.n_docs)
+    told = policy.order_probabilities(query, everyone) if isinstance(policy, TellsProbability) else None
+    settled = np.zeros((query.n_docs,) * 2, dtype=bool) if told is None else told >= SETTLED
+    rows, spent = limit_departures(choice.rows, settled, most)
+    return replace(choice, rows=rows[:k], departures=spent)
 
 
 def _teaches(policy: Policy, choice: Choice) -> bool:
