@@ -59,18 +59,18 @@ def test_a_seed_is_a_crowd(corpus: Corpus) -> None:
     assert fits(1) == fits(1) != fits(2)
 
 
-def test_five_clicks_of_yours_move_a_result_up(corpus: Corpus) -> None:
+def test_ten_clicks_of_yours_move_a_result_up(corpus: Corpus) -> None:
     demo = Demo(service(), corpus)
     demo.service.set_mode(RANKER, "exploit")  # what was learned, without luck
     found = demo.search("read csv file", visitor="me")
     assert found is not None
     wanted = found.response.object_ids[7]
-    for _ in range(5):
+    for _ in range(10):
         learned = demo.click(found.response.query_id, wanted, visitor="me")
         found = demo.search("read csv file", visitor="me")
         assert found is not None
     assert found.response.object_ids.index(wanted) < 3
-    assert demo.model.lists == 5
+    assert demo.model.lists == 10
     above, below = wanted, found.response.object_ids[-1]
     why = demo.service.explain(found.response.query_id, above, below)
     assert why.above == wanted

@@ -18,7 +18,8 @@ class OrderPrior:
     A document's score has the part $w c$ with $c = -\log_2(1 + \text{rank})$ and
     $w \sim \mathcal{N}(\text{mean}, \text{deviation}^2)$. With a weight of 1 the log-odds that the caller's
     first result is better than the second are .58, and better than the tenth 2.5; what clicks say of orders
-    that are merely decent is about half of that.
+    that are merely decent is about half of that. The deviation is large enough that no order is 95 % sure by
+    somebody's word alone, and small enough that a few clicks do not turn the order round.
     """
 
     mean: float
@@ -26,12 +27,12 @@ class OrderPrior:
 
 
 WORDS: Mapping[str, OrderPrior] = {
-    "good": OrderPrior(1.0, 0.5),
-    "decent": OrderPrior(0.5, 0.5),
-    "poor": OrderPrior(0.2, 0.5),
-    "unknown": OrderPrior(0.5, 1.0),
+    "good": OrderPrior(1.0, 0.7),
+    "decent": OrderPrior(0.5, 0.35),
+    "poor": OrderPrior(0.2, 0.35),
+    "unknown": OrderPrior(0.5, 0.7),
 }
-DEVIATION = 0.5  # of a weight that is given as a number
+DOUBT = 0.7  # deviation of a weight that is given as a number, as a share of it; never less than .35
 
 
 def order_prior(trust: Trust) -> OrderPrior | None:
@@ -46,7 +47,7 @@ def order_prior(trust: Trust) -> OrderPrior | None:
         return WORDS[trust]
     number = isinstance(trust, int | float) and not isinstance(trust, bool)
     if number and 0 < trust <= 100:  # type: ignore[operator]
-        return OrderPrior(float(trust), DEVIATION)
+        return OrderPrior(float(trust), DOUBT * max(float(trust), 0.5))
     hint = f": {suggestion(trust, WORDS)}" if isinstance(trust, str) else ""
     raise SettingError(
         f"trust says how good the caller's own order is: {', '.join(WORDS)}, a weight of 0 to 100, "

@@ -77,7 +77,7 @@ class PairRank(PairwiseLogistic):
         >>> policy = PairRank(trust="decent")
         >>> query = Query("q", np.zeros((3, 1)), base=np.array([3.0, 2.0, 1.0]))
         >>> policy.order_probabilities(query, np.array([0, 2]))[0].round(2).tolist()
-        [0.5, 0.84]
+        [0.5, 0.92]
         """
         spreads = self.spreads(query, rows)
         if spreads is None:

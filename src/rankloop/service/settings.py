@@ -78,6 +78,7 @@ class RankerSettings:
     learn_late: bool = False  # whether clicks after the window teach, too
     max_displacement: int | None = None  # positions from where the caller put a result
     max_explored_pairs: int | None = None  # in one list
+    max_departures: int | None = None  # pairs of one list against the caller's order that are not settled
     freeze_top: bool = False  # the first position is never explored
     fair: FairSettings | None = None  # how exposure is shared between groups; None: it is not counted
     ctr_floor: float = 0.0  # share of lists with a click, below which the ranker steps down
@@ -97,7 +98,7 @@ class RankerSettings:
         _number("fallback_ceiling", self.fallback_ceiling, low=0.0, high=1.0)
         for name in ("guard_lists", "max_candidates", "max_features", "max_open", "snapshot_every"):
             _whole(name, getattr(self, name), low=1)
-        for name in ("max_displacement", "max_explored_pairs"):
+        for name in ("max_displacement", "max_explored_pairs", "max_departures"):
             if getattr(self, name) is not None:
                 _whole(name, getattr(self, name), low=0)
         for name in ("learn_late", "freeze_top"):
@@ -111,6 +112,11 @@ class RankerSettings:
         fair: object = self.fair
         if fair is not None and not isinstance(fair, FairSettings):
             raise SettingError(f"fair must be FairSettings or None, found {type(fair).__name__}")
+        if fair is not None and self.max_departures is not None:
+            raise SettingError(
+                "lists that share exposure depart from the caller's order by design: leave out fair or "
+                "max_departures"
+            )
         self._check_grades()
 
     def _check_grades(self) -> None:
@@ -152,7 +158,8 @@ class RankerSettings:
     @property
     def unguarded(self) -> bool:
         """Whether no guardrail changes a list that was drawn."""
-        return self.max_explored_pairs is None and self.max_displacement is None and not self.freeze_top
+        limits = (self.max_explored_pairs, self.max_displacement, self.max_departures)
+        return not self.freeze_top and all(each is None for each in limits)
 
     @property
     def signal(self) -> Signal:

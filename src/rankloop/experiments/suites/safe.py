@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rankloop.experiments.suites.base import Suite, preset_users
+from rankloop.users import Preset
 
 SUITES: Mapping[str, Suite] = {
     "safe/start": Suite(
@@ -17,5 +18,17 @@ SUITES: Mapping[str, Suite] = {
         data=("synthetic:nonlinear", "synthetic:nonlinear@decent", "synthetic:nonlinear@reversed"),
         rounds=2000,
         checkpoints=8,
+    ),
+    "safe/lock-in": Suite(
+        title="How many runs end far below the others?",
+        about=("offline nDCG@10", "first nDCG@10", "cumulative nDCG@10"),
+        paper="No figure: of runs under informational users 5 to 10 % end stuck, decided in the first lists.",
+        policies=("pairrank", "pairrank:trust=decent", "pairrank:trust=unknown"),
+        users={"informational": Preset("informational")},
+        measures=("first nDCG@10", "cumulative nDCG@10", "offline nDCG@10"),
+        data=("synthetic:nonlinear:seed=0..9", "synthetic:nonlinear:seed=0..9@decent"),
+        rounds=2000,
+        seeds=10,
+        checkpoints=2,
     ),
 }
