@@ -45,7 +45,7 @@ VARIANTS: dict[str, Make] = {
     "PairRank-trust": partial(PairRank, trust="decent"),
     "PairRank-trust-exact": partial(PairRank, trust="unknown", update="exact", certainty=Width()),
     "PePairRank-trust": partial(PePairRank, trust="poor"),
-    "RankNet-trust": partial(RankNet, trust="decent"),
+    "RankNet-trust": partial(RankNet, trust="decent", learning_rate=0.01),
     "PDGD-trust": partial(PDGD, trust="decent"),
     "NSGD-trust": partial(NSGD, trust="poor", projection=DocumentSpace()),
     "OlRankNet-trust": partial(OlRankNet, trust="decent", scorer=MLP(16)),

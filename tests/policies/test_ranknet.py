@@ -96,5 +96,5 @@ def test_settings_out_of_range_are_refused(make: type[RankNet], name: str) -> No
 
 
 def test_the_repr_shows_the_settings() -> None:
-    found = "EpsilonGreedy(scorer=Linear(), learning_rate=0.001, pairing='adjacent', epsilon=0.2)"
+    found = "EpsilonGreedy(scorer=Linear(), trust=None, learning_rate=0.001, pairing='adjacent', epsilon=0.2)"
     assert repr(EpsilonGreedy(epsilon=0.2)) == found

@@ -32,6 +32,10 @@ ADMIN = [
     ("POST", "/v1/rankers"),
     ("GET", "/v1/rankers/default/settings"),
     ("PUT", "/v1/rankers/default/settings"),
+    ("GET", "/v1/rankers/default/trials"),
+    ("POST", "/v1/rankers/default/trials"),
+    ("GET", "/v1/rankers/default/trials/1"),
+    ("POST", "/v1/rankers/default/trials/1/stop"),
     ("GET", "/v1/rankers/default/exposure"),
     ("GET", "/v1/rankers/default/exposure.csv"),
     ("GET", "/v1/doctor"),
@@ -59,7 +63,12 @@ def test_every_route_that_changes_or_reveals_needs_the_admin_key() -> None:
         listed = {(method.upper(), path) for path, methods in paths.items() for method in methods}
         named = {(method, path.partition("?")[0]) for method, path in ADMIN}
         patterns = {
-            (method, path.replace("/q", "/{query_id}").replace("/default/", "/{ranker}/"))
+            (
+                method,
+                path.replace("/q", "/{query_id}")
+                .replace("/default/", "/{ranker}/")
+                .replace("/1", "/{trial}"),
+            )
             for method, path in named
         }
         others = {(method, path.replace("/q", "/{query_id}")) for method, path in RANK}
