@@ -1,3 +1,73 @@
 """rankloop: rankings that learn from clicks and experiment only where they are unsure."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.1.0"
+
+_HOME = {  # imported when asked for: the command line's `--help` must not wait for arrays
+    "rankloop.types": ("Feedback", "Query", "Ranking"),
+    "rankloop.policies": (
+        *("DBGD", "EpsilonGreedy", "MGD", "NSGD", "OlLambdaRank", "OlRankNet", "P2NeurRank", "PDGD"),
+        *("PairRank", "PePairRank", "Policy", "Random", "RankNet"),
+    ),
+    "rankloop.client": ("Client",),
+    "rankloop.service": ("Candidate", "RankerSettings", "RankingService", "UserEvent"),
+    "rankloop.store": ("MemoryStore", "SqliteStore"),
+}
+_MODULES = {name: module for module, names in _HOME.items() for name in names}
+
+if TYPE_CHECKING:
+    from rankloop.client import Client
+    from rankloop.policies import (
+        DBGD,
+        MGD,
+        NSGD,
+        PDGD,
+        EpsilonGreedy,
+        OlLambdaRank,
+        OlRankNet,
+        P2NeurRank,
+        PairRank,
+        PePairRank,
+        Policy,
+        Random,
+        RankNet,
+    )
+    from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
+    from rankloop.store import MemoryStore, SqliteStore
+    from rankloop.types import Feedback, Query, Ranking
+
+__all__ = [
+    "DBGD",
+    "MGD",
+    "NSGD",
+    "PDGD",
+    "Candidate",
+    "Client",
+    "EpsilonGreedy",
+    "Feedback",
+    "MemoryStore",
+    "OlLambdaRank",
+    "OlRankNet",
+    "P2NeurRank",
+    "PairRank",
+    "PePairRank",
+    "Policy",
+    "Query",
+    "Random",
+    "RankNet",
+    "RankerSettings",
+    "Ranking",
+    "RankingService",
+    "SqliteStore",
+    "UserEvent",
+    "__version__",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """A public name, from the module that defines it."""
+    if name not in _MODULES:
+        raise AttributeError(f"module 'rankloop' has no attribute {name!r}")
+    return getattr(import_module(_MODULES[name]), name)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from types import MappingProxyType
 from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
@@ -83,6 +84,8 @@ class Query:
 
     >>> Query("q1", np.eye(3)).n_docs
     3
+    >>> Query("q1", [[0.9, 0.1], [0.2, 0.8]]).features.shape  # lists of numbers will do
+    (2, 2)
     """
 
     id: str
@@ -95,6 +98,8 @@ class Query:
 
     def __post_init__(self) -> None:
         """Refuse features that no scorer could use, and what does not cover the candidates."""
+        if not isinstance(self.features, np.ndarray):
+            object.__setattr__(self, "features", _rows(self.id, self.features))
         if self.features.ndim != 2 or not len(self.features):
             raise RankingError(
                 f"query {self.id!r}: features must be a [n_docs, n_features] array with at least one "
@@ -141,6 +146,16 @@ class Query:
             None if self.base is None else self.base[rows],
             None if self.log_ranks is None else self.log_ranks[rows],
         )
+
+
+def _rows(name: str, features: object) -> FloatArray:
+    """Features that came as lists; they may be ragged, or no numbers."""
+    try:
+        return np.asarray(features, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise RankingError(
+            f"query {name!r}: features must be a row of numbers for each document, all of one length: {error}"
+        ) from error
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -308,7 +323,7 @@ class Evidence(dict[str, Array]):
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, init=False)
 class Ranking:
     """The list that was shown, with all that `learn` will ever need to know about how it came to be.
 
@@ -318,17 +333,20 @@ class Ranking:
 
     query: Query
     order: IntArray  # [k] rows of query.features, best first
-    evidence: Mapping[str, Array] = field(default_factory=dict)
+    evidence: Mapping[str, Array]
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self, query: Query, order: IntArray, evidence: Mapping[str, Array] = MappingProxyType({})
+    ) -> None:
         """Refuse lists that repeat or invent documents."""
-        object.__setattr__(self, "evidence", Evidence(self.evidence))
-        shown = self.order.tolist()
-        if not shown or len(set(shown)) != len(shown) or min(shown) < 0 or max(shown) >= self.query.n_docs:
+        shown = order.tolist()
+        if not shown or len(set(shown)) != len(shown) or min(shown) < 0 or max(shown) >= query.n_docs:
             raise RankingError(
-                f"query {self.query.id!r}: a ranking lists distinct rows of 0..{self.query.n_docs - 1}, "
-                f"found {shown}"
+                f"query {query.id!r}: a ranking lists distinct rows of 0..{query.n_docs - 1}, found {shown}"
             )
+        _put_ranked(self, query)
+        _put_order(self, order)
+        _put_evidence(self, Evidence(evidence))
 
     def __len__(self) -> int:
         return len(self.order)
@@ -338,6 +356,9 @@ class Ranking:
         """What was shown, best first, by id; by row number where the query has no ids."""
         names = self.query.doc_ids
         return [names[row] if names else str(row) for row in self.order.tolist()]
+
+
+_put_ranked, _put_order, _put_evidence = (getattr(Ranking, each.name).__set__ for each in fields(Ranking))
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
@@ -366,6 +387,8 @@ class Feedback:
         seen: BoolArray | None = None,
     ) -> None:
         """Refuse what does not cover the list, or is not what the signal says."""
+        if not isinstance(reward, np.ndarray):
+            reward = np.asarray(reward)
         if reward.shape != (len(ranking.order),):
             raise RankingError(f"{len(ranking)} positions were shown but feedback covers {reward.size}")
         if signal != "clicks":

@@ -19,6 +19,7 @@ from rankloop.policies import (
     AdForest,
     AUCRanker,
     DocumentSpace,
+    LambdaMART,
     OfflineRankNet,
     OlLambdaRankGT,
     OlRankNet,
@@ -27,6 +28,7 @@ from rankloop.policies import (
     PePairRank,
     Platt,
     Policy,
+    Race,
     RankNet,
     Slam,
     Width,
@@ -45,6 +47,7 @@ VARIANTS: dict[str, Make] = {
     "PairRank-trust": partial(PairRank, trust="decent"),
     "PairRank-trust-exact": partial(PairRank, trust="unknown", update="exact", certainty=Width()),
     "PePairRank-trust": partial(PePairRank, trust="poor"),
+    "Race-trust": partial(Race, trust="decent", racers=2, odds=2.0),
     "RankNet-trust": partial(RankNet, trust="decent", learning_rate=0.01),
     "PDGD-trust": partial(PDGD, trust="decent"),
     "NSGD-trust": partial(NSGD, trust="poor", projection=DocumentSpace()),
@@ -59,7 +62,11 @@ SHIPPED: dict[str, Make] = {
     for name, kind in vars(policies).items()
     if isinstance(kind, type) and issubclass(kind, Policy) and not inspect.isabstract(kind)
 }
-POLICIES = SHIPPED | VARIANTS | {"AdForest": partial(AdForest, trees=20)}  # all 200 take their time
+FEWER_TREES: dict[str, Make] = {
+    "AdForest": partial(AdForest, trees=20),  # all 200 take their time
+    "LambdaMART": partial(LambdaMART, trees=15),
+}
+POLICIES = SHIPPED | VARIANTS | FEWER_TREES
 
 
 @pytest.mark.parametrize("check", LAWS + SANITY, ids=lambda check: check.__name__)

@@ -7,6 +7,8 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rankloop.explorers import epsilon_greedy, greedy, plackett_luce
 
@@ -63,3 +65,19 @@ def test_all_show_k_or_everything(k: int) -> None:
     rng = np.random.default_rng(0)
     for order in (greedy(SCORES, k, rng), plackett_luce(SCORES, k, rng), epsilon_greedy(SCORES, k, 0.5, rng)):
         assert len(set(order.tolist())) == min(k, 4)
+
+
+@given(
+    scores=st.lists(
+        st.lists(st.sampled_from([-1.0, -0.0, 0.0, 0.5, 2.0]), min_size=6, max_size=6), min_size=1, max_size=4
+    ),
+    k=st.integers(1, 7),
+    seed=st.integers(0, 2**32),
+)
+def test_greedy_is_a_stable_sort_of_the_shuffled_documents(
+    scores: list[list[float]], k: int, seed: int
+) -> None:
+    shuffled = np.random.default_rng(seed).permutation(6).tolist()
+    expected = [sorted(shuffled, key=lambda doc: -each[doc])[:k] for each in scores]
+    assert greedy(np.array(scores), k, np.random.default_rng(seed)).tolist() == expected
+    assert greedy(np.array(scores[0]), k, np.random.default_rng(seed)).tolist() == expected[0]

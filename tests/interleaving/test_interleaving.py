@@ -146,3 +146,23 @@ def test_the_better_of_two_rankers_wins_on_average() -> None:
 def test_an_upside_down_exponent_is_refused() -> None:
     with pytest.raises(SettingError, match="tau"):
         Probabilistic(tau=-1)
+
+
+@given(lists=rankers(), k=st.integers(1, 10), seed=st.integers(0, 2**32), credit_agreed=st.booleans())
+def test_team_draft_is_that_of_captains_who_look_through_their_whole_list(
+    lists: IntArray, k: int, seed: int, credit_agreed: bool
+) -> None:
+    """Slow and clear, with the same coins: the same list, and the same owners."""
+    n, k = len(lists), min(k, lists.shape[1])
+    coins = np.random.default_rng(seed).random((-(-k // n), n))
+    order: list[int] = []
+    while not credit_agreed and len(order) < k and len({*lists[:, len(order)].tolist()}) == 1:
+        order.append(int(lists[0, len(order)]))
+    owners = np.zeros((n, k))
+    for captain in [captain for row in coins for captain in sorted(range(n), key=row.__getitem__)]:
+        if len(order) < k:
+            owners[captain, len(order)] = 1.0
+            order.append(next(doc for doc in lists[captain].tolist() if doc not in order))
+    shown = TeamDraft(credit_agreed=credit_agreed).combine(lists, k=k, rng=np.random.default_rng(seed))
+    assert shown.order.tolist() == order
+    np.testing.assert_array_equal(shown.owners, owners)

@@ -154,3 +154,18 @@ def test_unknown_pairings_are_refused_with_what_is_known() -> None:
         check_pairing(pairing)
     with pytest.raises(SettingError, match="one of adjacent, matching, all, found 'every'"):
         check_pairing("every")
+
+
+@given(click_lists, st.integers(0, 2**63 - 1))
+def test_the_matching_is_that_of_permutations_drawn_one_after_the_other(
+    clicks: list[bool], seed: int
+) -> None:
+    """Logs fold to the bit, so the same seed means the same pairs for ever."""
+    given_, rng = feedback(clicks), np.random.default_rng(seed)
+    examined = range(last_examined(clicks))
+    clicked = rng.permutation([position for position in examined if clicks[position]])
+    skipped = rng.permutation([position for position in examined if not clicks[position]])
+    better, worse = preferred_pairs(given_, "matching", seed)
+    expected = list(zip(clicked.tolist(), skipped.tolist(), strict=False))
+    assert list(zip(better.tolist(), worse.tolist(), strict=True)) == expected
+    assert given_.clicks.tolist() == clicks

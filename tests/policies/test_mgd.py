@@ -6,7 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from rankloop.explorers import greedy
 from rankloop.interleaving import Probabilistic, TeamDraft
 from rankloop.policies import DBGD, MGD
 from rankloop.policies.mgd import unit_directions
@@ -88,3 +91,23 @@ def test_directions_are_uniform_on_the_sphere() -> None:
 def test_searches_that_go_nowhere_are_refused(setting: dict[str, float]) -> None:
     with pytest.raises(SettingError, match=next(iter(setting))):
         MGD(**setting)  # type: ignore[arg-type]
+
+
+@given(seed=st.integers(0, 2**32), candidates=st.integers(1, 9), radius=st.sampled_from([0.1, 1.0, 3.0]))
+def test_rounds_have_the_bits_of_clear_ones(seed: int, candidates: int, radius: float) -> None:
+    """Slow and clear: stacked rankers, `norm` and `mean`, whatever they cost."""
+    policy, rng, twin = MGD(candidates=candidates, radius=radius), *map(np.random.default_rng, (seed, seed))
+    features, weights = np.random.default_rng(seed).normal(size=(20, 12)).astype(np.float32), np.zeros(12)
+    for _ in range(3):
+        ranking = policy.rank(Query("q", features), k=6, rng=rng)
+        drawn = twin.standard_normal((candidates, 12))
+        directions = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+        rankers = np.vstack((weights, weights + radius * directions)).astype(np.float32)
+        shown = TeamDraft().combine(greedy(rankers @ features.T, 20, twin), k=6, rng=twin)
+        assert ranking.order.tolist() == shown.order.tolist()
+        assert ranking.evidence["directions"].tobytes() == directions.tobytes()
+        policy.learn(Feedback(ranking, np.arange(6) % 2 == 0))
+        earned = shown.owners[:, ::2].sum(axis=1)
+        if (winners := earned[1:] > earned[0]).any():
+            weights = weights + policy.step * directions[winners].mean(axis=0)
+            assert policy.parameters.tobytes() == weights.tobytes()

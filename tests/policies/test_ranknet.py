@@ -85,7 +85,7 @@ def test_another_number_of_features_is_explained() -> None:
 
 
 def test_a_strange_state_is_refused() -> None:
-    with pytest.raises(RankingError, match=r"has the state \['parameters'\], found \['weights'\]"):
+    with pytest.raises(RankingError, match=r"has the state \[.*'parameters'\], found \[.*'weights'\]"):
         RankNet().from_state({"weights": np.ones(3)})
 
 
@@ -96,5 +96,5 @@ def test_settings_out_of_range_are_refused(make: type[RankNet], name: str) -> No
 
 
 def test_the_repr_shows_the_settings() -> None:
-    found = "EpsilonGreedy(scorer=Linear(), trust=None, learning_rate=0.001, pairing='adjacent', epsilon=0.2)"
-    assert repr(EpsilonGreedy(epsilon=0.2)) == found
+    settings = "trust=None, learn_trust=True, learning_rate=0.001, pairing='adjacent', epsilon=0.2"
+    assert repr(EpsilonGreedy(epsilon=0.2)) == f"EpsilonGreedy(scorer=Linear(), {settings})"

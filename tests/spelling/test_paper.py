@@ -7,7 +7,8 @@ import json
 
 import pytest
 
-from rankloop.policies import DBGD, PairRank, Policy, Width
+from rankloop.policies import DBGD, Diagonal, DocumentSpace, Exact, PairRank, Policy, Width
+from rankloop.scorers import MLP, Linear
 from rankloop.service.settings import settings_from_json
 from rankloop.spelling import PAPER, build, catalogue, describe, parse, spell, split
 from rankloop.types import SettingError
@@ -69,3 +70,44 @@ def test_a_name_that_is_no_papers_is_answered_with_the_nearest(make: type[Policy
         make("pairank@paper")  # type: ignore[call-arg]
     with pytest.raises(SettingError, match=r"pairrank has no setting 'alpha'"):
         parse("pairrank@paper:alpha=0.1")
+
+
+def test_what_the_papers_print_is_what_the_names_say() -> None:
+    """Numbers copied from the papers' sections on experiments, setting by setting."""
+    tenths, rates = [10.0**-i for i in range(1, 5)], [10.0**-i for i in range(1, 4)]
+    duel = {"step": 0.1, "radius": 1.0, "decay": 1.0, "start_seed": 0}  # δ = 1, α = 0.1, a random unit vector
+    many = {**duel, "candidates": 9}
+    space = {"projection": DocumentSpace(3, recent=10)}  # k and r
+    decays = {"decay": 0.999977}
+    layers = {"scorer": MLP((100, 100), scale=1.0), "averaging": False, "optimiser": "gradient-descent"}
+    network = {**layers, "pairing": "adjacent", "training": Exact(20, restart=True)}
+    printed: dict[str, dict[str, object]] = {
+        "pairrank": {"pairing": "adjacent", "update": "exact", "exploration": "conservative"},
+        "pepairrank": {"pairing": "adjacent", "update": "exact", "rankers": 2, "variance": 0.1},
+        "olranknet": {**network, "covariance": Diagonal()},
+        "ollambdarank": {**network, "covariance": Diagonal(), "draws": 0, "balanced": False},
+        "p2neurrank": {**network, "rankers": 2, "variance": 0.1},
+        "ranknet": {"pairing": "adjacent"},
+        "epsilon-greedy": {"pairing": "adjacent"},
+        "pdgd": {**decays, "scorer": Linear()},
+        "pdgd-neural": {**decays, "scorer": MLP((100, 100), scale=1.0)},
+        "dbgd-linear": {**decays, "scorer": Linear()},
+        "dbgd-neural": {**decays, "scorer": MLP((100, 100), scale=1.0)},
+        "dbgd": {**duel, "candidates": 1, "projection": None},
+        "mgd": {**many, "projection": None},
+        "nsgd": {**many, "projection": None},
+        "dbgd-dsp": {**duel, "candidates": 1, **space},
+        "mgd-dsp": {**many, **space},
+        "nsgd-dsp": {**many, **space},
+    }
+    assert {f"{name}@paper" for name in printed} == set(PAPER)
+    for name, settings in printed.items():
+        policy = parse(f"{name}@paper")
+        assert {setting: getattr(policy, setting) for setting in settings} == settings, name
+    for name in ("pairrank", "olranknet", "ollambdarank"):  # λ and α from 0.1 to 0.0001
+        grid = PAPER[f"{name}@paper"].grid
+        assert [float(each) for each in grid["regularisation"]] == pytest.approx(tenths)
+        widths = grid.get("alpha") or [each[len("width(") : -1] for each in grid["certainty"]]
+        assert [float(each) for each in widths] == pytest.approx(tenths)
+    for name, setting in (("olranknet", "learning_rate"), ("pdgd", "learning_rate"), ("dbgd-linear", "step")):
+        assert [float(each) for each in PAPER[f"{name}@paper"].grid[setting]] == pytest.approx(rates)

@@ -124,10 +124,10 @@ def test_what_logs_of_earlier_days_say_is_understood() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("pdgdd", r"no policy is called 'pdgdd': did you mean 'pdgd'\? choose from .*dbgd, epsilon-greedy"),
+        ("pdgdd", r"no policy is called 'pdgdd': did you mean 'pdgd'\? choose from .*dbgd, dla, epsilon"),
         (
             "pdgd:rate=1",
-            r"pdgd has no setting 'rate': choose from scorer, trust, learning_rate|did you mean",
+            r"pdgd has no setting 'rate': choose from scorer, trust, learn_trust, learning_rate|did you mean",
         ),
         ("pdgd:learning_rate", r"expected <name>:<setting>=<value>,..., found 'learning_rate'"),
         (

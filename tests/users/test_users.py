@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import itertools
+from typing import get_args
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rankloop.types import BoolArray, DataError, Query, Ranking, SettingError, UserModel
 from rankloop.users import (
@@ -202,3 +205,45 @@ def test_a_grade_beyond_the_table_is_explained() -> None:
 def test_impossible_users_are_refused(make: type, message: str) -> None:
     with pytest.raises(SettingError, match=message):
         make()
+
+
+@pytest.mark.parametrize("grades", [2, 3, 5])
+def test_both_readings_of_stop_are_the_same_for_those_who_never_stop_and_only_for_them(grades: int) -> None:
+    shown = Ranking(Query("q", np.eye(10)), np.arange(10))
+    relevance = np.arange(10) % grades
+    for name in CASCADE_TABLES:
+        at_click, at_every = (
+            [
+                Preset(name, stop)
+                .for_grades(grades)
+                .respond(shown, relevance, np.random.default_rng(seed))
+                .clicks
+                for seed in range(30)
+            ]
+            for stop in get_args(Stop)
+        )
+        assert np.array_equal(at_click, at_every) is Preset(name).never_stops
+
+
+@given(
+    grades=st.lists(st.integers(0, 4), min_size=1, max_size=12),
+    seed=st.integers(0, 2**32),
+    name=st.sampled_from(sorted(CASCADE_TABLES)),
+    stop_at=st.sampled_from(get_args(Stop)),
+)
+def test_a_cascade_with_the_same_coins_reads_as_one_result_at_a_time(
+    grades: list[int], seed: int, name: str, stop_at: Stop
+) -> None:
+    """Slow and clear, to the bit: the first row of coins is for clicks, the second one for stops."""
+    user, n = Preset(name, stop_at).for_grades(5), len(grades)
+    coins = np.random.default_rng(seed).random((2, n))
+    clicks, seen = [False] * n, [False] * n
+    for position, grade in enumerate(grades):
+        seen[position] = True
+        clicks[position] = bool(coins[0, position] < user.click[grade])
+        if (clicks[position] or stop_at == "every") and coins[1, position] < user.stop[grade]:
+            break
+    shown = Ranking(Query("q", np.eye(n)), np.arange(n))
+    found = user.respond(shown, np.array(grades), np.random.default_rng(seed))
+    assert found.seen is not None
+    assert (found.clicks.tolist(), found.seen.tolist()) == (clicks, seen)

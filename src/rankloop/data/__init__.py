@@ -21,6 +21,7 @@ from rankloop.data.prepare import (
 from rankloop.data.reader import read_letor
 from rankloop.data.separable import Separable
 from rankloop.data.synthetic import WORLDS, world
+from rankloop.data.trec import Qrels, TrecRun, qrels_text, ranked, read_qrels, read_run, run_text
 from rankloop.data.world import World
 
 __all__ = [
@@ -36,7 +37,9 @@ __all__ = [
     "Labelled",
     "Linear",
     "Nonlinear",
+    "Qrels",
     "Separable",
+    "TrecRun",
     "World",
     "available",
     "cache_folder",
@@ -51,9 +54,14 @@ __all__ = [
     "pad_features",
     "parse_groups",
     "prepare",
+    "qrels_text",
+    "ranked",
     "read_cached",
     "read_labelled",
     "read_letor",
+    "read_qrels",
+    "read_run",
+    "run_text",
     "unit_length",
     "visitors",
     "world",

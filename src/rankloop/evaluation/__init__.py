@@ -1,6 +1,7 @@
 """Evaluation from logs: what a policy would have got, from rounds that another one played."""
 
 from rankloop.evaluation.anytime import anytime_lower
+from rankloop.evaluation.conservative import ClickAccount, SearchArm
 from rankloop.evaluation.estimators import (
     ESTIMATORS,
     AnyTime,
@@ -34,6 +35,7 @@ __all__ = [
     "ESTIMATORS",
     "AnyTime",
     "Chances",
+    "ClickAccount",
     "Columns",
     "ConfidenceSequence",
     "DoublyRobust",
@@ -44,6 +46,7 @@ __all__ = [
     "LoggedList",
     "LoggedRounds",
     "NoSupport",
+    "SearchArm",
     "SelfNormalised",
     "Weighted",
     "WeightedLists",

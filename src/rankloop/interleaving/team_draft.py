@@ -34,21 +34,24 @@ class TeamDraft:
         """Let the teams pick until `k` results are in the list."""
         n_rankers, n_docs = lists.shape
         k = min(k, n_docs)
-        agreed = 0 if self.credit_agreed else _agreed_head(lists[:, :k])
-        captains = rng.random((-(-k // n_rankers), n_rankers)).argsort(axis=1).ravel()[: k - agreed].tolist()
         wishes = lists[:, :k].tolist()  # at most k - 1 of a ranker's wishes can be taken before its turn
-        order = wishes[0][:agreed]
-        taken = set(order)
-        for captain in captains:
-            pick = next(doc for doc in wishes[captain] if doc not in taken)
+        agreed = 0 if self.credit_agreed else _agreed_head(wishes)
+        captains = rng.random((-(-k // n_rankers), n_rankers)).argsort(axis=1).ravel()[: k - agreed].tolist()
+        order, owners = wishes[0][:agreed], np.zeros((n_rankers, k))
+        taken, unread = set(order), [iter(each) for each in wishes]  # a wish that is taken stays so
+        for position, captain in enumerate(captains, agreed):
+            for pick in unread[captain]:
+                if pick not in taken:
+                    break
             taken.add(pick)
             order.append(pick)
-        owners = np.zeros((n_rankers, k))
-        owners[captains, range(agreed, k)] = 1.0
+            owners[captain, position] = 1.0
         return Interleaved(np.array(order), owners)
 
 
-def _agreed_head(lists: IntArray) -> int:
+def _agreed_head(wishes: list[list[int]]) -> int:
     """How many results at the head are the same in every list."""
-    differs = (lists != lists[0]).any(axis=0)
-    return int(differs.argmax()) if differs.any() else lists.shape[1]
+    for position, picks in enumerate(zip(*wishes, strict=True)):
+        if picks.count(picks[0]) < len(picks):
+            return position
+    return len(wishes[0])

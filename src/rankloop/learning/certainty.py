@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from rankloop.explorers import certain_orders
+from rankloop.learning.top_orders import TopOrders, top_orders
 from rankloop.types import BoolArray, FloatArray, SettingError
 
 FLATTEST = 1e-300  # no slope is taken for flatter: widths stay numbers
@@ -66,12 +67,22 @@ class Sure:
 
     def certain(self, scores: FloatArray, features: FloatArray, belief: Belief) -> BoolArray:
         """Compare the score differences with their standard deviations."""
-        needed = squared_widths(features, belief.curvature)
-        needed *= float(ndtri(self.level)) ** 2
+        return self._kept(scores, squared_widths(features, belief.curvature))
+
+    def top(self, scores: FloatArray, features: FloatArray, belief: Belief, k: int) -> TopOrders:
+        """The certain orders among those that can be the first `k`; all, if that takes no longer."""
+        projected, centred = projections(features, belief.curvature)
+        found = top_orders(scores, projected, centred, float(ndtri(self.level)) ** 2, k)
+        if found is not None:
+            return found
+        return TopOrders(np.arange(len(scores)), self._kept(scores, differences(projected @ centred.T)))
+
+    def _kept(self, scores: FloatArray, squared: FloatArray) -> BoolArray:
+        squared *= float(ndtri(self.level)) ** 2
         lead = np.subtract.outer(scores, scores)
         certain: BoolArray = lead > 0
         lead *= lead
-        certain &= lead >= needed
+        certain &= lead >= squared
         return certain
 
 
@@ -179,8 +190,14 @@ def squared_widths(features: FloatArray, inverse: FloatArray) -> FloatArray:
     >>> squared_widths(np.array([[2.0], [0.0]]), 3 * np.eye(1)).tolist()
     [[0.0, 12.0], [12.0, 0.0]]
     """
+    projected, centred = projections(features, inverse)
+    return differences(projected @ centred.T)
+
+
+def projections(features: FloatArray, inverse: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The documents around their mean, times the inverse and as they are, [n, d]: their product is $K$."""
     centred = features - features.sum(axis=0) / len(features)  # differences stay, and cancel less
-    return differences(centred @ inverse.astype(features.dtype, copy=False) @ centred.T)
+    return centred @ inverse.astype(features.dtype, copy=False), centred
 
 
 def differences(gram: FloatArray) -> FloatArray:

@@ -7,7 +7,7 @@ The regularisation $\lambda$ is one number for all parameters, or one for each.
 
 from __future__ import annotations
 
-from math import exp
+from math import exp, sqrt
 
 import numpy as np
 from scipy.special import expit
@@ -16,6 +16,7 @@ from rankloop.types import FloatArray
 
 NEWTON_STEPS = 500  # five are typical; a weak regularisation and a strong tilt need up to two hundred
 CLOSE = 1e-9  # how close to its equation a residual must be
+FLAT = 1e-9  # a settled pair bends nothing, but must not divide by zero
 GUIDED_STEPS = 10  # a preconditioner that needs more is too far off to lead anywhere
 
 
@@ -39,7 +40,7 @@ def slopes(margins: FloatArray) -> FloatArray:
     [0.25]
     """
     weights: FloatArray = expit(margins) * expit(-margins)
-    return np.maximum(weights, 1e-9)  # a settled pair bends nothing, but must not divide by zero
+    return np.maximum(weights, FLAT)
 
 
 def curvature(pairs: FloatArray, parameters: FloatArray, regularisation: float | FloatArray) -> FloatArray:
@@ -93,16 +94,30 @@ def absorb(inverse: FloatArray, pairs: FloatArray, weights: FloatArray) -> tuple
     >>> inverse.round(9).tolist(), round(growth, 4)  # log 4
     ([[0.25, 0.0], [0.0, 1.0]], 1.3863)
     """
-    return _absorb(inverse, pairs @ inverse, pairs, weights)
-
-
-def _absorb(
-    inverse: FloatArray, projected: FloatArray, pairs: FloatArray, weights: FloatArray
-) -> tuple[FloatArray, float]:
-    factor = np.linalg.cholesky(projected @ pairs.T + np.diag(1.0 / weights))
-    removed = projected / factor if len(pairs) == 1 else np.linalg.solve(factor, projected)
+    projected = pairs @ inverse
+    factor = _factor(projected @ pairs.T, weights)
     growth = 2 * np.log(factor.diagonal()).sum() + np.log(weights).sum()
-    return inverse - removed.T @ removed, float(growth)  # a product with itself stays symmetric
+    return _shrunk(inverse, projected, factor), float(growth)
+
+
+def _factor(gram: FloatArray, weights: FloatArray) -> FloatArray:
+    r"""The Cholesky factor of $X A^{-1} X^\top + W^{-1}$, from the inner products of the new pairs."""
+    if len(gram) == 1 and (square := gram.item() + 1.0 / weights.item()) > 0:
+        return np.array([[sqrt(square)]])
+    return np.linalg.cholesky(gram + np.diag(1.0 / weights))
+
+
+def _shrunk(inverse: FloatArray, projected: FloatArray, factor: FloatArray) -> FloatArray:
+    """The inverse after new pairs; what they take from it is a product with itself, so it stays symmetric."""
+    if len(factor) == 1:
+        row = projected[0] / factor.item()
+        taken: FloatArray = np.einsum(
+            "i,j->ij", row, row
+        )  # the bits of a matrix product, in half of its time
+    else:
+        rows = np.linalg.solve(factor, projected)
+        taken = rows.T @ rows
+    return np.subtract(inverse, taken, out=taken)
 
 
 def online_newton(
@@ -124,8 +139,8 @@ def online_newton(
     projected = pairs @ inverse
     gram, margins = projected @ pairs.T, pairs @ parameters
     residual = _residuals(gram, margins)
-    absorbed, _ = _absorb(inverse, projected, pairs, slopes(margins + gram @ residual))
-    return parameters + residual @ projected, absorbed
+    factor = _factor(gram, slopes(margins + gram @ residual))
+    return parameters + residual @ projected, _shrunk(inverse, projected, factor)
 
 
 def _residuals(gram: FloatArray, margins: FloatArray) -> FloatArray:
@@ -133,21 +148,31 @@ def _residuals(gram: FloatArray, margins: FloatArray) -> FloatArray:
     if len(margins) == 1:  # as a rule: one click
         return np.array([_residual_of_one(gram.item(), margins.item())])
 
-    def outcome(residual: FloatArray) -> tuple[FloatArray, float]:
-        """The margins and the objective that these residuals lead to."""
-        gain = gram @ residual
-        return margins + gain, float(residual @ gain) / 2 + float(np.logaddexp(0.0, -margins - gain).sum())
+    def objective(residual: FloatArray, gain: FloatArray, now: FloatArray) -> float:
+        """The value that these residuals, what they add to the margins, and the sums lead to."""
+        return float(residual @ gain) / 2 + float(np.add.reduce(np.logaddexp(0.0, -now)))
 
+    identity = np.eye(len(margins))
     residual: FloatArray = expit(-margins)
-    now, value = outcome(residual)
+    gain = gram @ residual
+    now = margins + gain
+    value = objective(residual, gain, now)
     for _ in range(NEWTON_STEPS):
-        error = residual - expit(-now)
-        if np.abs(error).max() < CLOSE:
+        chance = expit(-now)
+        error = residual - chance
+        if np.maximum.reduce(np.abs(error)) < CLOSE:
             break
-        step = np.linalg.solve(np.eye(len(residual)) + slopes(now)[:, None] * gram, error)
-        while (ahead := outcome(residual - step))[1] > value + 1e-12 * (1.0 + value):  # too far, as in fit()
-            step = step / 2
-        residual, (now, value) = residual - step, ahead
+        bend = np.maximum(expit(now) * chance, FLAT)  # slopes(now)
+        step = np.linalg.solve(identity + bend[:, None] * gram, error)
+        while True:
+            ahead = residual - step
+            gain = gram @ ahead
+            now = margins + gain
+            lower = objective(ahead, gain, now)
+            if not lower > value + 1e-12 * (1.0 + value):
+                break
+            step = step / 2  # too far, as in fit()
+        residual, value = ahead, lower
     return residual
 
 

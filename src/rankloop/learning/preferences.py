@@ -56,15 +56,16 @@ def matched_pairs(feedback: Feedback, rng: np.random.Generator) -> tuple[IntArra
     >>> better.tolist(), worse.tolist()
     ([1], [0])
     """
-    clicked, skipped = (rng.permutation(side) for side in _clicked_and_skipped(feedback))
-    n = min(clicked.size, skipped.size)
-    return clicked[:n], skipped[:n]
+    return _matched(*_clicked_and_skipped(feedback), rng)
 
 
 def preferred_pairs(feedback: Feedback, pairing: Pairing, seed: int) -> tuple[IntArray, IntArray]:
     """The positions of the preferred and of the other result of each pair; the seed is for the matching."""
     if pairing == "matching":
-        return matched_pairs(feedback, np.random.default_rng(seed))
+        clicked, skipped = _clicked_and_skipped(feedback)
+        if not (clicked.size and skipped.size):
+            return clicked[:0], skipped[:0]  # making a generator takes as long as all the rest
+        return _matched(clicked, skipped, np.random.default_rng(seed))
     return adjacent_pairs(feedback) if pairing == "adjacent" else clicked_over_skipped(feedback)
 
 
@@ -73,7 +74,8 @@ def pair_differences(feedback: Feedback, pairing: Pairing, seed: int) -> FloatAr
     better, worse = preferred_pairs(feedback, pairing, seed)
     order = feedback.ranking.order
     features = feedback.ranking.query.features
-    return np.subtract(features[order[better]], features[order[worse]], dtype=np.float64)
+    better, worse = order[better], order[worse]
+    return np.subtract(features.take(better, axis=0), features.take(worse, axis=0), dtype=np.float64)
 
 
 def check_pairing(pairing: str) -> None:
@@ -90,6 +92,14 @@ def net_votes(better: IntArray, worse: IntArray, weights: FloatArray, n: int) ->
     """
     gained, lost = (np.bincount(side, weights, minlength=n).astype(np.float64) for side in (better, worse))
     return gained - lost
+
+
+def _matched(clicked: IntArray, skipped: IntArray, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+    """Both shuffled where they are, as nobody else has them; the longer one loses its end."""
+    rng.shuffle(clicked)
+    rng.shuffle(skipped)
+    n = min(clicked.size, skipped.size)
+    return clicked[:n], skipped[:n]
 
 
 def _clicked_and_skipped(feedback: Feedback) -> tuple[IntArray, IntArray]:

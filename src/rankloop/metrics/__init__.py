@@ -10,6 +10,7 @@ from rankloop.metrics.names import METRICS, parse_metric
 from rankloop.metrics.precision import Precision
 from rankloop.metrics.reciprocal_rank import MRR
 from rankloop.metrics.regret import PairwiseRegret
+from rankloop.metrics.runs import mean_over_lists
 
 __all__ = [
     "AP",
@@ -25,6 +26,7 @@ __all__ = [
     "Precision",
     "discounted_cumulative",
     "has_relevant",
+    "mean_over_lists",
     "mean_over_queries",
     "parse_metric",
 ]

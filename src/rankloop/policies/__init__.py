@@ -37,7 +37,9 @@ from rankloop.policies.base import EvidenceAbout, FeaturesOf, KnowsBy, Policy, s
 from rankloop.policies.batch_selection import BatchSelection
 from rankloop.policies.belief_selection import BeliefSelection
 from rankloop.policies.by_id import KnowsItems
+from rankloop.policies.counterfactual import CounterfactualPolicy
 from rankloop.policies.dbgd import DBGD
+from rankloop.policies.dla import DLA
 from rankloop.policies.epsilon_greedy import EpsilonGreedy
 from rankloop.policies.fair_exposure import FairExposure
 from rankloop.policies.fairco import FairCo
@@ -47,8 +49,10 @@ from rankloop.policies.fixed_items import FixedItems
 from rankloop.policies.from_base import ScoredFromBase, StartsFromBase
 from rankloop.policies.graded import GradedPolicy
 from rankloop.policies.ips import IPS
+from rankloop.policies.ips_ranknet import IPSRankNet
 from rankloop.policies.item_means import ItemMeans
 from rankloop.policies.labelled import LearnsFromGrades
+from rankloop.policies.lambdamart import LambdaMART
 from rankloop.policies.linear_selection import LinearSelection
 from rankloop.policies.linucb import LinUCB
 from rankloop.policies.listnet import ListNet
@@ -67,6 +71,7 @@ from rankloop.policies.pairrank import PairRank
 from rankloop.policies.pairwise import PairwiseLogistic
 from rankloop.policies.pdgd import PDGD
 from rankloop.policies.pepairrank import PePairRank
+from rankloop.policies.race import Race
 from rankloop.policies.random import Random
 from rankloop.policies.ranknet import RankNet
 from rankloop.policies.rtopk import RTopK
@@ -84,6 +89,7 @@ from rankloop.policies.uncertain import ExploresUncertain
 
 __all__ = [
     "DBGD",
+    "DLA",
     "IPS",
     "MGD",
     "NSGD",
@@ -103,6 +109,7 @@ __all__ = [
     "BestF1",
     "Certainty",
     "Constant",
+    "CounterfactualPolicy",
     "Covariance",
     "DCGGain",
     "Diagonal",
@@ -121,10 +128,12 @@ __all__ = [
     "FixedItems",
     "Full",
     "GradedPolicy",
+    "IPSRankNet",
     "InverseRoot",
     "ItemMeans",
     "KnowsBy",
     "KnowsItems",
+    "LambdaMART",
     "LearnsFromGrades",
     "LinUCB",
     "LinearSelection",
@@ -158,6 +167,7 @@ __all__ = [
     "Projection",
     "RTopK",
     "RTopKItems",
+    "Race",
     "Random",
     "RankNet",
     "RankSVM",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, fields
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
@@ -151,6 +151,20 @@ class Policy(ABC):
         return {
             name: padded(value, (value.ndim - 1,), n_features - value.shape[-1])
             if name in self.feature_evidence
+            else value
+            for name, value in evidence.items()
+        }
+
+    def narrowed_evidence(self, evidence: Mapping[str, Array], features: Sequence[int]) -> dict[str, Array]:
+        """Evidence of a list without that about some features, by number, which are there no more.
+
+        >>> from rankloop.policies import MGD
+        >>> MGD().narrowed_evidence({"directions": np.array([[1.0, 2.0, 3.0]])}, [1])["directions"].tolist()
+        [[1.0, 3.0]]
+        """
+        return {
+            name: np.delete(value, [each for each in features if each < value.shape[-1]], axis=-1)
+            if features and name in self.feature_evidence
             else value
             for name, value in evidence.items()
         }

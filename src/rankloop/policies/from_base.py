@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
+from rankloop.learning.logistic import online_newton
+from rankloop.learning.preferences import preferred_pairs
 from rankloop.learning.trust import Trust, order_prior
 from rankloop.policies.base import Policy
 from rankloop.policies.scored import ScoredPolicy
+from rankloop.policies.state_fields import Before, state
 from rankloop.scorers import Offset, Scorer
-from rankloop.types import Array, Feedback, FloatArray, Query, Ranking
+from rankloop.types import Array, Feedback, FloatArray, Query, Ranking, SettingError
 
 
 @dataclass(kw_only=True, eq=False)
@@ -45,6 +48,10 @@ class StartsFromBase(Policy):
     def widened_evidence(self, evidence: Mapping[str, Array], n_features: int) -> dict[str, Array]:
         """Evidence has an entry for the base order, too."""
         return super().widened_evidence(evidence, n_features + self.base_columns)
+
+    def narrowed_evidence(self, evidence: Mapping[str, Array], features: Sequence[int]) -> dict[str, Array]:
+        """The entry for the base order comes first, and stays."""
+        return super().narrowed_evidence(evidence, [each + self.base_columns for each in features])
 
     @property
     def base_columns(self) -> int:
@@ -85,9 +92,58 @@ class StartsFromBase(Policy):
         return (*super()._form(), order_prior(self.trust))
 
 
+def nothing_known(shape: tuple[int, ...]) -> Before:
+    """What a belief is in snapshots from before there was one."""
+    return lambda _: np.zeros(shape)
+
+
 @dataclass(kw_only=True, eq=False)
 class ScoredFromBase(StartsFromBase, ScoredPolicy):
-    """A policy around one scorer, which says what is to be added to the caller's order."""
+    r"""A policy around one scorer, which says what is to be added to the caller's order.
+
+    How much that order counts, $w$, is learned beside the scorer, as PairRank learns it: of each pair that
+    clicks suggest, $P(i \succ j) = \sigma(g_i - g_j + w (c_i - c_j) + b (p_i - p_j))$ with the scorer's $g$
+    as it is, $p = -\log_2(1 + \text{position})$, and priors $\mathcal{N}(w_0, 1)$ for $w$ and
+    $\mathcal{N}(0, 1)$ for $b \ge 0$, which is part of no score: nobody clicks a result because it stands
+    low, so clicks far down speak against the order also where lists are always shown in it. With
+    `learn_trust=False` $w$ stays $w_0$.
+    """
+
+    former: ClassVar[Mapping[str, object]] = {"learn_trust": False}
+
+    learn_trust: bool = True
+    order_belief: FloatArray = state((0,), feature_axes=(), lacking=nothing_known((0,)))  # w and b
+    order_spread: FloatArray = state((0, 0), feature_axes=(), lacking=nothing_known((0, 0)))  # covariance
+
+    def __post_init__(self) -> None:
+        """Refuse what is neither true nor false."""
+        super().__post_init__()
+        if not isinstance(self.learn_trust, bool):
+            raise SettingError(f"learn_trust must be true or false, found {self.learn_trust!r}")
+
+    @property
+    def base_weight(self) -> float:
+        """How much the caller's order counts, by what was learned so far."""
+        return float(self.order_belief[0]) if self.order_belief.size else super().base_weight
+
+    def learn_order(self, feedback: Feedback) -> None:
+        """Learn how much the caller's order counts, if it is trusted; at the end of a lesson."""
+        ranking = feedback.ranking
+        if not (self.learn_trust and feedback.signal == "clicks" and self.trusts(ranking.query)):
+            return
+        better, worse = preferred_pairs(feedback, "matching", 0)
+        if not better.size:
+            return
+        weight = self.base_weight
+        base = self.based(ranking.query).features[ranking.order, 0].astype(np.float64)
+        rest = self.score(ranking.query)[ranking.order].astype(np.float64) - weight * base
+        stood = -np.log2(np.arange(2.0, 2.0 + len(ranking)))
+        pairs = np.stack([each[better] - each[worse] for each in (rest, base, stood)], axis=1)
+        if not self.order_belief.size:
+            self.order_belief, self.order_spread = np.array([weight, 0.0]), np.eye(2)
+        belief, spread = order_step(self.order_belief, self.order_spread, pairs)
+        if np.isfinite(belief).all():
+            self.order_belief, self.order_spread = belief, spread
 
     @property
     def scoring(self) -> Scorer:
@@ -100,3 +156,21 @@ class ScoredFromBase(StartsFromBase, ScoredPolicy):
         if not query.features.shape[1]:
             return np.asarray(self.base_weight * seen[:, 0]) if seen.shape[1] else np.zeros(len(seen))
         return self.scoring.score(self.parameters_for(seen), seen)
+
+
+def order_step(belief: FloatArray, spread: FloatArray, pairs: FloatArray) -> tuple[FloatArray, FloatArray]:
+    r"""$w$ and $b$ after some pairs, [n, 3]: what the scorer says of each, and differences in $c$ and $p$.
+
+    The most probable values with $b \ge 0$, the past taken as a quadratic.
+
+    >>> order_step(np.array([0.5, 0.0]), np.eye(2), np.array([[0.0, -1.0, -1.0]]))[0].round(3).tolist()
+    [0.0, 0.0]
+    """
+    whole = np.zeros((3, 3))  # the scorer's part is taken as it is: it has no spread
+    whole[1:, 1:] = spread
+    found, after = online_newton(np.append(1.0, belief), whole, pairs)
+    if found[2] < 0:  # then it is 0, and the weight what it is best if b is 0
+        weight = belief[0] - spread[0, 1] / spread[1, 1] * belief[1]
+        alone = np.diag([0.0, spread[0, 0] - spread[0, 1] ** 2 / spread[1, 1], 0.0])
+        found, _ = online_newton(np.array([1.0, weight, 0.0]), alone, pairs)
+    return found[1:], after[1:, 1:]

@@ -90,7 +90,9 @@ class MGD(ScoredFromBase):
         seen = self.based(query)
         current = self.parameters_for(seen.features)
         directions = self.propose(seen, rng)
-        rankers = np.vstack((current, current + self.radius * directions))
+        rankers = np.empty((1 + len(directions), current.size))
+        rankers[0] = current
+        np.add(current, self.radius * directions, out=rankers[1:])
         lists = greedy(self.scoring.score(rankers, seen.features), query.n_docs, rng)
         shown = self.interleaving.combine(lists, k=k, rng=rng)
         return Ranking(query, shown.order, {"owners": shown.owners, "directions": directions})
@@ -99,15 +101,15 @@ class MGD(ScoredFromBase):
         """Move towards the mean of the directions that beat the current ranker."""
         if not feedback.ranking.query.features.shape[1]:
             return
-        feedback = self.based_feedback(feedback)
+        shown, feedback = feedback, self.based_feedback(feedback)
         features, evidence = feedback.ranking.query.features, feedback.ranking.evidence
         tried, owners = evidence["directions"].shape[1], evidence["owners"].shape[1]
         if not (self.parameters.size == features.shape[1] == tried and owners == feedback.reward.size):
             self._check_fit(feedback, self.parameters_for(features))  # it may be the first list
         winners = self.winners(feedback)
         documents = self.projection.documents(feedback, self.examined) if self.projection else self.examined
-        if winners.any():
-            direction = evidence["directions"][winners].mean(axis=0)
+        if np.count_nonzero(winners):
+            direction = mean_of_rows(evidence["directions"][winners])
             if self.projection:
                 direction = self.projection.project(direction, documents)
             current = self.parameters_for(features)
@@ -115,6 +117,7 @@ class MGD(ScoredFromBase):
             self.updates = self.updates + 1
         if self.projection:
             self.examined = self.projection.remembered(documents)
+        self.learn_order(shown)
 
     def propose(self, query: Query, rng: np.random.Generator) -> FloatArray:
         """The directions to try, [candidates, n_parameters]."""
@@ -151,5 +154,16 @@ def unit_directions(n: int, dimensions: int, rng: np.random.Generator) -> FloatA
     1.0
     """
     directions = rng.standard_normal((n, dimensions))
-    lengths: FloatArray = np.linalg.norm(directions, axis=1, keepdims=True)
-    return directions / lengths
+    directions /= np.sqrt(np.add.reduce(directions * directions, axis=1, keepdims=True))
+    return directions
+
+
+def mean_of_rows(rows: FloatArray) -> FloatArray:
+    """`rows.mean(axis=0)` to the bit, in half of its time for a few rows.
+
+    >>> mean_of_rows(np.array([[1.0, 2.0], [2.0, 4.0]])).tolist()
+    [1.5, 3.0]
+    """
+    total: FloatArray = np.add.reduce(rows, axis=0)
+    total /= len(rows)
+    return total

@@ -105,6 +105,7 @@ class NeuralPairwise(ExploresUncertain, ScoredFromBase):
             vars(self).update(vars(before))
             raise
         self._take_in(compared)
+        self.learn_order(feedback)
 
     def widened(self, n_features: int) -> None:
         """Not possible: the units of a network start with weights for all features, drawn together."""

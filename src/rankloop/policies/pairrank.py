@@ -10,10 +10,13 @@ from scipy.special import ndtr
 
 from rankloop.learning import logistic
 from rankloop.learning.certainty import Belief, Certainty, Sure, squared_widths
+from rankloop.learning.top_orders import TopOrders
 from rankloop.learning.weight_ball import nearest_in_ball
 from rankloop.policies.pairwise import PairwiseLogistic, prior_variance, with_more
 from rankloop.policies.state_fields import state
 from rankloop.types import Array, BoolArray, FloatArray, IntArray, Query, SettingError
+
+LONG = 256  # documents: with fewer, all pairs are compared in less time than it takes to choose some
 
 
 @dataclass(kw_only=True, eq=False)
@@ -70,6 +73,16 @@ class PairRank(PairwiseLogistic):
         if knowing is None:
             return np.zeros((query.n_docs, query.n_docs), dtype=bool)
         return self.certainty.certain(self.score(query), self.based(query).features, knowing.belief())
+
+    def top_orders(self, query: Query, k: int) -> TopOrders | None:
+        """What a list of `k` depends on, for `Sure` and many documents: then most pairs are not looked at."""
+        own = type(self).certain_orders is PairRank.certain_orders and type(self).draw is PairRank.draw
+        if query.n_docs < LONG or not own or not isinstance(self.certainty, Sure):
+            return None
+        knowing = self._knowing(query)
+        if knowing is None:
+            return None
+        return self.certainty.top(self.score(query), self.based(query).features, knowing.belief(), k)
 
     def order_probabilities(self, query: Query, rows: IntArray) -> FloatArray | None:
         r"""Of these documents, $P(i \succ j \mid \text{clicks})$ as in `Sure`, [n, n]; `None`: who knows.

@@ -92,15 +92,20 @@ class PairwiseLogistic(StartsFromBase, ExploresUncertain):
     def learn(self, feedback: Feedback) -> None:
         """Fit the model to the pairs of this list, too."""
         query, seed = feedback.ranking.query, int(feedback.ranking.evidence["seed"])
-        pairs = self._pairs(feedback, seed)
-        if not (pairs.any() and query.features.shape[1]):
-            return
+        pairs = self.pairs(feedback, seed)
+        if pairs.any() and query.features.shape[1]:
+            self.fit_pairs(query, pairs, seed)
+
+    def fit_pairs(self, query: Query, pairs: FloatArray, seed: int) -> None:
+        """Fit the model to these pairs of a query, [n_pairs, n]; of none, only the prior takes note."""
         if self.parameters.size not in (0, pairs.shape[1]):
             known = self.parameters.size - self.base_columns
             raise RankingError(
                 f"this ranker knows {known} features but the query has {query.features.shape[1]}"
             )
         self._consider_prior(query.features)
+        if not len(pairs):
+            return
         self.parameters, self.curvature = logistic.online_newton(self.parameters, self.curvature, pairs)
         if self.update == "exact":
             self._solve(pairs)
@@ -131,7 +136,7 @@ class PairwiseLogistic(StartsFromBase, ExploresUncertain):
         prior._start(query.features)
         return prior
 
-    def _pairs(self, feedback: Feedback, seed: int) -> FloatArray:
+    def pairs(self, feedback: Feedback, seed: int) -> FloatArray:
         """What the pairs of a list differ in, [n_pairs, n]; with trust, also in where they stood."""
         pairs = pair_differences(self.based_feedback(feedback), self.pairing, seed)
         if self.base_columns and pairs.any():

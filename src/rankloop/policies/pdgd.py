@@ -79,6 +79,7 @@ class PDGD(ScoredFromBase):
         size = self.learning_rate * self.decay ** float(self.updates)
         self.move(parameters, size, self.scorer.vjp(parameters, features, votes))
         self.updates = self.updates + 1
+        self.learn_order(feedback)
 
 
 def swap_probability(scores: FloatArray, order: IntArray, a: IntArray, b: IntArray) -> FloatArray:

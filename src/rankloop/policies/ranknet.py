@@ -40,7 +40,7 @@ class RankNet(ScoredFromBase):
 
     name: ClassVar[str] = "ranknet"
     evidence_about: ClassVar[EvidenceAbout] = "documents"  # a seed for their pairs, if any
-    former: ClassVar[Mapping[str, object]] = {"pairing": "all"}
+    former: ClassVar[Mapping[str, object]] = {"pairing": "all", "learn_trust": False}
 
     learning_rate: float = 0.001
     pairing: Pairing = "adjacent"
@@ -71,6 +71,7 @@ class RankNet(ScoredFromBase):
         residual = expit(scores[worse] - scores[better])
         votes = net_votes(better, worse, residual, len(features))
         self.move(parameters, self.learning_rate, self.scorer.vjp(parameters, features, votes))
+        self.learn_order(feedback)
 
     def _pairing_seed(self, rng: np.random.Generator) -> dict[str, Array]:
         """The evidence: what `learn` needs to match clicked with skipped results, if it is to match them."""

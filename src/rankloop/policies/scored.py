@@ -59,7 +59,7 @@ class ScoredPolicy(Policy):
             raise RankingError(f"this ranker knows {start.size} features but the query has {direction.size}")
         with np.errstate(over="ignore", invalid="ignore"):
             parameters = start + size * direction
-        if not np.isfinite(parameters).all():
+        if np.count_nonzero(np.isfinite(parameters)) < parameters.size:
             raise RankingError(
                 "learning from this feedback would make the weights infinite: "
                 "scale the features (for example to 0..1 within the query) or lower the learning rate"

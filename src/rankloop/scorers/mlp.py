@@ -77,6 +77,14 @@ class MLP:
         scores = _given(weights, features)[-1] @ weights[-1].swapaxes(-1, -2)
         return scores[..., 0]
 
+    def matrices(self, parameters: FloatArray, n_features: int) -> list[FloatArray]:
+        r"""The layers' matrices $c\, W_l / \sqrt{m_l}$, [n_out, n_in]: what is left to do is to rectify.
+
+        >>> [each.shape for each in MLP((4, 2)).matrices(MLP((4, 2)).start(3), 3)]
+        [(4, 3), (2, 4), (1, 2)]
+        """
+        return self._weights(parameters, np.zeros((1, n_features), parameters.dtype))
+
     def vjp(self, parameters: FloatArray, features: FloatArray, coefficients: FloatArray) -> FloatArray:
         """One pass forward and one back."""
         return self.gradients(parameters, features).total(coefficients)

@@ -21,7 +21,7 @@ def describe(policy: Policy) -> dict[str, Any]:
 
     >>> from rankloop.policies import EpsilonGreedy
     >>> list(describe(EpsilonGreedy(epsilon=0.2))["settings"].values())
-    [{'part': 'linear'}, None, 0.001, 'adjacent', 0.2]
+    [{'part': 'linear'}, None, True, 0.001, 'adjacent', 0.2]
     """
     if not policy.name:
         raise SettingError(

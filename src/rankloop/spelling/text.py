@@ -21,7 +21,8 @@ def parse(text: str, known: Catalogue | None = None) -> Policy:
     """The policy that a text names: one of rankloop's or, by where its class is, one of your own.
 
     >>> parse("epsilon-greedy:epsilon=0.2")
-    EpsilonGreedy(scorer=Linear(), trust=None, learning_rate=0.001, pairing='adjacent', epsilon=0.2)
+    EpsilonGreedy(scorer=Linear(), trust=None, learn_trust=True, learning_rate=0.001, pairing='adjacent',
+                  epsilon=0.2)
     >>> parse("pairrank:certainty=width(0.1)").certainty
     Width(alpha=0.1)
     >>> parse("mgd:projection=document-space(3,recent=20)").projection
@@ -29,7 +30,7 @@ def parse(text: str, known: Catalogue | None = None) -> Policy:
     >>> parse("rankloop.policies.pdgd:PDGD:learning_rate=0.5").learning_rate
     0.5
     >>> parse("ranknet@paper:learning_rate=0.1")  # as the paper has it, but for the rate
-    RankNet(scorer=Linear(), trust=None, learning_rate=0.1, pairing='adjacent')
+    RankNet(scorer=Linear(), trust=None, learn_trust=True, learning_rate=0.1, pairing='adjacent')
     """
     known = catalogue() if known is None else known
     text = written_out(text)
@@ -80,7 +81,7 @@ def settings_of(kind: type) -> list[str]:
     """The settings of a policy or probe with their defaults, as they are written after the colon.
 
     >>> settings_of(catalogue()["epsilon-greedy"])
-    ['scorer=linear', 'trust', 'learning_rate=0.001', 'pairing=adjacent', 'epsilon=0.1']
+    ['scorer=linear', 'trust', 'learn_trust=True', 'learning_rate=0.001', 'pairing=adjacent', 'epsilon=0.1']
     """
     listed = {each.name: _default(each) for each in fields(kind) if each.init}
     return [

@@ -54,8 +54,8 @@ class Cascade:
         """Read the list from the top."""
         grades = relevance[ranking.order]
         coins = rng.random((2, grades.size))
-        attracted = coins[0] < by_grade(self.click, grades)
-        stops = coins[1] < by_grade(self.stop, grades)
+        heads = coins < by_grade(grades, self.click, self.stop)
+        attracted, stops = heads[0], heads[1]
         if self.stop_at == "click":
             stops &= attracted
         seen = _until_first(stops)
@@ -65,4 +65,6 @@ class Cascade:
 def _until_first(stops: BoolArray) -> BoolArray:
     """All positions down to and including the first stop."""
     first = int(stops.argmax())
-    return np.arange(stops.size) <= first if stops[first] else np.ones_like(stops)
+    seen = np.zeros(stops.size, dtype=np.bool_)
+    seen[: first + 1 if stops[first] else None] = True
+    return seen

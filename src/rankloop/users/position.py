@@ -43,4 +43,4 @@ class PositionBased:
         grades = relevance[ranking.order]
         coins = rng.random((2, grades.size))
         examined = coins[0] < np.arange(1, grades.size + 1, dtype=np.float64) ** -self.eta
-        return Feedback(ranking, examined & (coins[1] < by_grade(self.click, grades)), seen=examined)
+        return Feedback(ranking, examined & (coins[1] < by_grade(grades, self.click)[0]), seen=examined)

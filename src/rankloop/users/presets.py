@@ -52,6 +52,11 @@ class Preset:
             raise SettingError(f"user must be one of {', '.join(CASCADE_TABLES)}, found {self.name!r}")
         self.for_grades(2)  # refuses a stop_at nobody knows
 
+    @property
+    def never_stops(self) -> bool:
+        """Whether this user reads to the end, so that both readings of *stop* are the same."""
+        return not any(any(stop) for _, stop in CASCADE_TABLES[self.name].values())
+
     def for_grades(self, grades: int) -> Cascade:
         """The user for data with this many grades; the table with the next higher number serves."""
         tables = CASCADE_TABLES[self.name]

@@ -22,21 +22,21 @@ def probabilities(name: str, values: Sequence[float]) -> None:
         raise SettingError(f"{name} must hold probabilities between 0 and 1, found {tuple(values)}")
 
 
-def by_grade(table: tuple[float, ...], grades: IntArray) -> FloatArray:
-    """The table's value for each grade.
+def by_grade(grades: IntArray, *tables: tuple[float, ...]) -> FloatArray:
+    """What each table has for each grade, [n_tables, n]; all are of one length.
 
-    >>> by_grade((0.0, 0.5, 1.0), np.array([2, 0])).tolist()
-    [1.0, 0.0]
+    >>> by_grade(np.array([2, 0]), (0.0, 0.5, 1.0), (0.1, 0.2, 0.3)).tolist()
+    [[1.0, 0.0], [0.3, 0.1]]
     """
     try:
-        return _as_array(table)[grades]
+        return _as_array(tables).take(grades, axis=1)
     except IndexError as error:
         raise DataError(
-            f"this user knows the grades 0..{len(table) - 1} but met grade {grades.max()}: "
+            f"this user knows the grades 0..{len(tables[0]) - 1} but met grade {grades.max()}: "
             f"choose a preset for {grades.max() + 1} grades"
         ) from error
 
 
 @lru_cache(maxsize=64)
-def _as_array(table: tuple[float, ...]) -> FloatArray:
-    return np.array(table, dtype=np.float64)
+def _as_array(tables: tuple[tuple[float, ...], ...]) -> FloatArray:
+    return np.array(tables, dtype=np.float64)
