@@ -2,18 +2,18 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run compare test lint types unit bench bench-service browser postgres screenshots docs clean
+.PHONY: help run compare test lint types unit bench bench-service browser postgres nginx screenshots figures docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: .venv/.run ## start the demo: a search page over Python's own documentation that learns from your clicks
+run: .venv/.run ## start the demo: a shop with pictures that learns from your clicks
 	$(BIN)/rankloop demo --data-dir build/demo
 
 compare: .venv/.run ## compare the policies on the built-in world: table, plots, report
 	$(BIN)/rankloop compare --out build/first-run
 
-test: .venv/.test browser postgres lint types unit ## everything that must hold: style, types, docs, tests
+test: .venv/.test browser postgres nginx lint types unit ## everything that must hold: style, types, docs, tests
 
 lint: .venv/.test ## style and formatting
 	$(BIN)/ruff check .
@@ -23,7 +23,7 @@ types: .venv/.test ## mypy --strict on everything
 	$(BIN)/mypy
 
 unit: .venv/.test ## tests and doctests, warnings are errors
-	OPENBLAS_NUM_THREADS=1 PYTHONHASHSEED=0 $(BIN)/pytest --numprocesses 2 --dist loadfile
+	OPENBLAS_NUM_THREADS=1 PYTHONHASHSEED=0 $(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 bench: .venv/.test ## rounds per second, memory and loading time, as ratios to a plain reference
 	$(BIN)/python -m benchmarks
@@ -42,8 +42,14 @@ browser: ## a real browser for the tests that look at pages (Debian's chromium, 
 postgres: ## a real PostgreSQL for the tests of its store (Debian's, if it can be installed)
 	@./scripts/ensure-postgres
 
+nginx: ## a real nginx for the test of the proxy example (Debian's, if it can be installed)
+	@./scripts/ensure-nginx
+
 screenshots: .venv/.test ## pictures of every page for the documentation, in docs/images
 	$(BIN)/python scripts/screenshots
+
+figures: .venv/.test ## learning curves for the pages of the policies, in docs/images/policies
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python scripts/policy_figures
 
 clean: ## forget the environment and everything built
 	rm -rf .venv build

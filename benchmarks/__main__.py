@@ -38,7 +38,12 @@ def main(chosen: list[str]) -> None:
     measures |= {f"fair, {name}": partial(fair.pace, name) for name in fair.CASES}
     measures |= {f"recommend, {name}": partial(recommend.result, name) for name in recommend.MODELS}
     measures |= {"agreement": neural.agreement, "training": neural.training}
-    measures |= {"flat": rounds.flatness, "loading": loading.result, "reviews": reviews.result}
+    measures |= {
+        "long": rounds.long_lists,
+        "flat": rounds.flatness,
+        "loading": loading.result,
+        "reviews": reviews.result,
+    }
     known = list(measures)
     if unknown := [name for name in chosen if name not in known]:
         sys.exit(f"no benchmark is called {unknown[0]!r}: choose from {', '.join(known)}")
@@ -58,6 +63,7 @@ def main(chosen: list[str]) -> None:
     show_recommend([row for row in rows if row["bench"] == "recommend"])
     show_agreement([row for row in rows if row["bench"] == "agreement"])
     show_training([row for row in rows if row["bench"] == "training"])
+    show_long([row for row in rows if row["bench"] == "long"])
     show_flat([row for row in rows if row["bench"] == "flat"])
     show_loading([row for row in rows if row["bench"] == "loading"])
     show_reviews([row for row in rows if row["bench"] == "reviews"])
@@ -207,6 +213,15 @@ def show_training(rows: list[Row]) -> None:
         table.add_row(f"{row['lists']:,}", *replay, *exact)
     if rows:
         CONSOLE.print(table)
+
+
+def show_long(rows: list[Row]) -> None:
+    """The line about long lists."""
+    for row in rows:
+        CONSOLE.print(
+            f"{row['name']}: {row['rank_ms']:.1f} ms a list, {row['all_pairs_ms']:.1f} ms if all pairs are "
+            f"compared: × {row['ratio']:.1f}"
+        )
 
 
 def show_flat(rows: list[Row]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from rankloop.policies import (
     Random,
     RankNet,
 )
-from rankloop.types import QuerySet, UserModel
+from rankloop.types import Query, QuerySet, UserModel
 from rankloop.users import Preset
 
 DOCUMENTS, FEATURES, SHOWN = 120, 136, 10
@@ -135,6 +135,30 @@ def projection(name: str, *, blocks: int = 15, rounds: int = 200) -> dict[str, o
         "name": name,
         "plain_us": bare,
         "projected_us": projected,
+        "ratio": median(b / a for a, b in zip(*times, strict=True)),
+    }
+
+
+def long_lists(*, documents: int = 1000, lists: int = 60) -> dict[str, object]:
+    """PairRank on long lists: who can reach the top, and all pairs, in turns; medians of processor time."""
+    policy, rng = PairRank(), np.random.default_rng(0)
+    pace(policy, Preset("informational").for_grades(5), bench_world(), rounds=500, rng=rng)
+    times: tuple[list[float], list[float]] = ([], [])
+    for number in range(lists):
+        query = Query(str(number), rng.random((documents, FEATURES), dtype=np.float32))
+        for taken, certain in zip(times, (None, policy.certain_orders), strict=True):
+            start, coins = process_time(), np.random.default_rng(number)
+            if certain is None:
+                policy.rank(query, k=SHOWN, rng=coins)
+            else:
+                policy.draw(query, certain(query), k=SHOWN, rng=coins)
+            taken.append(1000 * (process_time() - start))
+    top, everything = map(median, times)
+    return {
+        "bench": "long",
+        "name": f"pairrank, {documents:,} documents",
+        "rank_ms": top,
+        "all_pairs_ms": everything,
         "ratio": median(b / a for a, b in zip(*times, strict=True)),
     }
 

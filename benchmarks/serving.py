@@ -13,11 +13,12 @@ from typing import Self
 class Server:
     """`rankloop serve`, until the end of the block."""
 
-    def __init__(self, folder: Path, *options: str) -> None:
+    def __init__(self, folder: Path, *options: str, log: int | None = None) -> None:
         command = ["serve", "--port", "0", "--deadline", "10", "--quiet", "--data-dir", str(folder)]
         self._process = subprocess.Popen(
             [sys.executable, "-m", "rankloop", *command, *options],
             stdout=subprocess.PIPE,
+            stderr=log,
             text=True,
         )
         assert self._process.stdout is not None

@@ -1,12 +1,12 @@
 """First visitors of a shop that switches rankloop on: how much of its own order do they still see.
 
-`python -m benchmarks.shop` prints both tables: a shop of 200 candidates whose order is decent, and the demo's
-search engine under the demo's hidden tastes, each with and without trust in the order that is there.
+`python -m benchmarks.shop` prints the tables: a shop of 200 candidates whose order is decent, and both search
+engines of the demo under the demo's hidden tastes, each with and without trust in the order that is there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,10 +14,11 @@ from rich.console import Console
 from rich.table import Table
 
 from rankloop.demo.corpus import Corpus
-from rankloop.demo.crowd import GRADE, SEARCHES, Crowd, Visit
-from rankloop.demo.demo import RANKER, SETTINGS
+from rankloop.demo.crowd import GRADE, Crowd, Visit
+from rankloop.demo.documentation import documentation
+from rankloop.demo.products.scene import shop
+from rankloop.demo.scene import Scene
 from rankloop.demo.stdlib import standard_library
-from rankloop.demo.taste import TASTES
 from rankloop.policies import PairRank
 from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
 from rankloop.store import MemoryStore
@@ -82,31 +83,42 @@ def shop_table() -> Table:
     return table
 
 
-def demo_visits(trust: str | None, taste: str, corpus: Corpus) -> Iterator[Visit]:
+def demo_visits(trust: str | None, taste: str, scene: Scene) -> Iterator[Sequence[Visit]]:
     """The first twenty lists of ten demos that are new, on ten searches."""
-    searches = [text for text in SEARCHES if len(corpus.search(text)) > SHOWN][:ASKED]
+    searches = [text for text in scene.searches if len(scene.corpus.search(text)) > SHOWN][:ASKED]
+    policy = scene.settings.policy
+    assert isinstance(policy, PairRank)
     for seed in SEEDS:
         service = RankingService(MemoryStore(), clock=lambda: 0.0)
-        service.create(RANKER, replace(SETTINGS, policy=PairRank(trust=trust)))
-        crowd = Crowd.of(service, RANKER, corpus, TASTES[taste], searches=searches)
-        yield from crowd.visits(20, seed=seed)
+        service.create(scene.ranker, replace(scene.settings, policy=replace(policy, trust=trust)))
+        crowd = Crowd.of(service, scene.ranker, scene.corpus, scene.tastes[taste], searches=searches)
+        yield list(crowd.visits(20, seed=seed))
 
 
-def demo_table() -> Table:
-    """How well lists fit a taste that nobody told, and how well the search engine's own would have."""
-    corpus = Corpus.of(standard_library())
-    title = f"the demo, {ASKED} searches, first 20 lists, {len(SEEDS)} crowds: nDCG@10 by the hidden taste"
+def demo_table(scene: Scene) -> Table:
+    """How well lists fit a taste that nobody told, and how well the search engine's own would have.
+
+    Beside the means over all crowds, by how much the crowd with the worst luck was better off than with the
+    search engine alone.
+    """
+    title = (
+        f"{scene.title}: {ASKED} searches, first 20 lists, {len(SEEDS)} crowds: nDCG@10 by the hidden taste"
+    )
     table = Table(title=title, box=None)
-    for heading in ("taste", "search engine", *TRUST):
+    for heading in ("taste", "search engine", *TRUST, "gain", "worst crowd"):
         table.add_column(heading, justify="left" if heading == "taste" else "right")
-    for taste in TASTES:
-        found = [list(demo_visits(trust, taste, corpus)) for trust in TRUST.values()]
-        own = np.mean([visit.own for visit in found[0]])
-        table.add_row(taste, f"{own:.3f}", *(f"{np.mean([each.fit for each in some]):.3f}" for some in found))
+    for taste in scene.tastes:
+        found = [list(demo_visits(trust, taste, scene)) for trust in TRUST.values()]
+        own = np.mean([visit.own for crowd in found[0] for visit in crowd])
+        fits = [np.mean([visit.fit for crowd in crowds for visit in crowd]) for crowds in found]
+        gains = [np.mean([visit.fit - visit.own for visit in crowd]) for crowd in found[-1]]
+        told = (f"{np.mean(gains):+.3f}", f"{np.min(gains):+.3f}")
+        table.add_row(taste, f"{own:.3f}", *(f"{fit:.3f}" for fit in fits), *told)
     return table
 
 
 if __name__ == "__main__":
     console = Console(width=120)
     console.print(shop_table())
-    console.print(demo_table())
+    for scene in (shop(), documentation(Corpus.of(standard_library()))):
+        console.print(demo_table(scene))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -11,6 +12,43 @@ from tests.postgres import Cluster, Unavailable
 
 settings.register_profile("seeded", derandomize=True, deadline=None)
 settings.load_profile("seeded")
+
+
+LONG = (  # files that take longest, by the processor time they took: what is left for the end is short
+    "experiments/test_suites.py",
+    "test_docs.py",
+    "cli/test_cli.py",
+    "experiments/test_sweep.py",
+    "test_site.py",
+    "dashboard/test_browser.py",
+    "service/http/test_fuzz.py",
+    "test_examples.py",
+    "policies/test_pairrank.py",
+    "demo/test_shop_browser.py",
+    "experiments/test_report.py",
+    "service/operations/test_audit_and_rollback.py",
+    "policies/test_neural.py",
+    "service/http/test_ads.py",
+    "test_tutorial.py",
+    "experiments/test_ray.py",
+    "service/http/test_fair_life.py",
+    "service/test_fair_life.py",
+    "service/http/test_learning.py",
+    "test_deploy.py",
+    "service/learning/test_laws.py",
+    "service/http/test_trials.py",
+    "service/http/test_kill.py",
+    "service/recommending/test_live_session.py",
+    "store/test_kill.py",
+    "service/test_replicas.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long files first: each is run by one worker, and both are to be done at the same time."""
+    here = Path(__file__).parent
+    turns = {here / name: turn for turn, name in enumerate(LONG)}
+    items.sort(key=lambda item: turns.get(item.path, len(LONG)))
 
 
 @pytest.fixture(scope="session")

@@ -26,23 +26,28 @@ class Unavailable(Exception):
 class Cluster:
     """A server with one superuser; each test gets a schema of its own in one database.
 
-    In memory where it can be, for tests kill processes and pull no plug; `on_disk` for what is measured.
+    In memory where it can be, for tests kill processes and pull no plug; `on_disk` for what is measured. It
+    is reached from this machine alone, and from the network `reachable`, if there is one.
     """
 
-    def __init__(self, *, on_disk: bool = False) -> None:
+    def __init__(self, *, on_disk: bool = False, reachable: str = "") -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="rankloop-pg-", dir=None if on_disk else _memory()))
         self._as, owner = _unprivileged()
         if owner is not None:
             os.chown(self._folder, owner, -1)
         self._numbers = count()
-        self.port = _free_port()
+        self.port = free_port()
         try:
             self._call(
                 "initdb", "--auth=trust", "--username=anna", "--no-sync", "--no-locale", "--encoding=UTF8"
             )
+            if reachable:
+                with (self._folder / "data" / "pg_hba.conf").open("a") as hosts:
+                    hosts.write(f"host all all {reachable} trust\n")
             with (self._folder / "data" / "postgresql.auto.conf").open("a") as settings:
+                listen = "*" if reachable else "127.0.0.1"
                 settings.write(
-                    f"port = {self.port}\nlisten_addresses = '127.0.0.1'\nmax_connections = 60\n"
+                    f"port = {self.port}\nlisten_addresses = '{listen}'\nmax_connections = 100\n"
                     f"unix_socket_directories = '{self._folder}'\nlog_min_messages = fatal\n"
                 )
             self.start()
@@ -107,7 +112,8 @@ def _unprivileged() -> tuple[list[str], int | None]:
     raise Unavailable("PostgreSQL does not run as root, and there is no setpriv to be somebody else")
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port that nobody listens on."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return int(found.getsockname()[1])

@@ -17,6 +17,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     **{stage: {"types"} for stage in STAGES},
     "data": {"types", "reviews"},
     "recommend": {"types", "reviews"},
+    "portable": {"types"},  # files of other engines know nothing of ours
     "learning": {"types", "scorers", "explorers"},
     "policies": {"types", "learning", "scorers", "explorers", "interleaving"},
     "spelling": {"types", "scorers", "interleaving", "learning", "policies"},
@@ -40,9 +41,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "store": {"types"},
     "service": {
         *("types", "policies", "spelling", "store", "metrics", "interleaving", "scorers", "explorers"),
-        *("recommend", "evaluation"),
+        *("recommend", "evaluation", "portable"),
     },
     "client": {"types"},
+    "connect": {"types", "service", "client"},  # what others run, joined to the service from outside
     "charts": {"types"},
     "dashboard": {"types", "store", "service", "charts"},  # production never contains the simulator
     "demo": {
@@ -66,6 +68,8 @@ MAY_IMPORT: dict[str, set[str]] = {
             "store",
             "service",
             "client",
+            "connect",
+            "portable",
             "dashboard",
             "demo",
         ),

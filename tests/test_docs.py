@@ -10,16 +10,17 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, Field, fields
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
-import typer.main
 from typer.testing import CliRunner
 
 from rankloop import policies
 from rankloop.cli import app, names
+from rankloop.cli.commands import COMMANDS, imported
 from rankloop.experiments import Protocol, Sweep, execute
 from rankloop.policies import PDGD, Policy, Random
 from rankloop.spelling import PAPER, catalogue, split
@@ -128,9 +129,12 @@ def mentioned() -> Iterator[tuple[str, list[str]]]:
 
 
 @pytest.mark.parametrize(("page", "words"), list(mentioned()), ids=str)
-def test_shown_commands_exist_with_these_options(page: str, words: list[str]) -> None:
-    """Parse the command without running it, and look its names up."""
-    command: Any = typer.main.get_command(app)
+def test_shown_commands_exist_with_these_options(page: str, words: list[str], tmp_path: Path) -> None:
+    """Parse the command without running it, and look its names up; a file of settings is read at once."""
+    (settings := tmp_path / "rankloop.toml").touch()
+    words = [str(settings) if before == "--config" else word for before, word in pairwise(["", *words])]
+    assert words[0] in COMMANDS, f"{page}: no command is called {words[0]}"
+    command, words = imported(words[0]), words[1:]
     while hasattr(command, "commands"):
         assert words, f"{page}: a group of commands is not a command"
         assert words[0] in command.commands, f"{page}: no command is called {words[0]}"
@@ -142,9 +146,9 @@ def test_shown_commands_exist_with_these_options(page: str, words: list[str]) ->
         names.user(name)
 
 
-def test_an_option_that_does_not_exist_would_be_noticed() -> None:
+def test_an_option_that_does_not_exist_would_be_noticed(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="--polices"):
-        test_shown_commands_exist_with_these_options("here", ["compare", "--polices", "pdgd"])
+        test_shown_commands_exist_with_these_options("here", ["compare", "--polices", "pdgd"], tmp_path)
 
 
 def test_make_targets_exist() -> None:
@@ -192,6 +196,30 @@ def test_every_page_is_on_the_map(page: Path) -> None:
     assert page == index or stands_for(page) in linked
 
 
+GUIDES = [
+    page
+    for page in sorted(ROOT.glob("docs/**/*.md"))
+    if page.parent.name not in ("reference", "decisions")  # generated, and read from the index
+]
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=title)
+def test_every_page_has_a_way_on(page: Path) -> None:
+    source = stands_for(page)
+    targets = {(source.parent / link.partition("#")[0]).resolve() for link in links(source)}
+    assert {each for each in targets if each.suffix == ".md"} - {source}, f"{title(page)} leads nowhere"
+
+
+LONG = 25  # rows of a table that nobody reads through
+
+
+@pytest.mark.parametrize("page", PAGES, ids=title)
+def test_long_tables_are_folded(page: Path) -> None:
+    unfolded = re.sub(r"^<details>$.*?^</details>$", "", prose(page), flags=re.DOTALL | re.MULTILINE)
+    for table in re.findall(r"(?:^\|.*\n)+", unfolded, re.MULTILINE):
+        assert table.count("\n") - 2 <= LONG, f"{title(page)}: {table.splitlines()[0]}"
+
+
 # Policies
 
 
@@ -206,6 +234,16 @@ def test_every_policy_has_a_name_and_a_page_with_its_settings(kind: type[Policy]
         assert row in text, f"{title(page)} should have a row that starts with {row}"
     assert re.search(r"^## How ours differs", text, re.MULTILINE)
     assert f"(policies/{name}.md)" in (ROOT / "docs" / "index.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("curve", sorted(ROOT.glob("docs/images/policies/*.svg")), ids=title)
+def test_a_learning_curve_is_small_and_said_in_words_on_its_policys_page(curve: Path) -> None:
+    text = (ROOT / "docs" / "policies" / f"{curve.stem}.md").read_text("utf-8")
+    assert curve.stat().st_size < 40_000
+    assert re.search(
+        rf"!\[Learning curve of {curve.stem} .+worst run .+\]\(\.\./images/policies/{curve.name}\)", text
+    )
+    assert "worst run as a thin line" in text
 
 
 @pytest.mark.parametrize("name", PAPER)

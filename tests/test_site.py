@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import json
 import re
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from rankloop.cli.commands import COMMANDS, imported
 from rankloop.service import RankingService
 from rankloop.service.http import AppContext, Keys
 from rankloop.service.http.app import described
@@ -24,7 +26,7 @@ from tests.test_docs import ROOT, prose, title
 
 DOCS = ROOT / "docs"
 SOURCES = sorted(DOCS.glob("**/*.md"))
-PACKAGES = sorted(page.stem for page in DOCS.glob("reference/*.md") if page.stem != "http")
+PACKAGES = sorted(page.stem for page in DOCS.glob("reference/*.md") if page.stem not in ("http", "cli"))
 LOADS = {"script": "src", "link": "href", "img": "src", "iframe": "src", "source": "src", "object": "data"}
 
 
@@ -165,6 +167,36 @@ def test_every_route_and_type_of_the_service_is_in_the_reference(site: Path) -> 
     assert {name.lower() for name in api["components"]["schemas"]} <= read(
         site / "reference" / "http.html"
     ).ids
+
+
+def test_every_command_and_option_is_in_the_reference(site: Path) -> None:
+    text = re.sub(r"<[^>]+>", "", (site / "reference" / "cli.html").read_text("utf-8"))
+    ids = read(site / "reference" / "cli.html").ids
+    for name in COMMANDS:
+        command = imported(name)
+        inner = {f"{name} {each}": value for each, value in getattr(command, "commands", {}).items()}
+        for called, each in {name: command, **inner}.items():
+            assert f"rankloop-{called.replace(' ', '-')}" in ids, called
+            named = [option for given in each.params for option in given.opts if option.startswith("--")]
+            assert all(option in text for option in named if option != "--help"), called
+
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("docker", "howto/deploy"),
+        ("pin product", "howto/guardrails"),
+        ("b test", "howto/what-is-it-worth"),  # A/B test, as the search takes it apart; "a" is left out
+        ("gdpr", "operator"),
+    ],
+)
+def test_the_search_finds_what_newcomers_type(words: str, page: str, site: Path) -> None:
+    index = (site / "searchindex.js").read_text("utf-8")
+    found = json.loads(index[index.index("(") + 1 : index.rindex(")")])
+    for word in words.split():
+        hits = [found[kind].get(word, []) for kind in ("terms", "titleterms")]
+        pages = {number for hit in hits for number in (hit if isinstance(hit, list) else [hit])}
+        assert found["docnames"].index(page) in pages, word
 
 
 def test_what_is_wrong_would_be_noticed(tmp_path: Path) -> None:

@@ -53,8 +53,12 @@ def test_every_other_question(client: Client, live: Live) -> None:
     versions = client.models()
     assert versions["lists"] == 1
     event = client.audit(shown.query_id)["events"][0]["event_id"]
-    assert client.forget([event]) > versions["version"]
-    assert client.rollback(to=versions["version"]) > versions["version"]
+    assert client.wait(client.forget([event]))["version"] > versions["version"]
+    with pytest.raises(ClientError, match="found both"):
+        client.forget([event], client_id="c1")
+    with pytest.raises(ClientError, match="no event of 'default' that counts"):
+        client.forget(session_id="nobody", until=1.0)
+    assert client.wait(client.rollback(to=versions["version"]))["version"] > versions["version"]
     assert client.set_mode("frozen", reason="sale") == client.mode() == "frozen"
     assert client.configure(client.settings() | {"window": 5}, relearn=True) > 0
     assert client.settings()["window"] == 5

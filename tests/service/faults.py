@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from unittest.mock import patch
 
+from rankloop.service.errors import ConflictError
 from rankloop.store import Impression, SqliteStore, Store, StoreError, write
 
 T = TypeVar("T")
@@ -65,7 +66,7 @@ def attempt(act: Callable[[], T]) -> T | None:
     """Do something that may meet a fault of the store; nothing comes of it then."""
     try:
         return act()
-    except (StoreError, sqlite3.OperationalError):
+    except (StoreError, sqlite3.OperationalError, ConflictError):  # the last: what failed before is not done
         return None
 
 

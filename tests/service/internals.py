@@ -15,6 +15,7 @@ from rankloop.scorers import MLP
 from rankloop.service import Health, RankingService
 from rankloop.spelling import catalogue
 from rankloop.types import State
+from tests.service.plain import plain_fold
 
 # the fold
 
@@ -26,7 +27,7 @@ def catch_up(service: RankingService, ranker: str = "shop") -> None:
 
 def folded_anew(service: RankingService, ranker: str = "shop") -> tuple[int, int, State]:
     """Version, lists and state by the fold of all that is kept of the log, from where it begins."""
-    fold = service.ranker(ranker).history.again(2**62)
+    fold = plain_fold(service, ranker)
     scale = {f"scale.{name}": value for name, value in fold.scale.state().items()}
     return fold.version, fold.lists, {**fold.policy.state(), **scale}
 

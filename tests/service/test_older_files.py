@@ -25,7 +25,8 @@ from tests.service.life import Clock, live, make, some_candidates, state
 from tests.service.own_policies import Listening
 
 DATA = Path(__file__).parent / "data"
-LATER = {"pairrank": ("prior_seen",)}  # state fields that came after it
+ORDER = ("order_belief", "order_spread")  # empty, as nothing was trusted
+LATER = {"pairrank": ("prior_seen",), "olranknet": ORDER}  # state fields that came after it
 EXPECTED: dict[str, Any] = json.loads((DATA / "log-version-2.json").read_text())
 
 

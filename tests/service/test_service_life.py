@@ -180,12 +180,12 @@ class ServiceLife(RuleBasedStateMachine):
 
     @rule(ranker=rankers, rules=some_rules, again=st.booleans())
     def configure(self, ranker: str, rules: RankerSettings, again: bool) -> None:
-        self.service.configure(ranker, rules, relearn=again)
+        with_reason(partial(self.service.configure, ranker, rules, relearn=again))
 
     @rule(ranker=rankers, seconds=st.sampled_from([5.0, 20.0, 80.0]), late=st.booleans())
     def change_window(self, ranker: str, seconds: float, late: bool) -> None:
         rules = replace(self.service.settings(ranker), window=seconds, learn_late=late)
-        self.service.configure(ranker, rules)
+        with_reason(partial(self.service.configure, ranker, rules))
 
     @rule(ranker=rankers, which=st.integers(0, 20))
     def roll_back(self, ranker: str, which: int) -> None:
@@ -201,7 +201,7 @@ class ServiceLife(RuleBasedStateMachine):
 
     @rule(ranker=rankers, age=st.sampled_from([0.0, 10.0, 60.0]))
     def retain(self, ranker: str, age: float) -> None:
-        self.service.retain(ranker, since=self.clock.now - age)
+        with_reason(partial(self.service.retain, ranker, since=self.clock.now - age))
         self.replayable = len(self.lists)
 
     # faults
@@ -290,7 +290,7 @@ class ServiceLife(RuleBasedStateMachine):
 
 
 def with_reason(act: Callable[[], object]) -> None:
-    """Do what may be refused: because it was discarded, or is of another kind."""
+    """Do what may be refused: because it was discarded, is of another kind, or a job is not done."""
     with contextlib.suppress(RequestError, HistoryError):
         act()
 

@@ -15,6 +15,7 @@ import numpy as np
 from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
 from rankloop.store import SqliteStore, Store
 from tests.service.life import make, same, some_candidates, state
+from tests.service.plain import plain_fold
 
 
 def test_many_callers_rank_and_click_while_it_learns(store: Store) -> None:
@@ -38,7 +39,7 @@ def test_many_callers_rank_and_click_while_it_learns(store: Store) -> None:
     assert len(verdicts) == 120
     assert set(verdicts) <= {"accepted", "late"}  # a busy machine may take longer than the window
     assert service.model("shop").lists == verdicts.count("accepted")
-    again = service.ranker("shop").history.again(2**62)
+    again = plain_fold(service)
     assert same(again.policy.state(), state(service))
 
 
@@ -113,7 +114,7 @@ def test_a_killed_service_loses_nothing_it_acknowledged(tmp_path: Path) -> None:
             assert len(set(found)) == len(found)
             assert set(acknowledged.items()) <= set(found)
             service = RankingService(store)
-            again = service.ranker("shop").history.again(2**62)
+            again = plain_fold(service)
             assert same(again.policy.state(), state(service))
             for shown in islice(store.impressions("shop"), 0, None, 50):
                 assert service.replay(shown.query_id).identical

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -387,11 +387,23 @@ def test_what_was_found_outlives_the_lists(store: Store) -> None:
     service.flush("shop")
     clock.now += 1000
     visit(service, clock, 3, seed=3)
+    so_far = service.trials("shop")[0]
+    assert so_far.runs
     service.retain("shop", since=clock.now - 60)
     newest = service.trials("shop")[0]
     assert (newest.trial, newest.runs, newest.reason) == (running, False, "lists of its time were discarded")
-    assert (newest.complete, newest.outcomes) == (False, ())
+    assert (newest.complete, newest.outcomes, newest.sessions) == (False, so_far.outcomes, so_far.sessions)
     assert [each.number for each in trials_of(store.decisions("shop"))] == [number, running]
+    changed = service.start_trial("shop", TrialSettings(**SHORT))  # type: ignore[arg-type]
+    visit(service, clock, 6, seed=4)
+    clock.now += 1000
+    service.configure("shop", replace(service.settings("shop"), snapshot_every=2))  # ends it
+    visit(service, clock, 6, seed=5)
+    so_far = service.trials("shop")[0]
+    service.retain("shop", since=clock.now - 30)
+    last = service.trials("shop")[0]
+    assert (last.trial, last.reason, last.complete) == (changed, "the settings were changed", False)
+    assert last.outcomes == so_far.outcomes
 
 
 def every_list(lists: list[list[int]], tau: float = 3.0) -> list[tuple[float, list[int], list[list[float]]]]:

@@ -74,3 +74,26 @@ def test_what_nobody_waits_for_is_written_all_the_same(disk: Disk) -> None:
     later = committer.submit(lambda _: None, urgent=False)
     committer.close()
     assert later.done()
+
+
+def test_a_job_can_be_cancelled_until_it_is_begun_and_then_it_has_never_been(disk: Disk) -> None:
+    def transact(jobs: Sequence[Job[Any]]) -> Sequence[Outcome]:
+        disk.transact(jobs)
+        return [outcome(job) for job in jobs]
+
+    def outcome(job: Job[Any]) -> Outcome:
+        try:
+            return job(None), None  # type: ignore[arg-type]
+        except Exception as error:
+            return None, error
+
+    committer, done = GroupCommitter(transact, name="writer"), list[str]()
+    first = committer.submit(lambda _: done.append("first"))
+    assert disk.busy.wait(60)  # its group waits for the disk
+    second = committer.submit(lambda _: done.append("second"))
+    assert first.cancel()
+    disk.go.set()
+    second.result(60)
+    assert done == ["second"]
+    assert not second.cancel()
+    committer.close()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self
 from urllib.parse import quote, urlencode
 
@@ -43,16 +44,21 @@ class Client:
         user_query: str = "",
         client_id: str = "",
         session_id: str = "",
+        query_id: str | None = None,
         user: str = "",
         context: Mapping[str, float | None] | None = None,
     ) -> RankedList:
-        """A list of `k` of the items, which come in your own order; `context` are features of who asks."""
+        """A list of `k` of the items, which come in your own order; `context` are features of who asks.
+
+        A `query_id` of your own, never used before, takes the place of the one that the service would give.
+        """
         body: dict[str, Any] = {
             "ranker": ranker,
             "k": k,
             "user_query": user_query,
             "client_id": client_id,
             "session_id": session_id,
+            **({"query_id": query_id} if query_id else {}),
             "candidates": [item.to_json() for item in items],
             **({"context": {"user": user, "features": dict(context or {})}} if user or context else {}),
         }
@@ -142,13 +148,77 @@ class Client:
         """The model in use, and past ones."""
         return self._get("/v1/models", ranker=ranker)
 
-    def rollback(self, ranker: str = "default", *, to: int | None = None, moment: float | None = None) -> int:
-        """Go back to a version, or to that of a moment; the new version's number."""
-        return int(self._post("/v1/rollback", {"ranker": ranker, "to": to, "moment": moment})["version"])
+    def portable(
+        self, ranker: str = "default", *, version: int | None = None, by_document: bool = False
+    ) -> dict[str, Any]:
+        """What a model computes, as plain arrays, and lists to check a copy on; for `export-model`."""
+        chosen = {} if version is None else {"version": version}
+        return self._get("/v1/models/portable", ranker=ranker, by_document=str(by_document).lower(), **chosen)
 
-    def forget(self, event_ids: Sequence[str], ranker: str = "default") -> int:
-        """Learn as if these events had never been; the new version's number."""
-        return int(self._post("/v1/forget", {"ranker": ranker, "event_ids": list(event_ids)})["version"])
+    def rollback(
+        self, ranker: str = "default", *, to: int | None = None, moment: float | None = None
+    ) -> dict[str, Any]:
+        """Go back to a version, or to that of a moment; a job, done or under way: see `wait`."""
+        return self._ask("POST", "/v1/rollback", {"ranker": ranker, "to": to, "moment": moment})
+
+    def forget(
+        self,
+        event_ids: Sequence[str] = (),
+        ranker: str = "default",
+        *,
+        client_id: str = "",
+        session_id: str = "",
+        source: str = "",
+        address: str = "",
+        since: float | None = None,
+        until: float | None = None,
+        reason: str = "",
+    ) -> dict[str, Any]:
+        """Learn as if some events had never been; a job, done or under way: see `wait`.
+
+        They are named by their ids, or chosen: all to which everything applies that is said. `source` is as
+        the doctor shows it, `address` that of a visitor in its place; times are in seconds since 1970.
+        """
+        chosen = {"client_id": client_id, "session_id": session_id, "source": source, "address": address}
+        times = {"since": since, "until": until}
+        body = {"ranker": ranker, "event_ids": list(event_ids), "reason": reason, **chosen, **times}
+        return self._ask("POST", "/v1/forget", body)
+
+    def retire_features(
+        self, names: Sequence[str] = (), ranker: str = "default", *, unused_for: float | None = None
+    ) -> dict[str, Any]:
+        """Learn as if these features, or those unused for so many days, had never been sent; a job."""
+        body = {"ranker": ranker, "names": list(names), "unused_for": unused_for}
+        return self._ask("POST", "/v1/features/retire", body)
+
+    def jobs(self) -> list[dict[str, Any]]:
+        """What takes a while, of all rankers, the newest first."""
+        return list(self._transport.send("GET", "/v1/jobs"))
+
+    def job(self, number: int) -> dict[str, Any]:
+        """A job as of now: its `state`, and its `progress` from 0 to 1."""
+        return self._get(f"/v1/jobs/{number}")
+
+    def cancel_job(self, number: int, *, reason: str = "it was cancelled") -> dict[str, Any]:
+        """Cancel a job that is not done: nothing is changed."""
+        return self._post(f"/v1/jobs/{number}/cancel", {"reason": reason})
+
+    def wait(
+        self,
+        job: Mapping[str, Any],
+        *,
+        every: float = 0.5,
+        look: Callable[[dict[str, Any]], object] = dict,
+    ) -> dict[str, Any]:
+        """A job once it is done, shown to `look` meanwhile; `ClientError` if it was cancelled, or failed."""
+        found = dict(job)
+        while found["state"] in ("waiting", "running"):
+            time.sleep(every)
+            found = self.job(found["id"])
+            look(found)
+        if found["state"] != "done":
+            raise ClientError(f"job {found['id']} was {found['state']}: {found['reason']}", status=409)
+        return found
 
     def retain(self, days: float, ranker: str = "default") -> dict[str, Any]:
         """Delete what is older than so many days, as far as the model can do without; what is gone."""
@@ -175,11 +245,58 @@ class Client:
         return dict(found)
 
     def configure(
-        self, settings: Mapping[str, Any], ranker: str = "default", *, relearn: bool = False
+        self,
+        settings: Mapping[str, Any],
+        ranker: str = "default",
+        *,
+        relearn: bool = False,
+        confirm: str = "",
+        version: int | None = None,
     ) -> int:
-        """Put settings into force, all of them; their version."""
-        path = f"/v1/rankers/{quote(ranker, safe='')}/settings?relearn={str(relearn).lower()}"
-        return int(self._transport.send("PUT", path, settings)["version"])
+        """Put settings into force, all of them; their version.
+
+        Refused, with the reason, if that would drop what was learned or change the policy, unless `confirm`
+        is that of its preview; and if a `version` is given and others are in force.
+        """
+        return int(self._change("PUT", settings, ranker, relearn, confirm, version)["version"])
+
+    def change(
+        self,
+        patch: Mapping[str, Any],
+        ranker: str = "default",
+        *,
+        relearn: bool = False,
+        confirm: str = "",
+        version: int | None = None,
+    ) -> int:
+        """Change some settings, by a JSON merge patch; their version. `confirm` and `version` as before."""
+        return int(self._change("PATCH", patch, ranker, relearn, confirm, version)["version"])
+
+    def preview(
+        self,
+        settings: Mapping[str, Any],
+        ranker: str = "default",
+        *,
+        relearn: bool = False,
+        whole: bool = False,
+    ) -> dict[str, Any]:
+        """What a change of settings would do, and its `confirm`; of all of them, if they are the `whole`."""
+        return self._change("PUT" if whole else "PATCH", settings, ranker, relearn, "", None, preview="true")
+
+    def _change(
+        self,
+        method: str,
+        settings: Mapping[str, Any],
+        ranker: str,
+        relearn: bool,
+        confirm: str,
+        version: int | None,
+        **more: str,
+    ) -> dict[str, Any]:
+        query = {"relearn": str(relearn).lower(), **({"confirm": confirm} if confirm else {}), **more}
+        query |= {} if version is None else {"version": str(version)}
+        path = f"/v1/rankers/{quote(ranker, safe='')}/settings?{urlencode(query)}"
+        return self._ask(method, path, settings)
 
     def rankers(self) -> dict[str, Any]:
         """All rankers, in numbers."""
@@ -211,12 +328,69 @@ class Client:
     def stop_trial(
         self, trial: int, ranker: str = "default", *, reason: str = "it was stopped"
     ) -> dict[str, Any]:
-        """End a trial, whenever you like; what has come of it."""
+        """End a trial, whenever you like; the report of what it has shown."""
         return self._post(f"/v1/rankers/{quote(ranker, safe='')}/trials/{trial}/stop", {"reason": reason})
 
+    def keys(self) -> list[dict[str, Any]]:
+        """Every key by its name, also those that were revoked, the oldest first."""
+        return list(self._transport.send("GET", "/v1/keys"))
+
+    def create_key(self, name: str, scope: str, *, reason: str = "") -> str:
+        """A new key; what this returns is never seen again."""
+        return str(self._post("/v1/keys", {"name": name, "scope": scope, "reason": reason})["key"])
+
+    def rotate_key(self, name: str, *, grace: float = 0.0, reason: str = "") -> str:
+        """New bits for a key; the old ones open for so many seconds more."""
+        path = f"/v1/keys/{quote(name, safe='')}/rotate"
+        return str(self._post(path, {"grace": grace, "reason": reason})["key"])
+
+    def revoke_key(self, name: str, *, reason: str = "") -> None:
+        """Revoke a key: it stops working within a second."""
+        self._transport.send("POST", f"/v1/keys/{quote(name, safe='')}/revoke", {"reason": reason})
+
+    def decisions(
+        self, ranker: str = "", *, kind: str = "", who: str = "", last: int = 100
+    ) -> list[dict[str, Any]]:
+        """Who decided what, when and why, the newest first."""
+        query = urlencode({"ranker": ranker, "kind": kind, "who": who, "last": last})
+        return list(self._transport.send("GET", f"/v1/decisions?{query}"))
+
+    def find_person(self, *, client_id: str = "", session_id: str = "", user: str = "") -> dict[str, Any]:
+        """What is stored of a person: lists, events, and how many."""
+        body = {"client_id": client_id, "session_id": session_id, "user": user}
+        return self._post("/v1/people/find", body)
+
+    def delete_people(self, people: Sequence[Mapping[str, str]], *, reason: str = "") -> dict[str, Any]:
+        """Delete what is stored of people, each with client_id, session_id or user; `done` says how far."""
+        return self._post("/v1/people/delete", {"people": [dict(each) for each in people], "reason": reason})
+
+    def deletions(self) -> list[dict[str, Any]]:
+        """What was deleted on request, the newest first, and whether it is done."""
+        return list(self._transport.send("GET", "/v1/people/deletions"))
+
+    def what_if(
+        self,
+        ranker: str = "default",
+        policy: Mapping[str, Any] | None = None,
+        *,
+        other: str = "",
+        depth: int = 1,
+        share: float = 0.5,
+        explore: bool = False,
+        level: float = 0.95,
+    ) -> dict[str, Any]:
+        """What another policy, or another ranker, would have got; refused where the log cannot tell."""
+        asked = {"ranker": ranker, "other": other, "depth": depth, "share": share, "explore": explore}
+        return self._post("/v1/what-if", {**asked, "level": level, "policy": policy})
+
     def health(self) -> dict[str, Any]:
-        """Whether the service is well."""
-        return self._get("/v1/health")
+        """Whether the service is well; `{"ok": False}` while it says that it is not."""
+        try:
+            return dict(self._transport.send("GET", "/v1/health", patient=False))
+        except ClientError as error:
+            if error.status != 503:
+                raise
+            return {"ok": False}
 
     def close(self) -> None:
         """Let go of this thread's connection."""
@@ -225,6 +399,11 @@ class Client:
     def _get(self, path: str, **query: object) -> dict[str, Any]:
         found = self._transport.send("GET", f"{path}?{urlencode(query)}" if query else path)
         return dict(found)
+
+    def _ask(self, method: str, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Ask for a job, under a key of its own: sent again, it is the same job."""
+        key = {"Idempotency-Key": uuid.uuid4().hex}
+        return dict(self._transport.send(method, path, body, headers=key))
 
     def _post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         found = self._transport.send("POST", path, body)

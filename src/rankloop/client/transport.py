@@ -35,7 +35,13 @@ class Transport:
         self._local = threading.local()
 
     def send(
-        self, method: str, path: str, body: Mapping[str, Any] | None = None, *, patient: bool = True
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        patient: bool = True,
+        headers: Mapping[str, str] | None = None,
     ) -> Any:
         """The answer to a request; a request that is not `patient` is sent once."""
         data = None if body is None else _written(body)
@@ -43,7 +49,7 @@ class Transport:
             if turn:
                 time.sleep(0.1 * 2 ** (turn - 1))
             try:
-                return self._once(method, path, data)
+                return self._once(method, path, data, headers or {})
             except ClientError as error:
                 trouble = error
                 if error.status not in AGAIN:
@@ -57,24 +63,26 @@ class Transport:
             connection.close()
             self._local.connection = None
 
-    def _once(self, method: str, path: str, data: bytes | None) -> Any:
+    def _once(self, method: str, path: str, data: bytes | None, more: Mapping[str, str]) -> Any:
         kept = getattr(self._local, "connection", None) is not None
         try:
-            status, text = self._exchange(method, path, data)
+            status, text = self._exchange(method, path, data, more)
         except BROKEN as error:
             self.close()
             if not kept or isinstance(error, TimeoutError):
                 raise ClientError(
                     f"{self._host} does not answer: {str(error) or type(error).__name__}"
                 ) from error
-            return self._once(method, path, data)  # the server had ended the connection in the meantime
+            return self._once(method, path, data, more)  # the server had ended the connection in the meantime
         return _understood(status, text)
 
-    def _exchange(self, method: str, path: str, data: bytes | None) -> tuple[int, bytes]:
+    def _exchange(
+        self, method: str, path: str, data: bytes | None, more: Mapping[str, str]
+    ) -> tuple[int, bytes]:
         if getattr(self._local, "connection", None) is None:
             self._local.connection = self._kind(self._host, self._port, timeout=self._timeout)
         connection: http.client.HTTPConnection = self._local.connection
-        connection.request(method, self._base + path, data, self._headers)
+        connection.request(method, self._base + path, data, {**self._headers, **more})
         response = connection.getresponse()
         return response.status, response.read()
 

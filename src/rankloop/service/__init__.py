@@ -6,11 +6,15 @@ from rankloop.service.fair import FairSettings
 from rankloop.service.learning.model import Model
 from rankloop.service.operations.audit import Audit, Replay
 from rankloop.service.operations.explain import Explanation
+from rankloop.service.operations.jobs import JobReport
+from rankloop.service.operations.past_lists import PastList
+from rankloop.service.operations.promises import PromiseReport
 from rankloop.service.operations.retention import Retained
 from rankloop.service.operations.settled import SettledPairs
 from rankloop.service.operations.status import Health, RankerHealth, RankerInfo
 from rankloop.service.operations.trials import OutcomeReport, TrialReport
 from rankloop.service.operations.what_if import WhatIf
+from rankloop.service.promise import PromiseSettings
 from rankloop.service.recommending.interview import Interview
 from rankloop.service.recommending.request import RecommendRequest
 from rankloop.service.recommending.response import PastReasons, Recommendation, RecommenderInfo
@@ -32,10 +36,14 @@ __all__ = [
     "Health",
     "HistoryError",
     "Interview",
+    "JobReport",
     "Mode",
     "Model",
     "OutcomeReport",
+    "PastList",
     "PastReasons",
+    "PromiseReport",
+    "PromiseSettings",
     "Provenance",
     "RankRequest",
     "RankResponse",

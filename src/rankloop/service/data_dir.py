@@ -1,14 +1,16 @@
-"""Data directory of a service: one folder with its log, or with a database for it, used by one process."""
+"""Data directory of a service: one folder with its log, or with a database for it, and who may use it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from rankloop.store import SqliteStore, Store
+from rankloop.store.election import ALONE, Election, FileElection
 from rankloop.types import DataError, SettingError
 
 try:
@@ -17,6 +19,20 @@ except ImportError:  # not on Windows
     fcntl = None  # type: ignore[assignment]
 
 SCHEMES = ("postgresql://", "postgres://")
+
+
+def _nobody(tell: Callable[[], object]) -> None:
+    """Who is alone hears nothing new."""
+
+
+@dataclass(frozen=True)
+class Membership:
+    """What a process needs that serves from a log, by itself or together with others."""
+
+    store: Store
+    election: Election = ALONE
+    clock: Callable[[], float] = time.time
+    listen: Callable[[Callable[[], object]], None] = _nobody  # have something called when there is news
 
 
 @dataclass(frozen=True)
@@ -54,40 +70,75 @@ class DataDirectory:
         return public(self.database)
 
     @contextmanager
-    def open(self, *, create: bool = True) -> Iterator[Store]:
+    def open(self, *, create: bool = True, shared: bool = False) -> Iterator[Store]:
         """The store, which is made if it is not there; nobody else can open it meanwhile.
 
-        Without `create`, a log that is not there is an error, and nothing is made.
+        Without `create`, a log that is not there is an error, and nothing is made. `shared` is for a short
+        look or a single decision beside a service that runs.
         """
-        with self._in_database(create) if self.database else self._in_folder(create) as store:
+        within = self._in_database(create, shared) if self.database else self._in_folder(create, shared)
+        with within as store:
             yield store
 
-    @property
-    def key_file(self) -> Path:
-        """Where the hashes of the keys are kept."""
-        return self.path / "keys.json"
-
     @contextmanager
-    def _in_folder(self, create: bool) -> Iterator[Store]:
-        if not create and not (self.path / "log.db").exists():
-            raise DataError(f"{self.path} holds no log: name the folder of a service with --data-dir")
+    def held(self) -> Iterator[None]:
+        """Hold the folder, so that no other process opens the log that is a file in it."""
         self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         descriptor = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             self._lock(descriptor)
-            with SqliteStore(self.path / "log.db") as store:
-                yield store
+            yield
         finally:
             os.close(descriptor)  # and with it the lock, as it would be if the process were killed
 
     @contextmanager
-    def _in_database(self, create: bool) -> Iterator[Store]:
+    def join(self, *, worker: bool = False) -> Iterator[Membership]:
+        """The store, for a process that serves; with a database, together with any number of others.
+
+        With a file, `worker` is one of several processes that another one started, which has the lock.
+        """
+        if self.database:
+            with self._among_replicas() as membership:
+                yield membership
+        elif worker:
+            with SqliteStore(self.path / "log.db") as store, closing(self._election()) as election:
+                yield Membership(store, election)
+        else:
+            with self.open() as store:
+                yield Membership(store)
+
+    @property
+    def key_file(self) -> Path:
+        """Where an earlier release kept the hashes of the keys; now they are in the log."""
+        return self.path / "keys.json"
+
+    @contextmanager
+    def _in_folder(self, create: bool, shared: bool) -> Iterator[Store]:
+        if not create and not (self.path / "log.db").exists():
+            raise DataError(f"{self.path} holds no log: name the folder of a service with --data-dir")
+        with nullcontext() if shared else self.held(), SqliteStore(self.path / "log.db") as store:
+            yield store
+
+    @contextmanager
+    def _in_database(self, create: bool, shared: bool) -> Iterator[Store]:
         from rankloop.store.postgres import PostgresStore  # noqa: PLC0415
 
         if create:
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with PostgresStore(self.database, exclusive=True, create=create) as store:
+        with PostgresStore(self.database, exclusive=not shared, create=create) as store:
             yield store
+
+    @contextmanager
+    def _among_replicas(self) -> Iterator[Membership]:
+        from rankloop.store.postgres import PostgresStore  # noqa: PLC0415
+        from rankloop.store.postgres.replica import Replica  # noqa: PLC0415
+
+        self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with PostgresStore(self.database, shared=True) as store, closing(Replica(self.database)) as replica:
+            yield Membership(store, replica, replica.now, replica.listen)
+
+    def _election(self) -> FileElection:
+        return FileElection(self.path / "learner")
 
     def _lock(self, descriptor: int) -> None:
         if fcntl is None:

@@ -9,5 +9,9 @@ class RequestError(RankloopError, ValueError):
     """A request that says something impossible; nothing was changed."""
 
 
+class ConflictError(RequestError):
+    """A request that does not fit what is in force, or under way, by now; nothing was changed."""
+
+
 class HistoryError(RankloopError, LookupError):
     """A past that is not kept any more, or never was."""

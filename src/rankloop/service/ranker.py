@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
@@ -16,30 +17,42 @@ import numpy as np
 from rankloop.service.account import AccountBook
 from rankloop.service.errors import HistoryError, RequestError
 from rankloop.service.gil import LESSON, LIST, Turns
-from rankloop.service.learning.fold import Fold, entries_for
-from rankloop.service.learning.history import History
+from rankloop.service.learning.checkpoint import RefoldSpec
+from rankloop.service.learning.fold import Fold, PastRewritten, entries_for, keep_if_true
+from rankloop.service.learning.history import History, Passed
 from rankloop.service.learning.in_force import InForce, in_force
 from rankloop.service.learning.model import Model
 from rankloop.service.learning.opponent import opponent_of
+from rankloop.service.learning.pace import SnapshotPace
 from rankloop.service.learning.scaling import scale_of
+from rankloop.service.learning.searches import Standing
 from rankloop.service.learning.view import View
+from rankloop.service.promise_book import PromiseBook
 from rankloop.service.serving.request import RankRequest, context_by_column
 from rankloop.service.serving.seeds import sticky_seed
 from rankloop.service.serving.serve import NO_CONTEXT, Draft, serve
 from rankloop.service.settings import RankerSettings, step_down
+from rankloop.service.trouble import log_trouble
 from rankloop.spelling import Catalogue
 from rankloop.store import (
+    ConnectionLost,
     Decision,
     ExposureSum,
+    Impression,
     ImpressionBuffer,
+    ListEntry,
+    Logged,
+    Promised,
     Store,
     StoreError,
     Transaction,
     write,
 )
+from rankloop.store.election import ALONE, Election
 from rankloop.types import FloatArray
 
-LEAPS = ("settings", "rollback", "forget")  # after which the state is worth keeping
+OVERDUE = 5.0  # seconds after which a tick that the learner did not write is written by who follows
+LEAPS = ("settings", "rollback", "forget", "retire")  # after which the state is worth keeping
 LOGGER = logging.getLogger("rankloop.service")
 
 
@@ -50,16 +63,32 @@ class Ranker:
     lists are in the caller's order, events are taken in, and every `catch_up` tries again.
     """
 
-    def __init__(self, name: str, store: Store, known: Catalogue, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        name: str,
+        store: Store,
+        known: Catalogue,
+        clock: Callable[[], float],
+        election: Election = ALONE,
+        *,
+        begin: bool = True,
+        holding: set[Ranker] | None = None,  # those whose lists wait, because the store is away
+    ) -> None:
         self.name, self.history = name, History(name, store, known)
+        self._election = election
         self.unlogged = 0  # lists that could not be written down
+        self.losing = False  # the last of them could not
         self.trouble = ""  # why it cannot learn just now
         self._store, self._known, self._clock = store, known, clock
-        self.account = AccountBook()
-        self._buffer = ImpressionBuffer(store, lost=self._lost, left=self.account.leave)
+        self.account, self._budget = AccountBook(), PromiseBook()
+        self._holding = set[Ranker]() if holding is None else holding
+        held = partial(self._holding.add, self)
+        self._buffer = ImpressionBuffer(store, lost=self._lost, left=self._left, held=held)
         self._learning, self._viewing = threading.RLock(), threading.RLock()
         self._turns = Turns()
         self._fold: Fold | None = None
+        self._pace, self._kept = SnapshotPace(), 0  # the entry whose snapshot was last kept
+        self._whole = 0  # the entry up to which it is known to have missed nothing
         self._unwatched = 0  # lists since the guards last looked
         self._reading_account = False  # a job that does is in the queue
         self._account_read = float("-inf")  # by the clock
@@ -67,7 +96,10 @@ class Ranker:
         terms = in_force(store, name, known)
         self.account.begin(terms.account, store.exposures(name) if terms.account else ())
         self._view = self._with_opponent(View(in_force=terms, model=_unlearned(terms)))
-        self.try_to_catch_up()
+        self.starting = not begin  # nobody has tried to fold its log yet
+        self.trouble = "it is starting: its log is not folded yet" if self.starting else ""
+        if begin:
+            self.try_to_catch_up()
 
     @property
     def view(self) -> View:
@@ -80,9 +112,22 @@ class Ranker:
         return self._view.in_force.rules
 
     @property
+    def leads(self) -> bool:
+        """Whether this process is its learner, who writes ticks and snapshots; others follow."""
+        return self._election.leads(self.name)
+
+    @property
     def broken(self) -> bool:
         """Whether its log could not be folded so far, or its settings cannot be read."""
         return self._fold is None or bool(self._view.in_force.trouble)
+
+    @property
+    def restless(self) -> bool:
+        """Whether it has something to do although nothing was written: wait, try again, look after guards."""
+        waits = self._fold is None or self._fold.closes_next < float("inf")
+        unwatched = self._unwatched * 10 >= self._view.in_force.rules.guard_lists
+        late = waits or unwatched or self._buffer.held_up
+        return bool(late or self.trouble or self._view.in_force.account)
 
     @property
     def fold(self) -> Fold:
@@ -99,15 +144,31 @@ class Ranker:
 
     def decide(self, kind: str, **body: Any) -> int:
         """Write a decision down; it is in force when this returns. Its number."""
+        return self.decide_if(lambda _: (kind, body))
+
+    def decide_if(self, choose: Callable[[InForce], tuple[str, Mapping[str, Any]] | int]) -> int:
+        """Write down what is chosen by what is in force in that moment, before anybody else can decide.
+
+        Its number, or the number that was chosen instead of a decision.
+        """
         at = self._clock()
 
         def job(transaction: Transaction) -> int:
-            decision = Decision(at=transaction.time(at), ranker=self.name, kind=kind, body=body)
-            return transaction.append(decision)
+            chosen = choose(self.within(transaction))
+            if isinstance(chosen, int):
+                return chosen
+            kind, body = chosen
+            return transaction.append(
+                Decision(at=transaction.time(at), ranker=self.name, kind=kind, body=body)
+            )
 
         seq = write(self._store, job)
         self.refresh()
         return seq
+
+    def within(self, transaction: Transaction) -> InForce:
+        """What is in force inside a transaction."""
+        return self._view.in_force.within(transaction, self.name, self._known)
 
     def refresh(self) -> View:
         """Take in what was decided since, by whatever process."""
@@ -127,7 +188,13 @@ class Ranker:
         try:
             return replace(view, opponent=opponent_of(trial, self.history) if trial else None)
         except Exception as error:  # whatever it is, the caller gets lists
-            LOGGER.warning("ranker %r: arm B of its trial is not to be had: %s", self.name, error)
+            log_trouble(
+                LOGGER,
+                "arm B of a trial is not to be had: its lists are the caller's order",
+                where=f"ranker {self.name!r}",
+                why=error,
+                do="give the service arm B's policy, or stop the trial",
+            )
             return replace(view, opponent=None)
 
     def extend(self, names: Mapping[Literal["schema", "context"], Sequence[str]]) -> View:
@@ -182,6 +249,7 @@ class Ranker:
             ahead=ahead,
             standing=standing,
             context=context,
+            promised=self._promised(view, request, query_id, at),
         )
         with self._turns.take(LIST):
             try:
@@ -193,29 +261,104 @@ class Ranker:
             self.account.remember(key, exposure, at=at, since=since)
         return made
 
+    def shown_elsewhere(self, request: RankRequest) -> Draft:
+        """A list that was shown elsewhere as it came, for this ranker to learn from as far as it can."""
+        self._check_size(request)
+        view, raw = self._features(request)
+        name = request.query_id or ""
+        shadow = View(in_force=replace(view.in_force, mode="shadow", trial=None), model=view.model)
+        seed = sticky_seed(self.name, name)
+        return serve(shadow, request, raw, query_id=name, seed=seed, at=self._clock())
+
     def fall_back(self, request: RankRequest, query_id: str, reason: str) -> Draft:
         """The caller's own order, when there is no time or no way to make a list; features have no part."""
         self._check_size(request)
         nothing, seed = np.empty((request.n, 0)), sticky_seed(self.name, query_id)
         view, at = self._view, self._clock()
-        ahead = self.account.ahead(view.in_force.account)
         return serve(
-            view, request, nothing, query_id=query_id, seed=seed, at=at, fallback=reason, ahead=ahead
+            view,
+            request,
+            nothing,
+            query_id=query_id,
+            seed=seed,
+            at=at,
+            fallback=reason,
+            ahead=self.account.ahead(view.in_force.account),
+            promised=self._promised(view, request, query_id, at),
         )
 
-    def publish(self, made: Draft, *, urgent: bool = False) -> None:
-        """Have a list written down, without waiting: it is no promise that anything is learned from it."""
-        self.account.show(made.impression.exposure)
+    def publish(self, made: Draft, *, urgent: bool = False) -> Draft:
+        """Have a list written down, without waiting: it is no promise that anything is learned from it.
+
+        If nothing can be written just now, nothing is queued, and the list that is given back says so.
+        """
+        if away := self._store.away():
+            return self._unwritten(made, away)
+        self._showing(made.impression)
         self._buffer.put(made.impression, urgent=urgent)
         self._unwatched += 1
+        return made
+
+    def write_down(self, made: Draft) -> Future[None]:
+        """The same for someone who waits until the list is durable."""
+        if away := self._store.away():
+            self._unwritten(made, away)
+            raise ConnectionLost(away)
+        self._showing(made.impression)
+        self._unwatched += 1
+        return self._buffer.put_durably(made.impression)
+
+    def resume_lists(self) -> None:
+        """Have lists written that were held up when the connection to the store was lost."""
+        self._holding.discard(self)  # first: should they be held up again, it is there again
+        self._buffer.resume()
+
+    def _showing(self, shown: Impression) -> None:
+        """Count a list that is shown now, before it is written."""
+        self.account.show(shown.exposure)
+        if shown.promised is not None:
+            self._budget.show(shown, _asking(shown), at=shown.at)
+
+    def _unwritten(self, made: Draft, reason: str) -> Draft:
+        self._lost(1)
+        self._budget.lose([made.impression])
+        return made.unlogged(reason[:200])
 
     def _check_size(self, request: RankRequest) -> None:
         if request.n > self.rules.max_candidates:
             raise RequestError(f"expected 1 to {self.rules.max_candidates} candidates, found {request.n}")
 
+    @property
+    def standing(self) -> Standing | None:
+        """How a promise of clicks stands, with lists that are not in the log yet; `None`: there is none."""
+        terms = self._view.in_force
+        settings = terms.rules.promise
+        return None if settings is None else self._budget.standing(terms.promise, settings)
+
+    def _promised(self, view: View, request: RankRequest, query_id: str, at: float) -> Promised | None:
+        terms = view.in_force
+        if terms.rules.promise is None:
+            return None
+        key, window = _asking(request), terms.rules.window
+        return self._budget.assign(terms.promise, terms.rules.promise, query_id, key, at=at, window=window)
+
+    def _left(self, lists: Sequence[Impression], written: bool) -> None:
+        """Lists do not wait any more; one that was written down says that it can be done again."""
+        self.losing = self.losing and not (written and lists)
+        self.account.leave(lists, written)
+        (self._budget.wrote if written else self._budget.lose)(lists)
+
     def _lost(self, lists: int) -> None:
         """Some could not be written down, but were shown: a list is better than none."""
-        self.unlogged += lists
+        if not self.losing:
+            log_trouble(
+                LOGGER,
+                "lists are shown and cannot be written down: clicks on them will be orphans",
+                where=f"ranker {self.name!r}",
+                why="the store refuses them, or takes no more",
+                do="look at the disk or the database, and at rankloop_jobs_waiting",
+            )
+        self.unlogged, self.losing = self.unlogged + lists, True
         self.account.stale = True
 
     def refresh_account(self) -> None:
@@ -244,7 +387,7 @@ class Ranker:
             view = self.extend({"schema": unknown, "context": asking})
         elif usual:
             return view, candidates.values
-        raw = candidates.by_column(view.in_force.schema)
+        raw = candidates.by_column(view.in_force.schema, len(view.in_force.names))
         if raw is candidates.values and isinstance(candidates.names, tuple):
             self._usual = candidates.names, view.in_force.schema
         return view, raw
@@ -256,20 +399,61 @@ class Ranker:
         with self._learning:
             self.refresh()
             if self._fold is None:
-                self._fold = self.history.head()
-                self._keep_if_due()  # whoever crashes often must get on all the same
-                self._show(self._fold)
-            fold = self._fold
-            before = fold.position
+                self._pace.begin()
+                self._fold = self.history.head(self._keep_in_time)  # whoever crashes often must get on, too
+                self._whole = self._fold.position
+                self._keep_if_due()
+                self._show(self._fold, self._known_lists(self._fold))
+            fold, folded = self._fold, list[str]()
+            self._pace.begin()
             try:
                 for entry in entries_for(fold, self._store):
                     with self._turns.take(LESSON):
                         fold.apply(entry)
+                    if isinstance(entry, ListEntry):
+                        folded.append(entry.query_id)
+                    elif isinstance(entry, Decision) and entry.kind == "delete":
+                        folded.extend(self._known_lists(fold))
                     self._keep_if_due(leap=isinstance(entry, Decision) and entry.kind in LEAPS)
+            except PastRewritten:
+                self._begin_anew()
             finally:
-                if fold.position != before:
-                    self._show(fold)
+                if self._fold is fold and fold.position != self._whole:
+                    self._show_if_whole(fold, folded)
             self.trouble = ""
+
+    def _begin_anew(self) -> None:
+        """Fold a log from which entries were deleted; readers see the model of before until it is done."""
+        self.history.reset()
+        self._pace.begin()
+        self._fold = self.history.head(self._keep_in_time)
+        self._whole = self._fold.position
+        self.keep()
+        with self._viewing:
+            self._view = self._with_opponent(replace(self._view, opponent=None))
+            self._show(self._fold, self._known_lists(self._fold))
+
+    def _known_lists(self, fold: Fold) -> list[str]:
+        """Lists that wait in the budget of a promise and are in a fold, or were deleted since."""
+        found = {name: (self._store.impression(name), told) for name, told in self._budget.waiting.items()}
+        return [
+            name
+            for name, (shown, told) in found.items()
+            if (told if shown is None else shown.seq <= fold.position)
+        ]
+
+    def paced(self, before: Callable[[Fold], None], passed: Passed) -> History:
+        """A history to learn the log again with, beside all else: between two entries lists come first.
+
+        `before` is called before each entry, and may raise; `passed` after it.
+        """
+
+        def apply(fold: Fold, entry: Logged) -> None:
+            before(fold)
+            with self._turns.take(LESSON):
+                fold.apply(entry)
+
+        return History(self.name, self._store, self._known, apply=apply, passed=passed)
 
     def try_to_catch_up(self) -> None:
         """`catch_up` for whoever can do nothing about an error: it is kept to be seen, and logged once."""
@@ -278,20 +462,37 @@ class Ranker:
         except Exception as error:  # whatever it is, other rankers go on
             trouble = f"{type(error).__name__}: {error}"
             if trouble != self.trouble:
-                LOGGER.warning("ranker %r cannot learn just now: %s", self.name, trouble)
+                log_trouble(
+                    LOGGER,
+                    "a ranker cannot learn just now, and tries again",
+                    where=f"ranker {self.name!r}",
+                    why=error,
+                    do="its lists and events go on; mend the store, or give the service its policy",
+                )
             self.trouble = trouble
+        self.starting = False
         if self.account.stale:
             self.refresh_account()
 
     def keep(self) -> None:
-        """Keep a snapshot of the state of learning."""
+        """Keep a snapshot of the state of learning, unless there is one."""
         with self._learning:
-            snapshot = self.fold.snapshot()
-            self._store.submit(lambda transaction: transaction.keep(snapshot))
-            self.fold.unkept = 0
+            missing = self.history.base() > self._whole  # entries may be missing in it
+            if self.fold.position != self._kept and not missing:
+                self._keep(self.fold)
+
+    def _keep(self, fold: Fold) -> None:
+        began, snapshot = time.perf_counter(), fold.snapshot()
+        self._store.submit(partial(keep_if_true, snapshot, self.name))
+        fold.unkept, self._kept = 0, fold.position
+        self._pace.kept(time.perf_counter() - began)
 
     def tick(self, patience: float = 0.0) -> None:
-        """Learn, and let the log know the time if a list is to be closed and nothing else happens."""
+        """Learn, and let the log know the time if a list is to be closed and nothing else happens.
+
+        That is the learner's work; others do it when it is overdue, as when the learner stands still.
+        """
+        self.resume_lists()
         self.try_to_catch_up()
         now = self._clock()
         if abs(now - self._account_read) >= patience:  # others may have written; a clock may go back
@@ -299,7 +500,7 @@ class Ranker:
             self.refresh_account()
         if self._fold is None or self.trouble:
             return
-        closes = self._fold.closes_next
+        closes, patience = self._fold.closes_next, patience if self.leads else max(patience, OVERDUE)
         if closes < float("inf") and closes + patience <= self._store.time(self._clock()):
             self.decide("tick")
             self.try_to_catch_up()
@@ -313,15 +514,55 @@ class Ranker:
         self._unwatched = 0
         reason = self._breach(terms)
         if reason:
-            self.decide("mode", mode=step_down(terms.mode), reason=reason)
+            self._step_down(terms, reason)
 
-    def _show(self, fold: Fold) -> None:
+    def _step_down(self, terms: InForce, reason: str) -> None:
+        """Step down, unless another process has just done so."""
+        at, body = self._clock(), {"mode": step_down(terms.mode), "reason": reason}
+
+        def job(transaction: Transaction) -> None:
+            if terms.within(transaction, self.name, self._known).mode_since == terms.mode_since:
+                now = transaction.time(at)
+                transaction.append(Decision(at=now, ranker=self.name, kind="mode", body=body))
+
+        write(self._store, job)
+        self.refresh()
+
+    def _show_if_whole(self, fold: Fold, folded: Iterable[str]) -> None:
+        """Let readers see it, unless another process discarded entries that it had still to fold."""
+        if self.history.base() <= self._whole:
+            self._whole = fold.position
+            self._show(fold, folded)
+        else:
+            self._fold = None  # the next time it begins with what is kept
+
+    def _show(self, fold: Fold, folded: Iterable[str] = ()) -> None:
         with self._viewing:
             self._view = replace(self._view, model=fold.model)
+        self._budget.refresh(fold.searches.standing if fold.searches else None, folded)
 
     def _keep_if_due(self, *, leap: bool = False) -> None:
-        if leap or self.fold.unkept >= self.fold.rules.snapshot_every:
+        late = self._pace.due()
+        if (leap or late or self.fold.unkept >= self.fold.rules.snapshot_every) and self.leads:
             self.keep()
+
+    def _keep_in_time(self, fold: Fold, began: int, spec: RefoldSpec) -> None:
+        """Keep a snapshot on the way, so that a start that is interrupted is not begun anew.
+
+        If events were forgotten later, it is none of what was known then: a checkpoint of the way.
+        """
+        if not self._pace.due():
+            return
+        if self.starting:
+            newest, _ = self._store.changed(after=2**62)
+            self.trouble = f"it is starting: its log is folded up to entry {fold.position:,} of {newest:,}"
+            LOGGER.info("ranker %r: %s", self.name, self.trouble)
+        whole, since = self.history.base() <= began, time.perf_counter()
+        if whole and self.leads and self.history.exact(fold):
+            self._keep(fold)
+        elif whole and self.leads:
+            self.history.keep_checkpoint(fold, spec)
+        self._pace.kept(time.perf_counter() - since)
 
     def _breach(self, terms: InForce) -> str:
         n, rules = terms.rules.guard_lists, terms.rules
@@ -335,6 +576,28 @@ class Ranker:
                 f"{lists.fallbacks} of the last {n} lists failed, the ceiling is {rules.fallback_ceiling:g}"
             )
         return ""
+
+
+class InForceByRanker(Mapping[str, InForce]):
+    """What is in force for each ranker, looked up when it is asked for: there may be thousands."""
+
+    def __init__(self, rankers: Mapping[str, Ranker]) -> None:
+        self._rankers = rankers
+
+    def __getitem__(self, name: str) -> InForce:
+        return self._rankers[name].view.in_force
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rankers)
+
+    def __len__(self) -> int:
+        return len(self._rankers)
+
+
+def _asking(asked: RankRequest | Impression) -> tuple[str, ...]:
+    """Who asks what; nobody that could ask again, if there is neither a session nor a client."""
+    person = asked.session_id or asked.client_id
+    return (person, asked.user_query) if person else ()
 
 
 def _unlearned(terms: InForce) -> Model:

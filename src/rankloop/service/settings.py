@@ -12,6 +12,7 @@ import numpy as np
 
 from rankloop.policies import PairRank, Policy, StartsFromBase
 from rankloop.service.fair import FairSettings
+from rankloop.service.promise import PromiseSettings
 from rankloop.service.texts import check_text
 from rankloop.spelling import Catalogue, build, describe
 from rankloop.store import GradeScale
@@ -22,6 +23,7 @@ Scaling: TypeAlias = Literal["query", "running"]
 Reading: TypeAlias = Literal["implicit", "explicit"]  # what was looked at and not rated is a 0, or unknown
 
 TRUST = "decent"  # in the caller's own order, where nobody says how good it is
+SOURCES = ("source_lists", "source_repeats")
 MOST = 1e100  # beyond, sums are no numbers any more
 MODES: tuple[Mode, ...] = get_args(Mode)
 LEARNS: tuple[Mode, ...] = ("explore", "exploit", "shadow")
@@ -79,6 +81,7 @@ class RankerSettings:
     max_displacement: int | None = None  # positions from where the caller put a result
     max_explored_pairs: int | None = None  # in one list
     max_departures: int | None = None  # pairs of one list against the caller's order that are not settled
+    promise: PromiseSettings | None = None  # of clicks, against the caller's order; None: nothing is promised
     freeze_top: bool = False  # the first position is never explored
     fair: FairSettings | None = None  # how exposure is shared between groups; None: it is not counted
     ctr_floor: float = 0.0  # share of lists with a click, below which the ranker steps down
@@ -88,6 +91,9 @@ class RankerSettings:
     max_features: int = 256
     max_open: int = 100_000  # lists with clicks that wait for their window to close
     snapshot_every: int = 200  # versions
+    source_lists: int | None = 20  # lists that one address or client may teach by within `source_window`
+    source_repeats: int | None = 5  # of them, how many by choosing the same object
+    source_window: float = 86_400.0  # seconds
 
     def __post_init__(self) -> None:
         """Refuse rules that nobody could follow."""
@@ -98,7 +104,8 @@ class RankerSettings:
         _number("fallback_ceiling", self.fallback_ceiling, low=0.0, high=1.0)
         for name in ("guard_lists", "max_candidates", "max_features", "max_open", "snapshot_every"):
             _whole(name, getattr(self, name), low=1)
-        for name in ("max_displacement", "max_explored_pairs", "max_departures"):
+        _number("source_window", self.source_window, low=1.0)
+        for name in ("max_displacement", "max_explored_pairs", "max_departures", *SOURCES):
             if getattr(self, name) is not None:
                 _whole(name, getattr(self, name), low=0)
         for name in ("learn_late", "freeze_top"):
@@ -117,6 +124,9 @@ class RankerSettings:
                 "lists that share exposure depart from the caller's order by design: leave out fair or "
                 "max_departures"
             )
+        promise: object = self.promise
+        if promise is not None and not isinstance(promise, PromiseSettings):
+            raise SettingError(f"promise must be PromiseSettings or None, found {type(promise).__name__}")
         self._check_grades()
 
     def _check_grades(self) -> None:
@@ -134,7 +144,8 @@ class RankerSettings:
         plain = {each.name: getattr(self, each.name) for each in fields(self)}
         grades = None if self.grades is None else dict(self.grades)
         fair = None if self.fair is None else self.fair.to_json()
-        parts = {"actions": dict(self.actions), "grades": grades, "fair": fair}
+        promise = None if self.promise is None else self.promise.to_json()
+        parts = {"actions": dict(self.actions), "grades": grades, "fair": fair, "promise": promise}
         return plain | {"policy": describe(self.policy)} | parts
 
     @classmethod
@@ -149,6 +160,8 @@ class RankerSettings:
             values["policy"] = build(values["policy"], known, logged=logged)
         if values.get("fair") is not None:
             values["fair"] = FairSettings.from_json(values["fair"])
+        if values.get("promise") is not None:
+            values["promise"] = PromiseSettings.from_json(values["promise"])
         return cls(**values)
 
     def with_policy(self, policy: Policy) -> Self:

@@ -148,6 +148,7 @@ def _end(trial: Trial, decision: Decision, mode: str) -> str:
         "settings": "the settings were changed",
         "rollback": "the model was rolled back",
         "forget": "events were forgotten",
+        "retire": "features were retired",
     }
     return changes.get(decision.kind, "")
 

@@ -16,12 +16,18 @@ from rankloop.store.records import (
     ExposureTally,
     GradeTally,
     Impression,
+    ListFilter,
+    ListSummary,
     Logged,
+    Person,
     Shown,
     Snapshot,
+    SourceTally,
+    Traces,
     Traffic,
     TrialList,
 )
+from rankloop.store.waiting import CURRENT
 from rankloop.types import RankloopError
 
 T = TypeVar("T")
@@ -37,6 +43,10 @@ class StoreBusy(StoreError):
 
 class CommitUnknown(StoreError):
     """A commit of which nobody can tell whether it was done: it was not acknowledged, and may be there."""
+
+
+class ConnectionLost(StoreError):
+    """A store that is elsewhere and cannot be reached: nothing was written, and it may soon be back."""
 
 
 class SnapshotDamaged(StoreError):
@@ -77,6 +87,10 @@ class Transaction(Protocol):
         """Number and time of every snapshot, in order."""
         ...
 
+    def drop_snapshots(self, ranker: str, *, since: int = 0, before: int = 2**62) -> None:
+        """Delete the snapshots of entries from one on, and before another."""
+        ...
+
     def look_up(self, *, event_ids: Collection[str], query_ids: Collection[str]) -> None:
         """Say what `knows` and `shown` will be asked: a store that is far away fetches it all in one go."""
         ...
@@ -89,8 +103,26 @@ class Transaction(Protocol):
         """Whether an event of this id has found its list before."""
         ...
 
+    def recorded(self, event_id: str) -> tuple[str, str] | None:
+        """The query_id and the source of the event that `knows` found."""
+        ...
+
+    def contributed(self, ranker: str, source: str, *, since: float) -> Collection[tuple[int, str]]:
+        """Counted events of a source since a time: the numbers of the lists of a ranker, and the objects."""
+        ...
+
+    def discard_strays(self, *, since: float, until: float) -> int:
+        """Delete the events of a stretch of time that belong to no ranker; how many there were.
+
+        Those are orphans, duplicates, and what could not be understood. No model ever needs them.
+        """
+        ...
+
     def rankers(self) -> Sequence[str]:
-        """The names of the rankers about which anything was decided, in alphabetical order."""
+        """The names of the rankers about which anything was decided, in alphabetical order.
+
+        `SERVICE`, under which decisions about the service as a whole are kept, is none of them.
+        """
         ...
 
     def decisions(self, ranker: str, *, after: int = 0) -> Sequence[Decision]:
@@ -112,6 +144,22 @@ class Transaction(Protocol):
         """
         ...
 
+    def traces(self, person: Person, *, after: int = 0) -> Traces:
+        """`EventLog.traces`, with what this transaction has written so far."""
+        ...
+
+    def erase(self, *, lists: Collection[int], events: Collection[int]) -> int:
+        """Delete lists and events by their numbers, which are never used again; how many there were.
+
+        Exposure accounts lose what the lists had in them: a `delete` decision carries it over.
+        `Store.compact` with `anew` leaves no byte of them.
+        """
+        ...
+
+    def amend(self, decision: Decision) -> None:
+        """Put another body in place of that of a decision, whose number says which."""
+        ...
+
 
 Job: TypeAlias = Callable[[Transaction], T]
 
@@ -129,8 +177,13 @@ class EventLog(Protocol):
         """Have a job done; its result is there when it is durable.
 
         Returns without waiting; `StoreBusy` if too much is waiting already. A job that is not urgent may be
-        written a moment later, together with others.
+        written a moment later, together with others. The future can be cancelled until the job is begun:
+        then it has never been.
         """
+        ...
+
+    def away(self) -> str:
+        """Why nothing can be written just now, without waiting to find out; empty as a rule."""
         ...
 
     def time(self, now: float) -> float:
@@ -143,6 +196,13 @@ class EventLog(Protocol):
 
     def rankers(self) -> Sequence[str]:
         """The names of the rankers about which anything was decided, in alphabetical order."""
+        ...
+
+    def changed(self, *, after: int) -> tuple[int, Collection[str]]:
+        """The number of the last entry, and the rankers that have entries after one: whom to look after.
+
+        It takes as long as there are such entries, however many rankers there are.
+        """
         ...
 
     def impression(self, query_id: str) -> Impression | None:
@@ -159,6 +219,10 @@ class EventLog(Protocol):
 
     def events_of(self, query_id: str) -> Sequence[Event]:
         """The events that named a list, in order."""
+        ...
+
+    def events_named(self, event_ids: Collection[str]) -> Sequence[Event]:
+        """The events of these ids that have found their lists, in order: one for each id that is known."""
         ...
 
     def decisions(self, ranker: str, *, kind: str | None = None, after: int = 0) -> Sequence[Decision]:
@@ -198,8 +262,23 @@ class EventLog(Protocol):
         """
         ...
 
-    def compact(self) -> int:
-        """Give the space of what was deleted back to the disk; how many bytes. Jobs wait meanwhile."""
+    def waiting(self) -> int:
+        """How many jobs wait to be written."""
+        ...
+
+    def size(self) -> int:
+        """How many bytes the log takes on the disk, as far as the store can tell; 0 in memory."""
+        ...
+
+    def traces(self, person: Person, *, after: int = 0) -> Traces:
+        """What the log tells of a person after an entry: lists, events, and the events of these lists."""
+        ...
+
+    def compact(self, *, anew: bool = False) -> int:
+        """Give the space of what was deleted back to the disk; how many bytes. Jobs wait meanwhile.
+
+        With `anew` everything is written again, so that no byte of what was deleted is left in any file.
+        """
         ...
 
     def close(self) -> None:
@@ -224,8 +303,16 @@ class Statistics(Protocol):
         """The last lists that were shown after entry `after` and before a time, as one sum."""
         ...
 
+    def summaries(self, ranker: str, wanted: ListFilter, *, last: int) -> Sequence[ListSummary]:
+        """The last lists of those that are wanted, the newest first, with what was clicked in them."""
+        ...
+
     def tally(self, ranker: str | None, *, since: float, until: float) -> EventTally:
         """How the events that arrived in a stretch of time were understood; without a ranker, all."""
+        ...
+
+    def sources(self, *, since: float, until: float) -> SourceTally:
+        """Where the last 50,000 events of a stretch of time came from, of all rankers."""
         ...
 
     def grades(self, ranker: str, *, since: float, until: float, scale: GradeScale) -> GradeTally:
@@ -254,5 +341,6 @@ class Store(EventLog, Statistics, Protocol):
 
 
 def write(store: EventLog, job: Job[T]) -> T:
-    """Have a job done and wait until it is durable."""
-    return store.submit(job).result()
+    """Have a job done and wait until it is durable, or until whoever asked for it gives up."""
+    waiter = CURRENT.get()
+    return store.submit(job).result() if waiter is None else waiter.wait(lambda: store.submit(job))

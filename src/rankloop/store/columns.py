@@ -13,25 +13,42 @@ import msgspec
 import numpy as np
 
 from rankloop.store.codec import pack, unpack
-from rankloop.store.records import Assignment, Event, Exposure, Impression, Recommended, TrialList
+from rankloop.store.records import (
+    Assignment,
+    Event,
+    Exposure,
+    Impression,
+    ListEntry,
+    ListSummary,
+    Promised,
+    Recommended,
+    TrialList,
+)
+from rankloop.types import Array, BoolArray, FloatArray
 
 IMPRESSION_COLUMNS = (
     *("seq", "at", "ranker", "query_id", "user_query", "client_id", "session_id"),
     *("model", "settings", "mode", "policy", "seed", "k", "teaches", "fallback", "digest"),
     *("pairs", "settled", "explored", "cost", "user"),
 )
-LIST_COLUMNS = (*IMPRESSION_COLUMNS, "shown", "exposure", "assignment")
+LIST_COLUMNS = (*IMPRESSION_COLUMNS, "shown", "exposure", "assignment", "promised")
+ENTRY_COLUMNS = ("seq", "at", "ranker", "query_id", "teaches", "promised")
 PAYLOAD_COLUMNS = ("seq", "object_ids", "groups", "arrays", "recommended")
 EVENT_COLUMNS = tuple(Event.__dataclass_fields__)
 WHOLE_COLUMNS = (
     *IMPRESSION_COLUMNS,
     "exposure",
     "assignment",
+    "promised",
     *PAYLOAD_COLUMNS[1:],
 )  # of a list and its payload
+SUMMARY_COLUMNS = (
+    *("seq", "at", "query_id", "user_query", "client_id", "session_id", "model", "mode", "fallback"),
+    *("pairs", "settled", "explored", "shown", "exposure"),
+)
 TRIAL_COLUMNS = ("seq", "at", "query_id", "client_id", "session_id", "shown", "assignment")
 
-Part = TypeVar("Part", Assignment, Exposure, Recommended)
+Part = TypeVar("Part", Assignment, Exposure, Promised, Recommended)
 _impression_values = attrgetter(*IMPRESSION_COLUMNS[2:])  # without seq and at, which the log gives
 _event_values = attrgetter(*EVENT_COLUMNS[2:])
 
@@ -39,16 +56,42 @@ _event_values = attrgetter(*EVENT_COLUMNS[2:])
 def list_row(shown: Impression, seq: int, at: float) -> tuple[Any, ...]:
     """A list in the order of `LIST_COLUMNS`."""
     parts = texts(shown.shown), part_text(shown.exposure), part_text(shown.assignment)
-    return (seq, at, *_impression_values(shown), *parts)
+    return (seq, at, *_impression_values(shown), *parts, part_text(shown.promised))
 
 
 def payload_row(shown: Impression, seq: int) -> tuple[Any, ...]:
     """What a list holds, in the order of `PAYLOAD_COLUMNS`."""
-    arrays = {"features": shown.features, "pinned_at": shown.pinned_at, "order": shown.order}
+    arrays = {**present(shown.features), "pinned_at": shown.pinned_at, "order": shown.order}
     if shown.context.size:
         arrays["context"] = shown.context
     arrays |= {f"evidence.{name}": value for name, value in shown.evidence.items()}
     return seq, texts(shown.object_ids), texts(shown.groups), pack(arrays), part_text(shown.recommended)
+
+
+def present(features: FloatArray) -> dict[str, Array]:
+    """The columns in which a list has any value: what it costs does not depend on how many others there are.
+
+    >>> stored = present(np.array([[np.nan, 1.0, np.nan]]))
+    >>> stored["features"].tolist(), whole(stored).tolist()
+    ([[1.0]], [[nan, 1.0, nan]])
+    """
+    if not features.size or not np.isnan(features.min()):  # as a rule: nothing is missing
+        return {"features": features}
+    there: BoolArray = ~np.all(np.isnan(features), axis=0)
+    if there.all():
+        return {"features": features}
+    columns = np.append(np.flatnonzero(there), features.shape[1]).astype(np.int32)
+    return {"features": features[:, there], "columns": columns}  # and the width at the end
+
+
+def whole(stored: dict[str, Array]) -> FloatArray:
+    """The features with the columns in which nothing was said; takes them out of what was stored."""
+    values, columns = stored.pop("features"), stored.pop("columns", None)
+    if columns is None:
+        return values
+    table = np.full((len(values), int(columns[-1])), np.nan, dtype=values.dtype)
+    table[:, columns[:-1]] = values
+    return table
 
 
 def event_row(event: Event, seq: int, at: float) -> tuple[Any, ...]:
@@ -58,19 +101,20 @@ def event_row(event: Event, seq: int, at: float) -> tuple[Any, ...]:
 
 def impression_from(row: Sequence[Any]) -> Impression:
     """A list from a row of `WHOLE_COLUMNS`."""
-    *plain, exposure, assignment, object_ids, groups, arrays, recommended = row
+    *plain, exposure, assignment, promised, object_ids, groups, arrays, recommended = row
     values = unpack(arrays)
     known = dict(zip(IMPRESSION_COLUMNS, plain, strict=True))
     return Impression(
         **known | {"teaches": bool(known["teaches"])},
         object_ids=texts_from(object_ids),
         groups=texts_from(groups),
-        features=values.pop("features"),
+        features=whole(values),
         pinned_at=values.pop("pinned_at"),
         order=values.pop("order"),
         context=values.pop("context", np.zeros(0)),
         exposure=part_from(exposure, Exposure),
         assignment=part_from(assignment, Assignment),
+        promised=part_from(promised, Promised),
         recommended=part_from(recommended, Recommended),
         evidence={name.removeprefix("evidence."): value for name, value in values.items()},
     )
@@ -89,6 +133,25 @@ def trial_list_from(row: Sequence[Any]) -> TrialList:
     return TrialList(**known, shown=tuple(texts_from(shown)), assignment=decoded)
 
 
+def summary_from(row: Sequence[Any]) -> ListSummary:
+    """A list in a line, from a row of `SUMMARY_COLUMNS` and the positions of clicks, with commas between."""
+    *plain, shown, exposure, clicks = row
+    known: dict[str, Any] = dict(zip(SUMMARY_COLUMNS, plain, strict=False))
+    return ListSummary(
+        **known,
+        shown=tuple(texts_from(shown)),
+        exposure=part_from(exposure, Exposure),
+        clicks=tuple(sorted(map(int, clicks.split(",")))) if clicks else (),
+    )
+
+
+def list_entry_from(row: Sequence[Any]) -> ListEntry:
+    """What a fold needs of a list, from a row of `ENTRY_COLUMNS`."""
+    *plain, teaches, promised = row
+    known: dict[str, Any] = dict(zip(ENTRY_COLUMNS, plain, strict=False))
+    return ListEntry(**known, teaches=bool(teaches), promised=part_from(promised, Promised))
+
+
 def texts(values: Sequence[str]) -> str:
     """Many short texts as one, in JSON: for every list, so that it must be quick.
 
@@ -103,7 +166,7 @@ def texts_from(stored: str) -> list[str]:
     return msgspec.json.decode(stored, type=list[str])
 
 
-def part_text(part: Assignment | Exposure | Recommended | None) -> str | None:
+def part_text(part: Assignment | Exposure | Promised | Recommended | None) -> str | None:
     """A part of a list that it may not have, as JSON."""
     return None if part is None else msgspec.json.encode(part).decode()
 

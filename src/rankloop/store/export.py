@@ -7,7 +7,7 @@ import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -17,7 +17,17 @@ import polars as pl
 
 from rankloop.store.base import SnapshotDamaged, Store, Transaction, write
 from rankloop.store.codec import pack, unpack
-from rankloop.store.records import Assignment, Decision, Event, Exposure, Impression, Recommended, Snapshot
+from rankloop.store.records import (
+    SERVICE,
+    Assignment,
+    Decision,
+    Event,
+    Exposure,
+    Impression,
+    Promised,
+    Recommended,
+    Snapshot,
+)
 from rankloop.types import Array, DataError
 
 Record: TypeAlias = Impression | Event | Decision | Snapshot
@@ -30,10 +40,11 @@ KINDS: Mapping[str, type[Record]] = {
     "snapshot": Snapshot,
 }
 OWN_ARRAYS = ("features", "pinned_at", "order", "context")
-PARTS: Mapping[str, type[Exposure | Recommended | Assignment]] = {
+PARTS: Mapping[str, type[Exposure | Recommended | Assignment | Promised]] = {
     "exposure": Exposure,
     "recommended": Recommended,
     "assignment": Assignment,
+    "promised": Promised,
 }  # that a list may have
 AS_TEXT = ("body", *PARTS)  # in a table
 LOGGER = logging.getLogger("rankloop.store")
@@ -41,11 +52,11 @@ PART = 2000  # rows in a Parquet file: lists are large
 BATCH = 200  # records in a transaction
 
 
-def export_jsonl(store: Store, path: Path) -> int:
-    """Write a whole log, one entry a line; how many."""
+def export_jsonl(store: Store, path: Path, *, until: int | None = None) -> int:
+    """Write a whole log, or all of it up to an entry, one entry a line; how many."""
     count = 0
     with path.open("w", encoding="utf-8") as file:
-        for record in _records(store):
+        for record in takewhile(lambda each: until is None or each.seq <= until, _records(store)):
             row = _row(record)
             row["arrays"] = {name: _listed(value) for name, value in row["arrays"].items()}
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
@@ -89,7 +100,7 @@ def _records(store: Store, kind: str = "") -> Iterator[Record]:
     streams: dict[str, list[Iterable[Record]]] = {
         "impression": [store.impressions(ranker) for ranker in rankers],
         "event": [store.events(None)],
-        "decision": [store.decisions(ranker) for ranker in rankers],
+        "decision": [store.decisions(ranker) for ranker in (SERVICE, *rankers)],
         "snapshot": [_snapshots(store, ranker) for ranker in rankers],
     }
     chosen = [stream for name, found in streams.items() if kind in ("", name) for stream in found]

@@ -10,6 +10,8 @@ from rankloop.store.records import Decision, ExposureSum, Impression
 Key: TypeAlias = tuple[str, int, str]  # ranker, account, group
 Sums: TypeAlias = tuple[int, int, int, int, int]  # lists, candidates, granted, due, lapsed
 
+CARRIERS = ("retain", "delete")  # decisions that say what lists had that are gone
+
 
 def sums_of(records: Iterable[object]) -> dict[Key, Sums]:
     """What entries of a log add to the exposure accounts, in whatever order they come.
@@ -74,7 +76,7 @@ def _parts(record: object) -> Iterator[tuple[Key, Sums]]:
         sums = zip(told.candidates, told.granted, told.due, told.lapsed, strict=True)
         for group, (candidates, granted, due, lapsed) in zip(told.groups, sums, strict=True):
             yield (ranker, told.account, group), (1, candidates, granted, due, lapsed)
-    elif isinstance(record, Decision) and record.kind == "retain":
+    elif isinstance(record, Decision) and record.kind in CARRIERS:
         for account, group, *rest in record.body.get("exposure", ()):
             lists, candidates, granted, due, lapsed = map(int, rest)
             yield (record.ranker, int(account), group), (lists, candidates, granted, due, lapsed)

@@ -3,20 +3,57 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
-from rankloop.store.base import CommitUnknown, Job, StoreBusy, StoreError
+from rankloop.store.base import (
+    CommitUnknown,
+    ConnectionLost,
+    Job,
+    StoreBusy,
+    StoreError,
+    Transaction,
+)
 
 T = TypeVar("T")
 Outcome: TypeAlias = tuple[Any, BaseException | None]
-Ticket: TypeAlias = tuple[Job[Any], "Future[Any]"]
 
 LARGEST_GROUP = 1024  # jobs in one transaction
 LONGEST_QUEUE = 20_000  # jobs waiting: one more is refused, so that memory stays bounded and nobody hangs
 LINGER = 0.2  # seconds that jobs nobody waits for may wait for others
+
+
+@dataclass(slots=True, eq=False)
+class Ticket:
+    """A job in the queue, and the future of whoever waits for it: it can be cancelled until it is begun."""
+
+    job: Job[Any]
+    future: Future[Any] = field(default_factory=Future)
+    begun: bool = False
+
+    def __call__(self, transaction: Transaction) -> Any:
+        """Do the job, unless it was cancelled."""
+        if not self.begin():
+            raise CancelledError
+        return self.job(transaction)
+
+    def begin(self) -> bool:
+        """Whether it is to be done; from now on it cannot be cancelled."""
+        self.begun = self.begun or self.future.set_running_or_notify_cancel()
+        return self.begun
+
+    def settle(self, result: Any, trouble: BaseException | None) -> None:
+        """Tell whoever waits."""
+        if self.future.cancelled() or not self.begin():
+            return
+        if trouble is None:
+            self.future.set_result(result)
+        else:
+            self.future.set_exception(trouble)
 
 
 class GroupCommitter:
@@ -29,6 +66,7 @@ class GroupCommitter:
 
     def __init__(self, transact: Callable[[Sequence[Job[Any]]], Sequence[Outcome]], *, name: str) -> None:
         self.groups = self.jobs = 0
+        self._began: float | None = None  # the group that is being written, by a clock that never jumps
         self._transact = transact
         self._queue: deque[Ticket] = deque()
         self._changed = threading.Condition(threading.Lock())
@@ -39,18 +77,17 @@ class GroupCommitter:
     def submit(self, job: Job[T], *, urgent: bool = True) -> Future[T]:
         """Put a job in the queue; returns at once, also when the queue is full: then with an error."""
         self.refuse_inside_a_job("submit another one")
-        future: Future[T] = Future()
-        future.set_running_or_notify_cancel()  # it will be done, whoever loses interest
+        ticket = Ticket(job)
         with self._changed:
             if self._closed:
                 raise StoreError("the store is closed")
             if len(self._queue) >= LONGEST_QUEUE:
                 raise StoreBusy(f"{LONGEST_QUEUE:,} jobs wait to be written: the disk is too slow, or stuck")
-            self._queue.append((job, future))
+            self._queue.append(ticket)
             if len(self._queue) == 1 or (urgent and not self._urgent):
                 self._changed.notify()
             self._urgent |= urgent
-        return future
+        return ticket.future
 
     def refuse_inside_a_job(self, what: str) -> None:
         """Say no to what a job must not do."""
@@ -61,6 +98,11 @@ class GroupCommitter:
         """How many jobs are in the queue."""
         return len(self._queue)
 
+    def busy(self) -> float:
+        """For how many seconds the group at hand has been under way; 0: there is none."""
+        began = self._began
+        return 0.0 if began is None else time.monotonic() - began
+
     def close(self) -> None:
         """Do what was submitted, then stop."""
         with self._changed:
@@ -70,7 +112,9 @@ class GroupCommitter:
 
     def _work(self) -> None:
         while group := self._gather():
+            self._began = time.monotonic()
             self._commit(group)
+            self._began = None
 
     def _gather(self) -> list[Ticket]:
         """The next group; empty at the end."""
@@ -85,16 +129,13 @@ class GroupCommitter:
 
     def _commit(self, group: Sequence[Ticket]) -> None:
         try:
-            outcomes = self._transact([job for job, _ in group])
-        except CommitUnknown as error:
+            outcomes = self._transact(group)
+        except (CommitUnknown, ConnectionLost) as error:
             outcomes = [(None, error)] * len(group)
         except Exception as error:  # nothing of the group is durable, and everyone who waits must know
             failed = StoreError(f"nothing could be written: {error}")
             failed.__cause__ = error
             outcomes = [(None, failed)] * len(group)
         self.groups, self.jobs = self.groups + 1, self.jobs + len(group)
-        for (_, future), (result, trouble) in zip(group, outcomes, strict=True):
-            if trouble is None:
-                future.set_result(result)
-            else:
-                future.set_exception(trouble)
+        for ticket, (result, trouble) in zip(group, outcomes, strict=True):
+            ticket.settle(result, trouble)

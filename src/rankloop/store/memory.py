@@ -8,16 +8,19 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TypeVar
 
 from rankloop.store.base import Job, StoreError
 from rankloop.store.clock import Head
+from rankloop.store.columns import SUMMARY_COLUMNS
 from rankloop.store.exposure import Key, Sums, added, rows_of, sums_of
 from rankloop.store.grades import GradeScale
 from rankloop.store.records import (
     COUNTED,
     JOINED,
+    SERVICE,
+    SQUATTED,
     Assignment,
     Decision,
     Entry,
@@ -29,12 +32,19 @@ from rankloop.store.records import (
     GroupTally,
     Impression,
     ListEntry,
+    ListFilter,
+    ListSummary,
     Logged,
+    Person,
     Shown,
     Snapshot,
+    SourceTally,
+    Trace,
+    Traces,
     Traffic,
     TrialList,
 )
+from rankloop.store.sums import LATEST, PAIR, TRACED, edges, looks, part_ends, sources_of, traffic_of
 from rankloop.store.thinning import protected_by, superfluous
 
 T = TypeVar("T")
@@ -79,6 +89,10 @@ class MemoryStore:
                 future.set_result(result)
         return future
 
+    def away(self) -> str:
+        """Nothing: it is here."""
+        return ""
+
     def time(self, now: float) -> float:
         """The log's time for this reading of the clock; changes nothing."""
         return self.head.time(now)
@@ -89,7 +103,12 @@ class MemoryStore:
 
     def rankers(self) -> Sequence[str]:
         """The names of the rankers about which anything was decided."""
-        return sorted({each.ranker for each in self._all() if isinstance(each, Decision)})
+        return sorted({each.ranker for each in self._all() if isinstance(each, Decision)} - {SERVICE})
+
+    def changed(self, *, after: int) -> tuple[int, Collection[str]]:
+        """The number of the last entry, and the rankers that have entries after one."""
+        with self._lock:
+            return self.head.seq, {each.ranker for each in self._all(after=after)} - {""}
 
     def impression(self, query_id: str) -> Impression | None:
         """A list that was shown, with everything."""
@@ -108,6 +127,11 @@ class MemoryStore:
     def events_of(self, query_id: str) -> Sequence[Event]:
         """The events that named a list, in order."""
         return [each for each in self.events(None) if each.query_id == query_id]
+
+    def events_named(self, event_ids: Collection[str]) -> Sequence[Event]:
+        """The events of these ids that have found their lists, in order."""
+        wanted = frozenset(event_ids)
+        return [each for each in self.events(None) if each.event_id in wanted and each.verdict in JOINED]
 
     def decisions(self, ranker: str, *, kind: str | None = None, after: int = 0) -> Sequence[Decision]:
         """What was decided after an entry, in order."""
@@ -158,13 +182,12 @@ class MemoryStore:
 
     def traffic(self, ranker: str, *, since: float, until: float, step: float) -> Sequence[Traffic]:
         """Lists and clicks in steps of time."""
-        steps: dict[int, list[Impression]] = {}
-        for shown in self.impressions(ranker):
-            if since <= shown.at < until:
-                steps.setdefault(int((shown.at - since) / step), []).append(shown)
+        starts, shown = edges(since, until, step), list(self.impressions(ranker))
+        steps = [[each for each in shown if low <= each.at < high] for low, high in pairwise(starts)]
         return [
-            replace(self._sum(ranker, lists), start=since + number * step)
-            for number, lists in sorted(steps.items())
+            replace(self._sum(ranker, lists), start=start)
+            for start, lists in zip(starts, steps, strict=False)
+            if lists
         ]
 
     def in_parts(
@@ -180,12 +203,29 @@ class MemoryStore:
         shown = [each for each in self.impressions(ranker, after=after) if each.at < before]
         return self._sum(ranker, shown[-lists:])
 
+    def summaries(self, ranker: str, wanted: ListFilter, *, last: int) -> Sequence[ListSummary]:
+        """The last lists of those that are wanted, the newest first, with what was clicked in them."""
+        before, text = wanted.before, wanted.text.lower()
+        shown = [each for each in self.impressions(ranker) if before is None or each.seq < before]
+        clicks = self._clicks(ranker)
+        lines = (_summary(each, clicks.get(each.seq, set())) for each in shown[::-1][: wanted.within])
+        found = (
+            each
+            for each in lines
+            if text in each.user_query.lower()
+            and wanted.query in (None, each.user_query)
+            and wanted.clicked in (None, each.clicked > 0)
+            and wanted.mode in ("", each.mode)
+            and wanted.fallback in (None, each.fallback != "")
+        )
+        return list(islice(found, last))
+
     def tally(self, ranker: str | None, *, since: float, until: float) -> EventTally:
         """How the events that arrived in a stretch of time were understood."""
         events = [each for each in self.events(ranker) if since <= each.at < until]
         said = [(e.ordinal, e.position) for e in events if e.ordinal is not None and e.position is not None]
         ages = [each.at - each.occurred_at for each in events if each.occurred_at is not None]
-        clients = Counter(each.client_id for each in events if each.client_id)
+        clients = Counter(each.client_id for each in events[-LATEST:] if each.client_id)
         return EventTally(
             verdicts=dict(Counter(each.verdict for each in events)),
             one_based=sum(ordinal == position for ordinal, position in said),
@@ -193,7 +233,22 @@ class MemoryStore:
             misplaced=sum(ordinal not in (position - 1, position) for ordinal, position in said),
             ahead=sum(age < -60 for age in ages),
             behind=sum(age > 3600 for age in ages),
+            latest=len(events[-LATEST:]),
             busiest=sorted(clients.items(), key=lambda pair: (-pair[1], pair[0]))[:5],
+        )
+
+    def sources(self, *, since: float, until: float) -> SourceTally:
+        """Where the last events of a stretch of time came from."""
+        events = [each for each in self.events(None) if since <= each.at < until][-TRACED:]
+        return sources_of(
+            (
+                each.source,
+                int((each.at - since) / 60),
+                1,
+                each.verdict == "held",
+                each.verdict == "duplicate" and each.detail == SQUATTED,
+            )
+            for each in events
         )
 
     def grades(self, ranker: str, *, since: float, until: float, scale: GradeScale) -> GradeTally:
@@ -247,8 +302,21 @@ class MemoryStore:
         ordered = sorted(queries.items(), key=lambda pair: (-len(pair[1]), pair[0]))[:most]
         return [replace(self._exposed(ranker, lists), user_query=name) for name, lists in ordered]
 
-    def compact(self) -> int:
+    def waiting(self) -> int:
+        """None: every job is done at once."""
+        return 0
+
+    def size(self) -> int:
+        """Nothing is on the disk."""
+        return 0
+
+    def traces(self, person: Person, *, after: int = 0) -> Traces:
+        """What the log tells of a person after an entry."""
+        return _traces(self._all(), person, after)
+
+    def compact(self, *, anew: bool = False) -> int:
         """Nothing to give back: what was deleted is gone."""
+        del anew
         return 0
 
     def close(self) -> None:
@@ -287,21 +355,35 @@ class MemoryStore:
         )
 
     def _sum(self, ranker: str, lists: Sequence[Impression]) -> Traffic:
-        first: dict[int, int] = {}
+        clicks = self._clicks(ranker)
+        positions = [min(clicks[each.seq]) for each in lists if each.seq in clicks]
+        sums = (
+            len(lists),
+            len(positions),
+            sum(map(looks, positions)),
+            sum(bool(each.fallback) for each in lists),
+            sum(each.explored for each in lists),
+            sum(int(each.cost * PAIR + 0.5) for each in lists),
+            sum(each.pairs for each in lists if each.settled is not None),
+            sum(each.settled or 0 for each in lists),
+        )
+        return traffic_of(0.0, sums)
+
+    def _clicks(self, ranker: str) -> dict[int, set[int]]:
+        """The positions that were clicked in each list."""
+        clicks: dict[int, set[int]] = {}
         for event in self.events(ranker):
             if event.verdict in COUNTED and event.list_seq is not None and event.position is not None:
-                first[event.list_seq] = min(event.position, first.get(event.list_seq, event.position))
-        positions = [first[each.seq] for each in lists if each.seq in first]
-        return Traffic(
-            lists=len(lists),
-            clicked=len(positions),
-            reciprocal=sum(1 / position for position in positions),
-            fallbacks=sum(bool(each.fallback) for each in lists),
-            explored=sum(each.explored for each in lists),
-            cost=sum(each.cost for each in lists),
-            pairs=sum(each.pairs for each in lists if each.settled is not None),
-            settled=sum(each.settled or 0 for each in lists),
-        )
+                clicks.setdefault(event.list_seq, set()).add(event.position)
+        return clicks
+
+
+def _summary(shown: Impression, clicks: set[int]) -> ListSummary:
+    plain = {name: getattr(shown, name) for name in SUMMARY_COLUMNS}
+    return ListSummary(
+        **plain | {"shown": tuple(shown.shown)},
+        clicks=tuple(sorted(clicks)),
+    )
 
 
 class _MemoryTransaction:
@@ -312,6 +394,7 @@ class _MemoryTransaction:
         self._written: list[Record] = []
         self._kept = list(store.kept)
         self._gone: set[int] = set()
+        self._amended: dict[int, Decision] = {}
         self._head = store.head
 
     def time(self, now: float) -> float:
@@ -350,6 +433,10 @@ class _MemoryTransaction:
     def snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
         return [(each.seq, each.at) for each in self._kept if each.ranker == ranker]
 
+    def drop_snapshots(self, ranker: str, *, since: int = 0, before: int = 2**62) -> None:
+        dropped = {each.seq for each in self._kept if each.ranker == ranker and since <= each.seq < before}
+        self._kept = [each for each in self._kept if each.ranker != ranker or each.seq not in dropped]
+
     def look_up(self, *, event_ids: Collection[str], query_ids: Collection[str]) -> None:
         pass  # it is all at hand
 
@@ -367,9 +454,28 @@ class _MemoryTransaction:
         seqs = {each.seq for each in fresh if each.event_id == event_id}
         return bool(seqs.union(self._store.known.get(event_id, ())) - self._gone)
 
+    def recorded(self, event_id: str) -> tuple[str, str] | None:
+        found = (each for each in self._here() if isinstance(each, Event) and each.event_id == event_id)
+        return next(((each.query_id, each.source) for each in found if each.verdict in JOINED), None)
+
+    def contributed(self, ranker: str, source: str, *, since: float) -> Collection[tuple[int, str]]:
+        mine = (each for each in self._here() if isinstance(each, Event) and each.source == source != "")
+        counted = (each for each in mine if each.verdict in COUNTED and each.ranker == ranker)
+        late = (each for each in counted if each.at >= since)
+        return {(each.list_seq, each.object_id) for each in late if each.list_seq is not None}
+
+    def discard_strays(self, *, since: float, until: float) -> int:
+        strays = (each for each in self._here() if isinstance(each, Event) and not each.ranker)
+        gone = {each.seq for each in strays if since <= each.at < until}
+        self._gone |= gone
+        return len(gone)
+
+    def _here(self) -> list[Record]:
+        return [each for each in (*self._store.records, *self._written) if each.seq not in self._gone]
+
     def rankers(self) -> Sequence[str]:
         fresh = {each.ranker for each in self._written if isinstance(each, Decision)}
-        return sorted(fresh.union(self._store.rankers()))
+        return sorted(fresh.union(self._store.rankers()) - {SERVICE})
 
     def decisions(self, ranker: str, *, after: int = 0) -> Sequence[Decision]:
         fresh = (each for each in self._written if isinstance(each, Decision) and each.ranker == ranker)
@@ -394,8 +500,21 @@ class _MemoryTransaction:
 
         gone = {each.seq for each in here if old(each)}
         self._gone |= gone
-        self._kept = [each for each in self._kept if each.ranker != ranker or each.seq >= until]
+        self.drop_snapshots(ranker, before=until)
         return len(gone)
+
+    def traces(self, person: Person, *, after: int = 0) -> Traces:
+        here = [each for each in (*self._store.records, *self._written) if each.seq not in self._gone]
+        return _traces(here, person, after)
+
+    def erase(self, *, lists: Collection[int], events: Collection[int]) -> int:
+        here = {each.seq for each in (*self._store.records, *self._written)} - self._gone
+        gone = here.intersection((*lists, *events))
+        self._gone |= gone
+        return len(gone)
+
+    def amend(self, decision: Decision) -> None:
+        self._amended[decision.seq] = decision
 
     def _sums(self) -> dict[Key, Sums]:
         """Exposure accounts, with what was written and without what was discarded."""
@@ -416,6 +535,8 @@ class _MemoryTransaction:
             fresh = [each for each in (*store.records, *fresh) if each.seq not in self._gone]
             store.records, store.lists, store.known = [], {}, {}
         store.records.extend(fresh)
+        if self._amended:
+            store.records = [self._amended.get(each.seq, each) for each in store.records]
         store.lists.update({each.query_id: each for each in fresh if isinstance(each, Impression)})
         for each in fresh:
             if isinstance(each, Event) and each.verdict in JOINED:
@@ -423,9 +544,36 @@ class _MemoryTransaction:
         store.kept, store.head = self._kept, self._head
 
 
+def _traces(records: Sequence[Record], person: Person, after: int) -> Traces:
+    """What entries tell of a person after an entry; their lists are looked for among all."""
+
+    def meant(each: Impression | Event) -> bool:
+        names = [(each.client_id, person.client_id), (each.session_id, person.session_id)]
+        if isinstance(each, Impression):
+            names.append((each.user, person.user))
+        return any(wanted and has == wanted for has, wanted in names)
+
+    lists = [each for each in records if isinstance(each, Impression) and meant(each)]
+    shown = {each.query_id for each in lists}
+    events = [e for e in records if isinstance(e, Event) and (meant(e) or e.query_id in shown)]
+    return Traces(
+        lists=[_trace(each, each.query_id) for each in lists if each.seq > after],
+        events=[_trace(each, each.event_id) for each in events if each.seq > after],
+    )
+
+
+def _trace(each: Impression | Event, name: str) -> Trace:
+    return Trace(seq=each.seq, at=each.at, ranker=each.ranker, name=name)
+
+
 def _list_entry(shown: Impression) -> ListEntry:
     return ListEntry(
-        seq=shown.seq, at=shown.at, ranker=shown.ranker, query_id=shown.query_id, teaches=shown.teaches
+        seq=shown.seq,
+        at=shown.at,
+        ranker=shown.ranker,
+        query_id=shown.query_id,
+        teaches=shown.teaches,
+        promised=shown.promised,
     )
 
 
@@ -443,7 +591,4 @@ def _trial_list(shown: Impression, assignment: Assignment) -> TrialList:
 
 def _parts(lists: Sequence[Impression], parts: int, least: int) -> list[Sequence[Impression]]:
     """Up to so many parts of equally many lists, `least` or more if there are."""
-    parts = max(min(parts, len(lists) // least), 1)
-    size, larger = divmod(len(lists), parts)
-    ends = [number * size + min(number, larger) for number in range(parts + 1)]
-    return [lists[start:end] for start, end in pairwise(ends) if end > start]
+    return [lists[start:end] for start, end in pairwise(part_ends(len(lists), parts, least))]

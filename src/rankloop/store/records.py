@@ -14,8 +14,12 @@ import numpy as np
 
 from rankloop.types import Array, FloatArray, IntArray
 
-Verdict: TypeAlias = Literal["accepted", "duplicate", "late", "orphan", "not_shown", "ignored", "invalid"]
+Verdict: TypeAlias = Literal[
+    "accepted", "duplicate", "late", "orphan", "not_shown", "ignored", "invalid", "held"
+]
+SQUATTED = "an event of this id was recorded before, and it is another one"  # the detail of a duplicate
 COUNTED: tuple[Verdict, ...] = ("accepted", "late")  # a user did something with a list
+SERVICE = ""  # in place of a ranker: what was decided about the service as a whole, such as its keys
 JOINED: tuple[Verdict, ...] = ("accepted", "late", "not_shown", "ignored")  # its list is known
 
 
@@ -59,6 +63,15 @@ class Assignment:
     owners: tuple[tuple[float, ...], ...] = ()  # [2, k] probability, given the list, that A or B put it there
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promised:
+    """Which search a list belongs to under a promise, and whether that is free of the caller's order."""
+
+    promise: int  # the entry with which the promise began
+    arm: Literal["held", "owned", "learned"]  # the caller's order for sure, or by a coin; or what was learned
+    search: str  # the query_id of its first list
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Impression:
     """A list that was shown, with all that is needed to learn from it and to make it again."""
@@ -87,7 +100,7 @@ class Impression:
     digest: bytes = b""  # of the answer that was given
     pairs: int = 0  # pairs of shown results
     settled: int | None = None  # of them, how many are in a certain order; None: the policy cannot tell
-    explored: int = 0  # of them, how many stood against the scores
+    explored: int = 0  # of them, how many were shown against the order of the scores
     cost: float = 0.0  # pairs expected to stand the wrong way round because of exploration
     user: str = ""  # who asked
     context: FloatArray = field(
@@ -96,6 +109,7 @@ class Impression:
     exposure: Exposure | None = None  # None: nobody counted it
     recommended: Recommended | None = None  # None: the candidates are the caller's own
     assignment: Assignment | None = None  # None: no trial was running
+    promised: Promised | None = None  # None: nothing was promised
 
     @property
     def width(self) -> int:
@@ -133,6 +147,50 @@ class TrialList:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ListSummary:
+    """A list in a line, with what became of it; nothing of what it holds is read."""
+
+    seq: int
+    at: float
+    query_id: str
+    user_query: str
+    client_id: str
+    session_id: str
+    model: int
+    mode: str
+    fallback: str
+    pairs: int
+    settled: int | None
+    explored: int
+    shown: Sequence[str]  # the ids, best first
+    exposure: Exposure | None = None
+    clicks: tuple[int, ...] = ()  # positions of results with a counted event
+
+    @property
+    def clicked(self) -> int:
+        """How many results have one."""
+        return len(self.clicks)
+
+    @property
+    def first_click(self) -> int | None:
+        """The position of the highest of them."""
+        return min(self.clicks, default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListFilter:
+    """Which lists are wanted; the newest `within` of those before an entry are looked through."""
+
+    text: str = ""  # is in the query, in capitals or not
+    query: str | None = None  # is the query, exactly
+    clicked: bool | None = None
+    mode: str = ""
+    fallback: bool | None = None
+    before: int | None = None
+    within: int = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ListEntry:
     """As much of an impression as a fold needs when it comes to it; the rest is read when the list closes."""
 
@@ -141,11 +199,12 @@ class ListEntry:
     ranker: str
     query_id: str
     teaches: bool  # whether a policy may learn from it
+    promised: Promised | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """Something a user did, and what was made of it."""
+    """Something a user did, with its verdict."""
 
     seq: int = 0
     at: float
@@ -164,17 +223,48 @@ class Event:
     client_id: str = ""
     session_id: str = ""
     value: float | None = None  # how much: stars, seconds, money; None: nothing was said
+    source: str = ""  # keyed hash of the address, or of the client, that it came from; empty: nobody looked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """Something that was decided about a ranker: settings, mode, rollback, ...; its `seq` is its version."""
+    """Something that was decided about a ranker: settings, mode, rollback, ...; its `seq` is its version.
+
+    With `SERVICE` in place of the ranker it is about the service as a whole: its keys, people's data.
+    """
 
     seq: int = 0
     at: float
     ranker: str
     kind: str
     body: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """Someone by the ids that callers know them by; whoever has one of them is meant."""
+
+    client_id: str = ""
+    session_id: str = ""
+    user: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """An entry of the log that tells of a person: a list they were shown, or an event."""
+
+    seq: int
+    at: float
+    ranker: str  # empty: an event that found no list
+    name: str  # the query_id of a list, the event_id of an event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traces:
+    """All that the log tells of a person: their lists, their events, and the events of their lists."""
+
+    lists: Sequence[Trace] = ()  # by seq
+    events: Sequence[Trace] = ()  # by seq
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -217,7 +307,19 @@ class EventTally:
     misplaced: int = 0  # ... neither
     ahead: int = 0  # the client's clock is more than a minute ahead of ours
     behind: int = 0  # the event was more than an hour old when it arrived
-    busiest: Sequence[tuple[str, int]] = ()  # clients by their number of events
+    latest: int = 0  # the last events of the stretch, at most ten thousand, among which clients are counted
+    busiest: Sequence[tuple[str, int]] = ()  # clients by their number of events among these
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceTally:
+    """Where the events of a stretch of time came from, by the hashes of addresses and clients."""
+
+    latest: int = 0  # the last events of the stretch, at most fifty thousand, among which all is counted
+    sources: int = 0  # that sent anything
+    busiest: Sequence[tuple[str, int, int]] = ()  # up to five: events, and how many of them were held back
+    burst: tuple[str, int] = ("", 0)  # the most events that one sent within a minute of the log's time
+    squatted: int = 0  # events whose id was taken by an event about another list, or from another source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

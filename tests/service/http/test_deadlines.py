@@ -47,6 +47,7 @@ class StuckStore(MemoryStore):
         if not self.stuck:
             return super().submit(job, urgent=urgent)
         later: Future[T] = Future()
+        later.set_running_or_notify_cancel()  # it is just being written
 
         def write() -> None:
             GO.wait(60)

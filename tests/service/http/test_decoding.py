@@ -47,7 +47,7 @@ def body(candidates: list[dict[str, Any]], **more: Any) -> bytes:
 def told(table: Candidates) -> dict[str, dict[str, Any]]:
     """What candidates say, whatever the order of their columns."""
     width = {name: column for column, name in enumerate(sorted(table.names))}
-    values = table.by_column(width)
+    values = table.by_column(width, len(width))
     n = len(values)
     pins, groups = table.pinned_at or [0] * n, table.groups or [""] * n
     return {

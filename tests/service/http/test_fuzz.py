@@ -167,7 +167,14 @@ def test_no_admin_breaks_anything(
     path = data.draw(
         st.sampled_from(
             [
-                *("/v1/rollback", "/v1/forget", "/v1/mode", "/v1/rankers", "/v1/rankers/default/settings"),
+                *(
+                    "/v1/rollback",
+                    "/v1/forget",
+                    "/v1/features/retire",
+                    "/v1/mode",
+                    "/v1/rankers",
+                    "/v1/rankers/default/settings",
+                ),
                 *(
                     "/v1/models",
                     "/v1/overview",

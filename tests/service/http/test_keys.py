@@ -4,34 +4,47 @@ from __future__ import annotations
 
 import json
 import logging
-import stat
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
-from rankloop.service import RankingService
+from rankloop.service import RankingService, RequestError
 from rankloop.service.data_dir import DataDirectory
-from rankloop.service.http import Keys
+from rankloop.service.http import Keys, first_keys
 from rankloop.service.http.access_log import JsonLines
-from rankloop.store import MemoryStore
+from rankloop.service.keys import SCOPES, hash_of
+from rankloop.service.operations.keys import KeyManager
+from rankloop.store import SERVICE, MemoryStore, SqliteStore
 from rankloop.types import DataError
-from tests.service.http.serving import alive, request
+from tests.service.http.serving import Live, alive, request
 
 ADMIN = [
     ("GET", "/v1/explain/q?a=x&b=y"),
     ("GET", "/v1/audit/q"),
     ("POST", "/v1/audit/q/replay"),
     ("GET", "/v1/models"),
+    ("GET", "/v1/models/portable"),
     ("POST", "/v1/rollback"),
     ("POST", "/v1/forget"),
+    ("POST", "/v1/features/retire"),
     ("POST", "/v1/retain"),
+    ("POST", "/v1/what-if"),
+    ("DELETE", "/v1/events/strays"),
+    ("GET", "/v1/jobs"),
+    ("GET", "/v1/jobs/1"),
+    ("POST", "/v1/jobs/1/cancel"),
+    ("DELETE", "/v1/jobs/1"),
     ("GET", "/v1/mode"),
     ("PUT", "/v1/mode"),
     ("GET", "/v1/rankers"),
     ("POST", "/v1/rankers"),
     ("GET", "/v1/rankers/default/settings"),
     ("PUT", "/v1/rankers/default/settings"),
+    ("PATCH", "/v1/rankers/default/settings"),
     ("GET", "/v1/rankers/default/trials"),
     ("POST", "/v1/rankers/default/trials"),
     ("GET", "/v1/rankers/default/trials/1"),
@@ -43,7 +56,20 @@ ADMIN = [
     ("GET", "/v1/stream"),
     ("GET", "/v1/settled/q"),
     ("GET", "/v1/lists"),
+    ("GET", "/v1/learned"),
+    ("GET", "/v1/learned/searches"),
+    ("GET", "/v1/learned/search"),
     ("GET", "/v1/recommenders"),
+    ("GET", "/v1/decisions"),
+    ("GET", "/v1/decisions/1/undo"),
+    ("POST", "/v1/decisions/1/undo"),
+    ("POST", "/v1/people/find"),
+    ("POST", "/v1/people/delete"),
+    ("GET", "/v1/people/deletions"),
+    ("GET", "/v1/keys"),
+    ("POST", "/v1/keys"),
+    ("POST", "/v1/keys/anna/rotate"),
+    ("POST", "/v1/keys/anna/revoke"),
 ]
 RANK = [
     ("POST", "/v1/rank"),
@@ -52,7 +78,7 @@ RANK = [
     ("GET", "/v1/reasons/q"),
     ("GET", "/metrics"),
 ]
-OPEN = {"/v1/health", "/v1/openapi.json", "/rankloop.js"}
+OPEN = {"/v1/health", "/v1/ready", "/v1/openapi.json", "/rankloop.js"}
 
 
 def test_every_route_that_changes_or_reveals_needs_the_admin_key() -> None:
@@ -67,12 +93,21 @@ def test_every_route_that_changes_or_reveals_needs_the_admin_key() -> None:
                 method,
                 path.replace("/q", "/{query_id}")
                 .replace("/default/", "/{ranker}/")
-                .replace("/1", "/{trial}"),
+                .replace("/jobs/1", "/jobs/{number}")
+                .replace("/decisions/1", "/decisions/{decision}")
+                .replace("/1", "/{trial}")
+                .replace("/anna/", "/{name}/"),
             )
             for method, path in named
         }
         others = {(method, path.replace("/q", "/{query_id}")) for method, path in RANK}
-        assert listed == patterns | others | {("POST", "/v1/events"), ("GET", "/v1/health")}
+        assert listed == patterns | others | {
+            ("POST", "/v1/events"),
+            ("GET", "/v1/health"),
+            ("GET", "/v1/ready"),
+            ("HEAD", "/v1/health"),
+            ("HEAD", "/v1/ready"),
+        }
         before = len(service.store.records)  # type: ignore[attr-defined]
         for method, path in ADMIN:
             assert live["none"].request(method, path).status_code == 401, path
@@ -145,24 +180,145 @@ def test_a_refused_admin_call_is_logged_and_no_key_ever_is(caplog: pytest.LogCap
         assert said[0]["level"] == "warning"
         assert (said[0]["route"], said[0]["status"]) == ("POST /v1/rollback", 403)
         assert {"request_id", "route", "status", "ms"} <= said[0].keys()
+        assert not any("127.0.0.1" in line for line in written)  # whose address is personal data
         assert said[2]["route"] == "unknown"
         for key in live.keys.values():
             assert not any(key in line for line in written)
 
 
-def test_what_is_kept_is_hashed_and_only_the_owner_reads_it(tmp_path: Path) -> None:
-    path = DataDirectory(tmp_path).key_file
-    keys, shown = Keys.of(path)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    for key in shown.values():
-        assert len(key) > 43
-        assert key not in path.read_text()
-    again, nothing = Keys.of(path)
-    assert again == keys
-    assert not nothing
-    others, new = Keys.of(path, fresh=True)
-    assert others.scope(new["admin"]) == "admin"
-    assert others.scope(shown["admin"]) is None
+def test_what_is_kept_is_hashed_and_shown_once(tmp_path: Path) -> None:
+    directory = DataDirectory(tmp_path)
+    with directory.open() as store:
+        keys = KeyManager(store, clock=time.time)
+        shown = first_keys(keys, directory.key_file)
+        assert {scope: found(keys, key) for scope, key in shown.items()} == {each: each for each in SCOPES}
+        assert first_keys(keys, directory.key_file) == {}
+        others = first_keys(keys, directory.key_file, fresh=True)
+        assert [found(keys, key) for key in (*shown.values(), *others.values())] == [*3 * [None], *SCOPES]
+    for path in tmp_path.iterdir():
+        assert not any(key.encode() in path.read_bytes() for key in (*shown.values(), *others.values()))
+
+
+def test_keys_that_an_earlier_release_kept_in_a_file_go_on_opening_until_they_are_revoked(
+    tmp_path: Path,
+) -> None:
+    directory = DataDirectory(tmp_path)
+    old, shown = Keys.fresh()
+    with directory.open() as store:
+        directory.key_file.write_text(json.dumps({"sha256": dict(old.hashes)}))
+        for _ in range(2):  # taken in once
+            keys = KeyManager(store, clock=time.time)
+            assert first_keys(keys, directory.key_file) == {}
+            assert [(key.name, found(keys, shown[key.scope])) for key in keys.all()] == [
+                (name, name) for name in ("admin", "page", "rank")
+            ]
+        keys.revoke("page")
+        again = KeyManager(store, clock=time.time)
+        first_keys(again, directory.key_file)
+        assert (found(again, shown["page"]), found(again, shown["rank"])) == (None, "rank")
+
+
+def test_new_keys_replace_those_of_an_earlier_release_for_good(tmp_path: Path) -> None:
+    old, shown = Keys.fresh()
+    (tmp_path / "keys.json").write_text(json.dumps({"sha256": dict(old.hashes)}))
+    keys = KeyManager(MemoryStore(), clock=lambda: 0.0)
+    fresh = first_keys(keys, tmp_path / "keys.json", fresh=True)
+    assert not first_keys(keys, tmp_path / "keys.json")  # the next start, with the file still there
+    for scope in SCOPES:
+        assert found(keys, shown[scope]) is None
+        assert found(keys, fresh[scope]) == scope
+
+
+def test_a_key_is_made_rotated_and_revoked_while_the_service_runs_and_the_log_says_by_whom() -> None:
+    service = RankingService(MemoryStore())
+    service.create("default")
+    with alive(service) as live:
+        admin = live["admin"]
+        body = {"name": "shop", "scope": "rank", "reason": "the web shop"}
+        made = admin.post("/v1/keys", json=body).json()["key"]
+        assert admin.post("/v1/keys", json=body).status_code == 400  # names are used once
+        anna = admin.post("/v1/keys", json={"name": "anna", "scope": "admin"}).json()["key"]
+        hers = httpx.Client(base_url=live.url, headers={"Authorization": f"Bearer {anna}"}, timeout=60)
+        assert ranks(live, made) == 200
+        rotated = hers.post("/v1/keys/shop/rotate", json={"grace": 3600}).json()["key"]
+        assert (ranks(live, made), ranks(live, rotated)) == (200, 200)
+        again = hers.post("/v1/keys/shop/rotate", json={"reason": "leaked"}).json()["key"]
+        assert (ranks(live, made), ranks(live, rotated), ranks(live, again)) == (401, 401, 200)
+        assert hers.put("/v1/mode", json={"mode": "frozen", "reason": "a quiet night"}).status_code == 200
+        assert hers.post("/v1/keys/shop/revoke", json={"reason": "gone"}).status_code == 200
+        assert ranks(live, again) == 401
+        told = hers.get("/v1/decisions", params={"who": "anna"}).json()
+        assert [(each["what"], each["why"]) for each in told] == [
+            ("the rank key shop was revoked", "gone"),
+            ("mode frozen", "a quiet night"),
+            ("the rank key shop got new bits", "leaked"),
+            ("the rank key shop got new bits", ""),
+        ]
+        assert hers.get("/v1/decisions", params={"kind": "nothing"}).status_code == 400
+        answers = hers.get("/v1/keys").text + hers.get("/v1/decisions").text
+        secrets = (made, rotated, again, anna, *live.keys.values())
+        assert not any(key in answers or hash_of(key) in answers for key in secrets)
+        assert not any(key in str(each) for key in secrets for each in service.store.decisions(SERVICE))
+        hers.close()
+
+
+def test_a_stream_ends_with_its_key() -> None:
+    with alive(RankingService(MemoryStore())) as live:
+        anna = live["admin"].post("/v1/keys", json={"name": "anna", "scope": "admin"}).json()["key"]
+        hers = {"Authorization": f"Bearer {anna}"}
+        with httpx.stream("GET", f"{live.url}/v1/stream", headers=hers, timeout=8) as stream:
+            lines = stream.iter_lines()
+            assert next(lines) == "event: state"
+            assert live["admin"].post("/v1/keys/anna/revoke", json={}).status_code == 200
+            assert len(list(lines)) < 10  # it has an end, before it would speak again
+
+
+def test_the_last_admin_key_cannot_be_revoked_and_the_sentence_says_how_to_go_on() -> None:
+    with alive(RankingService(MemoryStore())) as live:
+        refused = live["admin"].post("/v1/keys/admin/revoke", json={})
+        assert refused.status_code == 400
+        assert "the last admin key" in refused.json()["error"]
+        assert "Create another one first" in refused.json()["error"]
+        anna = live["admin"].post("/v1/keys", json={"name": "anna", "scope": "admin"}).json()["key"]
+        assert live["admin"].post("/v1/keys/admin/revoke", json={}).status_code == 200
+        assert live["admin"].get("/v1/keys").status_code == 401
+        headers = {"Authorization": f"Bearer {anna}"}
+        refused = live["none"].post("/v1/keys/anna/revoke", json={}, headers=headers)
+        assert refused.status_code == 400
+
+
+def test_a_key_that_one_process_revokes_opens_nothing_in_another(tmp_path: Path) -> None:
+    with SqliteStore(tmp_path / "log.db") as one, SqliteStore(tmp_path / "log.db") as two:
+        here = KeyManager(one, clock=time.time)
+        with RankingService(two, background=True) as there:
+            admin, rank = here.create("anna", "admin"), here.create("shop", "rank")
+            until(lambda: found(there.keys, rank) == "shop")
+            here.revoke("shop")
+            until(lambda: found(there.keys, rank) is None)
+            assert found(there.keys, admin) == "anna"
+            there.keys.create("otto", "admin")
+            here.revoke("anna")
+            with pytest.raises(RequestError, match="no key is called 'anna'"):
+                there.keys.rotate("anna")  # decided by what is in the log, not by what it knew
+
+
+def until(true: Callable[[], bool]) -> None:
+    """Wait for what must happen soon."""
+    for _ in range(500):
+        if true():
+            return
+        time.sleep(0.02)
+    raise AssertionError("it did not happen within 10 seconds")
+
+
+def found(keys: KeyManager, secret: str) -> str | None:
+    key = keys.find(secret)
+    return key.name if key else None
+
+
+def ranks(live: Live, key: str) -> int:
+    headers = {"Authorization": f"Bearer {key}"}
+    return live["none"].post("/v1/rank", json=request(), headers=headers).status_code
 
 
 def test_a_damaged_file_of_keys_opens_nothing(tmp_path: Path) -> None:

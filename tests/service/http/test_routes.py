@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import pytest
 
 from rankloop.policies import PairRank
@@ -336,6 +337,30 @@ def test_no_other_web_site_may_read_unless_it_is_named() -> None:
         assert named.headers["access-control-allow-origin"] == "https://shop.example"
         other = live["none"].get("/v1/health", headers={"Origin": "https://evil.example"})
         assert other.headers.get("access-control-allow-origin") != "https://evil.example"
+
+
+def test_a_page_that_may_read_answers_may_read_refusals_and_how_long_to_wait() -> None:
+    settings = HttpSettings(origins=("https://shop.example",), page_rate=0.1, page_body=500)
+    with alive(RankingService(MemoryStore()), settings) as live:
+        click = {"query_id": "q", "action_name": "click", "object_id": "a"}
+
+        def sent(key: str, body: object, origin: str = "https://shop.example") -> httpx.Response:
+            return live[key].post("/v1/events", json={"events": body}, headers={"Origin": origin})
+
+        assert sent("page", [click]).status_code == 200
+        found = {401: sent("none", [click]), 413: sent("page", [click] * 50), 429: sent("page", [click])}
+        for status, answer in found.items():
+            assert answer.status_code == status
+            assert answer.headers["access-control-allow-origin"] == "https://shop.example"
+        assert int(found[429].headers["retry-after"]) >= 1
+        assert "Retry-After" in found[429].headers["access-control-expose-headers"]
+        assert "access-control-allow-origin" not in sent("page", [click] * 50, "https://evil.example").headers
+
+
+def test_whoever_asks_for_the_head_alone_hears_whether_it_is_well(live: Live) -> None:
+    for path in ("/v1/health", "/v1/ready"):
+        head = live["none"].head(path)
+        assert (head.status_code, head.content) == (200, b"")
 
 
 def test_the_script_is_served_and_so_is_the_description(live: Live) -> None:

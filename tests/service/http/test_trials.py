@@ -22,15 +22,16 @@ from tests.test_docs import ROOT, blocks
 PAGE = ROOT / "docs" / "howto" / "what-is-it-worth.md"
 
 
-def last_answer(script: str, variables: dict[str, str]) -> Any:
-    """What the last command of a script prints, which like those before it is JSON."""
+def answers(script: str, variables: dict[str, str]) -> list[Any]:
+    """What the commands of a script print, which is JSON."""
     command, variables = ["sh", "-eu", "-c", script], {**os.environ, **variables}
     printed = subprocess.run(command, env=variables, capture_output=True, text=True, check=True).stdout
-    answer = None
+    found = []
     while printed := printed.lstrip():
         answer, end = json.JSONDecoder().raw_decode(printed)
+        found.append(answer)
         printed = printed[end:]
-    return answer
+    return found
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="no curl: install it to follow the page")
@@ -39,7 +40,8 @@ def test_the_page_runs_a_whole_trial_and_its_lists_are_the_same_after_a_restart(
     service = Process(tmp_path / "data")
     with service:
         keys = {"RANK_KEY": service.keys["rank"], "ADMIN_KEY": service.keys["admin"], "URL": service.url}
-        stopped = last_answer(script, keys)
+        *_, stopped, refused = answers(script, keys)
+        assert refused["error"].startswith("no answer: ")
         assert stopped["verdict"] == "A better"
         assert stopped["reason"] == "enough is known"
         assert stopped["sessions"] == {"AB": 25}

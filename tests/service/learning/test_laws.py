@@ -13,6 +13,7 @@ from rankloop.service.settings import MODES, Mode
 from rankloop.store import MemoryStore
 from rankloop.types import State
 from tests.service.life import Clock, Ids, same, some_candidates, state
+from tests.service.plain import plain_fold
 
 RULES = (
     RankerSettings(window=50.0, snapshot_every=3),
@@ -79,8 +80,9 @@ class Life(RuleBasedStateMachine):
         past = [
             model
             for version in self.states
-            if (model := self.service.ranker("shop").history.model(version)).policy.name == head.policy.name
+            if head.policy.understands((model := self.service.ranker("shop").history.model(version)).policy)
             and type(model.scale) is type(head.scale)
+            and model.dropped == head.dropped
         ]
         if past:
             self.service.rollback("shop", to=past[which % len(past)].version)
@@ -90,6 +92,12 @@ class Life(RuleBasedStateMachine):
         events = [event.event_id for event in self.store.events("shop")]
         if events:
             self.service.forget("shop", [events[which % len(events)]])
+
+    @rule(which=st.integers(0, 20))
+    def retire(self, which: int) -> None:
+        names = self.service.schema("shop")
+        if len(names) > 1:
+            self.service.retire_features("shop", [names[which % len(names)]])
 
     @rule()
     def restart(self) -> None:
@@ -107,7 +115,7 @@ class Life(RuleBasedStateMachine):
             return
         self.service.ranker("shop").catch_up()
         here = state(self.service)
-        fold = self.service.ranker("shop").history.again(2**62)
+        fold = plain_fold(self.service)
         assert same({**fold.policy.state(), **_scale(fold.scale.state())}, here), "the fold from the start"
         assert same(state(self.open()), here), "the fold from the last snapshot"
         assert fold.version == self.service.model("shop").version

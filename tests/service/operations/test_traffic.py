@@ -107,7 +107,7 @@ def test_grades_are_told_in_words_and_numbers(store: Store) -> None:
     service.create("shop", rules)
 
     def rated(number: int, value: float) -> UserEvent:
-        shown = service.rank([Candidate("a"), Candidate("b")], ranker="shop")
+        shown = service.rank([Candidate("a"), Candidate("b")], ranker="shop", session_id=str(number))
         return UserEvent(shown.query_id, "b", "star", str(number), value=value)
 
     def look() -> Diagnosis:
@@ -168,7 +168,7 @@ def test_what_is_wrong_is_found(store: Store) -> None:
         "positions are counted from 0",
         "10 events were sent from the future",
         "10 events were over an hour old",
-        "client 'robot' sent 60 of 71 events",
+        "client 'robot' sent 60 of the last 71 events",
     ):
         assert words in said
 

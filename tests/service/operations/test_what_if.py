@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from rankloop.cli import app
 from rankloop.cli.service_log import log_of
+from rankloop.client import Client
 from rankloop.evaluation import NoSupport
 from rankloop.policies import DBGD, MGD, PDGD, PairRank, Policy, Random
 from rankloop.service import Candidate, RankerSettings, RankingService, TrialSettings, UserEvent
 from rankloop.service.data_dir import DataDirectory
 from rankloop.store import MemoryStore, Store
 from rankloop.types import DataError, FloatArray, Query, SettingError
+from tests.service.http.serving import alive
 from tests.service.life import Clock, make
 
 RATES = np.array([0.1, 0.2, 0.4, 0.8])  # of a click, by how good a mug is
@@ -99,6 +102,28 @@ def test_what_the_log_cannot_tell_is_refused_plainly() -> None:
     guarded, _ = visited(MemoryStore(), Random(), visits=20, freeze_top=True)
     with pytest.raises(DataError, match=r"has 0 closed lists .* others say nothing: 20 under guardrails"):
         guarded.what_if("shop", PDGD())
+
+
+def test_over_http_the_answer_is_the_same_or_a_409_with_the_reason() -> None:
+    service, _ = visited(MemoryStore(), Random(), visits=300)
+    with alive(service) as live, Client(live.url, live.keys["admin"], timeout=60) as client:
+        found = client.what_if("shop", {"name": "pdgd", "settings": {"learning_rate": 1.0, "trust": 0}})
+        same = service.what_if("shop", PDGD(learning_rate=1.0, trust=0))
+        assert found == msgspec.json.decode(msgspec.json.encode(same))
+        for body, status, reason in (
+            ({"policy": {"name": "pdgd"}, "depth": 3}, 409, "no answer: ranker 'shop' has 0 closed lists"),
+            ({"policy": {"name": "pdgd"}, "other": "shop"}, 400, "one of them"),
+            ({"policy": {"name": "pdg"}}, 400, "did you mean 'pdgd'"),
+            ({"other": "nobody"}, 400, "no ranker is called 'nobody'"),
+            ({"policy": {"name": "pdgd"}, "share": 1.0}, 400, "share"),
+        ):
+            answer = live["admin"].post("/v1/what-if", json={"ranker": "shop", **body})
+            assert (answer.status_code, reason in answer.json()["error"]) == (status, True), answer.text
+        assert live["rank"].post("/v1/what-if", json={"other": "shop"}).status_code == 403
+        reach = ["--url", live.url, "--key", live.keys["admin"]]
+        told = CliRunner().invoke(app, ["what-if", "shop", "--policy", "pdgd:learning_rate=1.0", *reach])
+        assert told.exit_code == 0, told.output
+        assert "150 lists judge" in told.output
 
 
 def test_lists_that_were_not_drawn_anew_are_left_out() -> None:

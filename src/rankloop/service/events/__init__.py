@@ -1,1 +1,1 @@
-"""Events: what users did, and what is made of it."""
+"""Events: what users did, and the verdict on each."""

@@ -38,12 +38,13 @@ class UserEvent:
     client_id: str = ""
     session_id: str = ""
     value: float | None = None
+    source: str = ""  # see `SourceHash`; no client says it of itself
 
     def __post_init__(self) -> None:
         """Refuse what cannot be understood; name what has no name."""
         for name in ("query_id", "object_id", "action"):
             check_text(name, getattr(self, name))
-        for name in ("event_id", "client_id", "session_id"):
+        for name in ("event_id", "client_id", "session_id", "source"):
             check_text(name, getattr(self, name), empty=True)
         _check_number("ordinal", self.ordinal, whole=True)
         _check_number("occurred_at", self.occurred_at, whole=False)

@@ -6,12 +6,16 @@ remembers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from rankloop.service.events.event import UserEvent
+from rankloop.service.events.event import Receipt, UserEvent
+from rankloop.service.events.patience import ListUnderWay
+from rankloop.service.events.strays import StrayBudget
+from rankloop.service.events.tombstones import DELETE, lies_under
 from rankloop.service.learning.in_force import InForce
+from rankloop.service.settings import RankerSettings
 from rankloop.spelling import Catalogue
-from rankloop.store import Event, Shown, Transaction, Verdict
+from rankloop.store import SERVICE, SQUATTED, Decision, Event, Shown, Transaction, Verdict
 
 
 class Judge:
@@ -26,17 +30,19 @@ class Judge:
     ) -> None:
         self._transaction, self._rankers, self._known, self._now = transaction, rankers, known, now
         self._found: dict[str, InForce] = {}
+        self._deletions: Sequence[Decision] | None = None  # of people's data, once anybody asks
+        self._done: dict[tuple[str, str], set[tuple[int, str]]] = {}  # by ranker and source: lists, objects
 
     def judge(self, event: UserEvent) -> Event:
         """The event as it enters the log, with its verdict.
 
         In this order: a `duplicate` has been here before; an `orphan`'s list is unknown; an action that
         counts nothing is `ignored`; what was `not_shown` in the list cannot have been clicked; `late` is
-        after the window; everything else is `accepted`.
+        after the window; what is more than one source may teach is `held`; everything else is `accepted`.
         """
         now = self._now
         if self._transaction.knows(event.event_id):
-            return _entered(event, now, "duplicate", "an event of this id was recorded before")
+            return _entered(event, now, "duplicate", self._taken(event))
         shown = self._transaction.shown(event.query_id)
         if shown is None:
             return _entered(event, now, "orphan", f"no list was shown under the query_id {event.query_id!r}")
@@ -46,18 +52,86 @@ class Judge:
         if event.object_id not in shown.shown:
             detail = f"{event.object_id!r} was not in the list {event.query_id!r}"
             return _entered(event, now, "not_shown", detail, shown=shown)
-        closes_at = shown.at + in_force.rules.window
+        return self._counted(event, shown, in_force)
+
+    def _counted(self, event: UserEvent, shown: Shown, in_force: InForce) -> Event:
+        """A click on a result that was shown: whether it is in time, and not too much of one source."""
+        now, closes_at = self._now, shown.at + in_force.rules.window
         position = shown.shown.index(event.object_id) + 1
+        if event.source and (detail := self._too_much(event, shown, in_force.rules)):
+            return _entered(event, now, "held", detail, shown=shown, position=position)
         if now >= closes_at or shown.seq <= in_force.flushed:
             detail = f"the list was shown {now - shown.at:.0f} seconds ago and is closed"
             return _entered(event, now, "late", detail, shown=shown, position=position, closes_at=now)
         return _entered(event, now, "accepted", "", shown=shown, position=position, closes_at=closes_at)
+
+    def _taken(self, event: UserEvent) -> str:
+        """Whose id it has: its own, or that of another event, which is no accident."""
+        query_id, source = self._transaction.recorded(event.event_id) or (event.query_id, event.source)
+        other = query_id != event.query_id or (source and event.source and source != event.source)
+        return SQUATTED if other else "an event of this id was recorded before"
+
+    def _too_much(self, event: UserEvent, shown: Shown, rules: RankerSettings) -> str:
+        """Why a source may not teach this; empty if it may. What it has done with a list, it may do again."""
+        key, mine = (shown.ranker, event.source), (shown.seq, event.object_id)
+        if key not in self._done:
+            since = self._now - rules.source_window
+            self._done[key] = set(self._transaction.contributed(*key, since=since))
+        done = self._done[key]
+        lists, times = {seq for seq, _ in done}, sum(name == event.object_id for _, name in done)
+        if mine not in done and rules.source_repeats is not None and times >= rules.source_repeats:
+            return f"it counts {times} times already that this address or client chose {event.object_id!r}"
+        if shown.seq not in lists and rules.source_lists is not None and len(lists) >= rules.source_lists:
+            return f"{len(lists)} lists of this address or client count already"
+        done.add(mine)
+        return ""
+
+    def was_deleted(self, event: Event) -> bool:
+        """Whether its list was deleted on request: then nothing of the event may come into the log again."""
+        if event.ranker or not event.query_id or self._transaction.shown(event.query_id):
+            return False
+        if self._deletions is None:
+            decisions = self._transaction.decisions(SERVICE)
+            self._deletions = [each for each in decisions if each.kind == DELETE]
+        return lies_under(event.query_id, self._deletions)
 
     def _in_force(self, ranker: str) -> InForce:
         if ranker not in self._found:
             start = self._rankers.get(ranker) or InForce()
             self._found[ranker] = start.within(self._transaction, ranker, self._known)
         return self._found[ranker]
+
+
+def judged(
+    transaction: Transaction,
+    events: Sequence[UserEvent | str],
+    rankers: Mapping[str, InForce],
+    known: Catalogue,
+    at: float,
+    *,
+    last: bool = True,
+    strays: StrayBudget | None = None,
+) -> list[tuple[str, Receipt]]:
+    """Events written down with their verdicts: of each its ranker, if it has one, and its receipt.
+
+    A text in place of an event says why it could not be understood. If it is not the `last` chance,
+    `ListUnderWay` if a list is not there: another process may just be writing it. Of `strays`, only as many
+    are written down as there is room for, and none whose list was deleted on request.
+    """
+    clear = [event for event in events if not isinstance(event, str)]
+    transaction.look_up(
+        event_ids=[each.event_id for each in clear], query_ids=[each.query_id for each in clear]
+    )
+    if not last and not all(transaction.shown(each.query_id) for each in clear):
+        raise ListUnderWay
+    now = transaction.time(at)
+    judge, receipts = Judge(transaction, rankers, known, now), []
+    for event in events:
+        entry = unreadable(now, event) if isinstance(event, str) else judge.judge(event)
+        if (strays is None or strays.keeps(entry)) and not judge.was_deleted(entry):
+            transaction.append(entry)
+        receipts.append((entry.ranker, Receipt(entry.event_id, entry.verdict, entry.detail)))
+    return receipts
 
 
 def unreadable(now: float, reason: str) -> Event:
@@ -101,4 +175,5 @@ def _entered(
         client_id=event.client_id,
         session_id=event.session_id,
         value=event.value,
+        source=event.source,
     )

@@ -13,12 +13,15 @@ from typing import Any, TypeAlias
 
 from litestar.types import ASGIApp, Message, Receive, Send
 
+from rankloop.service.http.limits import TokenBuckets
 from rankloop.service.http.prometheus import Metrics
 
 Scope: TypeAlias = Any  # Litestar's type has no room for a key of ours
 LOGGER = logging.getLogger("rankloop.http")
 OWN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")  # what a proxy may call a request
 SAFE = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
+FLOOD = (401, 403, 413, 429, 431, 503)  # what a flood is answered with; all are counted, and a few logged
+LINES = 5.0  # of each per second, fifty at once: a log must not be as long as a flood
 ASSETS = "/assets/"  # whose answers say themselves how long they may be kept
 
 
@@ -27,6 +30,7 @@ class AccessLog:
 
     def __init__(self, app: ASGIApp, metrics: Metrics, ids: Callable[[], str]) -> None:
         self._app, self._metrics, self._ids = app, metrics, ids
+        self._lines = TokenBuckets(LINES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, and note how it went."""
@@ -54,7 +58,7 @@ class AccessLog:
         self._metrics.requests(route, status).inc()
         self._metrics.seconds(route).observe(seconds)
         level = logging.WARNING if status in (401, 403) or status >= 500 else logging.INFO
-        if LOGGER.isEnabledFor(level):
+        if LOGGER.isEnabledFor(level) and not (status in FLOOD and self._lines.take(status, 1)):
             LOGGER.log(level, "request", extra={"data": _said(scope, status, seconds)})
 
 
@@ -91,10 +95,22 @@ class JsonLines(logging.Formatter):
         return json.dumps(plain | getattr(record, "data", {}))
 
 
+class FewOfEach:
+    """Lets pass only a few of each sentence that the web server writes about what is no HTTP at all."""
+
+    def __init__(self) -> None:
+        self._lines = TokenBuckets(LINES)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether to write it down."""
+        return not (record.name.startswith("uvicorn") and self._lines.take(str(record.msg), 1))
+
+
 def log_to_stderr(*, quiet: bool = False) -> None:
     """Send the log to standard error, as JSON lines; `quiet`: only what went wrong."""
     handler = logging.StreamHandler()
     handler.setFormatter(JsonLines())
+    handler.addFilter(FewOfEach())
     for name in ("rankloop", "uvicorn"):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
@@ -102,13 +118,11 @@ def log_to_stderr(*, quiet: bool = False) -> None:
 
 
 def _said(scope: Scope, status: int, seconds: float) -> dict[str, Any]:
-    client = scope.get("client")
     return {
         "request_id": scope["rankloop_id"],
         "route": route_of(scope),
         "status": status,
         "ms": round(seconds * 1000, 2),
-        "client": client[0] if client else None,
     }
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
 from typing import Any
 
-from litestar import Litestar, Response, get
+import msgspec
+from litestar import Litestar, Response, Router, get
 from litestar.config.cors import CORSConfig
 from litestar.datastructures import State
 from litestar.di import Provide
@@ -15,6 +15,8 @@ from litestar.types import ASGIApp
 
 from rankloop import __version__
 from rankloop.service.http.access_log import AccessLog
+from rankloop.service.http.admission import Admission
+from rankloop.service.http.concurrency import Once
 from rankloop.service.http.context import AppContext
 from rankloop.service.http.decoding import StrictRequest
 from rankloop.service.http.errors import HANDLERS
@@ -22,19 +24,26 @@ from rankloop.service.http.fast_path import FastPath
 from rankloop.service.http.routes import (
     audit,
     beacon,
+    decisions,
     events,
     exposure,
+    jobs,
+    keys,
+    learned,
     models,
     monitoring,
+    people,
     rank,
     rankers,
     recommend,
     trials,
+    what_if,
 )
 
 ROUTES: list[Any] = [
     rank.rank,
     events.events,
+    events.discard_strays,
     recommend.recommend,
     recommend.reasons,
     recommend.interview,
@@ -44,23 +53,45 @@ ROUTES: list[Any] = [
     audit.lists,
     audit.audit,
     audit.replay,
+    learned.learned,
+    learned.searches,
+    learned.search,
     models.models,
+    models.portable_model,
     models.rollback,
     models.forget,
+    models.retire_features,
     models.retain,
+    jobs.jobs,
+    jobs.job,
+    jobs.cancel,
+    jobs.remove,
     rankers.rankers,
     rankers.create,
     rankers.settings,
     rankers.configure,
+    rankers.change,
     rankers.mode,
     rankers.set_mode,
+    what_if.what_if,
     trials.start,
     trials.trials,
     trials.trial,
     trials.stop,
+    keys.keys,
+    keys.create_key,
+    keys.rotate_key,
+    keys.revoke_key,
+    decisions.decisions,
+    decisions.preview_undo,
+    decisions.undo,
+    people.find_person,
+    people.delete_people,
+    people.deletions,
     exposure.exposure,
     exposure.exposure_csv,
     monitoring.health,
+    monitoring.ready,
     monitoring.diagnosis,
     monitoring.insight,
     monitoring.metrics,
@@ -77,14 +108,15 @@ def create_app(context: AppContext) -> ASGIApp:
     >>> from rankloop.store import MemoryStore
     >>> app = create_app(AppContext(service=RankingService(MemoryStore()), keys=Keys.fresh()[0]))
     """
-    description = cache(partial(described, context))  # made when it is first asked for
+    description = Once(lambda: msgspec.json.encode(described(context)))  # made when it is first asked for
 
     @get("/v1/openapi.json", include_in_schema=False)
-    async def openapi() -> Response[dict[str, Any]]:
-        return Response(description(), media_type="application/json")
+    async def openapi() -> Response[bytes]:
+        return Response(await description.get(), media_type="application/json")
 
     app = _litestar(context, [*ROUTES, *context.routes, openapi], None)
-    return AccessLog(FastPath(app, context), context.metrics, context.request_ids)
+    inside = Admission(FastPath(app, context), context)
+    return AccessLog(inside, context.metrics, context.request_ids)
 
 
 def _litestar(context: AppContext, routes: list[Any], openapi: OpenAPIConfig | None) -> Litestar:
@@ -92,13 +124,19 @@ def _litestar(context: AppContext, routes: list[Any], openapi: OpenAPIConfig | N
         routes,
         request_class=StrictRequest,
         dependencies={"context": Provide(lambda: context, sync_to_thread=False)},
-        state=State({"context": context}),
+        state=State({"context": context, "error_page": _error_page(routes)}),
         exception_handlers=dict(HANDLERS),
         request_max_body_size=context.settings.max_body,
         cors_config=_cors(context.settings.origins),
         openapi_config=openapi,
         logging_config=None,
     )
+
+
+def _error_page(routes: list[Any]) -> Any:
+    """How an error is shown to browsers, if there are pages: `opt={"error_page": ...}` of a router."""
+    found = (each.opt.get("error_page") for each in routes if isinstance(each, Router))
+    return next((each for each in found if each), None)
 
 
 def _cors(origins: tuple[str, ...]) -> CORSConfig | None:
@@ -109,6 +147,7 @@ def _cors(origins: tuple[str, ...]) -> CORSConfig | None:
         allow_origins=list(origins),
         allow_headers=["Authorization", "Content-Type"],
         allow_methods=["GET", "POST"],
+        expose_headers=["Retry-After"],
     )
 
 

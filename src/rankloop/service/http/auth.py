@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
+from litestar import Request
 from litestar.connection import ASGIConnection
 from litestar.exceptions import NotAuthorizedException, PermissionDeniedException
 from litestar.handlers import BaseRouteHandler
 
-from rankloop.service.http.context import AppContext
-from rankloop.service.http.keys import Scope, bearer, covers
+from rankloop.service.http.admission import CALLER, Caller, caller_of
+from rankloop.service.http.keys import bearer
+from rankloop.service.keys import Scope, covers
 
 Connection: TypeAlias = ASGIConnection[Any, Any, Any, Any]
+AnyRequest: TypeAlias = Request[Any, Any, Any]
 
 
 def needs(scope: Scope) -> Callable[[Connection, BaseRouteHandler], Awaitable[None]]:
@@ -37,16 +40,23 @@ def asks_first(scope: Scope) -> Callable[[Connection], Awaitable[None]]:
     return check
 
 
+def key_of(connection: Connection) -> str:
+    """The name of the key that a request came with."""
+    return _caller(connection).key
+
+
 def _check(connection: Connection, scope: Scope) -> None:
-    context: AppContext = connection.app.state.context
-    key = bearer(connection.scope["headers"])
-    if not key and scope == "page" and context.keys.scope(connection.query_params.get("key", "")) == "page":
-        return
-    found = context.keys.scope(key)
-    if found is None:
+    caller = _caller(connection)
+    allowed = scope == "page" or bearer(connection.scope["headers"])  # others must not stand in an address
+    if caller.scope is None or not allowed:
         raise NotAuthorizedException(
             f"this needs the {scope} key, sent as the header `Authorization: Bearer <key>`",
             headers={"WWW-Authenticate": "Bearer"},
         )
-    if not covers(found, scope):
-        raise PermissionDeniedException(f"this needs the {scope} key, found the {found} key")
+    if not covers(caller.scope, scope):
+        raise PermissionDeniedException(f"this needs the {scope} key, found the {caller.scope} key")
+
+
+def _caller(connection: Connection) -> Caller:
+    found: Caller | None = connection.scope.get(CALLER)  # type: ignore[assignment]
+    return found or caller_of(connection.app.state.context, connection.scope)

@@ -13,7 +13,9 @@ import queue
 import threading
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from rankloop.store import Fate, Waiter
 
 T = TypeVar("T")
 Task: TypeAlias = tuple[Callable[[], Any], asyncio.AbstractEventLoop, "asyncio.Future[Any]"]
@@ -21,6 +23,22 @@ Task: TypeAlias = tuple[Callable[[], Any], asyncio.AbstractEventLoop, "asyncio.F
 
 class Busy(Exception):
     """There is as much to do as may wait."""
+
+
+class Refused(Exception):
+    """A request that is not let in: status, a sentence, and after how many seconds it may come again."""
+
+    def __init__(self, status: int, sentence: str, retry: float = 0.0) -> None:
+        super().__init__(sentence)
+        self.status, self.retry = status, retry
+
+
+class TooLate(TimeoutError):
+    """It is not there in time; whether anything was written by then, and nothing more will be."""
+
+    def __init__(self, fate: Fate) -> None:
+        super().__init__(f"not there in time; written: {fate}")
+        self.fate = fate
 
 
 class WorkerPool:
@@ -40,11 +58,17 @@ class WorkerPool:
         self._queue: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
 
     async def run(self, job: Callable[[], T], *, seconds: float) -> T:
-        """The result of a job; `TimeoutError` if it is not there in time, `Busy` if it cannot even wait."""
-        future = self.start(job)
+        """The result of a job; `TooLate` if it is not there in time, `Busy` if it cannot even wait.
+
+        What is late writes nothing any more, unless it has begun to.
+        """
+        waiter = Waiter()
+        future = self.start(partial(_done_for, waiter, job))
         timer = future.get_loop().call_later(seconds, _expire, future)
         try:
             return await future
+        except TimeoutError:
+            raise TooLate(waiter.give_up()) from None
         finally:
             timer.cancel()
 
@@ -92,7 +116,10 @@ class FutureWaiter:
         self._most = most
 
     async def run(self, begin: Callable[[], concurrent.futures.Future[T]], *, seconds: float) -> T:
-        """What comes of it; `TimeoutError` if it is not there in time, `Busy` if too many wait already."""
+        """What comes of it; `TooLate` if it is not there in time, `Busy` if too many wait already.
+
+        What has not begun by then is never done.
+        """
         if self.pending >= self._most:
             raise Busy
         begun, loop = begin(), asyncio.get_running_loop()
@@ -102,12 +129,49 @@ class FutureWaiter:
         timer = loop.call_later(seconds, _expire, future)
         try:
             return await future
+        except TimeoutError:
+            raise TooLate("nothing" if begun.cancel() else "unknown") from None
         finally:
             timer.cancel()
             self.pending -= 1
 
 
+class Once(Generic[T]):
+    """Something that takes long to make: made once, in a thread, however many ask for it at the same time.
+
+    >>> made = Once(lambda: 6 * 7)
+    >>> asyncio.run(made.get())
+    42
+    """
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make, self._lock = make, threading.Lock()
+        self._made: concurrent.futures.Future[T] | None = None
+
+    async def get(self) -> T:
+        """What was made; if that failed, the next who asks lets it be tried again."""
+        with self._lock:
+            if self._made is None or (self._made.done() and self._made.exception()):
+                self._made = concurrent.futures.Future()
+                threading.Thread(target=self._work, args=(self._made,), name="once", daemon=True).start()
+            made = self._made
+        return await asyncio.shield(asyncio.wrap_future(made))
+
+    def _work(self, made: concurrent.futures.Future[T]) -> None:
+        try:
+            made.set_result(self._make())
+        except BaseException as error:
+            made.set_exception(error)
+
+
+def _done_for(waiter: Waiter, job: Callable[[], T]) -> T:
+    with waiter.waits():
+        return job()
+
+
 def _tell(loop: asyncio.AbstractEventLoop, future: asyncio.Future[Any], done: Any) -> None:
+    if done.cancelled():
+        return  # by us
     trouble = done.exception()
     result = None if trouble else done.result()
     with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is there to be told

@@ -10,9 +10,14 @@ from typing import Any, TypeAlias, TypeVar
 from litestar.di import NamedDependency
 from litestar.params import SkipValidation
 
+from rankloop.service.events.sources import SourceHash
+from rankloop.service.http.backlog import Backlog
 from rankloop.service.http.concurrency import FutureWaiter, WorkerPool
+from rankloop.service.http.connections import Connections
 from rankloop.service.http.keys import Keys
+from rankloop.service.http.limits import Limits
 from rankloop.service.http.prometheus import Metrics
+from rankloop.service.http.publisher import Publisher
 from rankloop.service.http.rank_executor import RankExecutor
 from rankloop.service.http.recommend_executor import RecommendExecutor
 from rankloop.service.http.settings import HttpSettings
@@ -31,25 +36,31 @@ class AppContext:
     """
 
     service: RankingService
-    keys: Keys
+    keys: Keys = field(default_factory=lambda: Keys({}))  # beside those in the store
     settings: HttpSettings = field(default_factory=HttpSettings)
     routes: Sequence[Any] = ()  # beside the API: pages
     request_ids: Callable[[], str] = random_id  # for the access log
+    sources: SourceHash = field(default_factory=SourceHash)  # of events
     metrics: Metrics = field(init=False)
     stopping: threading.Event = field(default_factory=threading.Event)  # streams end when it is set
+    draining: threading.Event = field(default_factory=threading.Event)  # it will end soon
     streams: int = 0  # open now
 
     def __post_init__(self) -> None:
         """Count, and make room for threads."""
+        self.service.keys.give(self.keys.hashes)
         self.metrics = Metrics(self.service)
+        self.backlog = Backlog(self.settings.deadline)
+        self.limits = Limits(self.settings)
+        self.connections = Connections(self.settings, self.limits.requests.empty)
+        self.metrics.watch(self.connections)
         threads, waiting = self.settings.threads, self.settings.waiting
         self.rank_workers = WorkerPool("rank", threads=threads, waiting=waiting)
-        self.rank_executor = RankExecutor(
-            self.service, self.metrics, self.rank_workers, deadline=self.settings.deadline
-        )
-        self.recommend_executor = RecommendExecutor(
-            self.service, self.metrics, self.rank_workers, deadline=self.settings.deadline
-        )
+        limits = self.settings
+        publisher = Publisher(self.service, durable=limits.durable_lists, deadline=limits.deadline)
+        executes = self.service, self.metrics, self.rank_workers, publisher
+        self.rank_executor = RankExecutor(*executes, deadline=limits.deadline)
+        self.recommend_executor = RecommendExecutor(*executes, deadline=limits.deadline)
         self.event_waiter = FutureWaiter(most=8 * waiting)
         self.admin_workers = WorkerPool("admin", threads=threads, waiting=waiting)
 

@@ -71,6 +71,40 @@ class RankDecoder:
             self._quick = None
 
 
+class _OwnCandidate(CandidateHead, kw_only=True, gc=False):
+    """A candidate whose features nobody looks at."""
+
+    features: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+class _OwnBody(RankHead, kw_only=True):
+    candidates: Annotated[list[_OwnCandidate], Meta(min_length=1)]
+
+
+class OwnOrderDecoder:
+    """Reads requests that are answered in the caller's own order: a tenth of the work, without features.
+
+    >>> body = b'{"candidates": [{"object_id": "a", "features": {"price": 3}}]}'
+    >>> OwnOrderDecoder().decode(body).candidates.names
+    ()
+    """
+
+    def __init__(self) -> None:
+        self._decoder = msgspec.json.Decoder(_OwnBody)
+
+    def decode(self, body: bytes) -> RankRequest:
+        """The request, or msgspec's complaint; what is wrong with features is not seen."""
+        found = self._decoder.decode(body)
+        candidates = Candidates(
+            object_ids=[each.object_id for each in found.candidates],
+            names=(),
+            values=np.empty((len(found.candidates), 0)),
+            pinned_at=[each.pinned_at or 0 for each in found.candidates],
+            groups=[each.group or "" for each in found.candidates],
+        )
+        return _request(found, candidates)
+
+
 class _QuickDecoder:
     """Reads requests in which no feature has another name than these."""
 
@@ -131,6 +165,7 @@ def _request(head: RankHead, candidates: Candidates) -> RankRequest:
         user_query=head.user_query,
         client_id=head.client_id,
         session_id=head.session_id,
+        query_id=head.query_id,
         user=head.context.user if head.context else "",
         context=head.context.features if head.context else {},
     )

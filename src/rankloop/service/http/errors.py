@@ -1,7 +1,8 @@
-"""Exception handlers: every error is JSON with one sentence, `{"error": ...}`."""
+"""Exception handlers: every error is JSON with one sentence, `{"error": ...}`, or a page for a browser."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
@@ -14,21 +15,31 @@ from litestar.exceptions import (
 )
 from msgspec import MsgspecError, Struct
 
-from rankloop.service.errors import HistoryError
+from rankloop.service.errors import ConflictError, HistoryError
 from rankloop.service.http.access_log import log_failure
-from rankloop.service.http.concurrency import Busy
+from rankloop.service.http.concurrency import Busy, Refused, TooLate
 from rankloop.service.http.decoding import sentence_of
-from rankloop.store import StoreError
+from rankloop.service.operations.settings_change import SettingsPreview, Unconfirmed
+from rankloop.store import CommitUnknown, Fate, StoreError
 from rankloop.types import RankloopError
 
 AnyRequest: TypeAlias = Request[Any, Any, Any]
+Handler: TypeAlias = "Callable[[AnyRequest, Any], Response[Problem]]"
 LONGEST = 1000  # characters of a sentence
+FATES: Mapping[Fate, str] = {
+    "nothing": "nothing has changed; send the same again, with the same event ids",
+    "written": "what was decided is written down, and what follows from it is under way; look before you "
+    "send it again",
+    "unknown": "it was just being written, and nobody can tell yet whether it is; look before you decide "
+    "again, and send events again with the same event ids",
+}
 
 
-class Problem(Struct):
-    """What went wrong, in a sentence."""
+class Problem(Struct, omit_defaults=True):
+    """What went wrong, in a sentence; of a change that must be confirmed, what it would do."""
 
     error: str
+    preview: SettingsPreview | None = None
 
 
 def refused(request: AnyRequest, error: Exception) -> Response[Problem]:
@@ -39,27 +50,38 @@ def refused(request: AnyRequest, error: Exception) -> Response[Problem]:
         status, sentence, headers = error.status_code, _sentence(request, error), error.headers or {}
     elif isinstance(error, HistoryError):
         status = 404
+    elif isinstance(error, ConflictError):
+        status = 409
     elif isinstance(error, MsgspecError):
         sentence = sentence_of(error)
     elif isinstance(error, RecursionError):
         sentence = "the body is nested too deeply"
     elif isinstance(error, UnicodeDecodeError):
         sentence = "the body must be UTF-8"
-    return _answer(sentence, status, headers)
+    answer = _answer(sentence, status, headers)
+    if isinstance(error, Unconfirmed):
+        answer.content.preview = error.preview
+    return answer
 
 
 def unavailable(request: AnyRequest, error: Exception) -> Response[Problem]:
     """What we could not do now, and may be able to do soon."""
+    if isinstance(error, Refused):
+        headers = {"Retry-After": str(max(math.ceil(error.retry), 1))} if error.retry else {}
+        return _answer(str(error), error.status, headers)
     if isinstance(error, Busy):
         return _answer("too many requests at once: try again", 429, {"Retry-After": "1"})
     log_failure(request.scope, error)
     late = isinstance(error, TimeoutError)
     reason = "it took too long" if late else "the store cannot be read or written"
-    return _answer(
-        f"{reason}: nothing was acknowledged; send the same again, with the same event ids",
-        503,
-        {"Retry-After": "1"},
-    )
+    return _answer(f"{reason}: {FATES[_fate(error)]}", 503, {"Retry-After": "1"})
+
+
+def _fate(error: Exception) -> Fate:
+    """What was written before the error."""
+    if isinstance(error, TooLate):
+        return error.fate
+    return "unknown" if isinstance(error, CommitUnknown) else "nothing"
 
 
 def failed(request: AnyRequest, error: Exception) -> Response[Problem]:
@@ -98,15 +120,42 @@ def _reason(found: Any) -> str:
     return f"{where}: {what}" if where and where != "data" else str(what)
 
 
-HANDLERS: Mapping[int | type[Exception], Callable[[AnyRequest, Any], Response[Problem]]] = {
-    HTTPException: refused,
-    RankloopError: refused,
-    MsgspecError: refused,
-    RecursionError: refused,
-    UnicodeDecodeError: refused,
-    StoreError: unavailable,
-    TimeoutError: unavailable,
-    Busy: unavailable,
-    Exception: failed,
-    500: failed,
+def for_browsers(handler: Handler) -> Callable[[AnyRequest, Any], Response[Any]]:
+    """The same as a page, for a browser, if the application has pages; for everyone else it stays JSON."""
+
+    def handled(request: AnyRequest, error: Exception) -> Response[Any]:
+        answer, made = handler(request, error), request.app.state.get("error_page")
+        if made is None or not is_browser(request):
+            return answer
+        try:
+            found: Response[Any] = made(request, error, answer.status_code, answer.content.error)
+        except Exception as problem:  # what the page would say may be what is broken
+            log_failure(request.scope, problem)
+            return answer
+        found.headers.update(answer.headers)
+        return found
+
+    return handled
+
+
+def is_browser(request: AnyRequest) -> bool:
+    """Whether someone looks at an address with a browser: programs do not ask for HTML, and bring a key."""
+    return "text/html" in request.headers.get("accept", "") and "authorization" not in request.headers
+
+
+HANDLERS: Mapping[int | type[Exception], Callable[[AnyRequest, Any], Response[Any]]] = {
+    kind: for_browsers(handler)
+    for kind, handler in (
+        (HTTPException, refused),
+        (RankloopError, refused),
+        (MsgspecError, refused),
+        (RecursionError, refused),
+        (UnicodeDecodeError, refused),
+        (StoreError, unavailable),
+        (TimeoutError, unavailable),
+        (Busy, unavailable),
+        (Refused, unavailable),
+        (Exception, failed),
+        (500, failed),
+    )
 }

@@ -8,15 +8,19 @@ framework as if nobody had looked: there, and only there, is said what is wrong.
 
 from __future__ import annotations
 
+import asyncio
+import time
 from typing import Any
 
 from litestar.types import ASGIApp, Receive, Send
 from msgspec import MsgspecError
 
+from rankloop.service.http.admission import CALLER, caller_of, length_of
+from rankloop.service.http.backlog import Ticket
 from rankloop.service.http.context import AppContext
-from rankloop.service.http.decoding import RankDecoder
-from rankloop.service.http.keys import bearer
+from rankloop.service.http.decoding import OwnOrderDecoder, RankDecoder
 from rankloop.service.http.routes.rank import PATH
+from rankloop.service.keys import covers
 from rankloop.types import RankloopError
 
 WRONG = (
@@ -34,14 +38,19 @@ class FastPath:
     def __init__(self, app: ASGIApp, context: AppContext) -> None:
         self._app, self._context = app, context
         self._decode = RankDecoder().decode  # its own: the names that it expects are those of its callers
+        self._decode_own = OwnOrderDecoder().decode
+        self._backlog = context.backlog
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """Answer, or pass on."""
-        if not _eligible(scope):
+        if not (_eligible(scope) and self._opens(scope)):
             await self._app(scope, receive, send)
             return
-        messages = await self._read(receive)
-        body = await self._respond(scope, messages)
+        loop = asyncio.get_running_loop()
+        arrived = scope.get("extensions", {}).get("rankloop.arrived", loop.time())
+        with self._backlog.admit(length_of(scope["headers"]), arrived) as ticket:
+            messages = await self._read(receive)
+            body = await self._respond(messages, ticket, ticket.due(loop.time()))
         if body is None:
             await self._app(scope, _sent_again(messages, receive), send)
             return
@@ -49,6 +58,12 @@ class FastPath:
         length = (b"content-length", str(len(body)).encode())
         await send({"type": "http.response.start", "status": 200, "headers": [JSON, length]})
         await send({"type": "http.response.body", "body": body, "more_body": False})
+
+    def _opens(self, scope: Any) -> bool:
+        """Whether its key is good, and its body not too long: before any of it is read."""
+        caller, length = scope.get(CALLER) or caller_of(self._context, scope), length_of(scope["headers"])
+        short = length is None or length <= self._context.settings.max_body
+        return short and caller.scope is not None and covers(caller.scope, "rank")
 
     async def _read(self, receive: Receive) -> list[Any]:
         """The messages of a request; not all of them if they are too long, or end too early."""
@@ -60,16 +75,26 @@ class FastPath:
             more = message.get("more_body", False)
         return messages
 
-    async def _respond(self, scope: Any, messages: list[Any]) -> bytes | None:
+    async def _respond(self, messages: list[Any], ticket: Ticket, due: float) -> bytes | None:
         """The body of the response, unless something is wrong."""
         body = b"".join([message.get("body", b"") for message in messages])
         whole = messages[-1]["type"] == "http.request" and not messages[-1].get("more_body", False)
         if not whole or len(body) > self._context.settings.max_body:
             return None
-        if not self._context.keys.opens("rank", bearer(scope["headers"])):
-            return None
+        executor, backlog, clock = self._context.rank_executor, self._backlog, asyncio.get_running_loop().time
         try:
-            return await self._context.rank_executor.run(self._decode(body))
+            async with executor.turn:
+                late, used = ticket.late(due, clock()), time.thread_time()
+                with backlog.reading():
+                    request = (self._decode_own if late else self._decode)(body)
+                used = time.thread_time() - used
+            if late:
+                return await executor.own_order(request)
+            return await executor.run(
+                request,
+                seconds=max(due - clock(), 0.0),
+                took=lambda list_took: backlog.took(len(body), used + list_took),
+            )
         except WRONG:
             return None
 

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 
-from prometheus_client import CollectorRegistry, Counter, Histogram
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
-from rankloop.explorers.fair import LOOK
+from rankloop.service.http.connections import Connections
+from rankloop.service.http.ranker_metrics import ranker_metrics
+from rankloop.service.http.vitals import Vitals
 from rankloop.service.service import RankingService
 
 SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5)
-GAUGES = {
-    "model": "version of the model in use",
-    "position": "last entry of the log that was folded",
-    "lists": "lists learned from",
-    "open": "lists with clicks whose window has not closed",
-    "refused": "lists that could not be learned from",
-    "early": "lists closed before their window, because too many were open",
-    "unlogged": "lists that could not be written down",
-}
 
 
 class Metrics:
@@ -34,7 +27,9 @@ class Metrics:
 
     def __init__(self, service: RankingService) -> None:
         self._registry = CollectorRegistry()
-        self._registry.register(_Rankers(service))
+        self._service = service
+        self._registry.register(Vitals(service))
+        ProcessCollector(registry=self._registry)
         self.requests = self._counter("requests", "requests by route and status", "route", "status")
         self.lists = self._counter("lists_shown", "lists", "ranker", "mode")
         self.fallbacks = self._counter(
@@ -49,7 +44,10 @@ class Metrics:
             "ranker",
             "person",
         )
-        self.events = self._counter("events", "events by what was made of them", "verdict")
+        self.refused = self._counter(
+            "refused", "requests refused from their heads alone, by status", "status"
+        )
+        self.events = self._counter("events", "events by their verdict", "verdict")
         seconds = Histogram(
             "rankloop_request_seconds", "time to answer", ["route"], buckets=SECONDS, registry=self._registry
         )
@@ -58,74 +56,32 @@ class Metrics:
     def _counter(self, name: str, meaning: str, *labels: str) -> Callable[..., Counter]:
         return cache(Counter(f"rankloop_{name}", meaning, labels, registry=self._registry).labels)
 
+    def watch(self, connections: Connections) -> None:
+        """Count connections, too."""
+        self._registry.register(_Sockets(connections))
+
     def text(self) -> bytes:
         """In Prometheus' text format."""
-        return generate_latest(self._registry)
+        return generate_latest(self._registry) + ranker_metrics(self._service)
 
 
-class _Rankers(Collector):
-    """Asks the service how its rankers are."""
+class _Sockets(Collector):
+    """Asks how many connections there are, and why others were closed."""
 
-    def __init__(self, service: RankingService) -> None:
-        self._service = service
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
 
     def collect(self) -> Iterator[Metric]:
-        """A gauge for each number of each ranker."""
-        health = self._service.health()
-        yield GaugeMetricFamily("rankloop_healthy", "1 if nothing is in trouble", value=float(health.ok))
-        for name, meaning in GAUGES.items():
-            gauge = GaugeMetricFamily(f"rankloop_ranker_{name}", meaning, labels=["ranker"])
-            for ranker, state in health.rankers.items():
-                gauge.add_metric([ranker], float(getattr(state, name)))
-            yield gauge
-        modes = GaugeMetricFamily(
-            "rankloop_ranker_mode", "1 for the mode in force", labels=["ranker", "mode"]
+        """A gauge and a counter."""
+        yield GaugeMetricFamily("rankloop_connections", "open now", value=float(len(self._connections)))
+        closed = CounterMetricFamily(
+            "rankloop_connections_closed",
+            "by us: evicted or full (too many), slow, address (too many of one), head (too long)",
+            labels=["reason"],
         )
-        for ranker, state in health.rankers.items():
-            modes.add_metric([ranker, state.mode], 1.0)
-        yield modes
-        yield from self._exposure(health.rankers)
-        yield from self._trials(health.rankers)
-
-    def _exposure(self, rankers: Iterable[str]) -> Iterator[Metric]:
-        """Without the names of groups: there may be any number of them, and they may be people's."""
-        off = GaugeMetricFamily(
-            "rankloop_ranker_exposure_off",
-            "looks by which the account of a group is off, ahead or behind: the most of all groups",
-            labels=["ranker"],
-        )
-        groups = GaugeMetricFamily(
-            "rankloop_ranker_exposure_groups", "groups in the account in force", labels=["ranker"]
-        )
-        for ranker in rankers:
-            if account := self._service.account(ranker):
-                off.add_metric([ranker], max(map(abs, account.values())) / LOOK)
-                groups.add_metric([ranker], len(account))
-        yield off
-        yield groups
-
-    def _trials(self, rankers: Iterable[str]) -> Iterator[Metric]:
-        """Of the trial that runs: the interval by which it is decided, and its sessions by arm."""
-        bound = GaugeMetricFamily(
-            "rankloop_trial",
-            "estimate and bounds of the trial that runs",
-            labels=["ranker", "trial", "bound"],
-        )
-        sessions = GaugeMetricFamily(
-            "rankloop_trial_sessions", "sessions that count", labels=["ranker", "trial", "arm"]
-        )
-        for ranker in rankers:
-            report = self._service.recent_trial(ranker)
-            if report is None:
-                continue
-            number, found = str(report.trial), report.outcomes[0]
-            for arm, count in report.sessions.items():
-                sessions.add_metric([ranker, number, arm], count)
-            if found.estimate is not None:
-                for name in ("estimate", "lower", "upper"):
-                    bound.add_metric([ranker, number, name], getattr(found, name))
-        yield bound
-        yield sessions
+        for reason, count in sorted(self._connections.closed.items()):
+            closed.add_metric([reason], count)
+        yield closed
 
     def describe(self) -> Iterator[Metric]:
         """Nothing is known before it is asked for."""

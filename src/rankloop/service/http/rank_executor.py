@@ -9,8 +9,10 @@ size took little time so far. Everything else gets a thread.
 
 from __future__ import annotations
 
+import asyncio
 import math
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import TypeAlias
 
@@ -18,6 +20,7 @@ from rankloop.policies import Policy
 from rankloop.service.errors import RequestError
 from rankloop.service.http.concurrency import Busy, WorkerPool
 from rankloop.service.http.prometheus import Metrics
+from rankloop.service.http.publisher import Publisher
 from rankloop.service.learning.view import View
 from rankloop.service.service import RankingService
 from rankloop.service.serving.request import RankRequest
@@ -38,39 +41,63 @@ class RankExecutor:
     """
 
     def __init__(
-        self, service: RankingService, metrics: Metrics, workers: WorkerPool, *, deadline: float
+        self,
+        service: RankingService,
+        metrics: Metrics,
+        workers: WorkerPool,
+        publisher: Publisher,
+        *,
+        deadline: float,
     ) -> None:
-        self._service, self._metrics = service, metrics
+        self._service, self._metrics, self._publisher = service, metrics, publisher
         self._workers, self._deadline = workers, deadline
         self._seconds: dict[Kind, float] = {}
+        self.turn = asyncio.Lock()  # for what takes a while on the event loop: between two, others are heard
 
-    async def run(self, request: RankRequest) -> bytes:
-        """The body of the response, as it is logged.
+    async def run(
+        self,
+        request: RankRequest,
+        *,
+        seconds: float | None = None,
+        took: Callable[[float], object] = lambda _: None,
+    ) -> bytes:
+        """The body of the response, as it is logged, within so many seconds, or the deadline.
 
-        Only the list that is given back is written down: one that comes too late is dropped.
+        Only the list that is given back is written down: one that comes too late is dropped. `took` is told
+        the processor time of a list.
         """
-        draft = await self._in_time(request)
-        self._service.publish(draft)
+        draft = await self._in_time(request, self._deadline if seconds is None else seconds, took)
+        return await self._shown(draft, urgent=request.query_id is not None)
+
+    async def own_order(self, request: RankRequest) -> bytes:
+        """The body of a response in the caller's own order, because there is no time for another."""
+        reason = reason_of(Busy(), self._deadline)
+        return await self._shown(self._service.fall_back(request, reason, fresh=self._service.ids()))
+
+    async def _shown(self, made: Draft, *, urgent: bool = False) -> bytes:
+        draft = await self._publisher.publish(made, urgent=urgent)
         count(self._metrics, draft.response.provenance)
         return draft.body
 
-    async def _in_time(self, request: RankRequest) -> Draft:
+    async def _in_time(self, request: RankRequest, seconds: float, took: Callable[[float], object]) -> Draft:
         view = self._service.ranker(request.ranker).view
         fresh = self._service.ids()  # a fallback keeps it: by it a list is in its arm of a trial
         try:
             kind = _kind(request, view)
-            job = partial(self._timed, kind, request, fresh)
+            job = partial(self._timed, kind, request, fresh, took)
             if self._seconds.get(kind, QUICK) < QUICK and _computes_only(request, view):
-                return job()
-            return await self._workers.run(job, seconds=self._deadline)
+                async with self.turn:
+                    return job()
+            return await self._workers.run(job, seconds=seconds)
         except RequestError:
             raise
         except Exception as error:  # whatever it is, the caller gets a list
             return self._service.fall_back(request, reason_of(error, self._deadline), fresh=fresh)
 
-    def _timed(self, kind: Kind, request: RankRequest, fresh: str) -> Draft:
-        began = time.perf_counter()
+    def _timed(self, kind: Kind, request: RankRequest, fresh: str, told: Callable[[float], object]) -> Draft:
+        began, used = time.perf_counter(), time.thread_time()
         draft = self._service.prepare(request, fresh=fresh)
+        told(time.thread_time() - used)
         if len(self._seconds) >= MOST:
             self._seconds.clear()
         took, before = time.perf_counter() - began, self._seconds.get(kind, math.inf)
@@ -86,10 +113,13 @@ def _kind(request: RankRequest, view: View) -> Kind:
 
 
 def _computes_only(request: RankRequest, view: View) -> bool:
-    """Whether nothing has to be waited for: policies of ours, and no feature to be written down first."""
+    """Whether nothing has to be waited for.
+
+    That is: policies of ours, no id that has to be looked up, and no feature to be written down first.
+    """
     known, other = view.in_force.schema.__contains__, view.opponent.model if view.opponent else None
     ours = is_ours(view.model.policy) and (other is None or is_ours(other.policy))
-    return ours and all(map(known, request.candidates.names))
+    return ours and request.query_id is None and all(map(known, request.candidates.names))
 
 
 def is_ours(policy: Policy) -> bool:

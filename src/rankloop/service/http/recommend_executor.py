@@ -9,6 +9,7 @@ import msgspec
 from rankloop.service.errors import RequestError
 from rankloop.service.http.concurrency import WorkerPool
 from rankloop.service.http.prometheus import Metrics
+from rankloop.service.http.publisher import Publisher
 from rankloop.service.http.rank_executor import count, reason_of
 from rankloop.service.recommending.request import RecommendRequest
 from rankloop.service.recommending.response import RecommendationDraft
@@ -23,16 +24,21 @@ class RecommendExecutor:
     """
 
     def __init__(
-        self, service: RankingService, metrics: Metrics, workers: WorkerPool, *, deadline: float
+        self,
+        service: RankingService,
+        metrics: Metrics,
+        workers: WorkerPool,
+        publisher: Publisher,
+        *,
+        deadline: float,
     ) -> None:
-        self._service, self._metrics = service, metrics
+        self._service, self._metrics, self._publisher = service, metrics, publisher
         self._workers, self._deadline = workers, deadline
 
     async def run(self, request: RecommendRequest) -> bytes:
         """The body of the response."""
         made = await self._in_time(request)
-        self._service.publish(made.draft, urgent=request.query_id is not None)
-        response = made.response
+        response = made.shown(await self._publisher.publish(made.draft, urgent=request.query_id is not None))
         count(self._metrics, response.provenance)
         person = response.recommender.person if response.recommender else "nobody"
         self._metrics.recommendations(request.ranker, person).inc()

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from rankloop.recommend.interview import Answer
+from rankloop.service.keys import Scope
 from rankloop.service.recommending.request import MOST_EXCLUDED, MOST_ITEMS
 from rankloop.service.service import MOST_EVENTS
 from rankloop.service.serving.request import LONGEST_QUERY
@@ -59,6 +60,9 @@ class RankHead(Struct, forbid_unknown_fields=True, kw_only=True):
     session_id: Annotated[
         str, Meta(max_length=200, description="the same session and query meet the same order")
     ] = ""
+    query_id: (
+        Annotated[str, Meta(min_length=1, max_length=200, description="your own, never used before")] | None
+    ) = None
     context: ContextBody | None = None
 
 
@@ -115,12 +119,15 @@ class EventsBody(Struct, forbid_unknown_fields=True):
     ]
 
 
+Reason = Annotated[str, Meta(max_length=2000, description="why; it stays in the decision log")]
+
+
 class ModeBody(Struct, forbid_unknown_fields=True):
     """A rung of the ladder."""
 
     mode: Mode
     ranker: str = "default"
-    reason: Annotated[str, Meta(max_length=2000)] = ""
+    reason: Reason = ""
 
 
 class RollbackBody(Struct, forbid_unknown_fields=True):
@@ -129,13 +136,37 @@ class RollbackBody(Struct, forbid_unknown_fields=True):
     ranker: str = "default"
     to: int | None = None
     moment: Annotated[float, Meta(description="seconds since 1970")] | None = None
+    reason: Reason = ""
+
+
+class UndoBody(Struct, forbid_unknown_fields=True):
+    """Why a decision is to be undone, and the `confirm` of the preview."""
+
+    reason: Reason
+    confirm: Annotated[str, Meta(max_length=64)] = ""
+
+
+class RetireBody(Struct, forbid_unknown_fields=True):
+    """Features to learn without: by their names, or those that were in no list for so many days."""
+
+    names: Annotated[list[Id], Meta(max_length=10_000)] = []  # msgspec copies it
+    ranker: str = "default"
+    unused_for: Annotated[float, Meta(gt=0, description="days")] | None = None
+    reason: Reason = ""
 
 
 class ForgetBody(Struct, forbid_unknown_fields=True):
-    """Events to learn without."""
+    """Events to learn without: by their ids, or all to which everything applies that is said."""
 
-    event_ids: Annotated[list[Id], Meta(min_length=1, max_length=MOST_EVENTS)]
+    event_ids: Annotated[list[Id], Meta(max_length=MOST_EVENTS)] = []  # msgspec copies it
     ranker: str = "default"
+    client_id: Id = ""
+    session_id: Id = ""
+    source: Annotated[str, Meta(max_length=200, description="as the doctor and the audit show it")] = ""
+    address: Annotated[str, Meta(max_length=200, description="in place of the source that it has")] = ""
+    since: Annotated[float, Meta(description="seconds since 1970")] | None = None
+    until: Annotated[float, Meta(description="seconds since 1970")] | None = None
+    reason: Reason = ""
 
 
 class RetainBody(Struct, forbid_unknown_fields=True):
@@ -144,6 +175,7 @@ class RetainBody(Struct, forbid_unknown_fields=True):
     ranker: str = "default"
     since: Annotated[float, Meta(description="seconds since 1970")] | None = None
     days: Annotated[float, Meta(ge=0)] | None = None
+    reason: Reason = ""
 
 
 class RankerBody(Struct, forbid_unknown_fields=True):
@@ -152,3 +184,25 @@ class RankerBody(Struct, forbid_unknown_fields=True):
     name: Name
     settings: dict[str, Any] = {}
     mode: Mode = "explore"
+    reason: Reason = ""
+
+
+class KeyBody(Struct, forbid_unknown_fields=True):
+    """A key to be made."""
+
+    name: Name
+    scope: Scope
+    reason: Reason = ""
+
+
+class RotateBody(Struct, forbid_unknown_fields=True):
+    """How a key gets new bits."""
+
+    grace: Annotated[float, Meta(ge=0, description="seconds for which the old bits open, too")] = 0.0
+    reason: Reason = ""
+
+
+class ReasonBody(Struct, forbid_unknown_fields=True):
+    """Why."""
+
+    reason: Reason = ""

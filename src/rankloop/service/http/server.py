@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import resource
 import signal
 import socket
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import FrameType
+from typing import Any
 
 import uvicorn
 from threadpoolctl import threadpool_limits
 
 from rankloop.service.http.app import create_app
+from rankloop.service.http.connections import BoundedConnection
 from rankloop.service.http.context import AppContext
 from rankloop.types import SettingError
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 LAST_REQUESTS = 10  # seconds that requests have to end in
 YOUNG = 5000  # objects made between two looks for garbage; Python's own default is 700
+BACKLOG = 512  # connections that wait to be taken in
+OTHER_FILES = 200  # descriptors for the store, threads and what else there is
 SWITCH = 0.001  # seconds after which a thread that computes lets the others in; Python's own default is 5 ms
 
 
@@ -46,18 +52,38 @@ def bind(host: str, port: int | None) -> socket.socket:
 def serve(context: AppContext, listening: socket.socket, *, ready: Callable[[], None] = lambda: None) -> None:
     """Answer requests until SIGTERM or Ctrl-C; those under way are finished. `ready` is called first."""
     _settle_down()
-    config = uvicorn.Config(
-        create_app(context),
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        lifespan="off",
-        timeout_graceful_shutdown=LAST_REQUESTS,
-    )
+    _make_room(context.settings.max_connections)
+    config = _config(context, timeout_graceful_shutdown=LAST_REQUESTS)
     try:
         _Server(config, context, ready).run(sockets=[listening])
     finally:
         context.close()
+
+
+def _config(context: AppContext, **more: Any) -> uvicorn.Config:
+    """Bounded connections, and nobody's word on the client's address but that of named proxies."""
+    return uvicorn.Config(
+        create_app(context),
+        http=partial(BoundedConnection, context.connections),  # type: ignore[arg-type]
+        ws="none",
+        proxy_headers=bool(context.settings.proxies),
+        forwarded_allow_ips=list(context.settings.proxies),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan="off",
+        backlog=BACKLOG,
+        **more,
+    )
+
+
+def _make_room(connections: int) -> None:
+    """File descriptors for as many connections as there may be, as far as the system allows it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = connections + OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def _settle_down() -> None:
@@ -77,8 +103,7 @@ def _settle_down() -> None:
 def running(context: AppContext, *, host: str = "127.0.0.1", port: int = 0) -> Iterator[str]:
     """Answer requests in a thread of this process until the block ends; yields the address."""
     with bind(host, port) as listening:
-        config = uvicorn.Config(create_app(context), log_config=None, access_log=False, lifespan="off")
-        server = uvicorn.Server(config)
+        server = uvicorn.Server(_config(context))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, name="http")
         thread.start()
         try:
@@ -99,13 +124,27 @@ class _Server(uvicorn.Server):
         self._context, self._ready = context, ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Say when it is there."""
+        """Say when it is there: it listens at once, and is ready when all logs are folded."""
         await super().startup(sockets)
-        if self.started:
+        if self.started and not self._context.service.starting:
             self._ready()
+        elif self.started:
+            threading.Thread(target=self._say_when_ready, name="starting", daemon=True).start()
+
+    def _say_when_ready(self) -> None:
+        while self._context.service.starting and not self._context.stopping.is_set():
+            time.sleep(0.02)
+        self._ready()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to end."""
+        """Begin to end: at once, or when load balancers have had time to see that it is not ready."""
+        drain = self._context.settings.drain
+        if drain and not self._context.draining.is_set():
+            self._context.draining.set()
+            waiting = threading.Timer(drain, self.handle_exit, (sig, frame))
+            waiting.daemon = True
+            waiting.start()
+            return
         self._context.stopping.set()
         super().handle_exit(sig, frame)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
@@ -15,6 +16,8 @@ from rankloop.service.settings import RankerSettings, Reading
 from rankloop.store import Impression
 from rankloop.types import Feedback, FloatArray, Ranking, Signal
 
+NONE: Mapping[int, int] = MappingProxyType({})
+BEYOND = 2**62  # every entry
 Done: TypeAlias = Mapping[str, float | None]  # by action: its last value
 
 
@@ -53,11 +56,15 @@ class Lesson:
     feedback: Feedback
 
 
-def lesson(model: Model, impression: Impression, found: Reaction) -> Lesson | None:
+def lesson(
+    model: Model, impression: Impression, found: Reaction, *, retired: Mapping[int, int] = NONE
+) -> Lesson | None:
     """The feedback on the part of the list that the policy chose; `None` if the list teaches nothing.
 
     Pinned results are left out: where they stood was nobody's guess. A policy of another kind than the one
-    that drew the list gets evidence of its own for it, if that holds for lists of others.
+    that drew the list gets evidence of its own for it, if that holds for lists of others. `retired` are the
+    columns of features that were, and the entries that did it: the policy that drew the list may have had
+    some of them.
     """
     if not impression.teaches:
         return None
@@ -74,11 +81,23 @@ def lesson(model: Model, impression: Impression, found: Reaction) -> Lesson | No
     if found.signal == "grades" and np.isnan(rewards).all():
         return None
     if policy.name == impression.policy:
-        evidence = policy.widened_evidence(impression.evidence, width_of(policy, query))
+        gone = _gone(model, impression, retired)
+        narrow = policy.narrowed_evidence(impression.evidence, gone)
+        evidence = policy.widened_evidence(narrow, width_of(policy, query))
         return Lesson(policy, _feedback(Ranking(query, order, evidence), rewards, found))
     drawn = policy.rank(query, k=len(order), rng=generator(impression.seed))
     shown = policy.as_shown(drawn, order) if policy.evidence_about == "documents" else None
     return None if shown is None else Lesson(policy, _feedback(shown, rewards, found))
+
+
+def _gone(model: Model, impression: Impression, retired: Mapping[int, int]) -> list[int]:
+    """Which features of the policy that drew a list, by number, the model does not see any more."""
+    if not model.dropped:
+        return []
+    had = (
+        each for each in range(max(model.dropped) + 1) if not retired.get(each, BEYOND) <= impression.model
+    )
+    return [number for number, column in enumerate(had) if column in model.dropped]
 
 
 def _feedback(shown: Ranking, rewards: FloatArray, found: Reaction) -> Feedback:

@@ -24,12 +24,27 @@ from rankloop.service.learning.feedback import Reaction, lesson, reaction
 from rankloop.service.learning.in_force import InForce
 from rankloop.service.learning.model import Model, width_of
 from rankloop.service.learning.scaling import Scale, scale_of
+from rankloop.service.learning.searches import Searches
 from rankloop.service.settings import LEARNS, RankerSettings
+from rankloop.service.trouble import log_trouble
 from rankloop.spelling import Catalogue, describe
-from rankloop.store import Decision, Event, Impression, Logged, Snapshot, Store
-from rankloop.types import DataError
+from rankloop.store import (
+    Decision,
+    Event,
+    Impression,
+    ListEntry,
+    Logged,
+    Snapshot,
+    Store,
+    Transaction,
+)
+from rankloop.types import DataError, RankloopError
 
 LOGGER = logging.getLogger("rankloop.service")
+
+
+class PastRewritten(RankloopError):
+    """A fold has taken in entries that were deleted since: the log is to be folded again without them."""
 
 
 class Past(Protocol):
@@ -39,12 +54,19 @@ class Past(Protocol):
         """A list that was shown."""
         ...
 
-    def model(self, seq: int, *, without: frozenset[str]) -> Model:
+    def model(self, seq: int, *, without: frozenset[str], dropped: frozenset[int] = frozenset()) -> Model:
         """The model after an entry, as if some events had never been."""
         ...
 
-    def again(self, until: int, *, without: frozenset[str], rules: RankerSettings | None) -> Fold:
-        """The fold of everything before an entry, without some events or under other rules."""
+    def again(
+        self,
+        until: int,
+        *,
+        without: frozenset[str],
+        rules: RankerSettings | None,
+        dropped: frozenset[int] = frozenset(),
+    ) -> Fold:
+        """The fold of everything before an entry, without some events or features, or under other rules."""
         ...
 
 
@@ -63,8 +85,8 @@ class Fold:
     """The state of a ranker after some entry of its log.
 
     `without` are events to pass over as if they had never been; `rules` are given when the log is folded as
-    if they had held all along; `targets` are the entries to which the log later rolls back: the models there
-    are kept on the way.
+    if they had held all along; `dropped` are columns to pass over, of retired features; `targets` are
+    the entries to which the log later rolls back: the models there are kept on the way.
     """
 
     def __init__(
@@ -76,9 +98,10 @@ class Fold:
         without: frozenset[str] = frozenset(),
         rules: RankerSettings | None = None,
         targets: Iterable[int] = (),
+        dropped: frozenset[int] = frozenset(),
     ) -> None:
         self.ranker, self.past, self.known = ranker, past, known
-        self.without = without
+        self.without, self.dropped = without, dropped
         self.position, self.at, self.version = 0, float("-inf"), 0
         self.in_force = InForce(rules=rules or RankerSettings())
         self.policy: Policy = self.rules.policy
@@ -90,12 +113,16 @@ class Fold:
         self.unkept = 0  # versions since the snapshot it came from, or since the last one it gave
         self.open: dict[str, OpenList] = {}
         self._closing: list[tuple[float, int, str]] = []  # a heap: closes_at, number of the list, its id
+        self.searches: Searches | None = None  # under a promise, if one is in force
         self._changed = False  # by the entry that is being applied
+        self._counted = 0  # the last entry that the searches were told of
         self._given = rules
-        self._judged_by = self.rules.window  # by which events got their verdicts, whatever rules are given
+        self.judged_by = self.rules.window  # by which events got their verdicts, whatever rules are given
         self.heard_since = 0 if self.hears_silence else None  # later lists are learned also without a click
+        self.cleared = 0  # the newest `delete` decision when it began to read: it never saw those entries
         self._targets = sorted(set(targets))
-        self._marks: dict[int, Model] = {}
+        self.marks: dict[int, Model] = {}
+        self.idle = False  # entries pass, and nothing is learned: what was is about to be replaced
 
     @property
     def rules(self) -> RankerSettings:
@@ -106,18 +133,29 @@ class Fold:
     def model(self) -> Model:
         """What readers may see."""
         return Model(
-            version=self.version, policy=self.policy, scale=self.scale, lists=self.lists, width=self.width
+            version=self.version,
+            policy=self.policy,
+            scale=self.scale,
+            lists=self.lists,
+            width=self.width,
+            dropped=tuple(sorted(self.dropped)),
         )
 
     @property
     def closes_next(self) -> float:
         """When the next open list closes; infinite if none is open."""
-        return self._closing[0][0] if self._closing else float("inf")
+        closing = self._closing[0][0] if self._closing else float("inf")
+        return min(closing, self.searches.closes_next) if self.searches else closing
 
     @property
     def hears_silence(self) -> bool:
         """Whether lists that nobody clicked teach, so that all lists are entries for it."""
         return self.rules.signal == "clicks" and self.policy.learns_from_silence
+
+    @property
+    def hears_lists(self) -> bool:
+        """Whether all lists are entries for it: silence teaches, or searches are counted."""
+        return self.hears_silence or self.searches is not None
 
     def apply(self, entry: Logged) -> None:
         """Take in the next entry. If it raises, the entry is not passed, and can be applied again."""
@@ -125,11 +163,12 @@ class Fold:
         if isinstance(entry, Event) and entry.event_id in self.without:
             return
         self._close(until=entry.at)
+        self._count(entry)
         if isinstance(entry, Event):
             self._note(entry)
         elif isinstance(entry, Decision):
             self._decide(entry)
-        elif self.hears_silence and entry.teaches:
+        elif self.hears_silence and entry.teaches:  # a list
             if entry.query_id not in self.open:  # it is, if making room for it has failed before
                 self._open(entry.query_id, entry.at + self.rules.window, entry.seq, shown_at=entry.at)
             self._make_room(entry.at)
@@ -138,11 +177,37 @@ class Fold:
             self.version, self._changed = entry.seq, False
             self.unkept += 1
 
-    def run(self, entries: Iterable[Logged]) -> Self:
-        """Take in many entries."""
-        for entry in entries:
-            self.apply(entry)
-        return self
+    def leap(self, seq: int, terms: InForce) -> None:
+        """Stand just before an entry with which all that was learned will be replaced; `terms` held there.
+
+        What waits for clicks is replaced there, too; searches under a promise are not.
+        """
+        self.position, self.in_force, self.judged_by = seq - 1, terms, terms.rules.window
+        self.policy, self.open, self._closing = terms.rules.policy, {}, []
+
+    def expect(self, targets: Iterable[int]) -> None:
+        """Keep the models of these entries from now on, instead of those that were asked for before."""
+        self._targets = sorted(set(targets))
+
+    # searches under a promise
+
+    def _count(self, entry: Logged) -> None:
+        if self.searches is None or entry.seq == self._counted:  # it may be applied again, if it has failed
+            return
+        self.searches.close(entry.at, self.rules.clicked)
+        if isinstance(entry, Event):
+            self.searches.note(entry)
+        elif isinstance(entry, ListEntry) and entry.promised is not None:
+            self.searches.shown(entry.query_id, entry.promised, entry.at + self.rules.window)
+        self._counted = entry.seq
+
+    def _promise(self, after: InForce) -> None:
+        """A promise begins with the settings that make it, and ends with those that do not."""
+        promise = None if self._given else after.rules.promise
+        if promise is None:
+            self.searches = None
+        elif self.searches is None or self.searches.promise != after.promise:
+            self.searches = Searches(after.promise, promise)
 
     # clicks
 
@@ -155,7 +220,7 @@ class Fold:
                 return
             if event.verdict == "late" and not self.rules.learn_late:
                 return
-            shown_at = event.closes_at - self._judged_by
+            shown_at = event.closes_at - self.judged_by
             self._open(event.query_id, event.closes_at, event.list_seq, shown_at=shown_at)
         elif event.verdict == "late" and not self.rules.learn_late:
             return
@@ -187,7 +252,7 @@ class Fold:
         """Learn the list whose window closes first; it stays open if it cannot be read just now."""
         _, _, query_id = self._closing[0]
         found = reaction(self.rules, self.open[query_id].done, silence=self.hears_silence)
-        if found and self.in_force.mode in LEARNS:
+        if found and self.in_force.mode in LEARNS and not self.idle:
             try:
                 impression = self.past.impression(query_id)
             except DataError as error:  # damaged for good; everything else may pass, and is raised
@@ -201,7 +266,8 @@ class Fold:
     def _learn(self, impression: Impression, found: Reaction) -> None:
         scale = self._scale_after(impression)
         try:
-            taught = lesson(replace(self.model, scale=scale), impression, found)
+            model = replace(self.model, scale=scale)
+            taught = lesson(model, impression, found, retired=self.in_force.dropped)
             if taught is None:
                 return
             pupil = copy.copy(taught.policy)  # a twin: learn replaces arrays and changes none
@@ -217,13 +283,19 @@ class Fold:
 
     def _scale_after(self, impression: Impression) -> Scale:
         if self.policy.features_of != "context":
-            return self.scale.after(impression.features)
+            return self.scale.after(self.model.seen(impression.features))
         return self.scale.after(impression.context[None]) if impression.context.size else self.scale
 
     def _refuse(self, query_id: str, error: Exception) -> None:
         self.refused += 1
         self.trouble = f"list {query_id!r} could not be learned from: {type(error).__name__}: {error}"[:500]
-        LOGGER.warning("ranker %r: %s", self.ranker, self.trouble)
+        log_trouble(
+            LOGGER,
+            "a list could not be learned from, and never will be",
+            where=f"ranker {self.ranker!r}",
+            why=self.trouble,
+            do="mend its policy, then configure it with relearn",
+        )
 
     # decisions
 
@@ -232,7 +304,9 @@ class Fold:
             "settings": self._settings,
             "rollback": self._rollback,
             "forget": self._forget,
+            "retire": self._retire,
             "flush": self._flush,
+            "delete": self._delete,
         }
         after = self.in_force.after(decision, self.known)
         if after.trouble and not self._given:
@@ -245,7 +319,8 @@ class Fold:
             act(decision, after)
         if after.rules.window > self.rules.window:
             self._lengthen(after.rules.window)
-        self.in_force, self._judged_by = after, window
+        self.in_force, self.judged_by = after, window
+        self._promise(after)
         self._hear_from(decision.seq)
 
     def _hear_from(self, seq: int) -> None:
@@ -257,8 +332,10 @@ class Fold:
 
     def _settings(self, decision: Decision, after: InForce) -> None:
         before, rules, first = self.rules, after.rules, self.position == 0
-        if decision.body.get("relearn") and not first and not self._given:
-            self._take_over(self.past.again(decision.seq, without=self.without, rules=rules))
+        again = decision.body.get("relearn") and not self.idle
+        if again and not first and not self._given:
+            past, gone = self.past, self.dropped
+            self._take_over(past.again(decision.seq, without=self.without, rules=rules, dropped=gone))
         elif first or not rules.policy.understands(before.policy) or rules.scaling != before.scaling:
             if not (self._given and self.lists == 0):  # a relearned model starts as wide as it will be
                 self.width = 0
@@ -269,9 +346,13 @@ class Fold:
             self._changed |= describe(rules.policy) != describe(before.policy)
 
     def _rollback(self, decision: Decision, after: InForce) -> None:
+        if self.idle:
+            return
         target = int(decision.body["to"])
-        model = self._marks.get(target) or self.past.model(target, without=self.without)
-        if not after.rules.policy.understands(model.policy):  # nobody may decide that any more
+        past, gone = self.past, self.dropped
+        model = self.marks.get(target) or past.model(target, without=self.without, dropped=gone)
+        same = after.rules.policy.understands(model.policy) and self.dropped == frozenset(model.dropped)
+        if not same:  # nobody may decide that any more
             return
         self.policy = after.rules.policy.from_state(model.policy.state())
         self.scale, self.lists, self.width = model.scale, model.lists, model.width
@@ -281,13 +362,34 @@ class Fold:
         ids = frozenset(decision.body["events"])
         if not ids <= self.without:  # otherwise this fold never knew them
             without = self.without | ids
-            self._take_over(self.past.again(decision.seq, without=without, rules=self._given))
+            past, gone = self.past, self.dropped
+            other = past.again(decision.seq, without=without, rules=self._given, dropped=gone)
+            self._take_over(other)
+            self.searches = other.searches  # of other settings they are the same, whatever was learned
             self.without = without
-            self._marks.clear()  # they still knew these events
+            self.marks.clear()  # they still knew these events
+        self._changed = True
+
+    def _retire(self, decision: Decision, _: InForce) -> None:
+        columns = frozenset(decision.body["columns"])
+        if not columns <= self.dropped:  # otherwise this fold never knew them
+            dropped, past = self.dropped | columns, self.past
+            other = past.again(decision.seq, without=self.without, rules=self._given, dropped=dropped)
+            self._take_over(other)
+            self.searches = other.searches
+            self.dropped = dropped
+            self.marks.clear()  # they still knew these features
         self._changed = True
 
     def _flush(self, _: Decision, __: InForce) -> None:
         self._close(until=float("inf"))
+        if self.searches is not None:
+            self.searches.close(float("inf"), self.rules.clicked)
+
+    def _delete(self, decision: Decision, _: InForce) -> None:
+        """Entries are gone, from `first` on: nothing to do, unless this fold may have taken some in."""
+        if decision.seq > self.cleared and self.position >= int(decision.body["first"]):
+            raise PastRewritten(f"entries from {decision.body['first']} on are gone: fold the log again")
 
     def _take_over(self, other: Fold) -> None:
         """Go on from another past."""
@@ -300,8 +402,8 @@ class Fold:
 
     def _mark(self, seq: int) -> None:
         """Keep the model at entries that will be returned to, before going beyond them."""
-        while self._targets and self._targets[0] < seq:
-            self._marks[self._targets.pop(0)] = self.model.apart()
+        while self._targets and self._targets[0] < seq and not self.idle:
+            self.marks[self._targets.pop(0)] = self.model.apart()
 
     # snapshots
 
@@ -327,6 +429,10 @@ class Fold:
             "shown_at": {query_id: each.shown_at for query_id, each in self.open.items()},
             "form": FORM,
         }
+        if self.dropped:
+            body["dropped"] = sorted(self.dropped)
+        if self.searches is not None:
+            body["promise"] = self.searches.to_json()
         arrays = {f"policy.{name}": value for name, value in self.policy.state().items()}
         arrays |= {f"scale.{name}": value for name, value in self.scale.state().items()}
         return Snapshot(seq=self.position, at=self.at, ranker=self.ranker, body=body, arrays=arrays)
@@ -341,17 +447,24 @@ class Fold:
         *,
         without: frozenset[str] = frozenset(),
         rules: RankerSettings | None = None,
+        given: bool = False,
         targets: Iterable[int] = (),
+        dropped: frozenset[int] = frozenset(),
     ) -> Self:
-        """Go on from a snapshot; `in_force` is what was in force there."""
+        """Go on from a snapshot; `in_force` is what was in force there.
+
+        Under other `rules` nothing of it was learned yet; it was if those in force were `given` before.
+        """
         body = snapshot.body
         forgotten = frozenset(body["without"]) | without
-        fold = cls(snapshot.ranker, past, known, without=forgotten, rules=rules, targets=targets)
+        held = in_force.rules if given else rules
+        gone = frozenset(body.get("dropped", ())) | dropped
+        fold = cls(snapshot.ranker, past, known, without=forgotten, rules=held, targets=targets, dropped=gone)
         fold.position, fold.at, fold.version = snapshot.seq, snapshot.at, body["version"]
         first = 0 if body.get("form", 1) > 1 else 1  # positions were once counted from 0
-        fold._judged_by, shown_at = in_force.rules.window, body.get("shown_at", {})  # since form 4
+        fold.judged_by, shown_at = in_force.rules.window, body.get("shown_at", {})  # since form 4
         for query_id, (closes_at, number, done) in body["open"].items():
-            shown = shown_at.get(query_id, closes_at - fold._judged_by)
+            shown = shown_at.get(query_id, closes_at - fold.judged_by)
             fold.open[query_id] = OpenList(closes_at, shown, {at + first: _values(did) for at, did in done})
             heapq.heappush(fold._closing, (closes_at, number, query_id))
         fold.heard_since = body.get("heard_since", 0)  # since form 4
@@ -362,6 +475,8 @@ class Fold:
         if in_force.trouble:
             raise HistoryError(in_force.trouble)
         fold.in_force = in_force
+        if (promise := in_force.rules.promise) is not None and not given:
+            fold.searches = Searches.from_json(body["promise"], promise)
         fold.lists, fold.width, fold.refused = body["lists"], body["width"], body["refused"]
         fold.trouble, fold.early = body.get("trouble", ""), body.get("early", 0)
         fold.policy = fold.rules.policy.from_state(_part("policy.", snapshot))
@@ -370,14 +485,21 @@ class Fold:
         return fold
 
 
+def keep_if_true(snapshot: Snapshot, ranker: str, transaction: Transaction) -> None:
+    """Keep a snapshot, unless entries that it knows were deleted meanwhile."""
+    later = transaction.decisions(ranker, after=snapshot.seq)
+    if not any(each.kind == "delete" and int(each.body["first"]) <= snapshot.seq for each in later):
+        transaction.keep(snapshot)
+
+
 def entries_for(fold: Fold, store: Store, *, until: int | None = None) -> Iterator[Logged]:
-    """What a fold is to take in next; with all lists as long as it hears silence."""
+    """What a fold is to take in next; with all lists as long as it hears them."""
     while True:
-        heard = fold.hears_silence
+        heard = fold.hears_lists
         read = store.logged if heard else store.entries
         for entry in read(fold.ranker, after=fold.position, until=until):
             yield entry
-            if fold.hears_silence != heard:  # a decision has changed that: go on from here
+            if fold.hears_lists != heard:  # a decision has changed that: go on from here
                 break
         else:
             return

@@ -9,30 +9,69 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
+from collections.abc import Callable, Collection
+from typing import TypeAlias
 
 from rankloop.service.errors import HistoryError
 from rankloop.service.fair import FairSettings
-from rankloop.service.learning.fold import Fold, entries_for
+from rankloop.service.learning.checkpoint import (
+    RefoldSpec,
+    checkpoint,
+    checkpoint_name,
+    drop_checkpoint,
+    restored,
+)
+from rankloop.service.learning.fold import Fold, PastRewritten, entries_for, keep_if_true
 from rankloop.service.learning.in_force import InForce, in_force
 from rankloop.service.learning.model import Model
 from rankloop.service.settings import RankerSettings
 from rankloop.service.trial import Trial
+from rankloop.service.trouble import log_trouble
 from rankloop.spelling import Catalogue
-from rankloop.store import Impression, Snapshot, SnapshotDamaged, Store
+from rankloop.store import (
+    Impression,
+    Logged,
+    Snapshot,
+    SnapshotDamaged,
+    Store,
+    StoreError,
+    Transaction,
+    write,
+)
 
 REMEMBERED = 16  # models
+END = 2**62  # beyond every entry
 LOGGER = logging.getLogger("rankloop.service")
+Passed: TypeAlias = Callable[[Fold, RefoldSpec], None]
 
 
 class History:
     """Rebuilds what a ranker knew after any entry of its log.
 
+    What is known after an entry is the fold of everything up to it, without the events that were forgotten
+    and the features that were retired by then: so no decision that redefines the past is folded on the way,
+    but for the last one to learn the log again, with which everything before it is replaced. A snapshot is a
+    beginning, if none of these events and features is in it.
+
     Rebuilding goes on from where the last one ended, if that is nearer than a snapshot: so a walk through all
-    versions costs one fold.
+    versions costs one fold. `apply` is how an entry is folded: whoever has time may let others go first.
+    `passed` sees a fold after each entry, and what it is a fold of. If `kept` is false, nothing that was
+    kept is a beginning: everything is folded from the log.
     """
 
-    def __init__(self, ranker: str, store: Store, known: Catalogue) -> None:
-        self._ranker, self.store, self.known = ranker, store, known
+    def __init__(
+        self,
+        ranker: str,
+        store: Store,
+        known: Catalogue,
+        *,
+        apply: Callable[[Fold, Logged], None] = Fold.apply,
+        passed: Passed = lambda _, __: None,
+        kept: bool = True,
+    ) -> None:
+        self._ranker, self.store, self.known, self.apply = ranker, store, known, apply
+        self._passed, self._kept = passed, kept
+        self._prepared: tuple[str, Fold] | None = None  # a refold that the next decision will ask for
         self._lock = threading.RLock()
         self._cursor: Fold | None = None
         self._models: OrderedDict[tuple[int, frozenset[str]], Model] = OrderedDict()
@@ -43,19 +82,54 @@ class History:
         """A list that was shown."""
         return self.store.impression(query_id)
 
-    def head(self) -> Fold:
-        """The fold of everything there is, from the latest snapshot."""
-        fold = self._nearest()
-        return fold.run(entries_for(fold, self.store))
+    def head(self, passed: Callable[[Fold, int, RefoldSpec], None] = lambda _, __, ___: None) -> Fold:
+        """The fold of everything there is, from the latest snapshot.
 
-    def model(self, seq: int, *, without: frozenset[str] = frozenset()) -> Model:
+        `passed` sees it after each entry, with where it began, and what it is a fold of.
+        """
+        while True:
+            try:
+                spec = self.spec(END)
+                fold = self.begun(spec, END)
+                began = fold.position
+                for entry in entries_for(fold, self.store):
+                    self.apply(fold, entry)
+                    passed(fold, began, spec)
+            except PastRewritten:  # people's data were deleted on the way
+                self.reset()
+                continue
+            if self.base() <= began:  # otherwise another process has just discarded some of these entries
+                return fold
+
+    def reset(self) -> None:
+        """Let go of past models: entries that they were learned from are gone."""
+        with self._lock:
+            self._cursor = None
+            self._models.clear()
+            self.frozen.clear()
+            self._prepared = None
+
+    def model(
+        self,
+        seq: int,
+        *,
+        without: frozenset[str] = frozenset(),
+        dropped: frozenset[int] = frozenset(),
+    ) -> Model:
         """The model after an entry; with `without`, as if these events had never been."""
         with self._lock:
             key, base = (seq, without), self.base()
             if seq < base:  # only the version that the base itself is at is still there
                 return self._of_base(base, seq, without)
+            terms = in_force(self.store, self._ranker, self.known, until=seq) if dropped else None
+            if terms is not None and not dropped <= terms.dropped.keys():  # features that went later
+                return self.again(seq + 1, without=without, dropped=dropped).model.apart()
             if key not in self._models:
-                found = self.again(seq + 1, without=without) if without else self._walk(seq)
+                try:
+                    found = self.again(seq + 1, without=without) if without else self._walk(seq)
+                except PastRewritten:  # people's data were deleted on the way
+                    self.reset()
+                    return self.model(seq, without=without)
                 self._models[key] = found.model.apart()
                 while len(self._models) > REMEMBERED:
                     self._models.popitem(last=False)
@@ -63,19 +137,139 @@ class History:
             return self._models[key]
 
     def again(
-        self, until: int, *, without: frozenset[str] = frozenset(), rules: RankerSettings | None = None
+        self,
+        until: int,
+        *,
+        without: frozenset[str] = frozenset(),
+        rules: RankerSettings | None = None,
+        dropped: frozenset[int] = frozenset(),
     ) -> Fold:
-        """The fold of everything before an entry, without some events or under other rules.
+        """The fold of everything before an entry, without some events or features, or under other rules.
 
         Under other rules, a policy that cannot take more features later begins with all there are by then.
         """
-        rollbacks = self.store.decisions(self._ranker, kind="rollback")
-        targets = {int(each.body["to"]) for each in rollbacks if each.seq < until}
-        fold = self._beginning(without, rules, targets)
-        if rules is not None:
-            schema = in_force(self.store, self._ranker, self.known, until=until - 1).schema
-            fold.width = len(schema) if rules.policy.widened(len(schema) + 1) is None else 0
-        return fold.run(entries_for(fold, self.store, until=until - 1))
+        spec = self.spec(until, without=without, rules=rules, dropped=dropped)
+        return self.run(self._taken(spec, until) or self.begun(spec, until), spec, until=until - 1)
+
+    def spec(
+        self,
+        until: int,
+        *,
+        without: frozenset[str] = frozenset(),
+        rules: RankerSettings | None = None,
+        dropped: frozenset[int] = frozenset(),
+    ) -> RefoldSpec:
+        """What the fold of everything before an entry depends on, beside the log.
+
+        Events that were forgotten and features that were retired by then are passed over from the beginning,
+        and so are those `without` and `dropped`.
+        """
+        terms = in_force(self.store, self._ranker, self.known, until=until - 1)
+        gone = dropped.union(terms.dropped)
+        known = sum(each not in gone for each in range(len(terms.names)))
+        return RefoldSpec(
+            without=without.union(self.forgotten(until)),
+            rules=rules,
+            base=self.base(),
+            width=0 if rules is None else first_width(rules, known),
+            dropped=gone,
+        )
+
+    def begun(self, spec: RefoldSpec, until: int, *, targets: Collection[int] = ()) -> Fold:
+        """A refold as far as anything is kept of it, or at its beginning; nothing from an entry on is in it.
+
+        `targets` are entries whose models are to be kept on the way, beside those that are returned to.
+        """
+        needed = {*targets, *self.returned_to(until)}
+        fold = self._kept_refold(spec, until, needed) if self._kept else None
+        if spec.rules is None and self._kept:
+            fold = self._kept_state(spec, until, needed, after=fold.position if fold else 0) or fold
+        if fold is None:
+            fold = self._beginning(spec.without, spec.rules, needed, spec.dropped)
+            if spec.rules is not None:
+                fold.width = spec.width
+        if spec.rules is None:
+            self._leap(fold, spec, until, targets)
+        return fold
+
+    def _leap(self, fold: Fold, spec: RefoldSpec, until: int, targets: Collection[int]) -> None:
+        """Have a fold stand before the last decision to learn the log again: all before it is replaced there.
+
+        Models from before it that are returned to later are rebuilt, and searches under a promise counted.
+        """
+        settings = self.store.decisions(self._ranker, kind="settings", after=fold.position)
+        created = 0 if fold.position else 1  # with the first settings there is nothing to learn again
+        again = [each.seq for each in settings[created:] if each.seq < until and each.body.get("relearn")]
+        if not again:
+            return
+        last, began = again[-1], fold.position
+        promised = in_force(self.store, self._ranker, self.known, until=last - 1).promise
+        if (begins := promised or last) > began + 1:
+            fold.leap(begins, in_force(self.store, self._ranker, self.known, until=begins - 1))
+        fold.idle = True
+        for entry in entries_for(fold, self.store, until=last - 1):  # none, if nothing is promised
+            self.apply(fold, entry)
+        fold.idle = False
+        needed = {*targets, *self.returned_to(until, after=last)}
+        fold.expect(each for each in needed if each >= last)
+        earlier = {each for each in needed if began <= each < last} - fold.marks.keys()
+        if earlier:
+            fold.marks |= self._models_at(earlier, spec)
+
+    def _models_at(self, seqs: Collection[int], spec: RefoldSpec) -> dict[int, Model]:
+        """The models after some entries, by one fold."""
+        newest = max(seqs)
+        begun = self.begun(spec, newest + 1, targets=seqs)
+        fold = self.run(begun, spec, until=newest)
+        return {
+            **{seq: model for seq, model in fold.marks.items() if seq in seqs},
+            newest: fold.model.apart(),
+        }
+
+    def run(self, fold: Fold, spec: RefoldSpec, *, until: int | None = None) -> Fold:
+        """Fold on, up to an entry."""
+        for entry in entries_for(fold, self.store, until=until):
+            self.apply(fold, entry)
+            self._passed(fold, spec)
+        return fold
+
+    def forgotten(self, until: int) -> dict[str, int]:
+        """The events that were forgotten before an entry, each with the decision that did so first."""
+        found = dict[str, int]()
+        for each in self.store.decisions(self._ranker, kind="forget"):
+            if each.seq < until:
+                found = {**dict.fromkeys(each.body["events"], each.seq), **found}
+        return found
+
+    def exact(self, fold: Fold) -> bool:
+        """Whether a fold is what was known after its entry, and not what is known without events of late."""
+        here = self.spec(fold.position + 1)
+        return fold.without == here.without and fold.dropped == here.dropped
+
+    def prepare(self, spec: RefoldSpec, fold: Fold) -> None:
+        """Have a refold ready for the decision that asks for it; nobody else may go on with it."""
+        with self._lock:
+            self._prepared = spec.digest, fold
+
+    def keep_checkpoint(self, fold: Fold, spec: RefoldSpec) -> None:
+        """Leave word of how far a refold is, in place of what was left before."""
+        kept = checkpoint(fold, spec, self.returned_to(END, after=fold.position))
+
+        def job(transaction: Transaction) -> None:
+            drop_checkpoint(transaction, fold.ranker)
+            keep_if_true(kept, fold.ranker, transaction)
+
+        write(self.store, job)
+
+    def remember(self, seq: int, without: frozenset[str], model: Model) -> None:
+        """Have a past model ready for the decision that asks for it."""
+        with self._lock:
+            self._models[seq, without] = model
+
+    def returned_to(self, until: int, *, after: int = 0) -> set[int]:
+        """The entries to which rollbacks between two others return."""
+        rollbacks = self.store.decisions(self._ranker, kind="rollback", after=after)
+        return {int(each.body["to"]) for each in rollbacks if each.seq < until}
 
     def base(self) -> int:
         """The entry at which the log begins, if its beginning was discarded; otherwise 0."""
@@ -100,19 +294,25 @@ class History:
         begun = self.store.decisions(self._ranker, kind="trial", after=number - 1)
         return Trial.begun(next(each for each in begun if each.seq == number))
 
-    def terms(self) -> InForce:
-        """What is in force now; a schema only grows, so that its columns are those of any past list."""
-        return in_force(self.store, self._ranker, self.known)
+    def terms(self, *, since: int) -> InForce:
+        """What is in force now, or was before features were first retired after an entry.
+
+        Until then a schema only grows, so that its columns are those of any list since.
+        """
+        retired = self.store.decisions(self._ranker, kind="retire", after=since)
+        return in_force(self.store, self._ranker, self.known, until=retired[0].seq - 1 if retired else None)
 
     def at(self, moment: float) -> int:
         """The version that was in use at a moment."""
-        fold = self._nearest(before=moment)
+        times = [(each.seq, each.at) for each in self.store.decisions(self._ranker)]
+        passed = [seq for seq, at in (*times, *self.store.snapshots(self._ranker)) if at <= moment]
+        if not passed:
+            raise HistoryError(f"at {moment} there was no ranker {self._ranker!r} yet")
+        fold = self._from_log(max(passed))
         for entry in entries_for(fold, self.store):
             if entry.at > moment:
                 break
-            fold.apply(entry)
-        if fold.position == 0:
-            raise HistoryError(f"at {moment} there was no ranker {self._ranker!r} yet")
+            self.apply(fold, entry)
         return fold.version
 
     def _of_base(self, base: int, seq: int, without: frozenset[str]) -> Model:
@@ -125,47 +325,124 @@ class History:
 
     def _walk(self, seq: int) -> Fold:
         fold, self._cursor = self._cursor, None  # a fold that fails on the way is of no use
+        spec = self.spec(seq + 1)
         newest = max((found for found, _ in self.store.snapshots(self._ranker) if found <= seq), default=0)
-        if fold is None or not newest <= fold.position <= seq:
-            fold = self._nearest(until=seq)
-        fold.run(entries_for(fold, self.store, until=seq))
-        self._cursor = fold
+        if fold is None or not newest <= fold.position <= seq or fold.without != spec.without:
+            fold = self._from_log(seq)
+        self._cursor = self.run(fold, spec, until=seq)
         return fold
 
-    def _nearest(self, *, until: int | None = None, before: float | None = None) -> Fold:
-        """The latest state that was kept and can be read; the beginning, if there is none."""
-        base = self.base()
-        for seq, at in reversed(self.store.snapshots(self._ranker)):
-            fits = (until is None or seq <= until) and (before is None or at <= before)
-            if fits and seq >= base and (fold := self._resumed(seq)) is not None:
-                return fold
-        if base:
+    def _from_log(self, seq: int) -> Fold:
+        """The fold of the log as it is, up to an entry or less far."""
+        if seq < self.base():
             raise HistoryError(f"the log of {self._ranker!r} does not reach back so far: it was discarded")
-        return Fold(self._ranker, self, self.known)
+        return self.begun(self.spec(seq + 1), seq + 1)
 
-    def _resumed(self, seq: int) -> Fold | None:
+    def _taken(self, spec: RefoldSpec, until: int) -> Fold | None:
+        """The refold that was prepared, if it is this one; it is given away once."""
+        with self._lock:
+            digest, fold = self._prepared or ("", None)
+            if fold is None or fold.position >= until or digest != spec.digest:
+                return None
+            self._prepared = None
+            fold.past = self
+            return fold
+
+    def _kept_refold(self, spec: RefoldSpec, until: int, targets: set[int]) -> Fold | None:
+        """The refold of the checkpoint, if there is one of it, and none of what comes later is in it."""
+        cleared = self._cleared()
+        try:
+            kept = self.store.snapshot(checkpoint_name(self._ranker), until=until - 1)
+            if kept is None or kept.body.get("refold") != spec.digest:
+                return None
+            terms = in_force(self.store, self._ranker, self.known, until=kept.seq)
+            fold = restored(kept, terms, spec, self, self.known, ranker=self._ranker, targets=targets)
+            return self._reading(fold, cleared)
+        except Exception as error:
+            if isinstance(error, StoreError) and not isinstance(error, SnapshotDamaged):
+                raise
+            self._complain(until, error)  # damaged, or of another release: the log is the truth
+            return None
+
+    def _kept_state(self, spec: RefoldSpec, until: int, targets: set[int], *, after: int) -> Fold | None:
+        """The newest snapshot after an entry in which nothing is that the refold passes over."""
+        unknown = self._stretches(spec, until)
+        for seq, _ in reversed(self.store.snapshots(self._ranker)):
+            if not max(after, spec.base - 1) < seq:
+                return None
+            if seq < until and not any(first <= seq < last for first, last in unknown):
+                fold = self._resumed(seq, spec, targets)
+                if fold is not None:
+                    return fold
+        return None
+
+    def _stretches(self, spec: RefoldSpec, until: int) -> list[tuple[int, int]]:
+        """The entries between which a snapshot has an event, or a feature, that a refold passes over.
+
+        An event is in all snapshots from its own entry on, up to the decision to forget it.
+        """
+        terms = in_force(self.store, self._ranker, self.known, until=until - 1)
+        forgotten = self.forgotten(until)
+        events = self.store.events_named(spec.without) if spec.without else ()
+        knew = [(each.seq, forgotten.get(each.event_id, END)) for each in events]
+        return [*knew, *((0, terms.dropped.get(column, END)) for column in spec.dropped)]
+
+    def _resumed(self, seq: int, spec: RefoldSpec, targets: set[int]) -> Fold | None:
         """The state of a snapshot; None, and a word in the log, if it cannot be read."""
-        terms = in_force(self.store, self._ranker, self.known, until=seq)
+        terms, cleared = in_force(self.store, self._ranker, self.known, until=seq), self._cleared()
         try:
             snapshot = self._snapshot(seq)
         except (SnapshotDamaged, HistoryError) as error:
             self._complain(seq, error)
             return None
+        later, gone = [each for each in targets if each >= seq], spec.dropped
         try:
-            return Fold.resume(snapshot, terms, self, self.known)
+            fold = Fold.resume(
+                snapshot, terms, self, self.known, without=spec.without, targets=later, dropped=gone
+            )
         except HistoryError:  # it is the settings that cannot be read, in any snapshot
             raise
         except Exception as error:  # damaged, or of another release: the log is the truth
             self._complain(seq, error)
             return None
+        return self._reading(fold, cleared) if fold.without == spec.without else None
 
-    def _beginning(self, without: frozenset[str], rules: RankerSettings | None, targets: set[int]) -> Fold:
-        base = self.base()
+    def _beginning(
+        self,
+        without: frozenset[str],
+        rules: RankerSettings | None,
+        targets: set[int],
+        dropped: frozenset[int] = frozenset(),
+    ) -> Fold:
+        base, cleared = self.base(), self._cleared()
         if not base:
-            return Fold(self._ranker, self, self.known, without=without, rules=rules, targets=targets)
+            fold = Fold(
+                self._ranker, self, self.known, without=without, rules=rules, targets=targets, dropped=dropped
+            )
+            return self._reading(fold, cleared)
         terms = in_force(self.store, self._ranker, self.known, until=base)
         snapshot = self._snapshot(base)
-        return Fold.resume(snapshot, terms, self, self.known, without=without, rules=rules, targets=targets)
+        fold = Fold.resume(
+            snapshot,
+            terms,
+            self,
+            self.known,
+            without=without,
+            rules=rules,
+            targets=targets,
+            dropped=dropped,
+        )
+        return self._reading(fold, cleared)
+
+    def _cleared(self) -> int:
+        """The newest decision to delete people's data: read before anything that a fold takes in."""
+        deleted = self.store.decisions(self._ranker, kind="delete")
+        return deleted[-1].seq if deleted else 0
+
+    @staticmethod
+    def _reading(fold: Fold, cleared: int) -> Fold:
+        fold.cleared = cleared
+        return fold
 
     def _snapshot(self, seq: int) -> Snapshot:
         found = self.store.snapshot(self._ranker, until=seq)
@@ -176,10 +453,15 @@ class History:
     def _complain(self, seq: int, error: Exception) -> None:
         if not self._complained:  # once: the older ones are as a rule no better
             self._complained = True
-            LOGGER.warning(
-                "ranker %r: its snapshot of entry %d cannot be used (%s: %s); its log is folded instead",
-                self._ranker,
-                seq,
-                type(error).__name__,
-                error,
+            log_trouble(
+                LOGGER,
+                "a snapshot cannot be used: the log is folded instead",
+                where=f"ranker {self._ranker!r}, entry {seq}",
+                why=error,
+                do="nothing, if it does not happen again; otherwise check the disk",
             )
+
+
+def first_width(rules: RankerSettings, features: int) -> int:
+    """How many features a policy begins with that learns a log again: all, if it can take no more later."""
+    return features if rules.policy.widened(features + 1) is None else 0

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from rankloop.service.fair import FairSettings
+from rankloop.service.long_job import KINDS as JOB_KINDS
+from rankloop.service.long_job import LongJob, jobs_after
+from rankloop.service.promise import PromiseSettings
 from rankloop.service.settings import Mode, RankerSettings
 from rankloop.service.trial import KINDS as TRIAL_KINDS
 from rankloop.service.trial import Trial, trial_after
@@ -18,6 +21,7 @@ from rankloop.spelling import Catalogue
 from rankloop.store import Decision, Store
 from rankloop.types import RankloopError
 
+Part = TypeVar("Part", FairSettings, PromiseSettings)
 READABLE = (
     "window",
     "actions",
@@ -26,8 +30,14 @@ READABLE = (
     "highest_grade",
     "reading",
     "fair",
+    "source_lists",
+    "source_repeats",
+    "source_window",
+    "promise",
 )  # without the policy
-KINDS = ("schema", "context", "flush", *TRIAL_KINDS)  # the decisions that change what is in force
+KINDS = tuple(
+    {"schema", "context", "flush", "delete", *TRIAL_KINDS, *JOB_KINDS}
+)  # that change what is in force
 
 
 class KnowsDecisions(Protocol):
@@ -51,19 +61,32 @@ class InForce:
     rules: RankerSettings = field(default_factory=RankerSettings)
     settings: int = 0  # their version
     account: int = 0  # the entry with which the exposure account began; 0: there is none
+    promise: int = 0  # the entry with which the promise began; 0: nothing is promised
     mode: Mode = "explore"
     mode_since: int = 0  # the entry that set it
     schema: Mapping[str, int] = field(default_factory=dict)  # features by name: their column
+    names: tuple[str, ...] = ()  # of all columns, also of retired features; one may come twice
+    dropped: Mapping[int, int] = field(
+        default_factory=dict
+    )  # columns of retired features: the entry that did
     context: Mapping[str, int] = field(default_factory=dict)  # features of who asks, by name: their column
     flushed: int = 0  # the last entry that closed all lists shown before it
+    deleted: int = 0  # the last entry that deleted people's data
     trial: Trial | None = None  # the last one, also if it has ended
+    jobs: Mapping[int, LongJob] = field(default_factory=dict)  # by number, also those that have ended
     trouble: str = ""
 
     def after(self, decision: Decision, known: Catalogue) -> InForce:
         """What is in force after one more decision."""
         trial = trial_after(self.trial, decision, self.mode)
+        jobs = jobs_after(self.jobs, decision)
         found = self._decided(decision, known)
-        return found if trial is self.trial else replace(found, trial=trial)
+        return found if trial is self.trial and jobs is self.jobs else replace(found, trial=trial, jobs=jobs)
+
+    @property
+    def waiting(self) -> tuple[LongJob, ...]:
+        """The jobs that have not ended, in the order in which they are done."""
+        return tuple(job for _, job in sorted(self.jobs.items()) if job.waits)
 
     def _decided(self, decision: Decision, known: Catalogue) -> InForce:
         body, seq = decision.body, decision.seq
@@ -72,16 +95,39 @@ class InForce:
             account = (
                 self.account if _told(rules.fair) == _told(self.rules.fair) else seq if rules.fair else 0
             )
-            return replace(self, position=seq, rules=rules, settings=seq, account=account, trouble=trouble)
+            same = rules.promise == self.rules.promise
+            promise = self.promise if same else seq if rules.promise else 0
+            return replace(
+                self,
+                position=seq,
+                rules=rules,
+                settings=seq,
+                account=account,
+                promise=promise,
+                trouble=trouble,
+            )
         if decision.kind == "mode":
             return replace(self, position=seq, mode=body["mode"], mode_since=seq)
-        if decision.kind == "schema":
-            return replace(self, position=seq, schema=_longer(self.schema, body["names"]))
+        if decision.kind in ("schema", "retire"):
+            names, columns = body["names"], body.get("columns")
+            return self._with(names, seq) if columns is None else self._without(columns, seq)
         if decision.kind == "context":
             return replace(self, position=seq, context=_longer(self.context, body["names"]))
-        if decision.kind == "flush":
-            return replace(self, position=seq, flushed=seq)
-        return replace(self, position=seq)
+        flushed = seq if decision.kind == "flush" else self.flushed
+        deleted = seq if decision.kind == "delete" else self.deleted
+        return replace(self, position=seq, flushed=flushed, deleted=deleted)
+
+    def _with(self, names: Iterable[str], seq: int) -> InForce:
+        """New features get the next columns; one that was retired is new."""
+        fresh = tuple(name for name in dict.fromkeys(names) if name not in self.schema)
+        columns = {name: len(self.names) + number for number, name in enumerate(fresh)}
+        return replace(self, position=seq, schema={**self.schema, **columns}, names=(*self.names, *fresh))
+
+    def _without(self, columns: Iterable[int], seq: int) -> InForce:
+        """Features are retired: their columns stay, and nobody has them any more."""
+        dropped = {**dict.fromkeys(columns, seq), **self.dropped}
+        schema = {name: column for name, column in self.schema.items() if column not in dropped}
+        return replace(self, position=seq, schema=schema, dropped=dropped)
 
     def after_all(self, decisions: Iterable[Decision], known: Catalogue) -> InForce:
         """What is in force after many more decisions."""
@@ -110,14 +156,15 @@ def _readable(data: Mapping[str, Any], known: Catalogue) -> tuple[RankerSettings
         return RankerSettings.from_json(data, known, logged=True), ""
     except (RankloopError, TypeError, ValueError, KeyError) as error:
         rest = {name: value for name, value in data.items() if name in READABLE}
-        rest["fair"] = _readable_fair(rest.get("fair"))
+        rest["fair"] = _readable_part(FairSettings, rest.get("fair"))
+        rest["promise"] = _readable_part(PromiseSettings, rest.get("promise"))
         return RankerSettings(**rest), f"its settings cannot be read: {error}"
 
 
-def _readable_fair(data: Any) -> FairSettings | None:
-    """How exposure is shared; None also if this process cannot read it."""
+def _readable_part(kind: type[Part], data: Any) -> Part | None:
+    """How exposure is shared, or what is promised; None also if this process cannot read it."""
     try:
-        return None if data is None else FairSettings.from_json(data)
+        return None if data is None else kind.from_json(data)
     except (RankloopError, TypeError, ValueError, KeyError):
         return None
 

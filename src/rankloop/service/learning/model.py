@@ -26,10 +26,19 @@ class Model:
     scale: Scale
     lists: int = 0  # it has learned from
     width: int = 0  # features it has learned with
+    dropped: tuple[int, ...] = ()  # columns of retired features, which it does not see
 
     def apart(self) -> Self:
         """The same, sharing no array with the fold that goes on: a policy may write into its memory."""
         return replace(self, policy=self.policy.from_state(self.policy.state()))
+
+    def seen(self, raw: FloatArray) -> FloatArray:
+        """The features of a list without those that are retired."""
+        if not any(column < raw.shape[1] for column in self.dropped):
+            return raw
+        return np.ascontiguousarray(
+            raw[:, [each for each in range(raw.shape[1]) if each not in self.dropped]]
+        )
 
     def ready(self, raw: FloatArray) -> tuple[Policy, FloatArray]:
         """The policy and the scaled features of a list, both of the same width, in single precision.
@@ -38,6 +47,7 @@ class Model:
         The model may have learned with more features than the list has, or with fewer: then it is widened
         or, if that is beyond the policy, the new features are left out.
         """
+        raw = self.seen(raw)
         policy, width = self.policy, raw.shape[1]
         if self.width not in (0, width):
             wider = policy.widened(width) if width > self.width else None

@@ -45,7 +45,8 @@ def renamed(values: FloatArray, given: Mapping[str, int], wanted: Mapping[str, i
     >>> renamed(np.array([[1.0, 2.0]]), {"price": 0, "age": 1}, {"age": 0, "size": 1}).tolist()
     [[2.0, nan]]
     """
-    found = np.full((len(values), len(wanted)), np.nan)
+    width = max(wanted.values(), default=-1) + 1  # retired features have columns, too
+    found = np.full((len(values), width), np.nan)
     for name, column in wanted.items():
         if given.get(name, values.shape[1]) < values.shape[1]:
             found[:, column] = values[:, given[name]]

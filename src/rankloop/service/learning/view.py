@@ -27,7 +27,8 @@ class View:
     @property
     def ignored(self) -> tuple[str, ...]:
         """Features that the policy cannot take in because they came after it had begun to learn."""
-        width, names = self.model.width, list(self.in_force.schema)
+        width, gone = self.model.width, self.model.dropped
+        names = [name for column, name in enumerate(self.in_force.names) if column not in gone]
         if not 0 < width < len(names) or self.model.policy.widened(len(names)) is not None:
             return ()
         return tuple(names[width:])

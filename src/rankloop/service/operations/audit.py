@@ -14,6 +14,7 @@ from rankloop.service.learning.model import Model
 from rankloop.service.learning.opponent import opponent_of
 from rankloop.service.learning.scaling import WithinQuery
 from rankloop.service.learning.view import View
+from rankloop.service.operations.people import was_deleted
 from rankloop.service.serving.candidates import Candidates
 from rankloop.service.serving.fair import account_of
 from rankloop.service.serving.request import RankRequest
@@ -44,6 +45,8 @@ class Replay:
 def audit(store: Store, query_id: str) -> Audit:
     """Everything that is known about a past list."""
     impression = store.impression(query_id)
+    if impression is None and was_deleted(store, query_id):
+        raise HistoryError("this list was deleted on request, with everything that was known of it")
     if impression is None:
         raise HistoryError(f"no list is kept under the query_id {query_id!r}: it never was, or was discarded")
     return Audit(impression, store.events_of(query_id))
@@ -61,6 +64,7 @@ def replay(shown: Impression, history: History) -> Replay:
         fallback=shown.fallback,
         ahead=ahead_of(shown),
         context=shown.context,
+        promised=shown.promised,
     )
     return Replay(made.response, made.body, _same(made, shown), made.impression.exposure)
 
@@ -88,7 +92,7 @@ def view_of(shown: Impression, history: History) -> View:
     opponent = None
     if shown.assignment is not None:
         trial = history.trial(shown.assignment.trial)
-        now = history.terms()
+        now = history.terms(since=trial.number)
         terms = replace(terms, trial=trial, schema=now.schema, context=now.context)
         if shown.assignment.arm != "A" and not shown.fallback:
             opponent = opponent_of(trial, history)

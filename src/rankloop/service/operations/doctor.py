@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
+from rankloop.service.operations.event_findings import about_events, about_sources
 from rankloop.service.operations.exposure import findings as exposure_findings
+from rankloop.service.operations.findings import Finding, Level, gravest_first, settings_command
 from rankloop.service.operations.traffic import overview
+from rankloop.service.operations.visit_findings import about_actions, about_visits
 from rankloop.service.settings import RankerSettings
-from rankloop.store import JOINED, Event, EventTally, ExposureTally, Store
+from rankloop.store import JOINED, Event, EventTally, ExposureTally, SourceTally, Store
 
 LAST = 20  # events to look at one by one
-FEW = 20  # events from which nothing follows
+FEW = 20  # results from which nothing follows
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,8 @@ class Diagnosis:
     findings: tuple[str, ...]  # in words, the gravest first; empty: nothing to worry about
     last: tuple[Event, ...]  # the newest events as they were understood
     ratings: tuple[Ratings, ...] = ()  # of the rankers whose settings say what a grade is
+    sources: SourceTally = field(default_factory=SourceTally)  # where the events came from
+    causes: tuple[Finding, ...] = ()  # the findings again, each with its cause and a fix to copy
 
 
 def doctor(
@@ -48,23 +54,37 @@ def doctor(
     """
     tally = store.tally(None, since=since, until=until)
     counts = tally.verdicts
-    joined = sum(counts.get(verdict, 0) for verdict in JOINED)
+    joined = sum(counts.get(verdict, 0) for verdict in (*JOINED, "held"))
+    sources = store.sources(since=since, until=until)
     understood = joined + counts.get("orphan", 0)
     rate = joined / understood if understood else None
-    lists = [overview(store, ranker, since=since, until=until) for ranker in store.rankers()]
-    findings = _findings(tally, joined, sum(each.lists for each in lists))
+    lists = 0
+    if not counts.get("accepted"):  # otherwise nobody asks how many there were
+        lists = sum(overview(store, each, since=since, until=until).lists for each in store.rankers())
+    given = dict(sorted((rules or {}).items()))
+    found = [*about_sources(sources, counts), *about_events(tally, joined, lists)]
+    if counts.get("ignored", 0):
+        found += about_actions(store, given)
+    found += [each for ranker in given for each in about_visits(store, ranker, since=since)]
     rated = tuple(
         ratings(store, ranker, each, since=since, until=until)
-        for ranker, each in sorted((rules or {}).items())
+        for ranker, each in given.items()
         if each.grades
     )
-    said = [sentence for each in rated for sentence in _about_grades(each)]
-    for ranker, each in sorted((rules or {}).items()):
+    found += [finding for each in rated for finding in _about_grades(each)]
+    for ranker, each in given.items():
         if each.fair is not None:
             tallies = store.exposure(ranker, since=since, until=until, step=max(until - since, 1e-9))
             total = tallies[0] if tallies else ExposureTally()
-            said += [f"exposure of ranker {ranker!r}: {found}" for found in exposure_findings(each, total)]
-    return Diagnosis(tally, rate, (*findings, *said), tuple(store.events(None, last=LAST)), rated)
+            found += [_about_exposure(ranker, sentence) for sentence in exposure_findings(each, total)]
+    last = tuple(store.events(None, last=LAST))
+    return with_causes(Diagnosis(tally, rate, (), last, rated, sources), found)
+
+
+def with_causes(diagnosis: Diagnosis, found: Iterable[Finding]) -> Diagnosis:
+    """A diagnosis with more findings, the gravest first."""
+    causes = gravest_first((*diagnosis.causes, *found))
+    return replace(diagnosis, causes=causes, findings=tuple(each.sentence for each in causes))
 
 
 def ratings(store: Store, ranker: str, rules: RankerSettings, *, since: float, until: float) -> Ratings:
@@ -84,64 +104,56 @@ def ratings(store: Store, ranker: str, rules: RankerSettings, *, since: float, u
     )
 
 
-def _about_grades(found: Ratings) -> Sequence[str]:
+def _about_exposure(ranker: str, sentence: str) -> Finding:
+    return Finding(
+        code=f"exposure: {sentence.split(':', maxsplit=1)[0].lstrip('0123456789 .')[:40]}",
+        level="warning",
+        ranker=ranker,
+        sentence=f"exposure of ranker {ranker!r}: {sentence}",
+        cause="How exposure is shared is in the setting `fair`; what comes of it is on the page Exposure.",
+        fix=f"rankloop settings show --ranker {shlex.quote(ranker)}",
+    )
+
+
+def _about_grades(found: Ratings) -> Iterator[Finding]:
     whose, given = f"of ranker {found.ranker!r}", [grade for grade, results in found.histogram if results]
-    checks = [
+    checks: list[tuple[object, str, Level, str, str, str]] = [
         (
             found.results and not found.taught,
+            "grades-unused",
+            "warning",
             f"{found.results} results {whose} were graded, and its policy learns from clicks alone",
+            "The setting `grades` is there, and the policy takes no grades.",
+            settings_command('{"policy": {"name": "listnet"}}', found.ranker),
         ),
         (
             found.lists >= FEW and not found.results,
+            "no-grades",
+            "warning",
             f"{found.lists} lists {whose} were shown and nothing in them was graded: are its actions sent?",
+            "The setting `grades` names actions that no event has.",
+            f"rankloop settings show --ranker {shlex.quote(found.ranker)}",
         ),
         (
             found.results >= FEW and len(given) == 1,
+            "one-grade",
+            "warning",
             f"all {found.results} graded results {whose} have about the grade {given[0] if given else 0:g}: "
             "do the events have their value?",
+            "Without a value every action is worth the same.",
+            '"event_attributes": {"object": {"object_id": "<the id>"}, "value": 4}',
         ),
         (
             found.results >= FEW and found.capped > 0.5 * found.results,
+            "grades-cut",
+            "hint",
             f"{found.capped} of {found.results} grades {whose} were cut to the highest one: weigh less",
+            "The weights of `grades` add up to more than `highest_grade`, so that most results look alike.",
+            settings_command('{"highest_grade": 5}', found.ranker),
         ),
     ]
-    return [sentence for wrong, sentence in checks if wrong]
-
-
-def _findings(tally: EventTally, joined: int, lists: int) -> Sequence[str]:
-    counts, total = tally.verdicts, sum(tally.verdicts.values())
-    placed = tally.one_based + tally.zero_based + tally.misplaced
-    busiest, most = tally.busiest[0] if tally.busiest else ("", 0)
-    checks = [
-        (
-            lists >= FEW and not total,
-            f"{lists} lists were shown and no event arrived: are they sent?",
-        ),
-        (lists >= FEW and total and not counts.get("accepted"), "not one event was accepted"),
-        (
-            counts.get("orphan", 0) > 0.05 * (joined + counts.get("orphan", 0)),
-            f"{counts.get('orphan', 0)} events name an unknown query_id: send the one that rank gave",
-        ),
-        (
-            counts.get("not_shown", 0) > 0.05 * joined,
-            f"{counts.get('not_shown', 0)} events name objects that were not in their list",
-        ),
-        (counts.get("invalid", 0), f"{counts.get('invalid', 0)} events could not be understood"),
-        (
-            counts.get("duplicate", 0) > 0.2 * total,
-            f"{counts.get('duplicate', 0)} events came more than once: harmless, but wasteful",
-        ),
-        (counts.get("late", 0) > 0.1 * joined, f"{counts.get('late', 0)} events came after the window"),
-        (
-            placed >= FEW and tally.zero_based > 0.9 * placed,
-            "positions are counted from 0, UBI counts from 1: harmless, objects are known by their ids",
-        ),
-        (
-            placed >= FEW and tally.misplaced > 0.1 * placed,
-            f"{tally.misplaced} events name another position than the object had: is another list shown?",
-        ),
-        (tally.ahead, f"{tally.ahead} events were sent from the future: a client's clock is ahead"),
-        (tally.behind, f"{tally.behind} events were over an hour old when they arrived"),
-        (total >= FEW and most > 0.5 * total, f"client {busiest!r} sent {most} of {total} events: a robot?"),
-    ]
-    return [sentence for wrong, sentence in checks if wrong]
+    for wrong, code, level, sentence, cause, fix in checks:
+        if wrong:
+            yield Finding(
+                code=code, level=level, ranker=found.ranker, sentence=sentence, cause=cause, fix=fix
+            )

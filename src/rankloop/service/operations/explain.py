@@ -11,7 +11,10 @@ from scipy.special import ndtr
 
 from rankloop.policies import Policy, SelectionPolicy, StartsFromBase
 from rankloop.service.errors import RequestError
+from rankloop.service.learning.history import History
+from rankloop.service.learning.in_force import InForce
 from rankloop.service.learning.model import Model, asker_of
+from rankloop.service.operations.audit import listed_again
 from rankloop.service.serving.certainty import Grade, grade_of
 from rankloop.service.serving.serve import Listing, TellsCertainty
 from rankloop.store import Impression
@@ -45,6 +48,7 @@ class Explanation:
     contributions: Mapping[str, float]  # of each feature to the gap, largest first
     exact: bool  # the contributions add up to the gap: the model is linear
     turned: bool = False  # drawn the other way round, and turned for fair exposure
+    promised: bool = False  # in the caller's own order, for the promise of clicks
     mixed: bool = False  # the list is that of another arm of a trial, or made of both
     open: bool | None = None  # the policy may try it either way, by its own criterion; None: it has none
     certainty: Grade | None = None  # how sure the model is of the likelier order, in a word
@@ -52,20 +56,33 @@ class Explanation:
     @property
     def sentence(self) -> str:
         """In words."""
-        if self.pinned:
-            return f"{self.above!r} stands above {self.below!r} because one of them is pinned."
-        sure = (
+        pair = f"{self.above!r} stands above {self.below!r}"
+        told = (
             "" if self.probability is None else f" (the model is {self.probability:.0%} sure of this order)"
         )
-        if self.mixed:
-            return f"{self.above!r} stands above {self.below!r} by another arm of a trial{sure}."
-        if self.turned:
-            return f"{self.above!r} stands above {self.below!r} for fair exposure{sure}."
+        reasons = {
+            " because one of them is pinned": self.pinned,
+            f" because the list was shown in your own order, for the promise of clicks{told}": self.promised,
+            f" by another arm of a trial{told}": self.mixed,
+            f" for fair exposure{told}": self.turned,
+        }
+        reason = next((each for each, there in reasons.items() if there), "")
+        if reason:
+            return f"{pair}{reason}."
         if self.explored:
-            return f"{self.above!r} was tried above {self.below!r}, against the scores{sure}."
+            return f"{self.above!r} was tried above {self.below!r}, against the scores{told}."
         if self.certainty is None:
             return f"{self.above!r} scored higher than {self.below!r}; this policy cannot say how sure it is."
-        return f"{self.above!r} stands above {self.below!r}: their order is {WORDS[self.certainty]}{sure}."
+        return f"{pair}: their order is {WORDS[self.certainty]}{told}."
+
+
+def explain_past(shown: Impression, history: History, terms: InForce, a: str, b: str) -> Explanation:
+    """Compare two results of a past list; `terms`, whatever is in force now, have the features' names."""
+    model = history.model(shown.model)
+    names = [name for column, name in enumerate(terms.names) if column not in model.dropped]
+    if model.policy.features_of == "context":
+        names = list(terms.context)
+    return explain(shown, model, names, a, b, again=listed_again(shown, history))
 
 
 def explain(
@@ -74,7 +91,8 @@ def explain(
     """Compare two results of a list, with the model that made it; `again` is the list, if it was merged."""
     upper, lower = _rows(shown, a, b, everything=model.policy.features_of == "context")
     turned = again is not None and bool(again.turned(np.array([upper, lower]))[0, 1])
-    mixed = shown.assignment is not None and shown.assignment.arm != "A"
+    promised = shown.promised is not None and shown.promised.arm != "learned"
+    mixed = shown.assignment is not None and shown.assignment.arm != "A" and not promised
     policy, query = model.asked(
         shown.query_id, shown.features, shown.object_ids, shown.groups, asker_of(shown.user, shown.context)
     )
@@ -99,7 +117,8 @@ def explain(
         certainty=certainty,
         settled=None if certainty is None else certainty == "settled",
         open=_open(policy, query, rows),
-        explored=shown.mode == "explore" and gap < 0 and not turned and not mixed,
+        explored=shown.mode == "explore" and gap < 0 and not (turned or mixed or promised),
+        promised=promised,
         mixed=mixed and gap < 0,
         turned=turned,
         pinned=bool(shown.pinned_at[[upper, lower]].any()),

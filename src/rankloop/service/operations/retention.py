@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from rankloop.service.learning.checkpoint import drop_checkpoint
+from rankloop.service.long_job import refuse_while_jobs_wait
+from rankloop.service.operations.trials import keep_findings
 from rankloop.service.ranker import Ranker
 from rankloop.store import Decision, Snapshot, Store, Transaction, write
 from rankloop.store.exposure import carried
+from rankloop.types import SettingError
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,37 +23,74 @@ class Retained:
     base: int  # the entry at which the log begins now; 0: at its beginning
 
 
-def retain(ranker: Ranker, store: Store, since: float) -> Retained:
+def retain(ranker: Ranker, store: Store, since: float, *, said: Mapping[str, str]) -> Retained:
     """Discard events, lists and snapshots that are older than a moment, as far as the model can do without.
 
     The log then begins at a snapshot, the *base*: the last one before the moment from which the kept part of
     the log gives the same model. Lists that were still open there stay. Decisions always stay. What was
     discarded can be neither replayed nor forgotten: it is part of the base for good. What the lists had in an
-    exposure account is carried by the decision.
+    exposure account is carried by the decision. What trials have shown whose lists go is written down first.
     """
     base = find_base(ranker, store, since)
     if base is None:
         return Retained(0, 0, ranker.history.base())
+    keep_findings(ranker, store, base.seq)
     start, oldest = base.seq, base.at - ranker.rules.window
     clock = ranker.now()
 
     def job(transaction: Transaction) -> int | None:
+        refuse_while_jobs_wait(ranker.within(transaction), "discard a part of the log")
         if start not in (seq for seq, _ in transaction.snapshots(ranker.name)):
             return None  # thinned meanwhile
+        drop_checkpoint(transaction, ranker.name)
         before = transaction.exposures(ranker.name)
         discarded = transaction.discard(
             ranker.name, until=start, shown_before=oldest, keep=tuple(base.body["open"])
         )
         rows = carried(before, transaction.exposures(ranker.name))
-        body, at = {"base": start, **({"exposure": rows} if rows else {})}, transaction.time(clock)
+        body, at = {"base": start, **said, **({"exposure": rows} if rows else {})}, transaction.time(clock)
         transaction.append(Decision(at=at, ranker=ranker.name, kind="retain", body=body))
         return discarded
 
     gone = write(store, job)
     if gone is None:
-        return retain(ranker, store, since)
+        return retain(ranker, store, since, said=said)
     ranker.refresh()
     return Retained(gone, store.compact(), start)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetentionSettings:
+    """How much of the past a service keeps by itself; 0 is no limit.
+
+    >>> RetentionSettings(days=90).gigabytes
+    0.0
+    """
+
+    days: float = 0.0
+    gigabytes: float = 0.0  # that the log of all rankers may take on the disk
+
+    def __post_init__(self) -> None:
+        """Refuse what is no amount."""
+        if not (0 <= self.days < float("inf") and 0 <= self.gigabytes < float("inf")):
+            raise SettingError(f"days and gigabytes must be 0 or more, found {self.days}, {self.gigabytes}")
+
+    @property
+    def most(self) -> float:
+        """Bytes that a log may take."""
+        return self.gigabytes * 1e9 or float("inf")
+
+
+def shrink(ranker: Ranker, store: Store, most: float, *, said: Mapping[str, str]) -> Retained:
+    """Discard the oldest part of a log, from one snapshot to the next, until it takes no more bytes."""
+    entries = freed = 0
+    for seq, at in store.snapshots(ranker.name)[:-1]:
+        if store.size() <= most:
+            break
+        if seq > ranker.history.base():
+            found = retain(ranker, store, at, said=said)
+            entries, freed = entries + found.entries, freed + found.freed
+    return Retained(entries, freed, ranker.history.base())
 
 
 def find_base(ranker: Ranker, store: Store, since: float) -> Snapshot | None:
@@ -68,7 +109,7 @@ def _reaches_back(later: Iterable[Decision], base: int, ranker: str, store: Stor
     """Whether a decision depends on entries before the base: they must not be discarded."""
     forgotten: set[str] = set()
     for decision in later:
-        if decision.kind == "settings" and decision.body.get("relearn"):
+        if decision.kind == "retire" or (decision.kind == "settings" and decision.body.get("relearn")):
             return True
         if decision.kind == "rollback" and int(decision.body["to"]) < base:
             return True

@@ -1,39 +1,47 @@
-"""Rollback to an earlier version, or to what would be known without some events. Nothing is deleted."""
+"""Rollback to an earlier version, or to what would be known without some events: what is asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from typing import Any
 
-from rankloop.service.errors import RequestError
+from rankloop.service.errors import HistoryError, RequestError
 from rankloop.service.ranker import Ranker
-from rankloop.store import Store, write
+from rankloop.store import Store
 
 
-def roll_back(ranker: Ranker, *, to: int | None = None, moment: float | None = None) -> int:
-    """Decide that an earlier version holds again, or that of a moment; the new version's number."""
+def rollback_body(ranker: Ranker, store: Store, *, to: int | None, moment: float | None) -> dict[str, Any]:
+    """What a job to go back is asked for; refused at once where that is already known to be impossible."""
     if (to is None) == (moment is None):
         raise RequestError("a rollback needs a version (to=...) or a moment (moment=...), one of them")
     ranker.catch_up()
-    target, head = to if moment is None else ranker.history.at(moment), ranker.view.model
-    if target is None or not 0 < target <= head.version:
-        raise RequestError(f"no version {target}: {ranker.name!r} is at version {head.version}")
-    past = ranker.history.model(target)
-    if not head.policy.understands(past.policy) or type(past.scale) is not type(head.scale):
-        raise RequestError(
-            f"version {target} was {past.policy!r}, now it is {head.policy!r}, or the scaling is another: "
-            "configure those first"
-        )
-    seq = ranker.decide("rollback", to=past.version)
-    ranker.catch_up()
-    return seq
+    version = ranker.view.model.version
+    if to is not None and not 0 < to <= version:
+        raise RequestError(f"no version {to}: {ranker.name!r} is at version {version}")
+    if to is not None and to < ranker.history.base():
+        ranker.history.model(to)  # it is the base's own version, or is not kept any more
+    if moment is not None and moment < store.decisions(ranker.name)[0].at:
+        raise HistoryError(f"at {moment} there was no ranker {ranker.name!r} yet")
+    return {"moment": moment} if to is None else {"to": to}
 
 
-def forget_events(ranker: Ranker, store: Store, event_ids: Iterable[str]) -> int:
-    """Decide that some events have never been, and learn the log again; the new version's number."""
+def forget_body(ranker: Ranker, store: Store, event_ids: Iterable[str]) -> dict[str, Any]:
+    """What a job to forget events is asked for."""
     ids = sorted(set(event_ids))
-    unknown = write(store, lambda transaction: [each for each in ids if not transaction.knows(each)])
+    check_events(ranker.name, store, ids)
+    return {"events": ids}
+
+
+def check_events(ranker: str, store: Store, ids: Collection[str]) -> None:
+    """Refuse events that are not there, and those of another ranker, which has learned from them instead."""
+    found = {each.event_id: each.ranker for each in store.events_named(ids)}
+    unknown = [each for each in ids if each not in found]
     if unknown or not ids:
         raise RequestError(f"no such events in the log: {unknown[:5]}")
-    seq = ranker.decide("forget", events=ids)
-    ranker.catch_up()
-    return seq
+    others = [each for each in ids if found[each] != ranker]
+    if others:
+        whose = found[others[0]]
+        raise RequestError(
+            f"{len(others)} of {len(ids)} events are not of {ranker!r}: {others[0]!r} is of {whose!r}; "
+            "nothing was forgotten"
+        )

@@ -23,7 +23,7 @@ class Overview:
     ctr: float | None  # share of lists with a click; None: there were none
     mrr: float | None  # mean over clicked lists of 1 / rank of the first click
     settled: float | None  # share of the pairs shown that were 95 % sure; None: nobody can tell
-    explored: float | None  # pairs per list that stood against the scores
+    explored: float | None  # pairs per list shown against the order of the scores
     cost: float | None  # pairs per list expected to have stood the wrong way round because of exploration
     fallbacks: int  # lists in the caller's order because something was broken
 

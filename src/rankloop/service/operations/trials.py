@@ -11,6 +11,7 @@ import numpy as np
 
 from rankloop.service.errors import HistoryError, RequestError
 from rankloop.service.learning.in_force import InForce
+from rankloop.service.operations.decisions import signed
 from rankloop.service.operations.outcomes import Sessions, bound_of, sequence_of, sessions_of, wins_of
 from rankloop.service.operations.trial_words import sentence
 from rankloop.service.ranker import Ranker
@@ -21,6 +22,7 @@ from rankloop.store import Decision, Store, Transaction, write
 
 TrialVerdict: TypeAlias = Literal["undecided", "A better", "B better"]
 LEVEL = 0.95
+PATIENCE = 60.0  # seconds: a trial is counted from the log
 POINTS = 60  # of the interval over time
 RANKS = ("explore", "exploit", "frozen")  # modes in which the lists are the ranker's
 
@@ -59,7 +61,7 @@ class TrialPoint:
 
 @dataclass(frozen=True, slots=True)
 class TrialReport:
-    """A trial, and what has come of it so far."""
+    """A trial, and what it has shown so far."""
 
     ranker: str
     trial: int
@@ -81,9 +83,15 @@ class TrialReport:
 
 
 def begin(
-    ranker: Ranker, store: Store, known: Catalogue, settings: TrialSettings, other: Ranker | None
+    ranker: Ranker,
+    store: Store,
+    known: Catalogue,
+    settings: TrialSettings,
+    other: Ranker | None,
+    *,
+    said: Mapping[str, str],
 ) -> int:
-    """Begin a trial; its number. `other` is the ranker of arm B, if it is one."""
+    """Begin a trial; its number. `other` is the ranker of arm B, if it is one; `said`: who and why."""
     if settings.policy is not None:  # with every default, so that it stays what it is today
         settings = replace(settings, policy=describe(build(settings.policy, known)))
     _check_arms(ranker, settings, other, known)
@@ -93,7 +101,7 @@ def begin(
     def job(transaction: Transaction) -> int:
         terms = start.within(transaction, ranker.name, known)
         _check_free(ranker.name, terms)
-        body = {"settings": settings.to_json(), "rules": terms.settings, "model": model}
+        body = {"settings": settings.to_json(), "rules": terms.settings, "model": model, **said}
         decision = Decision(at=transaction.time(at), ranker=ranker.name, kind="trial", body=body)
         return transaction.append(decision)
 
@@ -102,20 +110,57 @@ def begin(
     return number
 
 
-def stop(ranker: Ranker, store: Store, number: int, *, reason: str) -> TrialReport:
-    """End a trial; what has come of it is kept, also if its lists are discarded one day."""
+def stop(ranker: Ranker, store: Store, number: int, *, reason: str, by: str = "") -> TrialReport:
+    """End a trial; what it has shown is kept, also if its lists are discarded one day."""
     trial = ranker.refresh().trial
     if trial is None or trial.number != number:
         raise RequestError(f"trial {number} of {ranker.name!r} does not run: nothing is to be stopped")
-    found = report(ranker, store, trial)
-    kept = msgspec.to_builtins(replace(found, points=(), runs=False, reason=reason, complete=False))
-    ranker.decide("trial_stop", trial=number, reason=reason, report=kept)
+    _keep(ranker, store, trial, {"reason": reason, **signed(by, reason)})
     return next(each for each in reports(ranker, store) if each.trial == number)
+
+
+def keep_findings(ranker: Ranker, store: Store, base: int) -> None:
+    """Write down what trials have shown whose lists before an entry are about to be discarded."""
+    told = {each.body["trial"] for each in store.decisions(ranker.name, kind="trial_stop")}
+    for trial in trials_of(store.decisions(ranker.name)):
+        if ranker.history.base() <= trial.number < base and trial.number not in told:
+            _keep(ranker, store, trial, {"reason": trial.reason or "lists of its time were discarded"})
+
+
+def _keep(ranker: Ranker, store: Store, trial: Trial, said: Mapping[str, str]) -> None:
+    """The decision that ends a trial, if it runs, and has its findings."""
+    found = report(ranker, store, trial)
+    kept = replace(found, points=(), runs=False, reason=said["reason"], complete=False)
+    ranker.decide("trial_stop", trial=trial.number, report=msgspec.to_builtins(kept), **said)
 
 
 def reports(ranker: Ranker, store: Store) -> list[TrialReport]:
     """All trials of a ranker, the newest first."""
     return [report(ranker, store, each) for each in reversed(trials_of(store.decisions(ranker.name)))]
+
+
+def last_report(ranker: Ranker, store: Store) -> TrialReport | None:
+    """What has come of the trial that runs, or of the last one."""
+    last = ranker.view.in_force.trial
+    return None if last is None else report(ranker, store, last)
+
+
+class RecentReports:
+    """Reports of the trials that run, each a minute old at most: for those who ask all the time."""
+
+    def __init__(self) -> None:
+        self._told: dict[str, tuple[float, TrialReport]] = {}  # by ranker: when, and what
+
+    def report(self, ranker: Ranker, store: Store) -> TrialReport | None:
+        """What had come of the trial that runs, a minute ago or less."""
+        running, now = ranker.view.trial, ranker.now()
+        if running is None:
+            return None
+        at, kept = self._told.get(ranker.name, (float("-inf"), None))
+        if kept is None or abs(now - at) >= PATIENCE or kept.trial != running.number:
+            kept = report(ranker, store, running)
+            self._told[ranker.name] = now, kept
+        return kept
 
 
 def trials_of(decisions: Sequence[Decision]) -> list[Trial]:

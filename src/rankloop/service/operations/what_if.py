@@ -19,6 +19,7 @@ from rankloop.evaluation import (
     weighted_lists,
 )
 from rankloop.policies import Policy
+from rankloop.service.errors import RequestError
 from rankloop.service.learning.in_force import InForce
 from rankloop.service.learning.model import Model, asker_of
 from rankloop.service.learning.opponent import renamed
@@ -65,9 +66,18 @@ class Target:
         """The policy and the query of a list, as the policy sees it."""
         if self.terms is None:
             return _asked(self.model, shown)
-        raw = renamed(shown.features, own.schema, self.terms.schema)
+        ever = {name: column for column, name in enumerate(own.names)}  # retired ones, too
+        raw = renamed(shown.features, ever, self.terms.schema)
         context = renamed(shown.context[None], own.context, self.terms.context)[0]
         return _asked(self.model, replace(shown, features=raw, context=context))
+
+
+def one_target(policy: Policy | None, other: Ranker | None) -> Policy | Ranker:
+    """What is asked about: a policy or another ranker, and not both."""
+    found = [each for each in (policy, other) if each is not None]
+    if len(found) != 1:
+        raise RequestError("what if: name a policy, or another ranker, one of them")
+    return found[0]
 
 
 def what_if(
@@ -168,6 +178,8 @@ def _unusable(shown: Impression, closed: float, unguarded: frozenset[int], depth
         "not closed yet": shown.at > closed,
         "not explored": shown.mode != "explore" or bool(shown.fallback),
         "by the other arm of a trial": shown.assignment is not None and shown.assignment.arm != "A",
+        "in the caller's order, for the promise": shown.promised is not None
+        and shown.promised.arm != "learned",
         "with pins": bool(shown.pinned_at.any()),
         "under fair exposure": exposure is not None and exposure.within is not None,
         "under guardrails": shown.settings not in unguarded,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rankloop.service.errors import HistoryError
+from rankloop.service.errors import HistoryError, RequestError
 from rankloop.service.recommending.reasons import item_reasons, no_reasons
 from rankloop.service.recommending.recommender import ServedRecommender
 from rankloop.service.recommending.request import RecommendRequest
@@ -16,7 +16,7 @@ from rankloop.service.recommending.response import (
 )
 from rankloop.service.serving.request import RankRequest
 from rankloop.service.serving.serve import Draft
-from rankloop.store import Impression
+from rankloop.store import Impression, StoreError
 
 
 def recommended(
@@ -37,6 +37,21 @@ def recommended(
         without_reasons=sentence or None,
     )
     return RecommendationDraft(draft, response)
+
+
+def recommended_or_popular(
+    found: ServedRecommender,
+    request: RecommendRequest,
+    prepare: Callable[[RankRequest], Draft],
+    fall_back: Callable[[RecommendRequest, str], RecommendationDraft],
+) -> RecommendationDraft:
+    """The best items for someone; if the recommender fails, what to fall back to, with the reason."""
+    try:
+        return recommended(found, request, prepare)
+    except (RequestError, StoreError):
+        raise
+    except Exception as error:  # whatever it is, the caller gets a list
+        return fall_back(request, f"{type(error).__name__}: {error}"[:200])
 
 
 def popular_instead(

@@ -74,6 +74,12 @@ class RecommendationDraft:
     draft: Draft
     response: Recommendation
 
+    def shown(self, draft: Draft) -> Recommendation:
+        """What is shown, once its list was published."""
+        if draft is self.draft:
+            return self.response
+        return msgspec.structs.replace(self.response, provenance=draft.response.provenance)
+
 
 def info(ranker: str, found: ServedRecommender) -> RecommenderInfo:
     """A recommender in numbers."""

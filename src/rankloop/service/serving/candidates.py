@@ -47,7 +47,7 @@ class Candidates:
     """Candidates in the caller's own order; `values[i, j]` is feature `names[j]` of candidate `i`.
 
     >>> candidates = Candidates(object_ids=["a", "b"], names=["price"], values=np.array([[1.5], [np.nan]]))
-    >>> candidates.by_column({"age": 0, "price": 1}).tolist()
+    >>> candidates.by_column({"age": 0, "price": 1}, 2).tolist()
     [[nan, 1.5], [nan, nan]]
     """
 
@@ -70,12 +70,12 @@ class Candidates:
         check_texts("a feature's name", names)
         return names
 
-    def by_column(self, schema: Mapping[str, int]) -> FloatArray:
-        """The features by column of the schema, NaN where missing, [n, width]."""
+    def by_column(self, schema: Mapping[str, int], width: int) -> FloatArray:
+        """The features by column of the schema, NaN where missing or retired, [n, width]."""
         columns = [schema[name] for name in self.names]
-        if columns == list(range(len(schema))):  # as a rule: who sends them always does so in one order
+        if columns == list(range(width)):  # as a rule: who sends them always does so in one order
             return self.values
-        table = np.full((len(self.object_ids), len(schema)), np.nan)
+        table = np.full((len(self.object_ids), width), np.nan)
         table[:, columns] = self.values
         return table
 

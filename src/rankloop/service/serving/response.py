@@ -36,6 +36,8 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     within: bool | None = None  # after this list every group's account is within the tolerance
     trial: int | None = None  # the one that runs
     arm: str | None = None  # A, B, or AB: both, interleaved
+    promise: str | None = None  # held or owned: in the caller's order, for a promise; or learned
+    unlogged: str | None = None  # why it is not known to be written down: clicks on it may be orphans
 
 
 class RankResponse(msgspec.Struct, frozen=True):

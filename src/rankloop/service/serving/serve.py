@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, Protocol, cast, runtime_checkable
 
+import msgspec
 import numpy as np
 
 from rankloop.policies import ExploresUncertain, Policy
@@ -36,7 +37,7 @@ from rankloop.service.serving.response import ENCODER, Provenance, RankResponse,
 from rankloop.service.serving.seeds import generator
 from rankloop.service.settings import LEARNS, RankerSettings
 from rankloop.service.trial import Trial
-from rankloop.store import Assignment, Impression
+from rankloop.store import Assignment, Impression, Promised
 from rankloop.types import Array, BoolArray, FloatArray, IntArray, Query, Ranking
 
 NO_CONTEXT: Final[FloatArray] = np.zeros(0)
@@ -59,6 +60,12 @@ class Draft:
     response: RankResponse
     body: bytes  # the response as JSON
     impression: Impression
+
+    def unlogged(self, reason: str) -> Draft:
+        """The same list, which says that it is not known to be written down; what would be is unmarked."""
+        provenance = msgspec.structs.replace(self.response.provenance, unlogged=reason)
+        response = msgspec.structs.replace(self.response, provenance=provenance)
+        return Draft(response, ENCODER.encode(response), self.impression)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -108,23 +115,26 @@ def serve(
     ahead: Mapping[str, int] = NOBODY_AHEAD,
     standing: Mapping[str, int] | None = None,
     context: FloatArray = NO_CONTEXT,
+    promised: Promised | None = None,
 ) -> Draft:
     """The list for a request under what is in force; the caller's own order if there is a `fallback`.
 
     `raw` are the candidates' features by column of the schema, NaN where missing. `ahead` is the exposure
     account that the list is held to, if the ranker has one, by group, and `standing` the present one, if that
-    is another; `context` are features of who asks, by column of their schema.
+    is another; `context` are features of who asks, by column of their schema. If clicks are promised,
+    `promised` says whether the list may depart from the caller's order.
     """
     in_force, candidates = view.in_force, request.candidates
     trial, arm = view.trial, ""
     if trial is not None:
         arm = arm_of(trial, unit_of(request.session_id, request.client_id, query_id))
-    fair, held = in_force.rules.fair, not fallback and in_force.mode in HELD and arm != "B"
+    own = promised is not None and promised.arm != "learned"
+    fair, held = in_force.rules.fair, not fallback and in_force.mode in HELD and arm != "B" and not own
     account = account_of(request, fair, in_force.account, ahead) if fair else None
     if fallback:
         listing = callers_order(request, raw)
     else:
-        listing = listed(view, request, raw, query_id, seed, account if held else None, context, arm)
+        listing = listed(view, request, raw, query_id, seed, account if held else None, context, arm, own)
     exposure = None
     if account:
         guarded = in_force.rules.freeze_top or in_force.rules.max_displacement is not None
@@ -151,6 +161,7 @@ def serve(
         within=exposure.within if exposure else None,
         trial=trial.number if trial else None,
         arm=arm or None,
+        promise=promised.arm if promised else None,
     )
     response = RankResponse(query_id, _results(request, listing), provenance)
     body = ENCODER.encode(response)
@@ -185,6 +196,7 @@ def serve(
         context=context,
         recommended=request.recommended,
         assignment=Assignment(trial=trial.number, arm=arm, owners=listing.owners) if trial else None,
+        promised=promised,
     )
     return Draft(response, body, impression)
 
@@ -198,8 +210,11 @@ def listed(
     account: Account | None = None,
     context: FloatArray = NO_CONTEXT,
     arm: str = "",
+    own: bool = False,
 ) -> Listing:
     """A list under the rules, held to an exposure account if there is one, for an arm of a trial if one runs.
+
+    With `own` it is the caller's order all the same, and the draw is there to learn from.
 
     The policy ranks the candidates that are not pinned, and later learns from their part of the list: so its
     evidence is right, and a position that was not its choice teaches nothing.
@@ -230,13 +245,15 @@ def listed(
             choice = _held(choice, merge, standing, room, view.in_force.rules)
         if most is not None:
             choice = _promised(choice, policy, part, room, most)
-    if room and arm in ("B", "AB"):
+    if room and own:
+        choice = Choice(list(range(room)), choice.draw, departures=None if most is None else 0)
+    elif room and arm in ("B", "AB"):
         other = _other(view, request, raw, context, query_id, free)
         choice = _against(choice, other, scores[free], room, view, seed, arm)
     shown = free[choice.rows]
     tried = shown if choice.merge is None or choice.tried == choice.rows else free[choice.tried]
     order = np.array(place_pins(shown.tolist(), pins, k), dtype=np.int64)
-    explores = mode == "explore" and arm in ("", "A")
+    explores = mode == "explore" and arm in ("", "A") and not own
     return Listing(
         order=order,
         owners=_owned(order, shown, choice.owners),

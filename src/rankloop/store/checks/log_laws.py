@@ -22,7 +22,7 @@ from rankloop.store.checks.samples import (
     same_arrays,
 )
 from rankloop.store.exposure import rows_of, sums_of
-from rankloop.store.records import COUNTED, Assignment, Decision, ListEntry, Verdict
+from rankloop.store.records import COUNTED, SERVICE, Assignment, Decision, ListEntry, Verdict
 
 VERDICTS: tuple[Verdict, ...] = (
     *("accepted", "duplicate", "late", "orphan"),
@@ -36,8 +36,13 @@ def entries_are_numbered_in_order(store: Store) -> None:
     equal([each.seq for each in store.entries("shop")], [2, 3], "a model folds events and decisions")
     equal([each.seq for each in store.logged("shop")], [1, 2, 3], "and lists, if it learns from silence")
     equal([each.seq for each in store.logged("shop", after=1, until=2)], [2], "entries between two")
-    entry = ListEntry(seq=1, at=10.0, ranker="shop", query_id="q1", teaches=True)
-    equal(next(iter(store.logged("shop"))), entry, "of a list, a model folds no more than that it was shown")
+    promised = IMPRESSION.promised
+    entry = ListEntry(seq=1, at=10.0, ranker="shop", query_id="q1", teaches=True, promised=promised)
+    equal(
+        next(iter(store.logged("shop"))),
+        entry,
+        "of a list, a model folds that it was shown, and what was promised",
+    )
 
 
 def a_list_comes_back_to_the_bit(store: Store) -> None:
@@ -55,13 +60,18 @@ def events_and_decisions_come_back(store: Store) -> None:
     """As they were written, by ranker, kind and number."""
     other = Decision(at=13.0, ranker="news", kind="mode")
     put(store, EVENT, DECISION, other, event(event_id="e2", ranker="news"))
+    put(store, Decision(at=14.0, ranker=SERVICE, kind="key", body={"name": "anna"}))
     equal(list(store.events("shop")), [event(seq=1)], "an event comes back")
     equal(store.decisions("shop")[0].body, DECISION.body, "a decision comes back")
     equal(list(store.decisions("shop", kind="rollback")), [], "decisions of another kind are left out")
     equal(list(store.decisions("shop", after=2)), [], "decisions up to an entry are left out")
     equal(list(store.rankers()), ["news", "shop"], "rankers are those with decisions, by name")
+    equal([each.seq for each in store.decisions(SERVICE)], [5], "decisions about the service are kept")
     equal([each.seq for each in store.events(None)], [1, 4], "without a ranker, events of all")
     equal([each.seq for each in store.events_of("q1")], [1, 4], "events are found by their list")
+    put(store, event(event_id="e2", verdict="duplicate"), event(event_id="o'3", verdict="orphan"))
+    found = [each.ranker for each in store.events_named(["e2", "o'3", "nobody's", EVENT.event_id])]
+    equal(found, ["shop", "news"], "events that have found their lists are found by their ids")
 
 
 def a_model_folds_what_counts(store: Store) -> None:
@@ -148,6 +158,17 @@ def lists_of_a_trial_are_found(store: Store) -> None:
     equal(later, [4, 7], "lists of a trial can be read from an entry on")
 
 
+def rankers_that_changed_are_found(store: Store) -> None:
+    """Those with a list, an event or a decision after an entry; and where the log ends."""
+    equal(store.changed(after=0), (0, set()), "nothing has changed in an empty log")
+    names = ("shop", "news", "mugs")
+    put(store, impression(ranker="shop"), event(ranker="news"), Decision(at=12.0, ranker="mugs", kind="tick"))
+    put(store, event(event_id="orphan", ranker="", verdict="orphan"))
+    for after in range(5):
+        head, found = store.changed(after=after)
+        equal((head, set(found)), (4, set(names[after:])), f"who changed after entry {after}")
+
+
 def a_closed_store_says_so(store: Store) -> None:
     """Closing twice does no harm; writing then is refused."""
     store.close()
@@ -191,5 +212,6 @@ LAWS = (
     many_threads_write_and_each_entry_is_there_once,
     time_follows_the_clock_and_never_runs_backwards,
     lists_of_a_trial_are_found,
+    rankers_that_changed_are_found,
     a_closed_store_says_so,
 )

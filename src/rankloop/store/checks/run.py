@@ -7,7 +7,14 @@ from contextlib import AbstractContextManager
 from typing import TypeAlias
 
 from rankloop.store.base import Store
-from rankloop.store.checks import exposure_laws, log_laws, snapshot_laws, statistics_laws, transaction_laws
+from rankloop.store.checks import (
+    exposure_laws,
+    log_laws,
+    people_laws,
+    snapshot_laws,
+    statistics_laws,
+    transaction_laws,
+)
 from rankloop.store.checks.broken import ContractBroken
 
 Make: TypeAlias = Callable[[], Store]
@@ -15,7 +22,7 @@ Law: TypeAlias = Callable[[Store], None]
 
 LAWS: tuple[Law, ...] = (
     *(*log_laws.LAWS, *transaction_laws.LAWS),
-    *(*snapshot_laws.LAWS, *statistics_laws.LAWS, *exposure_laws.LAWS),
+    *(*snapshot_laws.LAWS, *statistics_laws.LAWS, *exposure_laws.LAWS, *people_laws.LAWS),
 )
 
 

@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 
 from rankloop.store.base import EventLog, write
-from rankloop.store.records import Assignment, Decision, Event, Exposure, Impression, Recommended, Snapshot
+from rankloop.store.records import (
+    Assignment,
+    Decision,
+    Event,
+    Exposure,
+    Impression,
+    Promised,
+    Recommended,
+    Snapshot,
+)
 from rankloop.types import Array
 
 EXPOSURE = Exposure(
@@ -54,6 +63,7 @@ IMPRESSION = Impression(
     exposure=EXPOSURE,
     recommended=Recommended(digest="d" * 64, items=("ü", "b"), answers=(("feature:größe", "much"),)),
     assignment=Assignment(trial=1, arm="AB", owners=((0.1, 1.0), (0.9, 0.0))),
+    promised=Promised(promise=1, arm="owned", search="q1"),
 )
 EVENT = Event(
     at=11.0,
@@ -70,6 +80,7 @@ EVENT = Event(
     occurred_at=10.5,
     client_id="c1",
     value=-0.1,
+    source="a1b2",
 )
 DECISION = Decision(at=12.0, ranker="shop", kind="mode", body={"mode": "frozen"})
 SNAPSHOT = Snapshot(

@@ -50,8 +50,21 @@ def old_snapshots_are_thinned(store: Store) -> None:
     equal([seq for seq, _ in store.snapshots("shop")], left, "old snapshots are thinned")
 
 
+def snapshots_can_be_dropped(store: Store) -> None:
+    """Those before an entry, of one name, and no others."""
+    for seq in (3, 5, 9):
+        keep(store, seq=seq, at=float(seq))
+    keep(store, seq=3, at=3.0, ranker="other")
+    write(store, lambda transaction: transaction.drop_snapshots("shop", before=9))
+    equal([tuple(each) for each in store.snapshots("shop")], [(9, 9.0)], "snapshots can be dropped")
+    equal([tuple(each) for each in store.snapshots("other")], [(3, 3.0)], "those of others stay")
+    found = store.snapshot("shop")
+    must(found and same_arrays(found.arrays, SNAPSHOT.arrays), "what is left is whole")
+
+
 LAWS = (
     a_snapshot_comes_back_to_the_bit,
     the_latest_snapshot_that_fits_is_found,
     old_snapshots_are_thinned,
+    snapshots_can_be_dropped,
 )

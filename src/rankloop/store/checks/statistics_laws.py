@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rankloop.store.base import Store
 from rankloop.store.checks.broken import equal
 from rankloop.store.checks.samples import event, impression, put
 from rankloop.store.grades import GradeScale
-from rankloop.store.records import GradeTally, Traffic
+from rankloop.store.records import SQUATTED, GradeTally, ListFilter, Traffic
 
 
 def traffic_adds_up(store: Store) -> None:
@@ -43,6 +45,39 @@ def recent_lists_are_the_last_that_were_shown(store: Store) -> None:
     equal(store.recent("other", lists=3, after=0, before=99.0), Traffic(), "rankers are apart")
 
 
+def lists_are_found_in_a_line_each(store: Store) -> None:
+    """By text, by what became of them, and page by page, the newest first."""
+    texts = ("Red shoes", "blue %", "GRÜNE Schuhe", "red")
+    put(store, *(impression(query_id=f"q{n}", user_query=text, at=float(n)) for n, text in enumerate(texts)))
+    put(store, impression(query_id="q4", user_query="red", at=4.0, mode="passthrough", fallback="slow"))
+    put(store, impression(query_id="other", ranker="news", at=5.0))
+    put(
+        store,
+        event(event_id="e1", list_seq=1, position=2),
+        event(event_id="e2", list_seq=1, position=2, verdict="late"),
+        event(event_id="e3", list_seq=1, position=1, verdict="ignored"),
+        event(event_id="e4", list_seq=3, position=2),
+        event(event_id="e5", list_seq=3, position=1),
+    )
+
+    def found(**wanted: Any) -> list[int]:
+        return [each.seq for each in store.summaries("shop", ListFilter(**wanted), last=3)]
+
+    equal(found(), [5, 4, 3], "the last ones, the newest first")
+    equal(found(before=3), [2, 1], "those before an entry")
+    equal(found(text="RED"), [5, 4, 1], "by a part of the query, in capitals or not")
+    equal(found(text="grüne s"), [3], "by letters of any alphabet")
+    equal(found(text="%"), [2], "by signs that mean something to a database")
+    equal(found(query="red"), [5, 4], "by the whole query")
+    equal(found(clicked=True), [3, 1], "those with a click")
+    equal(found(clicked=False), [5, 4, 2], "those without one")
+    equal((found(mode="passthrough"), found(fallback=False)), ([5], [4, 3, 2]), "by mode, and by failure")
+    equal(found(clicked=True, within=3), [3], "only so many are looked through")
+    line = store.summaries("shop", ListFilter(before=2), last=1)[0]
+    equal((line.clicked, line.first_click, list(line.shown)), (1, 2, ["ü", "b"]), "with what was clicked")
+    equal(store.summaries("shop", ListFilter(before=4), last=1)[0].first_click, 1, "the first click")
+
+
 def events_are_tallied(store: Store) -> None:
     """By verdict, by how clients count, by their clocks, by client."""
     put(
@@ -61,6 +96,28 @@ def events_are_tallied(store: Store) -> None:
     everything = store.tally(None, since=0.0, until=1e9).verdicts
     equal(dict(everything), {"accepted": 4, "late": 1}, "without a ranker, events of all")
     equal(dict(store.tally("shop", since=5000.0, until=6000.0).verdicts), {}, "events are found by time")
+
+
+def sources_are_tallied(store: Store) -> None:
+    """By how much each sent, how much of it was held back, the busiest minute, and ids that were taken."""
+    put(
+        store,
+        event(event_id="e1", at=100.0, source="s"),
+        event(event_id="e2", at=110.0, source="s", verdict="held"),
+        event(event_id="e3", at=190.0, source="s"),
+        event(event_id="e4", at=191.0, source="t"),
+        event(event_id="e5", at=192.0, source="", ranker="news"),
+        event(event_id="e4", at=193.0, source="u", ranker="", verdict="duplicate", detail=SQUATTED),
+        event(event_id="e4", at=194.0, source="t", ranker="", verdict="duplicate", detail="again"),
+    )
+    found = store.sources(since=100.0, until=999.0)
+    equal(found.sources, 3, "sources are counted")
+    busiest = [("s", 3, 1), ("t", 2, 0), ("u", 1, 0)]
+    equal([tuple(each) for each in found.busiest], busiest, "the busiest, and what was held back")
+    equal(tuple(found.burst), ("s", 2), "the most of one source within a minute")
+    equal(found.squatted, 1, "ids that another event had")
+    later = store.sources(since=500.0, until=999.0)
+    equal((later.sources, list(later.busiest), tuple(later.burst)), (0, [], ("", 0)), "found by time")
 
 
 def grades_are_tallied(store: Store) -> None:
@@ -97,4 +154,11 @@ def grades_are_tallied(store: Store) -> None:
     equal(nobody, GradeTally(histogram=[0] * 11), "rankers are apart")
 
 
-LAWS = (traffic_adds_up, recent_lists_are_the_last_that_were_shown, events_are_tallied, grades_are_tallied)
+LAWS = (
+    traffic_adds_up,
+    recent_lists_are_the_last_that_were_shown,
+    lists_are_found_in_a_line_each,
+    events_are_tallied,
+    grades_are_tallied,
+    sources_are_tallied,
+)

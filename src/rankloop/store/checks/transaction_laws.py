@@ -40,6 +40,43 @@ def an_event_is_known_once_it_found_its_list(store: Store) -> None:
     must(write(store, lambda transaction: transaction.knows("e1")), "an event that found its list is known")
 
 
+def what_a_source_has_done_is_known(store: Store) -> None:
+    """Counted events by ranker, source and time, in the log and in the transaction at hand; and whose id."""
+
+    def job(transaction: Transaction) -> tuple[object, ...]:
+        transaction.append(event(event_id="e4", list_seq=4, at=30.0, source="s"))
+        transaction.append(event(event_id="e5", list_seq=5, at=30.0, source="s", verdict="held"))
+        found = [transaction.contributed("shop", "s", since=since) for since in (0.0, 20.0)]
+        other = (
+            transaction.contributed("shop", "other", since=0.0),
+            transaction.contributed("x", "s", since=0),
+        )
+        whose = [transaction.recorded(name) for name in ("e2", "e4", "e5", "unknown")]
+        return [sorted(each) for each in found], [sorted(each) for each in other], whose
+
+    put(
+        store,
+        event(event_id="e1", list_seq=1, at=10.0, source="s"),
+        event(event_id="e2", query_id="q2", object_id="c", list_seq=1, at=10.0, source="s", verdict="late"),
+        event(event_id="e3", list_seq=3, at=20.0, source=""),
+    )
+    lists, other, whose = write(store, job)
+    equal(lists, [[(1, "b"), (1, "c"), (4, "b")], [(4, "b")]], "what a source has done since a time")
+    equal(other, [[], []], "sources and rankers are apart")
+    equal(whose, [("q2", "s"), ("q1", "s"), None, None], "whose an event id is")
+
+
+def strays_can_be_discarded(store: Store) -> None:
+    """Events that belong to no ranker, of a stretch of time, and nothing else."""
+    put(store, IMPRESSION, EVENT)
+    strays = [event(event_id=f"o{at}", ranker="", verdict="orphan", at=at) for at in (20.0, 30.0, 40.0)]
+    put(store, *strays)
+    gone = write(store, lambda transaction: transaction.discard_strays(since=20.0, until=40.0))
+    equal(gone, 2, "how many were deleted")
+    equal([each.event_id for each in store.events(None)], ["e1", "o40.0"], "what is left")
+    equal(put(store, event(event_id="e2")), [6], "numbers are never used again")
+
+
 def looking_ahead_changes_nothing(store: Store) -> None:
     """What was looked up is what is there, also of what is written or discarded afterwards."""
 
@@ -147,6 +184,8 @@ def _untouched(store: Store, *, decisions: int, write_too: bool = True) -> None:
 LAWS = (
     a_job_sees_what_was_written_before_it,
     an_event_is_known_once_it_found_its_list,
+    what_a_source_has_done_is_known,
+    strays_can_be_discarded,
     looking_ahead_changes_nothing,
     a_job_that_fails_leaves_no_trace,
     old_entries_can_be_discarded,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from rankloop.store.base import StoreError
 from rankloop.store.postgres.connections import Connection
+from rankloop.store.postgres.sums import TABLES, drop_events, drop_lists
 
 PARTITIONED = ("impressions", "payloads", "events")  # in the order in which everybody locks them
 DAY = 86_400.0  # seconds of the log in a partition, about
@@ -87,6 +88,15 @@ STEPS: tuple[tuple[str, ...], ...] = (
             lapsed bigint NOT NULL, PRIMARY KEY (ranker, account, name)
         )""",
     ),
+    (  # which search a list belongs to under a promise
+        "ALTER TABLE impressions ADD COLUMN promised text",
+    ),
+    TABLES,  # sums for the pages, by buckets of entries
+    (  # where events came from
+        """ALTER TABLE events ADD COLUMN source text COLLATE "C" NOT NULL DEFAULT ''""",
+        """CREATE INDEX ON events (ranker, source, at)
+            WHERE source <> '' AND verdict IN ('accepted', 'late')""",
+    ),
 )
 
 
@@ -131,7 +141,11 @@ def drop_partition(connection: Connection, first: int) -> int:
     """Give up a partition with all that is in it; how many bytes that is."""
     names = [f"{table}_{first}" for table in PARTITIONED]
     sizes = [_number(connection, "SELECT pg_total_relation_size(%s::regclass)", name) for name in names]
-    for name in names:
+    for table, name in zip(PARTITIONED, names, strict=True):
+        connection.execute(f"ALTER TABLE {table} DETACH PARTITION {name}")
+        subtract = {"impressions": drop_lists, "events": drop_events}.get(table)
+        if subtract:
+            subtract(connection, name)
         connection.execute(f"DROP TABLE {name}")
     connection.execute("DELETE FROM partitions WHERE first = %s", (first,))
     return sum(sizes)

@@ -1,87 +1,138 @@
-"""Statistics by SQL in PostgreSQL, for the pages: what happened, and how events were understood."""
+"""Statistics in PostgreSQL for the pages, from sums that are kept: what happened, and what events said."""
 
 from __future__ import annotations
 
-from typing import Any
-
+from rankloop.store.columns import SUMMARY_COLUMNS, summary_from
 from rankloop.store.grades import GradeScale
 from rankloop.store.postgres.connections import Connection
-from rankloop.store.records import EventTally, GradeTally, Traffic
+from rankloop.store.postgres.sums import CLICKS, FIRST_CLICK, LIST_PARTS, events_summed, summed
+from rankloop.store.records import (
+    SQUATTED,
+    EventTally,
+    GradeTally,
+    ListFilter,
+    ListSummary,
+    SourceTally,
+    Traffic,
+)
+from rankloop.store.sums import LATEST, TRACED, edges, found_by_rank, like, part_ends, sources_of, traffic_of
 
-SUMS = """count(*), count(position), coalesce(sum(1.0::float8 / position), 0),
-    count(*) FILTER (WHERE fallback != ''), coalesce(sum(explored), 0)::bigint, coalesce(sum(cost), 0),
-    coalesce(sum(pairs) FILTER (WHERE settled IS NOT NULL), 0)::bigint, coalesce(sum(settled), 0)::bigint"""
-FIRST_CLICK = """(SELECT min(position) FROM events WHERE list_seq = impressions.seq
-    AND events.seq > impressions.seq AND verdict IN ('accepted', 'late')) AS position"""
-NAMES = ("lists", "clicked", "reciprocal", "fallbacks", "explored", "cost", "pairs", "settled")
+NEXT_LIST = "SELECT seq FROM impressions WHERE ranker = %s AND at >= %s ORDER BY at, seq LIMIT 1"
+NEXT_EVENT = "SELECT seq FROM events WHERE at >= %s ORDER BY at, seq LIMIT 1"
+BEYOND = 2**62  # every entry
+NUMBERS = ("one_based", "zero_based", "misplaced", "ahead", "behind")
 SHOWN = "FROM impressions WHERE ranker = %(ranker)s AND at >= %(since)s AND at < %(until)s"
+LOWER = 'lower(user_query COLLATE "und-x-icu")'  # the column's own collation knows ASCII alone
 
 
 def traffic(connection: Connection, ranker: str, *, since: float, until: float, step: float) -> list[Traffic]:
     """Lists and clicks in steps of time; steps without a list are left out."""
-    rows = connection.execute(
-        f"""SELECT number, {SUMS} FROM (
-            SELECT *, floor((at - %(since)s) / %(step)s)::bigint AS number, {FIRST_CLICK} {SHOWN}) lists
-        GROUP BY number ORDER BY number""",
-        {"ranker": ranker, "since": since, "until": until, "step": step},
-        binary=True,
-    )
-    return [Traffic(start=since + number * step, **_named(sums)) for number, *sums in rows]
+    starts = edges(since, until, step)
+    bounds = [_next(connection, NEXT_LIST, ranker, start) for start in starts]
+    found = summed(connection, ranker, bounds)
+    return [traffic_of(starts[number], sums) for number, sums in found.items()]
 
 
 def in_parts(
     connection: Connection, ranker: str, *, since: float, until: float, parts: int, least: int
 ) -> list[Traffic]:
     """Lists and clicks in up to so many parts of equally many lists, `least` or more if there are."""
-    values = {"ranker": ranker, "since": since, "until": until}
-    ((lists,),) = connection.execute(f"SELECT count(*) {SHOWN}", values, binary=True)
-    rows = connection.execute(
-        f"""SELECT min(at), {SUMS} FROM (
-            SELECT *, ntile(%(parts)s::integer) OVER (ORDER BY at, seq) AS number, {FIRST_CLICK} {SHOWN}
-        ) lists
-        GROUP BY number ORDER BY number""",
-        {**values, "parts": max(min(parts, lists // least), 1)},
-        binary=True,
-    )
-    return [Traffic(start=start, **_named(sums)) for start, *sums in rows]
+
+    def counts(shift: int, low: int, high: int) -> list[tuple[int, int]]:
+        where = "ranker = %s AND shift = %s AND bucket >= %s AND bucket < %s ORDER BY bucket"
+        query = f"SELECT bucket, lists FROM list_sums WHERE {where}"
+        found = connection.execute(query, (ranker, shift, low, high), binary=True)
+        return [(bucket, lists) for bucket, lists in found]
+
+    def numbers(low: int, high: int) -> list[int]:
+        query = "SELECT seq FROM impressions WHERE seq >= %s AND seq < %s AND ranker = %s ORDER BY seq"
+        return [seq for (seq,) in connection.execute(query, (low, high, ranker), binary=True)]
+
+    first, past = (_next(connection, NEXT_LIST, ranker, moment) for moment in (since, until))
+    bounds = found_by_rank(first, past, lambda lists: part_ends(lists, parts, least), counts, numbers)
+    found = summed(connection, ranker, bounds)
+    firsts = [bounds[number] for number in found]
+    query = "SELECT seq, at FROM impressions WHERE seq = ANY(%s)"
+    at = {int(seq): float(moment) for seq, moment in connection.execute(query, (firsts,), binary=True)}
+    return [traffic_of(at[seq], sums) for seq, sums in zip(firsts, found.values(), strict=True)]
 
 
 def recent(connection: Connection, ranker: str, *, lists: int, after: int, before: float) -> Traffic:
     """The last lists that were shown after entry `after` and before a time, as one sum."""
     (sums,) = connection.execute(
-        f"""SELECT {SUMS} FROM (
-            SELECT *, {FIRST_CLICK} FROM impressions
+        f"""SELECT {LIST_PARTS} FROM (
+            SELECT *, {FIRST_CLICK} AS position FROM impressions
             WHERE ranker = %(ranker)s AND seq > %(after)s AND at < %(before)s
             ORDER BY at DESC, seq DESC LIMIT %(lists)s) lists""",
         {"ranker": ranker, "lists": lists, "after": after, "before": before},
         binary=True,
     )
-    return Traffic(**_named(sums))
+    return traffic_of(0.0, sums)
+
+
+def summaries(connection: Connection, ranker: str, wanted: ListFilter, *, last: int) -> list[ListSummary]:
+    """The last lists of those that are wanted, the newest first, with what was clicked in them."""
+    conditions = {
+        f"{LOWER} LIKE %(text)s ESCAPE '!'": bool(wanted.text),
+        "user_query = %(query)s": wanted.query is not None,
+        f"{FIRST_CLICK} IS {'NOT' if wanted.clicked else ''} NULL": wanted.clicked is not None,
+        "mode = %(mode)s": bool(wanted.mode),
+        f"fallback {'!=' if wanted.fallback else '='} ''": wanted.fallback is not None,
+    }
+    where = " AND ".join(each for each, asked in conditions.items() if asked) or "true"
+    rows = connection.execute(
+        f"""SELECT {", ".join(SUMMARY_COLUMNS[:-1])}, exposure::text, {CLICKS} FROM (
+            SELECT * FROM impressions WHERE ranker = %(ranker)s AND seq < %(before)s
+            ORDER BY seq DESC LIMIT %(within)s) AS impressions
+        WHERE {where} ORDER BY seq DESC LIMIT %(last)s""",
+        {
+            "ranker": ranker,
+            "before": BEYOND if wanted.before is None else wanted.before,
+            "within": wanted.within,
+            "text": like(wanted.text),
+            "query": wanted.query,
+            "mode": wanted.mode,
+            "last": last,
+        },
+        binary=True,
+    )
+    return [summary_from(row) for row in rows]
 
 
 def tally(connection: Connection, ranker: str | None, *, since: float, until: float) -> EventTally:
     """How the events that arrived in a stretch of time were understood."""
-    values = {"ranker": ranker, "since": since, "until": until}
-    whose = "" if ranker is None else "AND ranker = %(ranker)s"
-    where = f"FROM events WHERE at >= %(since)s AND at < %(until)s {whose}"
-    verdicts = connection.execute(f"SELECT verdict, count(*) {where} GROUP BY verdict", values, binary=True)
-    conditions = (
-        *("ordinal = position", "ordinal = position - 1", "ordinal NOT IN (position - 1, position)"),
-        *("occurred_at - at > 60", "at - occurred_at > 3600"),
+    first, past = (_next(connection, NEXT_EVENT, moment) for moment in (since, until))
+    rows = events_summed(connection, ranker, first, past)
+    clients = connection.execute(
+        f"""SELECT client_id, count(*) FROM (
+            SELECT client_id FROM events WHERE seq >= %(first)s AND seq < %(past)s
+                {"" if ranker is None else "AND ranker = %(ranker)s"} ORDER BY seq DESC LIMIT {LATEST}) latest
+        GROUP BY 1 ORDER BY 2 DESC, 1""",
+        {"ranker": ranker, "first": first, "past": past},
+        binary=True,
+    ).fetchall()
+    return EventTally(
+        verdicts={verdict: events for verdict, events, *_ in rows},
+        busiest=[(client, events) for client, events in clients if client][:5],
+        latest=sum(events for _, events in clients),
+        **{name: sum(row[index] for row in rows) for index, name in enumerate(NUMBERS, start=2)},
     )
-    counts = ", ".join(f"count(*) FILTER (WHERE {each})" for each in conditions)
-    (numbers,) = connection.execute(f"SELECT {counts} {where}", values, binary=True)
-    busiest = connection.execute(
-        f"SELECT client_id, count(*) {where} AND client_id != '' GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 5",
-        values,
+
+
+def sources(connection: Connection, *, since: float, until: float) -> SourceTally:
+    """Where the last events of a stretch of time came from."""
+    first, past = (_next(connection, NEXT_EVENT, moment) for moment in (since, until))
+    rows = connection.execute(
+        f"""SELECT source, trunc((at - %(since)s) / 60)::bigint, count(*),
+            count(*) FILTER (WHERE verdict = 'held'),
+            count(*) FILTER (WHERE verdict = 'duplicate' AND detail = %(squatted)s)
+        FROM (SELECT source, at, verdict, detail FROM events WHERE seq >= %(first)s AND seq < %(past)s
+            ORDER BY seq DESC LIMIT {TRACED}) latest
+        GROUP BY 1, 2""",
+        {"since": since, "first": first, "past": past, "squatted": SQUATTED},
         binary=True,
     )
-    names = ("one_based", "zero_based", "misplaced", "ahead", "behind")
-    return EventTally(
-        verdicts={name: count for name, count in verdicts},  # noqa: C416
-        busiest=[(client, count) for client, count in busiest],
-        **dict(zip(names, numbers, strict=True)),
-    )
+    return sources_of(rows)
 
 
 def grades(
@@ -124,5 +175,7 @@ def grades(
     )
 
 
-def _named(sums: Any) -> dict[str, Any]:
-    return dict(zip(NAMES, sums, strict=True))
+def _next(connection: Connection, query: str, *values: object) -> int:
+    """The first entry from a moment on; a number beyond every entry, if there is none."""
+    row = connection.execute(query, values, binary=True).fetchone()
+    return BEYOND if row is None else int(row[0])

@@ -7,35 +7,49 @@ import heapq
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import psycopg
 
-from rankloop.store.base import CommitUnknown, Job, StoreError
+from rankloop.store.base import CommitUnknown, ConnectionLost, Job, StoreError
 from rankloop.store.columns import (
+    ENTRY_COLUMNS,
     EVENT_COLUMNS,
     TRIAL_COLUMNS,
     WHOLE_COLUMNS,
     event_from,
     impression_from,
+    list_entry_from,
     trial_list_from,
 )
 from rankloop.store.grades import GradeScale
 from rankloop.store.group_commit import GroupCommitter, Outcome
 from rankloop.store.postgres import exposure, snapshots, statistics
-from rankloop.store.postgres.connections import Connection, connect, public, sentence, take_lock
+from rankloop.store.postgres.breaker import CircuitBreaker
+from rankloop.store.postgres.connections import (
+    Connection,
+    channel,
+    connect,
+    guard,
+    public,
+    sentence,
+    take_lock,
+)
 from rankloop.store.postgres.schema import PARTITIONED, is_there, migrate
 from rankloop.store.postgres.transaction import (
     LAST_SEQ,
     PostgresTransaction,
     quoted,
+    read_changed,
     read_decisions,
     read_head,
     read_rankers,
+    read_traces,
 )
 from rankloop.store.records import (
+    JOINED,
     Decision,
     Entry,
     Event,
@@ -45,8 +59,13 @@ from rankloop.store.records import (
     GradeTally,
     Impression,
     ListEntry,
+    ListFilter,
+    ListSummary,
     Logged,
+    Person,
     Snapshot,
+    SourceTally,
+    Traces,
     Traffic,
     TrialList,
 )
@@ -55,6 +74,8 @@ T = TypeVar("T")
 P = ParamSpec("P")
 LOGGER = logging.getLogger("rankloop.store")
 PAGE = 500  # rows read at a time
+TABLES = f"{', '.join(PARTITIONED)}, decisions, snapshots, blocks, snapshot_blocks"
+STUCK = 5.0  # seconds of a transaction, after which nothing more is queued behind it
 FOLDED = "verdict IN ('accepted', 'late')"
 WHOLE = quoted(WHOLE_COLUMNS).replace('"exposure"', "exposure::text")
 
@@ -64,17 +85,21 @@ class PostgresStore:
 
     With `synchronous_commit` on: what was acknowledged survives the loss of power. One thread writes, with
     group commit; readers have connections of their own and never wait for it. If the connection is lost, who
-    waits is told, and the next job or reader makes a new one. An `exclusive` store holds a lock on the
-    connection that writes: another one that asks for it is refused, as is everything that this one would
-    write after it has lost it.
+    waits is told, and the next job or reader makes a new one; while there is none to be had, everybody is
+    refused at once, but for a try now and then. An `exclusive` store holds a lock on the connection that
+    writes: another one that asks for it is refused, as is everything that this one would write after it has
+    lost it. A `shared` one allows others that are shared, and tells them of what it writes.
 
     The address is libpq's, `postgresql://user@host:port/database`; `?options=-csearch_path%3Dname` names
     another schema than the usual one. Without `create`, a database without a log is refused and left alone.
     """
 
-    def __init__(self, url: str, *, exclusive: bool = False, create: bool = True) -> None:
-        self._url, self._exclusive = url, exclusive
-        self._name = public(url)
+    def __init__(
+        self, url: str, *, exclusive: bool = False, shared: bool = False, create: bool = True
+    ) -> None:
+        self._url, self._exclusive, self._shared = url, exclusive, shared
+        self._name, self._channel = public(url), ""
+        self._breaker = CircuitBreaker()
         self._idle: deque[Connection] = deque()
         self._writing = threading.Lock()  # for a transaction, or for what must not be in one
         self._closed = False
@@ -102,7 +127,16 @@ class PostgresStore:
 
     def submit(self, job: Job[T], *, urgent: bool = True) -> Future[T]:
         """Have a job done; its result is there when it is durable."""
+        if not self._breaker.due or self.committer.busy() > STUCK:
+            raise ConnectionLost(self.away())
         return self.committer.submit(job, urgent=urgent)
+
+    def away(self) -> str:
+        """Why nothing can be written just now, without waiting to find out; empty as a rule."""
+        busy = self.committer.busy()
+        if busy > STUCK:
+            return f"{self._name} has not answered for {busy:.0f} seconds"
+        return self._breaker.reason
 
     def time(self, now: float) -> float:
         """The log's time for this reading of the clock; changes nothing."""
@@ -115,6 +149,10 @@ class PostgresStore:
     def rankers(self) -> Sequence[str]:
         """The names of the rankers about which anything was decided."""
         return self._read(read_rankers)
+
+    def changed(self, *, after: int) -> tuple[int, Collection[str]]:
+        """The number of the last entry, and the rankers that have entries after one."""
+        return self._read(_one_state(read_changed), after)
 
     def impression(self, query_id: str) -> Impression | None:
         """A list that was shown, with everything."""
@@ -147,6 +185,11 @@ class PostgresStore:
     def events_of(self, query_id: str) -> Sequence[Event]:
         """The events that named a list, in order."""
         return self._events(None, "query_id = %s ORDER BY seq", (query_id,))
+
+    def events_named(self, event_ids: Collection[str]) -> Sequence[Event]:
+        """The events of these ids that have found their lists, in order."""
+        named = "event_id = ANY(%s::text[]) AND verdict = ANY(%s::text[]) ORDER BY seq"
+        return self._events(None, named, (list(event_ids), list(JOINED)))
 
     def decisions(self, ranker: str, *, kind: str | None = None, after: int = 0) -> Sequence[Decision]:
         """What was decided after an entry, in order."""
@@ -190,21 +233,31 @@ class PostgresStore:
 
     def traffic(self, ranker: str, *, since: float, until: float, step: float) -> Sequence[Traffic]:
         """Lists and clicks in steps of time."""
-        return self._read(statistics.traffic, ranker, since=since, until=until, step=step)
+        return self._read(_one_state(statistics.traffic), ranker, since=since, until=until, step=step)
 
     def in_parts(
         self, ranker: str, *, since: float, until: float, parts: int, least: int = 1
     ) -> Sequence[Traffic]:
         """Lists and clicks in parts of equally many lists."""
-        return self._read(statistics.in_parts, ranker, since=since, until=until, parts=parts, least=least)
+        return self._read(
+            _one_state(statistics.in_parts), ranker, since=since, until=until, parts=parts, least=least
+        )
 
     def recent(self, ranker: str, *, lists: int, after: int, before: float) -> Traffic:
         """The last lists that were shown after entry `after` and before a time, as one sum."""
         return self._read(statistics.recent, ranker, lists=lists, after=after, before=before)
 
+    def summaries(self, ranker: str, wanted: ListFilter, *, last: int) -> Sequence[ListSummary]:
+        """The last lists of those that are wanted, the newest first, with what was clicked in them."""
+        return self._read(statistics.summaries, ranker, wanted, last=last)
+
     def tally(self, ranker: str | None, *, since: float, until: float) -> EventTally:
         """How the events that arrived in a stretch of time were understood."""
-        return self._read(statistics.tally, ranker, since=since, until=until)
+        return self._read(_one_state(statistics.tally), ranker, since=since, until=until)
+
+    def sources(self, *, since: float, until: float) -> SourceTally:
+        """Where the events of a stretch of time came from."""
+        return self._read(statistics.sources, since=since, until=until)
 
     def grades(self, ranker: str, *, since: float, until: float, scale: GradeScale) -> GradeTally:
         """How the lists that were shown in a stretch of time were graded."""
@@ -233,14 +286,30 @@ class PostgresStore:
         """Exposure for the queries with the most lists."""
         return self._read(_one_state(exposure.exposure_by_query), ranker, since=since, until=until, most=most)
 
-    def compact(self) -> int:
+    def waiting(self) -> int:
+        """How many jobs wait to be written."""
+        return self.committer.waiting()
+
+    def size(self) -> int:
+        """How many bytes the database takes."""
+        ((size,),) = self._rows("SELECT pg_database_size(current_database())")
+        return int(size)
+
+    def traces(self, person: Person, *, after: int = 0) -> Traces:
+        """What the log tells of a person after an entry."""
+        return self._read(read_traces, person, after=after)
+
+    def compact(self, *, anew: bool = False) -> int:
         """Give the space of what was deleted back to the disk; how many bytes.
 
         A partition that was dropped gave its space back at once. Of what was deleted from others the space
         is used again, and cut off where it is at the end of a table. Nobody waits meanwhile.
+
+        With `anew` tables are written again, while readers and writers wait. What PostgreSQL keeps
+        besides, its own write-ahead log and archives of it, is beyond reach from here.
         """
         self.committer.refuse_inside_a_job("compact the store")
-        freed = self._read(_vacuum)
+        freed = self._read(_vacuum, full=anew)
         with self._writing:
             freed, self._freed = freed + self._freed, 0
         return freed
@@ -257,19 +326,30 @@ class PostgresStore:
     def _transact(self, jobs: Sequence[Job[Any]]) -> Sequence[Outcome]:
         """Run jobs in one transaction; it is durable when this returns."""
         with self._writing:
-            if self._writer.closed:
-                self._writer = self._open_writer()
+            transaction = self._begin()
             try:
-                transaction = PostgresTransaction(self._writer)
                 outcomes = [transaction.attempt(job) for job in jobs]
                 transaction.finish()
                 self._commit()
-            except BaseException:
+            except BaseException as error:
                 with contextlib.suppress(psycopg.Error):
                     self._writer.execute("ROLLBACK")
+                if isinstance(error, psycopg.OperationalError) and self._writer.closed:
+                    raise ConnectionLost(f"nothing could be written: {sentence(error)}") from error
                 raise
             self._freed += transaction.freed
         return outcomes
+
+    def _begin(self) -> PostgresTransaction:
+        """A transaction; on a new connection, if the one there was is found to be lost."""
+        if not self._writer.closed:
+            try:
+                return PostgresTransaction(self._writer, channel=self._channel)
+            except psycopg.OperationalError:
+                if not self._writer.closed:
+                    self._writer.close()  # in whatever state it is
+        self._writer = self._open_writer()
+        return PostgresTransaction(self._writer, channel=self._channel)
 
     def _commit(self) -> None:
         try:
@@ -283,10 +363,14 @@ class PostgresStore:
             raise
 
     def _open_writer(self) -> Connection:
-        connection = connect(self._url)
+        connection = self._connect()
         try:
             connection.execute("SET synchronous_commit = on")
-            if self._exclusive and not take_lock(connection, "service"):
+            if self._shared:
+                guard(connection)
+                self._channel = channel(connection)
+            alone = self._exclusive or self._shared
+            if alone and not take_lock(connection, "service", shared=self._shared):
                 raise StoreError(
                     f"{self._name} is in use by another rankloop process: stop that one, or use another "
                     "database"
@@ -305,17 +389,30 @@ class PostgresStore:
         """
         if self._closed:
             raise StoreError("the store is closed")
+        if not self._breaker.due:
+            raise ConnectionLost(self._breaker.reason)
         try:
             connection = self._idle.pop()
         except IndexError:
-            return self._ask(connect(self._url), function, *args, **options)
+            return self._ask(self._connect(), function, *args, **options)
         try:
             return self._ask(connection, function, *args, **options)
         except StoreError:
             if not connection.closed:
                 raise
         self._close_idle()  # they are as old, or older
-        return self._ask(connect(self._url), function, *args, **options)
+        return self._ask(self._connect(), function, *args, **options)
+
+    def _connect(self) -> Connection:
+        """A new connection, unless the last try has just failed."""
+        self._breaker.attempt()
+        try:
+            connection = connect(self._url)
+        except ConnectionLost as error:
+            self._breaker.open(str(error))
+            raise
+        self._breaker.close()
+        return connection
 
     def _ask(
         self,
@@ -350,12 +447,11 @@ class PostgresStore:
 
     def _list_entries(self, ranker: str, after: int, until: int) -> Iterator[ListEntry]:
         query = (
-            "SELECT seq, at, query_id, teaches FROM impressions"
+            f"SELECT {quoted(ENTRY_COLUMNS)} FROM impressions"
             f" WHERE ranker = %s AND seq > %s AND seq <= %s ORDER BY seq LIMIT {PAGE}"
         )
         while page := self._rows(query, (ranker, after, until)):
-            for seq, at, query_id, teaches in page:
-                yield ListEntry(seq=seq, at=at, ranker=ranker, query_id=query_id, teaches=teaches)
+            yield from map(list_entry_from, page)
             after = page[-1][0]
 
     def _events(self, ranker: str | None, condition: str, values: Sequence[object]) -> list[Event]:
@@ -386,9 +482,9 @@ def _one_state(function: Callable[Concatenate[Connection, P], T]) -> Callable[Co
     return asked
 
 
-def _vacuum(connection: Connection) -> int:
+def _vacuum(connection: Connection, *, full: bool = False) -> int:
     sizes = []
-    for statement in ("", f"VACUUM {', '.join(PARTITIONED)}, snapshots, blocks, snapshot_blocks", ""):
+    for statement in ("", f"VACUUM {'(FULL) ' if full else ''}{TABLES}", ""):
         if statement:
             connection.execute(statement)
         else:

@@ -25,10 +25,22 @@ from rankloop.store.columns import (
     texts_from,
 )
 from rankloop.store.group_commit import Outcome
-from rankloop.store.postgres import exposure, snapshots
+from rankloop.store.postgres import exposure, snapshots, sums
 from rankloop.store.postgres.connections import Connection
 from rankloop.store.postgres.schema import add_partition, drop_partition, next_size
-from rankloop.store.records import JOINED, Decision, Event, ExposureSum, Impression, Shown, Snapshot
+from rankloop.store.records import (
+    COUNTED,
+    JOINED,
+    Decision,
+    Event,
+    ExposureSum,
+    Impression,
+    Person,
+    Shown,
+    Snapshot,
+    Trace,
+    Traces,
+)
 from rankloop.store.thinning import protected_by, superfluous
 
 LAST_SEQ = 2**62  # beyond every entry
@@ -51,16 +63,24 @@ OLD_LIST = """ranker = %(ranker)s AND seq <= %(until)s AND at < %(before)s AND q
     AND NOT EXISTS (SELECT 1 FROM events WHERE list_seq = impressions.seq
         AND verdict IN ('accepted', 'late') AND events.seq > %(until)s)"""
 OLD_EVENT = "(ranker = %(ranker)s AND seq <= %(until)s OR ranker = '' AND at < %(before)s)"
+BY_THEM = """(%(client)s != '' AND client_id = %(client)s)
+    OR (%(session)s != '' AND session_id = %(session)s)"""
+THEIRS = f"""{BY_THEM} OR (%(user)s != '' AND "user" = %(user)s) ORDER BY seq"""
 RANKERS = """WITH RECURSIVE names (name) AS (
-    SELECT min(ranker) FROM decisions
+    SELECT min(ranker) FROM decisions WHERE ranker > ''
     UNION ALL SELECT (SELECT min(ranker) FROM decisions WHERE ranker > name) FROM names WHERE name IS NOT NULL
 ) SELECT name FROM names WHERE name IS NOT NULL"""  # one look into the index for each, however many decisions
 HEAD = "SELECT seq, at, anchor_at, anchor_clock FROM head"
 BEGIN = "BEGIN; SELECT seq, at, anchor_at, anchor_clock, past FROM head FOR UPDATE"
+MOVE = "UPDATE head SET seq = %s, at = %s, anchor_at = %s, anchor_clock = %s, past = %s"
+TELL = "SELECT pg_notify(%s, '') FROM moved"  # those who listen are told when the commit is done
 LOOK_UP = """SELECT event_id, NULL::bigint, NULL::double precision, NULL::text, NULL::text FROM events
     WHERE event_id = ANY(%s::text[]) AND verdict IN ('accepted', 'late', 'not_shown', 'ignored')
     UNION ALL SELECT query_id, seq, at, ranker, shown FROM impressions WHERE query_id = ANY(%s::text[])"""
-EVENT_ID, VERDICT = EVENT_COLUMNS.index("event_id"), EVENT_COLUMNS.index("verdict")
+SEQ, EVENT_ID, VERDICT, QUERY_ID, OBJECT_ID, SOURCE, RANKER, LIST_SEQ, AT = map(
+    EVENT_COLUMNS.index,
+    ("seq", "event_id", "verdict", "query_id", "object_id", "source", "ranker", "list_seq", "at"),
+)
 
 
 def head_from(seq: int, at: float, anchor_at: float | None, reading: float | None) -> Head:
@@ -77,6 +97,30 @@ def read_head(connection: Connection) -> Head:
 def read_rankers(connection: Connection) -> list[str]:
     """The names of the rankers about which anything was decided, as this connection sees the database."""
     return [name for (name,) in connection.execute(RANKERS)]
+
+
+def read_traces(connection: Connection, person: Person, *, after: int = 0) -> Traces:
+    """What the log tells of a person after an entry, as this connection sees the database."""
+    values = {"client": person.client_id, "session": person.session_id, "user": person.user, "after": after}
+    lists = connection.execute(f"SELECT seq, at, ranker, query_id FROM impressions WHERE {THEIRS}", values)
+    found = [Trace(seq=seq, at=at, ranker=ranker, name=name) for seq, at, ranker, name in lists]
+    events = connection.execute(
+        f"""SELECT seq, at, ranker, event_id FROM events WHERE seq > %(after)s AND ({BY_THEM}
+            OR query_id = ANY(%(lists)s::text[])) ORDER BY seq""",
+        values | {"lists": [each.name for each in found]},
+    )
+    done = [Trace(seq=seq, at=at, ranker=ranker, name=name) for seq, at, ranker, name in events]
+    return Traces(lists=[each for each in found if each.seq > after], events=done)
+
+
+def read_changed(connection: Connection, after: int) -> tuple[int, set[str]]:
+    """The number of the last entry, and the rankers that have entries after one."""
+    tables = ("impressions", "events", "decisions")
+    query = " UNION ".join(
+        f"SELECT ranker FROM {table} WHERE seq > %(after)s AND ranker != ''" for table in tables
+    )
+    names = {name for (name,) in connection.execute(query, {"after": after})}
+    return read_head(connection).seq, names
 
 
 def read_decisions(
@@ -102,8 +146,9 @@ class PostgresTransaction:
     has to see them, and a job that writes nothing else needs no savepoint.
     """
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, connection: Connection, *, channel: str = "") -> None:
+        self._connection, self._channel = connection, channel
+        self._told = False  # there is something that others may want to hear of
         begun = connection.execute(BEGIN)
         begun.nextset()
         ((*head, past),) = begun
@@ -140,10 +185,13 @@ class PostgresTransaction:
         self._write_events(len(self._events))
         if (self.head, self._past) != self._began:
             anchor = (self.head.anchor.at, self.head.anchor.clock) if self.head.anchor else (None, None)
-            self._connection.execute(
-                "UPDATE head SET seq = %s, at = %s, anchor_at = %s, anchor_clock = %s, past = %s",
-                (self.head.seq, self.head.at, *anchor, self._past),
-            )
+            values = (self.head.seq, self.head.at, *anchor, self._past)
+            if self._channel and self._told:
+                self._connection.execute(
+                    f"WITH moved AS ({MOVE} RETURNING 1) {TELL}", (*values, self._channel)
+                )
+            else:
+                self._connection.execute(MOVE, values)
 
     def time(self, now: float) -> float:
         """The log's time for this reading of the clock."""
@@ -162,7 +210,7 @@ class PostgresTransaction:
                 )
             self._insert_lists([record], seq)
             return seq
-        at = max(record.at, self.head.at)
+        at, self._told = max(record.at, self.head.at), True
         if isinstance(record, Event):
             row = event_row(record, seq, at)
             _check(row)
@@ -198,6 +246,12 @@ class PostgresTransaction:
         """Number and time of every snapshot, in order."""
         return snapshots.kept(self._connection, ranker)
 
+    def drop_snapshots(self, ranker: str, *, since: int = 0, before: int = LAST_SEQ) -> None:
+        """Delete the snapshots of entries from one on, and before another."""
+        self._save()
+        chosen = [seq for seq, _ in self.snapshots(ranker) if since <= seq < before]
+        snapshots.drop(self._connection, ranker, chosen)
+
     def look_up(self, *, event_ids: Collection[str], query_ids: Collection[str]) -> None:
         """Fetch in one go what `knows` and `shown` will be asked."""
         rows = self._connection.execute(LOOK_UP, (list(event_ids), list(query_ids)), binary=True)
@@ -223,6 +277,42 @@ class PostgresTransaction:
         if event_id not in self._looked_up_events:
             self.look_up(event_ids=(event_id,), query_ids=())
         return self._looked_up_events[event_id]
+
+    def recorded(self, event_id: str) -> tuple[str, str] | None:
+        """The query_id and the source of the event that `knows` found."""
+        for row in self._events:
+            if row[EVENT_ID] == event_id and row[VERDICT] in JOINED:
+                return row[QUERY_ID], row[SOURCE]
+        found = self._connection.execute(
+            "SELECT query_id, source FROM events WHERE event_id = %s"
+            " AND verdict IN ('accepted', 'late', 'not_shown', 'ignored')",
+            (event_id,),
+        ).fetchone()
+        return None if found is None else (found[0], found[1])
+
+    def contributed(self, ranker: str, source: str, *, since: float) -> Collection[tuple[int, str]]:
+        """Counted events of a source since a time: lists of a ranker, and objects."""
+        rows = self._connection.execute(
+            "SELECT DISTINCT list_seq, object_id FROM events WHERE ranker = %s AND source = %s AND at >= %s"
+            " AND source <> '' AND verdict IN ('accepted', 'late')",
+            (ranker, source, since),
+        )
+        waiting = {
+            (row[LIST_SEQ], row[OBJECT_ID])
+            for row in self._events
+            if row[VERDICT] in COUNTED and (row[RANKER], row[SOURCE]) == (ranker, source) and row[AT] >= since
+        }
+        return waiting.union((seq, name) for seq, name in rows)
+
+    def discard_strays(self, *, since: float, until: float) -> int:
+        """Delete the events of a stretch of time that belong to no ranker."""
+        self._save()
+        self._write_events(len(self._events))
+        found = self._connection.execute(
+            "DELETE FROM events WHERE ranker = '' AND at >= %s AND at < %s", (since, until)
+        )
+        self._forget()
+        return found.rowcount
 
     def rankers(self) -> Sequence[str]:
         """The names of the rankers about which anything was decided."""
@@ -252,9 +342,32 @@ class PostgresTransaction:
         lists = run(f"DELETE FROM impressions WHERE {OLD_LIST}", values).rowcount
         events = run(f"DELETE FROM events WHERE {OLD_EVENT}", values).rowcount
         self._forget()
-        old = [seq for seq, _ in self.snapshots(ranker) if seq < until]
-        snapshots.drop(self._connection, ranker, old)
+        self.drop_snapshots(ranker, before=until)
         return dropped + lists + events
+
+    def traces(self, person: Person, *, after: int = 0) -> Traces:
+        """What the log tells of a person, with what this transaction has written so far."""
+        self._save()
+        self._write_events(len(self._events))
+        return read_traces(self._connection, person, after=after)
+
+    def erase(self, *, lists: Collection[int], events: Collection[int]) -> int:
+        """Delete lists and events by their numbers."""
+        self._save()
+        self._write_events(len(self._events))
+        values, run = {"lists": sorted(lists), "events": sorted(events)}, self._connection.execute
+        chosen = "seq = ANY(%({})s::bigint[])"
+        exposure.subtract(self._connection, f"FROM impressions WHERE {chosen.format('lists')}", values)
+        run(f"DELETE FROM payloads WHERE {chosen.format('lists')}", values)
+        gone = run(f"DELETE FROM impressions WHERE {chosen.format('lists')}", values).rowcount
+        self._forget()
+        return gone + run(f"DELETE FROM events WHERE {chosen.format('events')}", values).rowcount
+
+    def amend(self, decision: Decision) -> None:
+        """Put another body in place of that of a decision."""
+        self._save()
+        body = json.dumps(decision.body)
+        self._connection.execute("UPDATE decisions SET body = %s WHERE seq = %s", (body, decision.seq))
 
     def _whole_partitions(self, until: int) -> list[int]:
         """The partitions of which every number is given away and up to `until`."""
@@ -317,6 +430,8 @@ class PostgresTransaction:
         with self._connection.cursor() as cursor:
             cursor.executemany(INSERT_LIST, rows)
             cursor.executemany(INSERT_PAYLOAD, payloads)
+        if lists:
+            sums.add_lists(self._connection, seq, head.seq)
         exposure.add(self._connection, lists)
         self.head = head
         self._forget()
@@ -362,6 +477,7 @@ class PostgresTransaction:
             self._forget()
             with self._connection.cursor() as cursor:
                 cursor.executemany(INSERT_EVENT, self._events[:count])
+            sums.add_events(self._connection, self._events[0][SEQ], self._events[count - 1][SEQ])
             del self._events[:count]
             if not self._events:
                 self._known = set()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 
 from rankloop.store.base import StoreError
+from rankloop.store.sqlite.sums import TABLES
 
 STEPS: tuple[tuple[str, ...], ...] = (
     (
@@ -107,6 +108,15 @@ STEPS: tuple[tuple[str, ...], ...] = (
     (  # which arm of a trial a list belongs to
         "ALTER TABLE impressions ADD COLUMN assignment TEXT",
         "CREATE INDEX impressions_by_trial ON impressions (ranker, seq) WHERE assignment IS NOT NULL",
+    ),
+    (  # which search a list belongs to under a promise
+        "ALTER TABLE impressions ADD COLUMN promised TEXT",
+    ),
+    TABLES,  # sums for the pages, by buckets of entries
+    (  # where events came from
+        "ALTER TABLE events ADD COLUMN source TEXT NOT NULL DEFAULT ''",
+        """CREATE INDEX events_by_source ON events (ranker, source, at)
+            WHERE source != '' AND verdict IN ('accepted', 'late')""",
     ),
 )
 

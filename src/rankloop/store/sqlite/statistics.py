@@ -1,81 +1,161 @@
-"""Statistics by SQL, for the pages: what happened, and how events were understood."""
+"""Statistics for the pages, from sums that are kept: what happened, and how events were understood."""
 
 from __future__ import annotations
 
 import sqlite3
 
+from rankloop.store.columns import SUMMARY_COLUMNS, summary_from
 from rankloop.store.grades import GradeScale
-from rankloop.store.records import EventTally, GradeTally, Traffic
+from rankloop.store.records import (
+    SQUATTED,
+    EventTally,
+    GradeTally,
+    ListFilter,
+    ListSummary,
+    SourceTally,
+    Traffic,
+)
+from rankloop.store.sqlite.sums import CLICKS, FIRST_CLICK, events_summed, looks, summed
+from rankloop.store.sums import (
+    LATEST,
+    PAIR,
+    TRACED,
+    edges,
+    found_by_rank,
+    like,
+    part_ends,
+    sources_of,
+    traffic_of,
+)
 
-SUMS = """count(*), count(position), ifnull(sum(1.0 / position), 0), ifnull(sum(fallback != ''), 0),
-    ifnull(sum(explored), 0), ifnull(sum(cost), 0),
+SUMS = f"""count(*), count(position), ifnull(sum({looks("position")}), 0), ifnull(sum(fallback != ''), 0),
+    ifnull(sum(explored), 0), ifnull(sum(CAST(cost * {PAIR} + 0.5 AS INTEGER)), 0),
     ifnull(sum(CASE WHEN settled IS NOT NULL THEN pairs END), 0), ifnull(sum(settled), 0)"""
-FIRST_CLICK = """(SELECT min(position) FROM events WHERE list_seq = impressions.seq
-    AND verdict IN ('accepted', 'late')) AS position"""
-NAMES = ("lists", "clicked", "reciprocal", "fallbacks", "explored", "cost", "pairs", "settled")
+NEXT_LIST = "SELECT seq FROM impressions WHERE ranker = ? AND at >= ? ORDER BY at, seq LIMIT 1"
+NEXT_EVENT = "SELECT seq FROM events WHERE at >= ? ORDER BY at, seq LIMIT 1"
+BEYOND = 2**62  # every entry
+NUMBERS = ("one_based", "zero_based", "misplaced", "ahead", "behind")
 
 
 def traffic(
     connection: sqlite3.Connection, ranker: str, *, since: float, until: float, step: float
 ) -> list[Traffic]:
     """Lists and clicks in steps of time; steps without a list are left out."""
-    rows = connection.execute(
-        f"""SELECT number, {SUMS} FROM (
-            SELECT *, CAST((at - :since) / :step AS INTEGER) AS number, {FIRST_CLICK} FROM impressions
-            WHERE ranker = :ranker AND at >= :since AND at < :until)
-        GROUP BY number ORDER BY number""",
-        {"ranker": ranker, "since": since, "until": until, "step": step},
-    )
-    return [
-        Traffic(start=since + number * step, **dict(zip(NAMES, sums, strict=True))) for number, *sums in rows
-    ]
+    starts = edges(since, until, step)
+    bounds = [_next(connection, NEXT_LIST, ranker, start) for start in starts]
+    found = summed(connection, ranker, bounds)
+    return [traffic_of(starts[number], sums) for number, sums in found.items()]
 
 
 def in_parts(
     connection: sqlite3.Connection, ranker: str, *, since: float, until: float, parts: int, least: int
 ) -> list[Traffic]:
     """Lists and clicks in up to so many parts of equally many lists, `least` or more if there are."""
-    values = {"ranker": ranker, "since": since, "until": until}
-    where = "FROM impressions WHERE ranker = :ranker AND at >= :since AND at < :until"
-    (lists,) = connection.execute(f"SELECT count(*) {where}", values).fetchone()
-    rows = connection.execute(
-        f"""SELECT min(at), {SUMS} FROM (
-            SELECT *, ntile(:parts) OVER (ORDER BY at, seq) AS number, {FIRST_CLICK} {where})
-        GROUP BY number ORDER BY number""",
-        {**values, "parts": max(min(parts, lists // least), 1)},
-    )
-    return [Traffic(start=start, **dict(zip(NAMES, sums, strict=True))) for start, *sums in rows]
+
+    def counts(shift: int, low: int, high: int) -> list[tuple[int, int]]:
+        where = "ranker = ? AND shift = ? AND bucket >= ? AND bucket < ? ORDER BY bucket"
+        query = f"SELECT bucket, lists FROM list_sums WHERE {where}"
+        return connection.execute(query, (ranker, shift, low, high)).fetchall()
+
+    def numbers(low: int, high: int) -> list[int]:
+        query = "SELECT seq FROM impressions WHERE seq >= ? AND seq < ? AND +ranker = ? ORDER BY seq"
+        return [seq for (seq,) in connection.execute(query, (low, high, ranker))]
+
+    first, past = (_next(connection, NEXT_LIST, ranker, moment) for moment in (since, until))
+    bounds = found_by_rank(first, past, lambda lists: part_ends(lists, parts, least), counts, numbers)
+    found = summed(connection, ranker, bounds)
+    starts = [connection.execute("SELECT at FROM impressions WHERE seq = ?", (bounds[n],)) for n in found]
+    return [traffic_of(row.fetchone()[0], sums) for row, sums in zip(starts, found.values(), strict=True)]
 
 
 def recent(connection: sqlite3.Connection, ranker: str, *, lists: int, after: int, before: float) -> Traffic:
     """The last lists that were shown after entry `after` and before a time, as one sum."""
     sums = connection.execute(
         f"""SELECT {SUMS} FROM (
-            SELECT *, {FIRST_CLICK} FROM impressions
+            SELECT *, {FIRST_CLICK} AS position FROM impressions
             WHERE ranker = :ranker AND seq > :after AND at < :before
             ORDER BY at DESC, seq DESC LIMIT :lists)""",
         {"ranker": ranker, "lists": lists, "after": after, "before": before},
     ).fetchone()
-    return Traffic(**dict(zip(NAMES, sums, strict=True)))
+    return traffic_of(0.0, sums)
+
+
+def summaries(
+    connection: sqlite3.Connection, ranker: str, wanted: ListFilter, *, last: int
+) -> list[ListSummary]:
+    """The last lists of those that are wanted, the newest first, with what was clicked in them."""
+    conditions = {
+        "fold_case(user_query) LIKE :text ESCAPE '!'": bool(wanted.text),
+        "user_query = :query": wanted.query is not None,
+        f"{FIRST_CLICK} IS {'NOT' if wanted.clicked else ''} NULL": wanted.clicked is not None,
+        "mode = :mode": bool(wanted.mode),
+        f"fallback {'!=' if wanted.fallback else '='} ''": wanted.fallback is not None,
+    }
+    where = " AND ".join(each for each, asked in conditions.items() if asked) or "1"
+    connection.create_function("fold_case", 1, str.lower, deterministic=True)  # SQLite's own knows ASCII only
+    rows = connection.execute(
+        f"""SELECT {", ".join(SUMMARY_COLUMNS)}, {CLICKS} FROM (
+            SELECT * FROM impressions WHERE ranker = :ranker AND seq < :before AND at <= :at
+            ORDER BY at DESC, seq DESC LIMIT :within) AS impressions
+        WHERE {where} ORDER BY at DESC, seq DESC LIMIT :last""",
+        {
+            "ranker": ranker,
+            "before": BEYOND if wanted.before is None else wanted.before,
+            "at": _time_before(connection, wanted.before),
+            "within": wanted.within,
+            "text": like(wanted.text),
+            "query": wanted.query,
+            "mode": wanted.mode,
+            "last": last,
+        },
+    )
+    return [summary_from(row) for row in rows]
+
+
+def _time_before(connection: sqlite3.Connection, before: int | None) -> float:
+    """The time of the last list before an entry: where to begin to look."""
+    query = "SELECT at FROM impressions WHERE seq < ? ORDER BY seq DESC LIMIT 1"
+    row = connection.execute(query, (BEYOND if before is None else before,)).fetchone()
+    return 0.0 if row is None else float(row[0])
 
 
 def tally(connection: sqlite3.Connection, ranker: str | None, *, since: float, until: float) -> EventTally:
     """How the events that arrived in a stretch of time were understood."""
-    values = {"ranker": ranker, "since": since, "until": until}
-    where = "FROM events WHERE at >= :since AND at < :until AND (:ranker IS NULL OR ranker = :ranker)"
-    verdicts = connection.execute(f"SELECT verdict, count(*) {where} GROUP BY verdict", values).fetchall()
-    numbers = connection.execute(
-        f"""SELECT ifnull(sum(ordinal = position), 0), ifnull(sum(ordinal = position - 1), 0),
-            ifnull(sum(ordinal NOT IN (position - 1, position)), 0), ifnull(sum(occurred_at - at > 60), 0),
-            ifnull(sum(at - occurred_at > 3600), 0) {where}""",
-        values,
-    ).fetchone()
-    busiest = connection.execute(
-        f"SELECT client_id, count(*) {where} AND client_id != '' GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 5",
-        values,
+    first, past = (_next(connection, NEXT_EVENT, moment) for moment in (since, until))
+    rows = events_summed(connection, ranker, first, past)
+    clients = connection.execute(
+        f"""SELECT client_id, count(*) FROM (
+            SELECT client_id FROM events WHERE seq >= :first AND seq < :past
+                {"" if ranker is None else "AND ranker = :ranker"} ORDER BY seq DESC LIMIT {LATEST})
+        GROUP BY 1 ORDER BY 2 DESC, 1""",
+        {"ranker": ranker, "first": first, "past": past},
     ).fetchall()
-    names = ("one_based", "zero_based", "misplaced", "ahead", "behind")
-    return EventTally(verdicts=dict(verdicts), busiest=busiest, **dict(zip(names, numbers, strict=True)))
+    return EventTally(
+        verdicts={verdict: events for verdict, events, *_ in rows},
+        busiest=[(client, events) for client, events in clients if client][:5],
+        latest=sum(events for _, events in clients),
+        **{name: sum(row[index] for row in rows) for index, name in enumerate(NUMBERS, start=2)},
+    )
+
+
+def _next(connection: sqlite3.Connection, query: str, *values: object) -> int:
+    """The first entry from a moment on; a number beyond every entry, if there is none."""
+    row = connection.execute(query, values).fetchone()
+    return BEYOND if row is None else int(row[0])
+
+
+def sources(connection: sqlite3.Connection, *, since: float, until: float) -> SourceTally:
+    """Where the last events of a stretch of time came from."""
+    first, past = (_next(connection, NEXT_EVENT, moment) for moment in (since, until))
+    rows = connection.execute(
+        f"""SELECT source, CAST((at - :since) / 60 AS INTEGER), count(*), sum(verdict = 'held'),
+            sum(verdict = 'duplicate' AND detail = :squatted)
+        FROM (SELECT source, at, verdict, detail FROM events WHERE seq >= :first AND seq < :past
+            ORDER BY seq DESC LIMIT {TRACED})
+        GROUP BY 1, 2""",
+        {"since": since, "first": first, "past": past, "squatted": SQUATTED},
+    )
+    return sources_of(rows)
 
 
 def grades(

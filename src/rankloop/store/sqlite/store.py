@@ -6,8 +6,9 @@ import contextlib
 import heapq
 import sqlite3
 import threading
+import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -15,16 +16,20 @@ from typing import Any, Self, TypeVar
 from rankloop.store.base import Job, StoreError
 from rankloop.store.clock import Head
 from rankloop.store.columns import (
+    ENTRY_COLUMNS,
     EVENT_COLUMNS,
     TRIAL_COLUMNS,
     WHOLE_COLUMNS,
     event_from,
     impression_from,
+    list_entry_from,
+    texts,
     trial_list_from,
 )
 from rankloop.store.grades import GradeScale
 from rankloop.store.group_commit import GroupCommitter, Outcome
 from rankloop.store.records import (
+    JOINED,
     Decision,
     Entry,
     Event,
@@ -34,8 +39,13 @@ from rankloop.store.records import (
     GradeTally,
     Impression,
     ListEntry,
+    ListFilter,
+    ListSummary,
     Logged,
+    Person,
     Snapshot,
+    SourceTally,
+    Traces,
     Traffic,
     TrialList,
 )
@@ -47,19 +57,22 @@ from rankloop.store.sqlite.exposure import (
     read_exposures,
 )
 from rankloop.store.sqlite.schema import migrate
-from rankloop.store.sqlite.statistics import grades, in_parts, recent, tally, traffic
+from rankloop.store.sqlite.statistics import grades, in_parts, recent, sources, summaries, tally, traffic
 from rankloop.store.sqlite.transaction import (
     LAST_SEQ,
     SqliteTransaction,
+    read_changed,
     read_decisions,
     read_head,
     read_rankers,
+    read_traces,
 )
 
 T = TypeVar("T")
 PAGE = 500  # rows read at a time
 PAGE_BYTES = 16384  # a list is some ten thousand bytes: in SQLite's own 4096 it takes three times the calls
 PAGES_AT_ONCE = 512  # given back to the disk between two transactions
+LONGEST_READ = 60.0  # seconds to wait for readers
 INCREMENTAL = 2  # as SQLite numbers the ways to shrink a file
 FOLDED = "verdict IN ('accepted', 'late')"
 
@@ -104,6 +117,10 @@ class SqliteStore:
         """Have a job done; its result is there when it is durable."""
         return self.committer.submit(job, urgent=urgent)
 
+    def away(self) -> str:
+        """Nothing: it is here."""
+        return ""
+
     def time(self, now: float) -> float:
         """The log's time for this reading of the clock; changes nothing."""
         with self._reader() as connection:
@@ -118,6 +135,11 @@ class SqliteStore:
         """The names of the rankers about which anything was decided."""
         with self._reader() as connection:
             return read_rankers(connection)
+
+    def changed(self, *, after: int) -> tuple[int, Collection[str]]:
+        """The number of the last entry, and the rankers that have entries after one."""
+        with self._reader() as connection, _one_state(connection):
+            return read_head(connection).seq, read_changed(connection, after)
 
     def impression(self, query_id: str) -> Impression | None:
         """A list that was shown, with everything."""
@@ -150,6 +172,11 @@ class SqliteStore:
     def events_of(self, query_id: str) -> Sequence[Event]:
         """The events that named a list, in order."""
         return self._events(None, "query_id = ? ORDER BY seq", (query_id,))
+
+    def events_named(self, event_ids: Collection[str]) -> Sequence[Event]:
+        """The events of these ids that have found their lists, in order."""
+        named = f"event_id IN (SELECT value FROM json_each(?)) AND verdict IN {JOINED} ORDER BY seq"
+        return self._events(None, named, (texts(list(event_ids)),))
 
     def decisions(self, ranker: str, *, kind: str | None = None, after: int = 0) -> Sequence[Decision]:
         """What was decided after an entry, in order."""
@@ -198,25 +225,35 @@ class SqliteStore:
 
     def traffic(self, ranker: str, *, since: float, until: float, step: float) -> Sequence[Traffic]:
         """Lists and clicks in steps of time."""
-        with self._reader() as connection:
+        with self._reader() as connection, _one_state(connection):
             return traffic(connection, ranker, since=since, until=until, step=step)
 
     def in_parts(
         self, ranker: str, *, since: float, until: float, parts: int, least: int = 1
     ) -> Sequence[Traffic]:
         """Lists and clicks in parts of equally many lists."""
-        with self._reader() as connection:
+        with self._reader() as connection, _one_state(connection):
             return in_parts(connection, ranker, since=since, until=until, parts=parts, least=least)
 
     def recent(self, ranker: str, *, lists: int, after: int, before: float) -> Traffic:
         """The last lists that were shown after entry `after` and before a time, as one sum."""
-        with self._reader() as connection:
+        with self._reader() as connection, _one_state(connection):
             return recent(connection, ranker, lists=lists, after=after, before=before)
+
+    def summaries(self, ranker: str, wanted: ListFilter, *, last: int) -> Sequence[ListSummary]:
+        """The last lists of those that are wanted, the newest first, with what was clicked in them."""
+        with self._reader() as connection, _one_state(connection):
+            return summaries(connection, ranker, wanted, last=last)
 
     def tally(self, ranker: str | None, *, since: float, until: float) -> EventTally:
         """How the events that arrived in a stretch of time were understood."""
-        with self._reader() as connection:
+        with self._reader() as connection, _one_state(connection):
             return tally(connection, ranker, since=since, until=until)
+
+    def sources(self, *, since: float, until: float) -> SourceTally:
+        """Where the events of a stretch of time came from."""
+        with self._reader() as connection:
+            return sources(connection, since=since, until=until)
 
     def grades(self, ranker: str, *, since: float, until: float, scale: GradeScale) -> GradeTally:
         """How the lists that were shown in a stretch of time were graded."""
@@ -249,16 +286,32 @@ class SqliteStore:
         with self._reader() as connection, _one_state(connection):
             return exposure_by_query(connection, ranker, since=since, until=until, most=most)
 
-    def compact(self) -> int:
+    def waiting(self) -> int:
+        """How many jobs wait to be written."""
+        return self.committer.waiting()
+
+    def size(self) -> int:
+        """How many bytes the file and its write-ahead log take."""
+        return self._bytes()
+
+    def traces(self, person: Person, *, after: int = 0) -> Traces:
+        """What the log tells of a person after an entry."""
+        with self._reader() as connection, _one_state(connection):
+            return read_traces(connection, person, after=after)
+
+    def compact(self, *, anew: bool = False) -> int:
         """Give the space of what was deleted back to the disk; how many bytes.
 
         In small steps between the transactions. A file of before this was possible is written anew instead,
         once, which takes as much space again while it lasts. Nothing is lost if the process is killed.
+
+        `anew` always writes the file again: SQLite leaves copies of rows in the free space of its pages when
+        it moves them, and the write-ahead log has all that was written since it was last emptied.
         """
         self.committer.refuse_inside_a_job("compact the store")
         size = self._bytes()
         try:
-            self._shrink()
+            self._write_anew() if anew else self._shrink()
         except sqlite3.Error as error:
             raise StoreError(f"{self._path} cannot be made smaller: {error}") from error
         return max(size - self._bytes(), 0)
@@ -282,6 +335,23 @@ class SqliteStore:
             left, before = self._step(), left
         with self._writing:
             run("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def _write_anew(self) -> None:
+        """Every page written again, and the write-ahead log emptied once nobody reads from it any more."""
+        with self._writing:
+            self._writer.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")
+            self._writer.execute("VACUUM")
+        end = time.monotonic() + LONGEST_READ
+        while self._still_read() and time.monotonic() < end:
+            time.sleep(0.01)
+        if self._still_read():
+            raise StoreError(f"{self._path} is being read all the time: its write-ahead log is not empty yet")
+
+    def _still_read(self) -> bool:
+        """Try to empty the write-ahead log; whether somebody still reads from it."""
+        with self._writing:
+            ((busy, _, _),) = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        return bool(busy)
 
     def _step(self) -> int:
         """Cut some free pages off the end of the file; how many are left."""
@@ -367,12 +437,11 @@ class SqliteStore:
 
     def _list_entries(self, ranker: str, after: int, until: int) -> Iterator[ListEntry]:
         query = (
-            "SELECT seq, at, query_id, teaches FROM impressions"
+            f"SELECT {', '.join(ENTRY_COLUMNS)} FROM impressions"
             f" WHERE ranker = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT {PAGE}"
         )
         while page := self._rows(query, (ranker, after, until)):
-            for seq, at, query_id, teaches in page:
-                yield ListEntry(seq=seq, at=at, ranker=ranker, query_id=query_id, teaches=bool(teaches))
+            yield from map(list_entry_from, page)
             after = page[-1][0]
 
     def _events(self, ranker: str | None, condition: str, values: Sequence[object]) -> list[Event]:

@@ -21,7 +21,17 @@ from rankloop.store.columns import (
     texts_from,
 )
 from rankloop.store.group_commit import Outcome
-from rankloop.store.records import Decision, Event, ExposureSum, Impression, Shown, Snapshot
+from rankloop.store.records import (
+    Decision,
+    Event,
+    ExposureSum,
+    Impression,
+    Person,
+    Shown,
+    Snapshot,
+    Trace,
+    Traces,
+)
 from rankloop.store.sqlite import exposure, snapshots
 from rankloop.store.thinning import protected_by, superfluous
 
@@ -42,10 +52,16 @@ OLD_LISTS = """FROM impressions WHERE ranker = :ranker AND seq <= :until AND at 
         AND verdict IN ('accepted', 'late') AND events.seq > :until)"""
 OLD_EVENTS = "FROM events WHERE ranker = :ranker AND seq <= :until"
 OLD_ORPHANS = "FROM events WHERE ranker = '' AND at < :before"
+BY_THEM = """(:client != '' AND client_id = :client) OR (:session != '' AND session_id = :session)"""
+THEIRS = f"""{BY_THEM} OR (:user != '' AND user = :user) ORDER BY seq"""
 RANKERS = """WITH RECURSIVE names (name) AS (
-    SELECT min(ranker) FROM decisions
+    SELECT min(ranker) FROM decisions WHERE ranker > ''
     UNION ALL SELECT (SELECT min(ranker) FROM decisions WHERE ranker > name) FROM names WHERE name IS NOT NULL
 ) SELECT name FROM names WHERE name IS NOT NULL"""  # one look into the index for each, however many decisions
+CHANGED = " UNION ".join(
+    f"SELECT ranker FROM {table} WHERE seq > :after AND +ranker != ''"
+    for table in ("impressions", "events", "decisions")
+)  # by number: the plus keeps SQLite from reading a whole index of names
 HEAD = """SELECT max(seq), max(at), (SELECT at FROM clock), (SELECT clock FROM clock) FROM (
     SELECT * FROM (SELECT seq, at FROM impressions ORDER BY seq DESC LIMIT 1)
     UNION ALL SELECT * FROM (SELECT seq, at FROM events ORDER BY seq DESC LIMIT 1)
@@ -63,6 +79,25 @@ def read_head(connection: sqlite3.Connection) -> Head:
 def read_rankers(connection: sqlite3.Connection) -> list[str]:
     """The names of the rankers about which anything was decided, as this connection sees the file."""
     return [name for (name,) in connection.execute(RANKERS)]
+
+
+def read_traces(connection: sqlite3.Connection, person: Person, *, after: int = 0) -> Traces:
+    """What the log tells of a person after an entry, as this connection sees the file."""
+    values = {"client": person.client_id, "session": person.session_id, "user": person.user, "after": after}
+    lists = connection.execute(f"SELECT seq, at, ranker, query_id FROM impressions WHERE {THEIRS}", values)
+    found = [Trace(seq=seq, at=at, ranker=ranker, name=name) for seq, at, ranker, name in lists]
+    events = connection.execute(
+        f"""SELECT seq, at, ranker, event_id FROM events WHERE seq > :after AND ({BY_THEM}
+            OR query_id IN (SELECT value FROM json_each(:lists))) ORDER BY seq""",
+        values | {"lists": texts([each.name for each in found])},
+    )
+    done = [Trace(seq=seq, at=at, ranker=ranker, name=name) for seq, at, ranker, name in events]
+    return Traces(lists=[each for each in found if each.seq > after], events=done)
+
+
+def read_changed(connection: sqlite3.Connection, after: int) -> set[str]:
+    """The rankers that have entries after one."""
+    return {name for (name,) in connection.execute(CHANGED, {"after": after})}
 
 
 def read_decisions(
@@ -172,6 +207,11 @@ class SqliteTransaction:
         """Number and time of every snapshot, in order."""
         return snapshots.kept(self._connection, ranker)
 
+    def drop_snapshots(self, ranker: str, *, since: int = 0, before: int = LAST_SEQ) -> None:
+        """Delete the snapshots of entries from one on, and before another."""
+        chosen = [seq for seq, _ in self.snapshots(ranker) if since <= seq < before]
+        snapshots.drop(self._connection, ranker, chosen)
+
     def look_up(self, *, event_ids: Collection[str], query_ids: Collection[str]) -> None:
         """Nothing to do: it is all at hand."""
 
@@ -194,6 +234,30 @@ class SqliteTransaction:
         )
         return found.fetchone() is not None
 
+    def recorded(self, event_id: str) -> tuple[str, str] | None:
+        """The query_id and the source of the event that `knows` found."""
+        row = self._connection.execute(
+            "SELECT query_id, source FROM events WHERE event_id = ?"
+            " AND verdict IN ('accepted', 'late', 'not_shown', 'ignored')",
+            (event_id,),
+        ).fetchone()
+        return None if row is None else (row[0], row[1])
+
+    def contributed(self, ranker: str, source: str, *, since: float) -> Collection[tuple[int, str]]:
+        """Counted events of a source since a time: lists of a ranker, and objects."""
+        rows = self._connection.execute(
+            "SELECT DISTINCT list_seq, object_id FROM events WHERE ranker = ? AND source = ? AND at >= ?"
+            " AND source != '' AND verdict IN ('accepted', 'late')",
+            (ranker, source, since),
+        )
+        return set(rows)
+
+    def discard_strays(self, *, since: float, until: float) -> int:
+        """Delete the events of a stretch of time that belong to no ranker."""
+        run = self._connection.execute
+        run("INSERT OR REPLACE INTO discarded VALUES (1, ?, ?)", (self.head.seq, self.head.at))
+        return run("DELETE FROM events WHERE ranker = '' AND at >= ? AND at < ?", (since, until)).rowcount
+
     def rankers(self) -> Sequence[str]:
         """The names of the rankers about which anything was decided."""
         return read_rankers(self._connection)
@@ -214,9 +278,27 @@ class SqliteTransaction:
         exposure.subtract(self._connection, OLD_LISTS, values)
         run(f"DELETE FROM payloads WHERE seq IN (SELECT seq {OLD_LISTS})", values)
         deleted = [run(f"DELETE {each}", values).rowcount for each in (OLD_LISTS, OLD_EVENTS, OLD_ORPHANS)]
-        old = [seq for seq, _ in self.snapshots(ranker) if seq < until]
-        snapshots.drop(self._connection, ranker, old)
+        self.drop_snapshots(ranker, before=until)
         return sum(deleted)
+
+    def traces(self, person: Person, *, after: int = 0) -> Traces:
+        """What the log tells of a person, with what this transaction has written so far."""
+        return read_traces(self._connection, person, after=after)
+
+    def erase(self, *, lists: Collection[int], events: Collection[int]) -> int:
+        """Delete lists and events by their numbers."""
+        values = {"lists": json.dumps(sorted(lists)), "events": json.dumps(sorted(events))}
+        run, chosen = self._connection.execute, "seq IN (SELECT value FROM json_each(:{}))"
+        run("INSERT OR REPLACE INTO discarded VALUES (1, ?, ?)", (self.head.seq, self.head.at))
+        exposure.subtract(self._connection, f"FROM impressions WHERE {chosen.format('lists')}", values)
+        run(f"DELETE FROM payloads WHERE {chosen.format('lists')}", values)
+        gone = run(f"DELETE FROM impressions WHERE {chosen.format('lists')}", values).rowcount
+        return gone + run(f"DELETE FROM events WHERE {chosen.format('events')}", values).rowcount
+
+    def amend(self, decision: Decision) -> None:
+        """Put another body in place of that of a decision."""
+        body = json.dumps(decision.body)
+        self._connection.execute("UPDATE decisions SET body = ? WHERE seq = ?", (body, decision.seq))
 
     def _insert_lists(self, lists: Sequence[Impression], seq: int) -> None:
         """Add lists with the numbers from `seq` on: all or none, for only the first statement can fail."""

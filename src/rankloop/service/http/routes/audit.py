@@ -15,7 +15,7 @@ from rankloop.service.http.context import InjectedContext
 from rankloop.service.operations.audit import Audit
 from rankloop.service.operations.explain import Explanation
 from rankloop.service.operations.settled import SettledPairs
-from rankloop.store import Assignment, Event, Exposure, Impression, Recommended
+from rankloop.store import Assignment, Event, Exposure, ListFilter, ListSummary, Recommended
 
 ADMIN = [needs("admin")]
 
@@ -63,7 +63,10 @@ class ListLine(Struct):
     user_query: str
     model: int
     mode: str
+    seq: int  # its number in the log: the `before` of the next page
     shown: int  # results
+    clicked: int  # of them, how many were
+    first_click: int | None  # the position of the highest of these
     pairs: int
     settled: int | None  # of the pairs; None: the policy could not tell
     explored: int  # of the pairs, shown against the scores
@@ -103,9 +106,15 @@ async def lists(
     context: InjectedContext,
     ranker: FromQuery[str] = "default",
     last: Annotated[int, QueryParameter(ge=1, le=100)] = 20,
+    text: Annotated[str, QueryParameter(max_length=200, description="a part of the query")] = "",
+    clicked: Annotated[bool | None, QueryParameter(description="with a click, or without one")] = None,
+    mode: Annotated[str, QueryParameter(max_length=20, description="of the ranker, at that time")] = "",
+    before: Annotated[int | None, QueryParameter(ge=1, description="only older ones: the last seq")] = None,
 ) -> list[ListLine]:
-    """A line for each, the newest first."""
-    return [line_of(each) for each in await context.ask(partial(context.service.lists, ranker, last=last))]
+    """A line for each, the newest first; of the newest 100,000 lists before an entry."""
+    wanted = ListFilter(text=text, clicked=clicked, mode=mode, before=before)
+    found = await context.ask(partial(context.service.find_lists, ranker, wanted, last=last))
+    return [line_of(each) for each in found]
 
 
 @get("/v1/audit/{query_id:str}", guards=ADMIN, summary="Everything about a past list")
@@ -114,7 +123,7 @@ async def audit(query_id: FromPath[str], context: InjectedContext) -> PastList:
     service = context.service
     found = await context.ask(partial(service.audit, query_id))
     ranker = found.impression.ranker
-    return _told(found, service.schema(ranker), service.context_schema(ranker))
+    return _told(found, service.columns(ranker), service.context_schema(ranker))
 
 
 @post("/v1/audit/{query_id:str}/replay", status_code=200, guards=ADMIN, summary="Make a past list again")
@@ -124,7 +133,7 @@ async def replay(query_id: FromPath[str], context: InjectedContext) -> Again:
     return Again(again.identical, msgspec.Raw(again.body), again.exposure)
 
 
-def line_of(shown: Impression) -> ListLine:
+def line_of(shown: ListSummary) -> ListLine:
     """A list in a line."""
     return ListLine(
         query_id=shown.query_id,
@@ -132,7 +141,10 @@ def line_of(shown: Impression) -> ListLine:
         user_query=shown.user_query,
         model=shown.model,
         mode=shown.mode,
-        shown=len(shown.order),
+        seq=shown.seq,
+        shown=len(shown.shown),
+        clicked=shown.clicked,
+        first_click=shown.first_click,
         pairs=shown.pairs,
         settled=shown.settled,
         explored=shown.explored,

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from functools import partial
 
-from litestar import post
-from litestar.params import JSONBody
+from litestar import delete, post
+from litestar.params import FromQuery, JSONBody
 from msgspec import Struct
 
 from rankloop.service.events.event import Receipt
-from rankloop.service.http.auth import asks_first
-from rankloop.service.http.context import AppContext
+from rankloop.service.http.admission import limit, source_of
+from rankloop.service.http.auth import asks_first, needs
+from rankloop.service.http.context import AppContext, InjectedContext
 from rankloop.service.http.errors import AnyRequest
 from rankloop.service.http.schemas import EventsBody
 
@@ -30,8 +31,10 @@ async def events(data: JSONBody[EventsBody], request: AnyRequest) -> Receipts:
     event ids: nothing is counted twice.
     """
     context: AppContext = request.app.state.context
+    limit(context, request.scope, len(data.events))
     service, patience = context.service, context.settings.patience
-    entered = await context.event_waiter.run(partial(service.enter, data.events), seconds=patience)
+    begin = partial(service.enter, data.events, source=partial(source_of, context, request.scope))
+    entered = await context.event_waiter.run(begin, seconds=patience)
     learn = partial(service.learn, {ranker for ranker, _ in entered})
     if service.learns_by_itself:
         learn()  # only wakes a thread
@@ -41,3 +44,20 @@ async def events(data: JSONBody[EventsBody], request: AnyRequest) -> Receipts:
     for verdict, count in Counter(each.verdict for each in receipts).items():
         context.metrics.events(verdict).inc(count)
     return Receipts(receipts)
+
+
+class Discarded(Struct):
+    """How many events were deleted."""
+
+    events: int
+
+
+@delete(
+    "/v1/events/strays", status_code=200, guards=[needs("admin")], summary="Delete orphans and duplicates"
+)
+async def discard_strays(
+    context: InjectedContext, since: FromQuery[float | None] = None, until: FromQuery[float | None] = None
+) -> Discarded:
+    """Delete orphans, duplicates and what could not be understood: what a flood has left."""
+    job = partial(context.service.discard_strays, since=since, until=until)
+    return Discarded(await context.ask(job))

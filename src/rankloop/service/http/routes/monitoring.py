@@ -10,19 +10,23 @@ from functools import partial
 from typing import Annotated
 
 import msgspec
-from litestar import MediaType, Response, get
+from litestar import MediaType, Response, get, route
 from litestar.exceptions import TooManyRequestsException
 from litestar.params import FromQuery, QueryParameter
 from litestar.response import Stream
 from msgspec import Struct
 
 from rankloop import __version__
-from rankloop.service.http.auth import needs
+from rankloop.service.http.auth import AnyRequest, needs
 from rankloop.service.http.context import AppContext, InjectedContext
-from rankloop.service.operations.doctor import Diagnosis, doctor
+from rankloop.service.http.keys import bearer
+from rankloop.service.keys import hash_of
+from rankloop.service.operations.doctor import Diagnosis, doctor, with_causes
+from rankloop.service.operations.retirement import about_unused
 from rankloop.service.operations.status import Health
 from rankloop.service.operations.traffic import By, Overview, by_steps
 from rankloop.service.service import RankingService
+from rankloop.store import StoreError
 
 ADMIN = [needs("admin")]
 LOOK_EVERY = 0.25  # seconds between two looks of a stream
@@ -45,10 +49,36 @@ class Insight(Struct):
     steps: list[Overview]
 
 
-@get("/v1/health", summary="Is it well?")
-async def health(context: InjectedContext) -> Alive:
-    """Whether everything keeps up; needs no key and says nothing else."""
-    return Alive(context.service.health().ok, __version__)
+class Ready(Struct):
+    """Whether this process is to get requests, and if not, why."""
+
+    ready: bool
+    reason: str = ""
+
+
+@route("/v1/health", http_method=["GET", "HEAD"], summary="Is it well?")
+async def health(context: InjectedContext) -> Response[Alive]:
+    """Whether everything keeps up, with status 503 while it does not; needs no key and says nothing else."""
+    ok = await context.ask(partial(_well, context.service))
+    return Response(Alive(ok, __version__), status_code=200 if ok else 503)
+
+
+@route("/v1/ready", http_method=["GET", "HEAD"], summary="Is it to get requests?")
+async def ready(context: InjectedContext) -> Response[Ready]:
+    """For load balancers: 503 until all logs are folded, and while it is ending; needs no key."""
+    reason = ""
+    if context.draining.is_set() or context.stopping.is_set():
+        reason = "it is ending: requests under way are finished"
+    elif context.service.starting:
+        reason = "it is starting: the logs of its rankers are being folded"
+    return Response(Ready(not reason, reason), status_code=503 if reason else 200)
+
+
+def _well(service: RankingService) -> bool:
+    try:
+        return service.health().ok
+    except StoreError:  # it cannot even be read
+        return False
 
 
 @get("/v1/doctor", guards=ADMIN, summary="Do the clicks arrive?")
@@ -76,7 +106,8 @@ def diagnose(service: RankingService, minutes: int) -> Diagnosis:
     since, until = _stretch(service, minutes)
     rules = {name: service.settings(name) for name in service.rankers()}
     found = doctor(service.store, since=since, until=until, rules=rules)
-    return replace(found, findings=(*service.health().findings, *found.findings))
+    aged = [said for name in service.rankers() for said in about_unused(service.ranker(name), service.store)]
+    return with_causes(replace(found, causes=(*service.health().causes, *found.causes)), aged)
 
 
 def look(service: RankingService, ranker: str, *, minutes: int, steps: int, by: By) -> Insight:
@@ -89,22 +120,28 @@ def look(service: RankingService, ranker: str, *, minutes: int, steps: int, by: 
 @get("/metrics", guards=[needs("rank")], media_type=MediaType.TEXT, summary="Numbers for Prometheus")
 async def metrics(context: InjectedContext) -> Response[bytes]:
     """In Prometheus' text format."""
-    return Response(context.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+    text = await context.ask(context.metrics.text)
+    return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 @get("/v1/stream", guards=ADMIN, media_type="text/event-stream", summary="The counters, as they change")
-async def stream(context: InjectedContext) -> Stream:
-    """Server-sent events: findings in words and the rankers' numbers, when one changes, and now and then."""
+async def stream(context: InjectedContext, request: AnyRequest) -> Stream:
+    """Server-sent events: findings in words and the rankers' numbers, when one changes, and now and then.
+
+    It ends when its key does.
+    """
     if context.streams >= context.settings.streams:
         raise TooManyRequestsException(f"at most {context.settings.streams} streams can be open: close one")
-    return Stream(_changes(context), media_type="text/event-stream")
+    return Stream(
+        _changes(context, hash_of(bearer(request.scope["headers"]))), media_type="text/event-stream"
+    )
 
 
-async def _changes(context: AppContext) -> AsyncIterator[bytes]:
+async def _changes(context: AppContext, key: str) -> AsyncIterator[bytes]:
     context.streams += 1
     said, at = b"", 0.0
     try:
-        while not context.stopping.is_set():
+        while not context.stopping.is_set() and context.service.keys.still_opens(key):
             now = _spoken(context.service.health())
             if now != said or time.monotonic() - at > SPEAK_EVERY:
                 said, at = now, time.monotonic()

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any
 
-from litestar import get, post, put
+from litestar import Response, get, patch, post, put
 from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 from msgspec import Struct
 
-from rankloop.service.http.auth import needs
+from rankloop.service.http.auth import AnyRequest, key_of, needs
 from rankloop.service.http.context import AppContext, InjectedContext
+from rankloop.service.http.routes.jobs import IdempotencyKey
 from rankloop.service.http.schemas import ModeBody, RankerBody
+from rankloop.service.operations.jobs import JobReport
+from rankloop.service.operations.settings_change import SettingsPreview, check_confirmed
 from rankloop.service.operations.status import RankerHealth
-from rankloop.service.settings import Mode
+from rankloop.service.settings import Mode, RankerSettings
 
 ADMIN = [needs("admin")]
 
@@ -31,6 +35,7 @@ class Rules(Struct):
     ranker: str
     version: int
     settings: dict[str, Any]
+    job: JobReport | None = None  # that puts others into force, or has
 
 
 @get("/v1/rankers", guards=ADMIN, summary="All rankers, in numbers")
@@ -40,10 +45,11 @@ async def rankers(context: InjectedContext) -> dict[str, RankerHealth]:
 
 
 @post("/v1/rankers", status_code=200, guards=ADMIN, summary="Begin a ranker")
-async def create(data: JSONBody[RankerBody], context: InjectedContext) -> Rules:
+async def create(data: JSONBody[RankerBody], context: InjectedContext, request: AnyRequest) -> Rules:
     """Begin a ranker; nothing happens if it is there with the same settings."""
     rules = context.service.settings_from(data.settings)
-    job = partial(context.service.create, data.name, rules, mode=data.mode)
+    said = {"by": key_of(request), "reason": data.reason}
+    job = partial(context.service.create, data.name, rules, mode=data.mode, **said)
     await context.ask(job)
     return _rules(context, data.name)
 
@@ -54,21 +60,98 @@ async def settings(ranker: FromPath[str], context: InjectedContext) -> Rules:
     return _rules(context, ranker)
 
 
-@put("/v1/rankers/{ranker:str}/settings", guards=ADMIN, summary="Change a ranker's settings")
+Relearn = Annotated[
+    bool, QueryParameter(description="learn the log again as if these had always held: a warm start")
+]
+Preview = Annotated[bool, QueryParameter(description="only say what would change, and what would be lost")]
+Version = Annotated[
+    int | None, QueryParameter(description="of the settings you have seen; 409 if others are in force")
+]
+Confirm = Annotated[
+    str, QueryParameter(description="of the preview: a change that drops what was learned must be confirmed")
+]
+Why = Annotated[str, QueryParameter(max_length=2000, description="why")]
+
+
+@put("/v1/rankers/{ranker:str}/settings", guards=ADMIN, summary="Replace a ranker's settings")
 async def configure(
     ranker: FromPath[str],
     data: JSONBody[dict[str, Any]],
     context: InjectedContext,
-    relearn: Annotated[
-        bool, QueryParameter(description="learn the log again as if these had always held: a warm start")
-    ] = False,
-) -> Rules:
-    """Put these settings into force; what is left out has its default, not its former value."""
+    request: AnyRequest,
+    relearn: Relearn = False,
+    preview: Preview = False,
+    version: Version = None,
+    confirm: Confirm = "",
+    reason: Why = "",
+    key: IdempotencyKey = "",
+) -> Response[Rules | SettingsPreview]:
+    """Put these settings into force; what is left out has its default, not its former value.
+
+    If that would drop what was learned, or change the policy, the answer is 409 with a preview: send the same
+    again with its `confirm`. To relearn is a job: 202 if it is under way, and the settings in force are still
+    the former ones.
+    """
     context.service.ranker(ranker)
     rules = context.service.settings_from(data)
-    job = partial(context.service.configure, ranker, rules, relearn=relearn)
-    await context.ask(job)
-    return _rules(context, ranker)
+    found = await context.ask(partial(_confirmed, context, ranker, rules, relearn, preview, confirm))
+    if preview:
+        return Response(found)
+    said = {"by": key_of(request), "reason": reason}
+    return await _changed(context, found, rules, version, key, said)
+
+
+@patch("/v1/rankers/{ranker:str}/settings", guards=ADMIN, summary="Change some of a ranker's settings")
+async def change(
+    ranker: FromPath[str],
+    data: JSONBody[dict[str, Any]],
+    context: InjectedContext,
+    request: AnyRequest,
+    relearn: Relearn = False,
+    preview: Preview = False,
+    version: Version = None,
+    confirm: Confirm = "",
+    reason: Why = "",
+    key: IdempotencyKey = "",
+) -> Response[Rules | SettingsPreview]:
+    """Change what is named, as a JSON merge patch (RFC 7396); null brings a default back, all else stays.
+
+    What must be confirmed, and what is a job, is as with PUT.
+    """
+    rules = context.service.patched(ranker, data)
+    found = await context.ask(partial(_confirmed, context, ranker, rules, relearn, preview, confirm))
+    if preview:
+        return Response(found)
+    said = {"by": key_of(request), "reason": reason}
+    return await _changed(context, found, rules, version, key, said)
+
+
+def _confirmed(
+    context: AppContext, ranker: str, rules: RankerSettings, relearn: bool, only: bool, confirm: str
+) -> SettingsPreview:
+    """What would change; refused if it must be confirmed and was not, unless a preview is asked for."""
+    found = context.service.preview(ranker, rules, relearn=relearn)
+    if not only:
+        check_confirmed(found, confirm)
+    return found
+
+
+async def _changed(
+    context: AppContext,
+    found: SettingsPreview,
+    rules: RankerSettings,
+    version: int | None,
+    key: str,
+    said: Mapping[str, str],
+) -> Response[Rules | SettingsPreview]:
+    service, seen = context.service, found.version if version is None else version
+    by, reason = said["by"], said["reason"]
+    if found.relearn:
+        ask = partial(service.adopt, found.ranker, rules, version=seen, key=key, by=by, reason=reason)
+        report = await context.ask(ask)
+        return Response(_rules(context, found.ranker, report), status_code=200 if report.ended else 202)
+    await context.ask(partial(service.configure, found.ranker, rules, version=seen, by=by, reason=reason))
+    return Response(_rules(context, found.ranker))
 
 
 @get("/v1/mode", guards=ADMIN, summary="A ranker's mode")
@@ -78,13 +161,14 @@ async def mode(context: InjectedContext, ranker: FromQuery[str] = "default") -> 
 
 
 @put("/v1/mode", guards=ADMIN, summary="Step up or down")
-async def set_mode(data: JSONBody[ModeBody], context: InjectedContext) -> Rung:
+async def set_mode(data: JSONBody[ModeBody], context: InjectedContext, request: AnyRequest) -> Rung:
     """Change the mode; it is in force with this answer."""
-    job = partial(context.service.set_mode, data.ranker, data.mode, reason=data.reason)
+    said = {"by": key_of(request), "reason": data.reason}
+    job = partial(context.service.set_mode, data.ranker, data.mode, **said)
     await context.ask(job)
     return Rung(data.ranker, context.service.mode(data.ranker))
 
 
-def _rules(context: AppContext, ranker: str) -> Rules:
+def _rules(context: AppContext, ranker: str, job: JobReport | None = None) -> Rules:
     in_force = context.service.ranker(ranker).view.in_force
-    return Rules(ranker, in_force.settings, in_force.rules.to_json())
+    return Rules(ranker, in_force.settings, in_force.rules.to_json(), job)

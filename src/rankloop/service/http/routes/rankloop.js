@@ -13,6 +13,22 @@
   var address = new URL("/v1/events", script.src);
   address.searchParams.set("key", script.dataset.key || "");
 
+  // Of this tab, until it is closed; data-session names another one, data-session="none" sends none.
+  function sessionId() {
+    var named = script.dataset.session;
+    if (named !== undefined) return named === "none" ? "" : named;
+    try {
+      var found = sessionStorage.getItem("rankloop");
+      if (!found) {
+        found = crypto.randomUUID ? crypto.randomUUID() : String(Math.random()).slice(2) + Date.now();
+        sessionStorage.setItem("rankloop", found);
+      }
+      return found;
+    } catch (refused) {
+      return ""; // a page without storage
+    }
+  }
+
   function report(queryId, objectId, ordinal, action, value) {
     var event = {
       event_id: crypto.randomUUID ? crypto.randomUUID() : String(Math.random()).slice(2) + Date.now(),
@@ -21,6 +37,8 @@
       timestamp: new Date().toISOString(),
       event_attributes: { object: { object_id: objectId }, position: { ordinal: ordinal } }
     };
+    var session = sessionId();
+    if (session) event.session_id = session;
     if (value !== undefined) event.event_attributes.value = value;
     // as text, so that no other origin has to be asked before (a "simple" request)
     return navigator.sendBeacon(address, JSON.stringify({ events: [event] }));

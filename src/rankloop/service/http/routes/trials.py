@@ -10,7 +10,7 @@ from litestar.params import FromPath, JSONBody
 from msgspec import Meta, Struct
 
 from rankloop.service.errors import HistoryError
-from rankloop.service.http.auth import needs
+from rankloop.service.http.auth import AnyRequest, key_of, needs
 from rankloop.service.http.context import InjectedContext
 from rankloop.service.operations.trials import TrialReport
 from rankloop.service.trial import Method, Outcome, TrialKind, TrialSettings
@@ -36,6 +36,7 @@ class TrialBody(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=
     highest: Annotated[float, Meta(description="what the value of a list is cut to")] = 0.0
     wait: Annotated[float, Meta(description="seconds in which what is done counts")] | None = None
     session: Annotated[float, Meta(description="seconds in which the lists of a session count")] = 1800.0
+    reason: Annotated[str, Meta(max_length=2000, description="why; it stays in the decision log")] = ""
 
 
 class StopBody(Struct, forbid_unknown_fields=True):
@@ -45,10 +46,14 @@ class StopBody(Struct, forbid_unknown_fields=True):
 
 
 @post("/v1/rankers/{ranker:str}/trials", status_code=200, guards=ADMIN, summary="Begin a trial")
-async def start(ranker: FromPath[str], data: JSONBody[TrialBody], context: InjectedContext) -> TrialReport:
+async def start(
+    ranker: FromPath[str], data: JSONBody[TrialBody], context: InjectedContext, request: AnyRequest
+) -> TrialReport:
     """Compare the ranker with something else, from the next list on."""
-    settings = TrialSettings(**{name: getattr(data, name) for name in data.__struct_fields__})
-    number = await context.ask(partial(context.service.start_trial, ranker, settings))
+    chosen = {name: getattr(data, name) for name in data.__struct_fields__ if name != "reason"}
+    said = {"by": key_of(request), "reason": data.reason}
+    job = partial(context.service.start_trial, ranker, TrialSettings(**chosen), **said)
+    number = await context.ask(job)
     return await context.ask(partial(_numbered, context.service.trials, ranker, number))
 
 
@@ -71,10 +76,15 @@ async def trial(ranker: FromPath[str], trial: FromPath[int], context: InjectedCo
     summary="Stop a trial",
 )
 async def stop(
-    ranker: FromPath[str], trial: FromPath[int], data: JSONBody[StopBody], context: InjectedContext
+    ranker: FromPath[str],
+    trial: FromPath[int],
+    data: JSONBody[StopBody],
+    context: InjectedContext,
+    request: AnyRequest,
 ) -> TrialReport:
-    """End it, whenever you like; what has come of it."""
-    return await context.ask(partial(context.service.stop_trial, ranker, trial, reason=data.reason))
+    """End it, whenever you like; the report of what it has shown."""
+    said = {"by": key_of(request), "reason": data.reason}
+    return await context.ask(partial(context.service.stop_trial, ranker, trial, **said))
 
 
 def _numbered(read: Any, ranker: str, number: int) -> TrialReport:

@@ -1,0 +1,117 @@
+"""Checkpoint of a refold: how far the log was learned again, so that a restart goes on from there.
+
+A short cut like every snapshot, and kept like one, under a name of its own. It says what it is a fold of
+(without which events, under which rules, from which base, how wide it began), and is used for nothing else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rankloop.service.learning.fold import Fold, Past
+from rankloop.service.learning.in_force import InForce
+from rankloop.service.learning.model import Model
+from rankloop.service.learning.scaling import Running, scale_of
+from rankloop.service.settings import RankerSettings
+from rankloop.spelling import Catalogue, build, describe
+from rankloop.store import Snapshot, Transaction
+from rankloop.types import Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefoldSpec:
+    """What a refold is a fold of: all that its state depends on, beside the log."""
+
+    without: frozenset[str]  # events
+    rules: RankerSettings | None  # as if they had held all along; None: those of the log
+    base: int  # the entry at which the log begins
+    width: int  # features it begins with
+    dropped: frozenset[int] = frozenset()  # columns of features that it never sees
+
+    @property
+    def digest(self) -> str:
+        """The same for the same fold."""
+        rules = None if self.rules is None else self.rules.to_json()
+        said = json.dumps(
+            [sorted(self.without), rules, self.base, self.width, sorted(self.dropped)], sort_keys=True
+        )
+        return hashlib.blake2b(said.encode(), digest_size=16).hexdigest()
+
+
+def checkpoint_name(ranker: str) -> str:
+    r"""The name under which a store keeps the checkpoint of a ranker; no ranker can be called so.
+
+    >>> checkpoint_name("shop")
+    'shop\x1frefold'
+    """
+    return f"{ranker}\x1frefold"
+
+
+def checkpoint(fold: Fold, spec: RefoldSpec, returned_to: Iterable[int]) -> Snapshot:
+    """The state of a refold, with the models to which entries after it return."""
+    kept, marks = fold.snapshot(), {seq: fold.marks[seq] for seq in returned_to if seq in fold.marks}
+    body: dict[str, Any] = {
+        **{name: value for name, value in kept.body.items() if name != "without"},
+        "refold": spec.digest,
+        "judged_by": fold.judged_by,
+        "marks": {str(seq): _told(model) for seq, model in marks.items()},
+    }
+    arrays = dict(kept.arrays)
+    for seq, model in marks.items():
+        arrays |= {f"{seq}.policy.{name}": value for name, value in model.policy.state().items()}
+        arrays |= {f"{seq}.scale.{name}": value for name, value in model.scale.state().items()}
+    return replace(kept, ranker=checkpoint_name(fold.ranker), body=body, arrays=arrays)
+
+
+def restored(
+    kept: Snapshot,
+    terms: InForce,
+    spec: RefoldSpec,
+    past: Past,
+    known: Catalogue,
+    *,
+    ranker: str,
+    targets: Iterable[int],
+) -> Fold:
+    """The refold of a checkpoint; `terms` were in force there, `targets` are returned to later."""
+    body = {**kept.body, "without": sorted(spec.without)}
+    rules = terms.rules if spec.rules is None else spec.rules
+    terms = replace(terms, rules=rules, trouble="" if spec.rules else terms.trouble)
+    snapshot = replace(kept, ranker=ranker, body=body)
+    later = [seq for seq in targets if seq >= kept.seq]
+    fold = Fold.resume(snapshot, terms, past, known, given=spec.rules is not None, targets=later)
+    fold.heard_since, fold.judged_by = body["heard_since"], body["judged_by"]
+    fold.marks = {int(seq): _model(int(seq), told, kept.arrays, known) for seq, told in body["marks"].items()}
+    return fold
+
+
+def drop_checkpoint(transaction: Transaction, ranker: str) -> None:
+    """Delete what is kept of a refold."""
+    transaction.drop_snapshots(checkpoint_name(ranker), before=2**62)
+
+
+def _told(model: Model) -> dict[str, Any]:
+    scaling = "running" if isinstance(model.scale, Running) else "query"
+    numbers = {"version": model.version, "lists": model.lists, "width": model.width}
+    return {"policy": describe(model.policy), "scaling": scaling, "dropped": [*model.dropped], **numbers}
+
+
+def _model(seq: int, told: Mapping[str, Any], arrays: Mapping[str, Array], known: Catalogue) -> Model:
+    def part(name: str) -> dict[str, Array]:
+        prefix = f"{seq}.{name}."
+        return {key.removeprefix(prefix): each for key, each in arrays.items() if key.startswith(prefix)}
+
+    policy = build(told["policy"], known, logged=True).from_state(part("policy"))
+    scale = scale_of(told["scaling"], part("scale"))
+    return Model(
+        version=told["version"],
+        policy=policy,
+        scale=scale,
+        lists=told["lists"],
+        width=told["width"],
+        dropped=tuple(told["dropped"]),
+    )

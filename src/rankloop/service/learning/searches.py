@@ -1,0 +1,108 @@
+"""Searches under a promise, as a fold of the log: those that are over are in the account, in their order."""
+
+from __future__ import annotations
+
+import copy
+from collections import deque
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Self
+
+from rankloop.evaluation import ClickAccount, SearchArm
+from rankloop.service.promise import PromiseSettings
+from rankloop.store import Event, Promised
+
+
+@dataclass(slots=True)
+class Search:
+    """A search whose end is not known yet."""
+
+    query_id: str  # of its first list
+    arm: SearchArm
+    closes_at: float
+    done: dict[str, list[str]] = field(default_factory=dict)  # by list and position: actions
+    more: list[str] = field(default_factory=list)  # its other lists
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The account of a promise, and how many searches are open, after an entry of the log."""
+
+    promise: int  # the entry with which it began; 0: nothing is promised
+    account: ClickAccount
+    pending: int = 0  # searches that are not over
+    free: int = 0  # of them, that may lose clicks
+
+
+class Searches:
+    """The searches since a promise began: open ones in the order in which they began, and the account.
+
+    A search is over when its window has closed and all before it are over, so the account counts them in
+    their order, whatever became of windows meanwhile. Clicks on reloads and next pages belong to the search
+    of the first list.
+    """
+
+    def __init__(self, promise: int, settings: PromiseSettings) -> None:
+        self.promise, self.account = promise, settings.account
+        self._open: deque[Search] = deque()
+        self._by_list: dict[str, Search] = {}  # of open searches, by each of their lists
+
+    @property
+    def closes_next(self) -> float:
+        """When the next search is over; infinite if none is open."""
+        return self._open[0].closes_at if self._open else float("inf")
+
+    @property
+    def standing(self) -> Standing:
+        """What lists are to be held to."""
+        free = sum(each.arm != "held" for each in self._open)
+        return Standing(self.promise, self.account, len(self._open), free)
+
+    def shown(self, query_id: str, told: Promised, closes_at: float) -> None:
+        """A list begins a search, or belongs to one that is open."""
+        if told.promise != self.promise or query_id in self._by_list:  # its entry may be applied again
+            return
+        if told.search == query_id:
+            found = Search(query_id, told.arm, closes_at)
+            self._open.append(found)
+            self._by_list[query_id] = found
+        elif told.search in self._by_list:
+            found = self._by_list[told.search]
+            found.more.append(query_id)
+            self._by_list[query_id] = found
+
+    def note(self, event: Event) -> None:
+        """Something was done with a result of a list."""
+        found = self._by_list.get(event.query_id)
+        if found is not None and event.verdict == "accepted" and event.position is not None:
+            actions = found.done.setdefault(f"{event.query_id} {event.position}", [])
+            if event.action not in actions:
+                actions.append(event.action)
+
+    def close(self, until: float, clicked: Callable[[Collection[str]], bool]) -> None:
+        """Count the searches that are over by a moment."""
+        while self._open and self._open[0].closes_at <= until:
+            found = self._open.popleft()
+            hit = any(clicked(actions) for actions in found.done.values())
+            self.account = self.account.after(found.arm, clicked=hit)
+            for name in (found.query_id, *found.more):
+                del self._by_list[name]
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything, as JSON."""
+        searches = [
+            [each.query_id, each.arm, each.closes_at, copy.deepcopy(each.done), [*each.more]]
+            for each in self._open
+        ]
+        return {"promise": self.promise, "account": asdict(self.account), "searches": searches}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any], settings: PromiseSettings) -> Self:
+        """What was kept."""
+        found = cls(int(data["promise"]), settings)
+        found.account = ClickAccount(**data["account"])
+        for query_id, arm, closes_at, done, more in data["searches"]:
+            each = Search(query_id, arm, closes_at, {key: [*did] for key, did in done.items()}, [*more])
+            found._open.append(each)
+            found._by_list |= dict.fromkeys((query_id, *more), each)
+        return found

@@ -1,0 +1,100 @@
+"""Backup and restore of a log: beside a service that runs, and as a whole or not at all."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from rankloop.service.data_dir import DataDirectory
+from rankloop.service.operations.people import BACKUP
+from rankloop.store import SERVICE, Decision, Store, Transaction, write
+from rankloop.store.export import export_jsonl, import_jsonl
+from rankloop.store.sqlite.copies import check_log, copy, settle, sync
+from rankloop.types import DataError
+
+
+def back_up(
+    directory: DataDirectory, target: Path, *, overwrite: bool = False, said: Mapping[str, str]
+) -> int:
+    """Write a log to a file as of this moment; its size. Its name appears when all of it is on the disk.
+
+    A log in a folder becomes a SQLite file; one in a database, JSON lines, as of `rankloop export`.
+    """
+    kind = ".jsonl" if directory.database else ".db"
+    if target.suffix != kind:
+        raise DataError(f"a backup of {directory.name} is a file that ends in {kind}, found {target.name!r}")
+    here = directory.path / "log.db"
+    if target.exists() and here.exists() and target.samefile(here):
+        raise DataError(f"{target} is the log itself, and may be in use: choose another name")
+    if target.exists() and not overwrite:
+        raise DataError(f"{target} is there already: choose another name, or say --overwrite")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft = _draft(target)
+    with directory.open(create=False, shared=True) as log:
+        seq = _write_down(log, target, said)
+        if directory.database:
+            export_jsonl(log, draft, until=seq)
+            sync(draft)
+        else:
+            copy(here, draft)
+    draft.replace(target)
+    return target.stat().st_size
+
+
+def restore(source: Path, directory: DataDirectory, *, overwrite: bool = False) -> None:
+    """Put a backup in place of a log, of which no service may be running."""
+    if not source.is_file():
+        raise DataError(f"{source} does not exist: name a file that `rankloop backup` wrote")
+    if source.suffix == ".jsonl":
+        _import(source, directory, overwrite)
+        return
+    if directory.database:
+        raise DataError(f"{source} cannot be restored into a database: export it first, and restore that")
+    if (beside := source.with_name(f"{source.name}-wal")).exists() and beside.stat().st_size:
+        raise DataError(
+            f"{source} is not all of a log, some of it is in {beside.name}: make a backup of it first"
+        )
+    log = directory.path / "log.db"
+    with directory.held():
+        if log.exists() and not overwrite:
+            raise DataError(f"{directory.path} holds a log already: say --overwrite to replace it for good")
+        draft = _draft(log)
+        try:
+            shutil.copyfile(source, draft)
+            check_log(draft)
+            sync(draft)
+            settle(log)
+            draft.replace(log)
+        finally:
+            draft.unlink(missing_ok=True)  # what was refused is not left there
+
+
+def _import(source: Path, directory: DataDirectory, overwrite: bool) -> None:
+    if overwrite:
+        raise DataError("an export is restored into a new folder or database only: nothing is overwritten")
+    with directory.open() as log:
+        if log.rankers() or log.decisions(SERVICE):
+            raise DataError(f"{directory.name} holds a log already: restore into a new folder or database")
+        import_jsonl(source, log)
+
+
+def _write_down(log: Store, target: Path, said: Mapping[str, str]) -> int:
+    """That a backup is made is a decision: a deletion of people's data names those that are still there."""
+    at = time.time()
+
+    def job(transaction: Transaction) -> int:
+        body = {"file": str(target.resolve()), **said}
+        return transaction.append(Decision(at=transaction.time(at), ranker=SERVICE, kind=BACKUP, body=body))
+
+    return write(log, job)
+
+
+def _draft(target: Path) -> Path:
+    """Where a file is written before it has its name, for its owner alone; what a kill left is begun anew."""
+    draft = target.with_name(f".{target.name}.part")
+    for suffix in ("", "-journal", "-wal", "-shm"):
+        draft.with_name(draft.name + suffix).unlink(missing_ok=True)
+    draft.touch(mode=0o600)
+    return draft

@@ -1,0 +1,336 @@
+"""Long jobs of a ranker: asked for once, done beside serving, and swapped in when they have caught up.
+
+What a decision means is the fold's business (`rankloop.service.learning.fold`); here it is only prepared, so
+that whoever folds the decision finds the work done. A process that dies leaves a job that waits, and a
+checkpoint: the next one goes on from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias
+
+from rankloop.service.errors import ConflictError, HistoryError, RequestError
+from rankloop.service.learning.checkpoint import RefoldSpec
+from rankloop.service.learning.fold import Fold, PastRewritten
+from rankloop.service.learning.history import END, History, first_width
+from rankloop.service.learning.in_force import InForce
+from rankloop.service.learning.model import Model
+from rankloop.service.long_job import JobKind, LongJob, digest_of
+from rankloop.service.operations.retirement import check_columns
+from rankloop.service.operations.rollback import check_events
+from rankloop.service.ranker import Ranker
+from rankloop.service.settings import RankerSettings
+from rankloop.store import Store, StoreError
+
+EVERY = 1000  # entries between two checkpoints
+NEAR = 50  # entries: a refold that is no further behind can be swapped in
+NOTHING: Mapping[str, str] = MappingProxyType({})  # is said of who decides, and why
+Shown: TypeAlias = Literal["waiting", "running", "done", "cancelled", "failed"]
+
+
+class Interrupted(Exception):
+    """The job was cancelled, or the process ends: whoever does it lets it lie."""
+
+
+@dataclass(eq=False)
+class Progress:
+    """How far a job is; written by the thread that does it, and read by anyone."""
+
+    ranker: Ranker
+    number: int
+    stopped: Callable[[], bool] = bool
+    folded: int = 0  # entries, by this process
+    position: int = 0  # the entry that the refold is at
+    of: int = 0  # the entry it is going to
+    trouble: str = ""  # why it cannot go on just now
+    kept: int = 0  # of these entries, how many when a checkpoint was last left
+    said: Mapping[str, str] = field(default_factory=dict)  # by whom it was asked for, and why
+    before: InForce = field(default_factory=InForce, repr=False)  # what was in force when it was begun
+
+    def __call__(self, fold: Fold) -> None:
+        """Before each entry: note it, and stop if the job is not wanted any more."""
+        if self.stopped() or not self.ranker.view.in_force.jobs[self.number].waits:
+            raise Interrupted
+        self.folded += 1
+        self.position = fold.position
+
+    @property
+    def share(self) -> float:
+        """Of the work that is done."""
+        return min(self.position / self.of, 1.0) if self.of else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class JobReport:
+    """A job as of now."""
+
+    id: int
+    ranker: str
+    kind: JobKind
+    state: Shown
+    asked_at: float
+    ended_at: float | None
+    progress: float  # from 0 to 1
+    folded: int  # entries that were learned again, by this process
+    version: int | None  # the version that it made
+    reason: str  # why it was cancelled, or failed
+    trouble: str  # why it cannot go on just now
+
+    @property
+    def done(self) -> bool:
+        """Whether what was asked for is in force."""
+        return self.state == "done"
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will come of it."""
+        return self.state not in ("waiting", "running")
+
+
+def job_report(ranker: str, job: LongJob, progress: Progress | None) -> JobReport:
+    """What the log says of a job, and how far this process is with it."""
+    running = progress is not None and job.waits
+    return JobReport(
+        id=job.number,
+        ranker=ranker,
+        kind=job.kind,
+        state="running" if running and job.waits else job.state,
+        asked_at=job.at,
+        ended_at=job.ended_at,
+        progress=1.0 if job.state == "done" else progress.share if progress else 0.0,
+        folded=progress.folded if progress else 0,
+        version=job.ended if job.state == "done" else None,
+        reason=job.reason,
+        trouble=progress.trouble if progress and job.waits else "",
+    )
+
+
+# asking, and taking back
+
+
+def ask(
+    ranker: Ranker,
+    kind: JobKind,
+    body: Mapping[str, Any],
+    *,
+    key: str = "",
+    said: Mapping[str, str] = NOTHING,
+    check: Callable[[InForce], None] = lambda terms: None,  # noqa: ARG005
+) -> int:
+    """Ask for a job; its number. Whoever asks for the same again gets the same job.
+
+    `said` is by whom it is asked for, and why: the decision that comes of it says so, too.
+    """
+    _ = ranker.fold  # one that is broken says so
+    digest = digest_of(kind, body)
+
+    def choose(terms: InForce) -> tuple[str, Mapping[str, Any]] | int:
+        same = _asked_before(terms.jobs, kind, digest, key)
+        if same is not None:
+            return same.number
+        check(terms)
+        asked = {"kind": kind, "body": body, "request": digest, **({"key": key} if key else {})}
+        return "job", {**asked, **said}
+
+    return ranker.decide_if(choose)
+
+
+def _asked_before(jobs: Mapping[int, LongJob], kind: JobKind, digest: str, key: str) -> LongJob | None:
+    """By key, whatever has become of it; by the request, if it waits, or could not change anything again."""
+    for _, job in sorted(jobs.items(), reverse=True):
+        if key and job.key == key:
+            if job.request != digest:
+                raise ConflictError(f"the key {key!r} was used for another request: job {job.number}")
+            return job
+        again = job.waits or (kind == "forget" and job.state == "done")
+        if not key and job.request == digest and again:
+            return job
+    return None
+
+
+def cancel(ranker: Ranker, number: int, said: Mapping[str, str]) -> None:
+    """End a job that is not done; nothing comes of it."""
+    if not end(ranker, number, "cancelled", said):
+        state = ranker.view.in_force.jobs[number].state
+        raise ConflictError(f"job {number} cannot be cancelled: it is {state}")
+
+
+def end(ranker: Ranker, number: int, state: Literal["cancelled", "failed"], said: Mapping[str, str]) -> int:
+    """Write down that nothing comes of a job; the entry's number, or 0 if the job has ended before."""
+
+    def choose(terms: InForce) -> tuple[str, Mapping[str, Any]] | int:
+        if number not in terms.jobs:
+            raise HistoryError(f"ranker {ranker.name!r} has no job {number}")
+        if not terms.jobs[number].waits:
+            return 0
+        return "job_end", {"job": number, "state": state, **said}
+
+    return ranker.decide_if(choose)
+
+
+def changed_settings(
+    settings: RankerSettings, said: Mapping[str, str], version: int | None, terms: InForce
+) -> tuple[str, Mapping[str, Any]]:
+    """The decision that puts settings into force; not while a job is about to put others."""
+    check_version(version, terms)
+    return "settings", {"settings": settings.to_json(), "relearn": False, **said}
+
+
+def check_version(version: int | None, terms: InForce) -> None:
+    """Refuse to change other settings than those that somebody has looked at, or those about to come."""
+    if version is not None and version != terms.settings:
+        raise ConflictError(
+            f"the settings were changed meanwhile: version {terms.settings} is in force, and you have seen "
+            f"version {version}; look at them again"
+        )
+    for job in terms.waiting:
+        if job.kind == "relearn":
+            raise ConflictError(
+                f"job {job.number} is about to put other settings into force: wait for it, or cancel it"
+            )
+
+
+def version_of(report: JobReport) -> int:
+    """The version that a job has made; an error says why there is none yet, or will be none."""
+    if report.version is not None:
+        return report.version
+    if report.ended:
+        raise ConflictError(f"job {report.id} was {report.state}: {report.reason}")
+    raise StoreError(f"job {report.id} is not done, and will be gone on with: {report.trouble}")
+
+
+# doing
+
+
+def carry_out(ranker: Ranker, store: Store, progress: Progress) -> None:
+    """Do a job, or what is left of it; what is wrong with it ends it, all else may be tried again."""
+    number, progress.before = progress.number, ranker.refresh().in_force
+    asked = next(each for each in store.decisions(ranker.name, kind="job", after=number - 1))
+    kind, body = asked.body["kind"], asked.body["body"]
+    progress.said = {name: asked.body[name] for name in ("by", "reason") if name in asked.body}
+    ranker.catch_up()  # one that cannot be read just now says nothing about the job
+    try:
+        if kind == "rollback":
+            _roll_back(ranker, progress, body)
+        else:
+            _refold(ranker, store, progress, kind, body)
+    except (RequestError, HistoryError) as error:
+        end(ranker, number, "failed", {"reason": str(error)[:2000]})
+    ranker.try_to_catch_up()
+
+
+def _beside(ranker: Ranker, progress: Progress) -> History:
+    """A history to learn the log again with, beside the ranker; on the way it leaves checkpoints."""
+
+    def passed(fold: Fold, spec: RefoldSpec) -> None:
+        if progress.folded - progress.kept >= EVERY:
+            progress.kept = progress.folded
+            history.keep_checkpoint(fold, spec)
+
+    history = ranker.paced(progress, passed)
+    return history
+
+
+def _refold(ranker: Ranker, store: Store, progress: Progress, kind: JobKind, body: Mapping[str, Any]) -> None:
+    """Learn the log again, without some events or features, or under other rules, and swap that in."""
+    history, decided = _beside(ranker, progress), 0
+    if kind == "forget":
+        check_events(ranker.name, store, body["events"])  # some may have been discarded
+    if kind == "retire":
+        check_columns(ranker, ranker.view.in_force, body["columns"])
+    ids, dropped = frozenset(body.get("events", ())), frozenset(body.get("columns", ()))
+    said = body.get("settings")
+    rules = None if said is None else RankerSettings.from_json(said, history.known, logged=True)
+    effect = ("settings", {**body, "relearn": True}) if kind == "relearn" else (kind, body)
+    while not decided:
+        spec = history.spec(END, without=ranker.fold.without | ids, rules=rules, dropped=dropped)
+        fold = _caught_up(history, history.begun(spec, END), spec, progress)
+        ranker.history.prepare(spec, fold)
+        decided = _swap_in(ranker, progress, *effect, fits=partial(_same_width, spec))
+
+
+def _roll_back(ranker: Ranker, progress: Progress, body: Mapping[str, Any]) -> None:
+    """Rebuild an earlier model, and have it hold again; what was forgotten stays forgotten."""
+    history, decided = _beside(ranker, progress), 0
+    while not decided:
+        terms, without = ranker.view.in_force, ranker.fold.without
+        past = _returned_to(ranker, history, progress, body)
+        model = _past_model(history, progress, past.version, without) if without else past
+        ranker.history.remember(past.version, without, model)
+        effect = {"to": past.version}
+        decided = _swap_in(ranker, progress, "rollback", effect, fits=partial(_same_settings, terms))
+
+
+def _returned_to(ranker: Ranker, history: History, progress: Progress, body: Mapping[str, Any]) -> Model:
+    """The model of the version, or of the moment, that was asked for; refused if it cannot hold again."""
+    head, moment = ranker.view.model, body.get("moment")
+    target = int(body["to"]) if moment is None else history.at(moment)
+    if not 0 < target <= head.version:
+        raise RequestError(f"no version {target}: {ranker.name!r} is at version {head.version}")
+    past = _past_model(history, progress, target, frozenset())
+    if past.dropped != head.dropped:
+        raise RequestError(
+            f"version {target} is from before features were retired: it cannot hold again, for it knew them"
+        )
+    if not head.policy.understands(past.policy) or type(past.scale) is not type(head.scale):
+        raise RequestError(
+            f"version {target} was {past.policy!r}, now it is {head.policy!r}, or the scaling is another: "
+            "configure those first"
+        )
+    return past
+
+
+def _past_model(history: History, progress: Progress, seq: int, without: frozenset[str]) -> Model:
+    """The model after an entry."""
+    if seq < history.base():
+        return history.model(seq, without=without)
+    spec = history.spec(seq + 1, without=without, rules=None)
+    return _caught_up(history, history.begun(spec, seq + 1), spec, progress, until=seq).model.apart()
+
+
+def _caught_up(
+    history: History,
+    fold: Fold,
+    spec: RefoldSpec,
+    progress: Progress,
+    *,
+    until: int | None = None,
+) -> Fold:
+    """A refold that is near the end of the log, or at an entry."""
+    while True:
+        progress.of = until or max(progress.ranker.fold.position, fold.position, 1)
+        began = progress.folded
+        history.run(fold, spec, until=until)
+        if until is not None or progress.folded - began <= NEAR:
+            return fold
+
+
+def _swap_in(
+    ranker: Ranker, progress: Progress, kind: str, body: Mapping[str, Any], *, fits: Callable[[InForce], bool]
+) -> int:
+    """Write the decision that was prepared; 0 if what was prepared does not fit any more."""
+
+    def choose(terms: InForce) -> tuple[str, Mapping[str, Any]] | int:
+        if not terms.jobs[progress.number].waits:
+            raise Interrupted
+        if terms.deleted != progress.before.deleted:  # it may know them, or name them
+            raise PastRewritten("people's data were deleted meanwhile: it is begun anew")
+        return (kind, {**body, **progress.said, "job": progress.number}) if fits(terms) else 0
+
+    return ranker.decide_if(choose)
+
+
+def _same_settings(before: InForce, terms: InForce) -> bool:
+    """Whether the rules are those by which it was found that an earlier model can hold again."""
+    return terms.settings == before.settings and terms.dropped.keys() == before.dropped.keys()
+
+
+def _same_width(spec: RefoldSpec, terms: InForce) -> bool:
+    """Whether a refold would begin as wide as it did: features may have come meanwhile, or been retired."""
+    gone = spec.dropped | terms.dropped.keys()
+    same = spec.rules is None or first_width(spec.rules, len(terms.names) - len(gone)) == spec.width
+    return same and gone == spec.dropped

@@ -1,0 +1,63 @@
+"""Past lists: what was shown and clicked elsewhere enters the log, whole lists in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from rankloop.service.errors import RequestError
+from rankloop.service.events.event import Receipt, UserEvent
+from rankloop.service.events.verdicts import judged
+from rankloop.service.learning.in_force import InForce
+from rankloop.service.ranker import Ranker
+from rankloop.service.serving.request import RankRequest
+from rankloop.service.settings import LEARNS
+from rankloop.spelling import Catalogue
+from rankloop.store import Store, Transaction, write
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PastList:
+    """A list that was shown elsewhere: candidates in the order shown, an id, and what was done with them.
+
+    The id makes it one list however often it comes.
+    """
+
+    request: RankRequest
+    events: tuple[UserEvent, ...] = ()
+
+
+def import_lists(
+    ranker: Ranker,
+    store: Store,
+    lists: Sequence[PastList],
+    *,
+    rankers: Mapping[str, InForce],
+    known: Catalogue,
+    at: float,
+) -> tuple[int, list[Receipt]]:
+    """Write down lists and their events, all or nothing; how many are new, and the receipts of their events.
+
+    The policy drew none of them: as in the mode `shadow`, it says whether it can learn from each.
+    """
+    rules, mode = ranker.rules, ranker.view.in_force.mode
+    if mode not in LEARNS:
+        raise RequestError(f"ranker {ranker.name!r} is {mode} and learns nothing: set another mode first")
+    if rules.fair is not None:
+        raise RequestError(
+            f"ranker {ranker.name!r} shares exposure, and lists of the past would count: use another ranker"
+        )
+    drafts = [(ranker.shown_elsewhere(each.request), each.events) for each in lists]
+
+    def job(transaction: Transaction) -> tuple[int, list[Receipt]]:
+        transaction.look_up(event_ids=[], query_ids=[made.impression.query_id for made, _ in drafts])
+        fresh = [
+            (made, events) for made, events in drafts if transaction.shown(made.impression.query_id) is None
+        ]
+        now = transaction.time(at)
+        transaction.append_all([replace(made.impression, at=now) for made, _ in fresh])
+        done = [event for _, events in fresh for event in events]
+        receipts = judged(transaction, done, rankers, known, at) if done else []
+        return len(fresh), [receipt for _, receipt in receipts]
+
+    return write(store, job)

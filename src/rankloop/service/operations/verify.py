@@ -1,0 +1,129 @@
+"""Verification of a log: every entry can be read, digests are right, and the newest snapshot is the fold.
+
+A list has the digest of the answer that was given, which is checked by making the list again; a snapshot and
+its blocks have digests of their own; the accounts of exposure are summed up again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from rankloop.service.errors import HistoryError
+from rankloop.service.learning.history import History
+from rankloop.service.operations.audit import replay
+from rankloop.spelling import Catalogue
+from rankloop.store import Impression, ListEntry, Snapshot, SnapshotDamaged, Store
+from rankloop.store.exposure import rows_of, sums_of
+from rankloop.types import RankloopError
+
+Step = Callable[[int], None]  # is told how many entries were looked at
+
+
+def verify(
+    store: Store, known: Catalogue, *, replays: int = 1000, step: Step = lambda _: None
+) -> Iterator[str]:
+    """What is wrong with a log, in sentences; nothing, if all is well."""
+    for ranker in store.rankers():
+        history = History(ranker, store, known)
+        yield from _guarded(
+            f"the lists of {ranker!r}", partial(_lists, store, ranker, history, replays, step)
+        )
+        yield from _guarded(f"the events of {ranker!r}", partial(_events, store, ranker, step))
+        yield from _guarded(f"the snapshots of {ranker!r}", partial(_snapshots, store, ranker))
+        yield from _guarded(f"the model of {ranker!r}", partial(_model, store, ranker, history))
+
+
+def size(store: Store) -> int:
+    """How many entries `verify` looks at."""
+    return sum(1 for ranker in store.rankers() for _ in store.logged(ranker))
+
+
+def _guarded(what: str, check: Callable[[], Iterator[str]]) -> Iterator[str]:
+    """The findings of a check; one that cannot go on is a finding, too."""
+    try:
+        yield from check()
+    except Exception as error:  # a damaged file may fail in any way, and never with a traceback
+        yield f"{what} cannot be checked any further: {_said(error)}"
+
+
+def _lists(store: Store, ranker: str, history: History, replays: int, step: Step) -> Iterator[str]:
+    """Every list can be read, the newest are made again, and the accounts are the sums of all."""
+    shown = [each for each in store.logged(ranker) if isinstance(each, ListEntry)]
+    newest = {each.seq for each in shown[len(shown) - min(replays, len(shown)) :]}
+    found, whole = list[object](), True
+    for each in shown:
+        name = f"list {each.query_id!r} (entry {each.seq:,} of {ranker!r})"
+        step(1)
+        try:
+            impression = store.impression(each.query_id)
+            if impression is None:
+                yield f"{name} has lost what it holds"
+                whole = False
+                continue
+            found.append(impression)
+            if each.seq in newest and not _again(impression, history, store):
+                yield f"{name} is not the one that was shown"
+        except HistoryError:
+            continue  # its past is not kept any more
+        except Exception as error:  # whatever a damaged list does
+            yield f"{name} cannot be read: {_said(error)}"
+            whole = False
+    sums = rows_of(sums_of([*found, *store.decisions(ranker)]), ranker)
+    if whole and sums != list(store.exposures(ranker)):
+        yield f"the exposure accounts of {ranker!r} are not the sums over its lists"
+
+
+def _again(shown: Impression, history: History, store: Store) -> bool:
+    """Whether a list can be made again to the bit, or never could since what its model knew was deleted."""
+    deleted = store.decisions(shown.ranker, kind="delete")
+    if any(each.seq > shown.seq and int(each.body["first"]) <= shown.model for each in deleted):
+        return True
+    return replay(shown, history).identical
+
+
+def _events(store: Store, ranker: str, step: Step) -> Iterator[str]:
+    lists = {each.seq for each in store.logged(ranker) if isinstance(each, ListEntry)}
+    base = max((int(each.body["base"]) for each in store.decisions(ranker, kind="retain")), default=0)
+    for event in store.events(ranker):
+        step(1)
+        if event.list_seq is not None and event.list_seq > base and event.list_seq not in lists:
+            name = f"event {event.event_id!r} (entry {event.seq:,} of {ranker!r})"
+            yield f"{name} is about a list that is not there"
+
+
+def _snapshots(store: Store, ranker: str) -> Iterator[str]:
+    for seq, _ in store.snapshots(ranker):
+        try:
+            store.snapshot(ranker, until=seq)
+        except SnapshotDamaged as error:
+            yield f"the snapshot of entry {seq:,} of {ranker!r} is damaged: {_said(error)}"
+
+
+def _model(store: Store, ranker: str, history: History) -> Iterator[str]:
+    """The newest snapshot is what the fold of the log from its beginning gives."""
+    base = history.base()
+    seqs = [seq for seq, _ in store.snapshots(ranker) if seq > base]
+    if not seqs:
+        return
+    kept = store.snapshot(ranker, until=seqs[-1])
+    if kept is None:
+        return
+    from_log = History(ranker, store, history.known, kept=False)
+    if not same(kept, from_log.again(kept.seq + 1).snapshot()):
+        name = f"the newest snapshot of {ranker!r}, of entry {kept.seq:,},"
+        yield f"{name} is not what the fold of its log gives"
+
+
+def same(one: Snapshot, other: Snapshot) -> bool:
+    """Whether two snapshots say the same, to the bit."""
+    names = ("version", "lists", "width", "refused", "without", "heard_since")
+    if any(one.body.get(name) != other.body.get(name) for name in names if name in one.body):
+        return False
+    return one.arrays.keys() == other.arrays.keys() and all(
+        value.tobytes() == other.arrays[name].tobytes() for name, value in one.arrays.items()
+    )
+
+
+def _said(error: Exception) -> str:
+    return str(error) if isinstance(error, RankloopError) else f"{type(error).__name__}: {error}"

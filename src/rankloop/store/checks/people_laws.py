@@ -1,0 +1,89 @@
+"""Laws of people's data: all that tells of a person is found, and nothing of it is left when it is erased."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rankloop.store.base import Store, Transaction, write
+from rankloop.store.checks.broken import equal
+from rankloop.store.checks.samples import DECISION, event, impression, keep, put
+from rankloop.store.exposure import carried
+from rankloop.store.records import Decision, Person
+
+OTTO = Person(client_id="otto")
+
+
+def _fill(store: Store) -> None:
+    put(store, impression(query_id="q1", client_id="otto", session_id="s1", user=""))
+    put(store, impression(query_id="q2", client_id="anna", session_id="s2", user="otto"))
+    put(store, event(event_id="e1", query_id="q1", list_seq=1, client_id=""))  # on a list of his
+    put(store, event(event_id="e2", query_id="q2", list_seq=2, client_id="otto"))  # on one of hers
+    put(store, event(event_id="e3", query_id="q2", list_seq=2, client_id="anna"))
+    put(store, event(event_id="e4", query_id="gone", ranker="", verdict="orphan", client_id="otto"))
+    put(store, DECISION)
+
+
+def what_tells_of_a_person_is_found(store: Store) -> None:
+    """By client, session or user: their lists, their events, and the events of their lists."""
+    _fill(store)
+    found = store.traces(OTTO)
+    equal([(each.seq, each.name) for each in found.lists], [(1, "q1")], "lists are found by client")
+    equal(
+        [each.name for each in found.events], ["e1", "e2", "e4"], "events are found, and those of the lists"
+    )
+    equal([each.ranker for each in found.events], ["shop", "shop", ""], "also events of no ranker")
+    later = store.traces(OTTO, after=3)
+    equal(([*later.lists], [each.name for each in later.events]), ([], ["e2", "e4"]), "after an entry")
+    equal([each.name for each in store.traces(Person(user="otto")).lists], ["q2"], "lists are found by user")
+    either = store.traces(Person(session_id="s2", client_id="otto"))
+    equal([each.name for each in either.lists], ["q1", "q2"], "whoever has one of the ids is meant")
+    nobody = store.traces(Person())
+    equal((list(nobody.lists), list(nobody.events)), ([], []), "an empty id is nobody's")
+    inside = write(store, lambda transaction: transaction.traces(OTTO))
+    equal(inside, found, "a job finds the same")
+
+
+def what_is_erased_is_gone(store: Store) -> None:
+    """From lists, events and what is known of ids; numbers are not used again, and accounts are carried."""
+    _fill(store)
+    before = list(store.exposures("shop"))
+
+    def job(transaction: Transaction) -> int:
+        found = transaction.traces(OTTO)
+        gone = transaction.erase(
+            lists=[each.seq for each in found.lists], events=[each.seq for each in found.events]
+        )
+        equal(transaction.shown("q1"), None, "a job does not see what it erased")
+        rows = carried(before, transaction.exposures("shop"))
+        body = {"first": 1, "exposure": rows}
+        transaction.append(Decision(at=20.0, ranker="shop", kind="delete", body=body))
+        return gone
+
+    equal(write(store, job), 4, "how many entries were erased")
+    left = store.traces(OTTO)
+    equal((list(left.lists), list(left.events)), ([], []), "nothing tells of the person any more")
+    equal(store.impression("q1"), None, "a list that was erased is not there")
+    equal([each.seq for each in store.entries("shop")], [5, 7, 8], "the others keep their numbers")
+    equal(write(store, lambda transaction: transaction.knows("e2")), False, "an event that was erased is new")
+    equal(list(store.exposures("shop")), before, "the accounts are as they were")
+    store.compact(anew=True)
+    equal([each.query_id for each in store.impressions("shop")], ["q2"], "compaction leaves the others")
+    equal(put(store, DECISION), [9], "numbers are not used again")
+
+
+def a_decision_is_amended_and_snapshots_are_dropped(store: Store) -> None:
+    """The body of one decision is another; snapshots from an entry on are gone."""
+    put(store, DECISION, DECISION)
+    write(store, lambda transaction: transaction.amend(replace(DECISION, seq=1, body={"events": []})))
+    equal([each.body for each in store.decisions("shop")], [{"events": []}, DECISION.body], "one body is new")
+    for seq in (1, 2):
+        keep(store, seq=seq)
+    write(store, lambda transaction: transaction.drop_snapshots("shop", since=2))
+    equal([seq for seq, _ in store.snapshots("shop")], [1], "snapshots from an entry on are gone")
+
+
+LAWS = (
+    what_tells_of_a_person_is_found,
+    what_is_erased_is_gone,
+    a_decision_is_amended_and_snapshots_are_dropped,
+)

@@ -1,0 +1,132 @@
+"""Load balancers are told when to send requests, and monitors when something is wrong; both heal."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import httpx
+import pytest
+
+from rankloop.service import Candidate, RankingService, UserEvent
+from rankloop.service.learning.history import History
+from rankloop.store import Decision, MemoryStore, StoreError
+from tests.service.http.serving import Process, alive
+
+MUGS = [Candidate("blue", {"price": 3.0}), Candidate("red", {"price": 1.0})]
+BODY = {"candidates": [{"object_id": "blue"}, {"object_id": "red"}]}
+
+
+def test_it_is_not_ready_until_its_logs_are_folded(monkeypatch: pytest.MonkeyPatch) -> None:
+    store, head = MemoryStore(), History.head
+    first = RankingService(store)
+    first.create("default")
+    shown = first.rank(MUGS)
+    first.record([UserEvent(shown.query_id, "red")])
+    first.flush("default")
+    released = threading.Event()
+
+    def slow(self: History, *args: object) -> object:
+        released.wait(30)  # a failing test must not hold the suite
+        return head(self, *args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(History, "head", slow)
+    with RankingService(store, background=True, wait=False) as service, alive(service) as live:
+        answer = live["none"].get("/v1/ready")
+        assert (answer.status_code, answer.json()["ready"]) == (503, False)
+        assert "being folded" in answer.json()["reason"]
+        ranked = live["rank"].post("/v1/rank", json=BODY).json()
+        assert "starting" in ranked["provenance"]["fallback"]  # and it is answered, in the caller's order
+        released.set()
+        while live["none"].get("/v1/ready").status_code != 200:
+            time.sleep(0.01)
+        assert service.model("default").lists == 1
+        assert live["none"].get("/v1/health").status_code == 200
+        live.context.draining.set()
+        assert live["none"].get("/v1/ready").status_code == 503
+
+
+class Full(MemoryStore):
+    """Lists cannot be written down, for a while."""
+
+    full = False
+
+    def submit(self, job, *, urgent=True):  # type: ignore[no-untyped-def]
+        if self.full:
+            raise StoreError("the disk is full")
+        return super().submit(job, urgent=urgent)
+
+
+def test_health_is_false_only_while_it_is_and_the_log_says_why(caplog: pytest.LogCaptureFixture) -> None:
+    store = Full()
+    service = RankingService(store)
+    service.create("default")
+    with alive(service) as live:
+        store.full = True
+        for _ in range(3):
+            live["rank"].post("/v1/rank", json=BODY | {"client_id": "person 7"})
+        sick = live["none"].get("/v1/health")
+        assert (sick.status_code, sick.json()["ok"]) == (503, False)
+        assert live["none"].get("/v1/ready").status_code == 200  # lists are better than none
+        store.full = False
+        live["rank"].post("/v1/rank", json=BODY)
+        assert live["none"].get("/v1/health").status_code == 200
+        assert live.metric("rankloop_ranker_unlogged", ranker="default") == 3  # it is still told
+    (line,) = [each for each in caplog.records if "cannot be written down" in each.getMessage()]
+    said = line.data  # type: ignore[attr-defined]
+    assert set(said) == {"what", "where", "why", "do"}
+    assert said["where"] == "ranker 'default'"
+    assert "person 7" not in json.dumps(said)
+
+
+def test_an_error_of_learning_is_counted_and_passes() -> None:
+    class Troubled(MemoryStore):
+        broken = False
+
+        def decisions(self, ranker: str, *, kind: str | None = None, after: int = 0) -> Sequence[Decision]:
+            if self.broken:
+                raise StoreError("cannot be read")
+            return super().decisions(ranker, kind=kind, after=after)
+
+    store = Troubled()
+    with RankingService(store, background=True) as service, alive(service) as live:
+        service.create("default")
+        shown = service.rank(MUGS)
+        service.record([UserEvent(shown.query_id, "red")])
+        store.broken = True
+        while service.health().ok:
+            time.sleep(0.01)
+        store.broken = False
+        while not service.health().ok:
+            time.sleep(0.01)
+        assert live.metric("rankloop_learner_age_seconds") < 60
+        text = live["rank"].get("/metrics").text
+        names = (
+            "jobs_waiting",
+            "learner_behind",
+            "learner_errors_total",
+            "store_bytes",
+            "trials",
+            "ranker_mode",
+        )
+        assert all(f"\nrankloop_{name}" in text for name in names)
+        assert "\nprocess_resident_memory_bytes" in text
+
+
+def test_it_drains_on_sigterm_while_balancers_look_elsewhere(tmp_path: Path) -> None:
+    process = Process(tmp_path / "data", "--drain", "600").start()
+    with httpx.Client(base_url=process.url) as client:
+        assert client.get("/v1/ready").status_code == 200
+        assert process._process is not None
+        os.kill(process._process.pid, signal.SIGTERM)
+        while (found := client.get("/v1/ready")).status_code == 200:
+            time.sleep(0.01)
+        assert found.status_code == 503
+    with process.client("rank") as client:  # a new connection is still taken in
+        assert client.post("/v1/rank", json=BODY).status_code == 200
+    assert process.stop() == 0  # whoever asks twice does not wait

@@ -1,0 +1,84 @@
+"""What was refused stays refused: a write that comes too late is taken back, or said to be under way."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from rankloop.service import RankingService
+from rankloop.service.http import HttpSettings
+from rankloop.store import SqliteStore, write
+from tests.service.http.serving import alive, click, request
+
+HASTY = HttpSettings(deadline=30.0, patience=0.3)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Another process is writing to the file, and takes its time."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
+
+
+def test_a_decision_that_was_answered_with_503_is_never_in_force(tmp_path: Path) -> None:
+    with SqliteStore(tmp_path / "log.db") as store:
+        service = RankingService(store)
+        service.create("default")
+        with alive(service, HASTY) as live:
+            query = live["rank"].post("/v1/rank", json=request()).json()["query_id"]
+            write(store, lambda transaction: None)
+            before = service.settings("default").to_json()
+            refused = []
+            with locked(tmp_path / "log.db"):
+                refused.append(live["admin"].put("/v1/mode", json={"mode": "frozen"}))
+                path = "/v1/rankers/default/settings"
+                refused.append(live["admin"].put(path, json={"window": 5.0}))
+                refused.append(live["admin"].post("/v1/rankers", json={"name": "news"}))
+                events = {"events": [click(query, "d1", event_id="e1")]}
+                refused.append(live["rank"].post("/v1/events", json=events))
+            assert [each.status_code for each in refused] == [503] * 4
+            assert all("nothing has changed" in each.json()["error"] for each in refused)
+            write(store, lambda transaction: None)  # whatever was in the queue is written by now
+            assert [each.kind for each in store.decisions("default")] == ["settings", "mode", "schema"]
+            assert service.mode("default") == "explore"
+            assert service.settings("default").to_json() == before
+            assert service.rankers() == ["default"]
+            assert not list(store.events(None))
+            again = live["rank"].post("/v1/events", json=events).json()["receipts"][0]["verdict"]
+            assert again == "accepted"
+
+
+def test_a_request_that_comes_too_late_writes_nothing_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even what it has not begun to write when the answer is given."""
+    with SqliteStore(tmp_path / "log.db") as store:
+        service = RankingService(store)
+        service.create("default")
+        with alive(service, HASTY) as live:
+            shown = service.ranker("default")
+            slow = shown.decide
+            answered, ended = threading.Event(), threading.Event()
+
+            def decide(kind: str, **body: object) -> int:
+                assert answered.wait(60)
+                try:
+                    return slow(kind, **body)
+                finally:
+                    ended.set()
+
+            monkeypatch.setattr(shown, "decide", decide)
+            answer = live["admin"].put("/v1/mode", json={"mode": "frozen"})
+            answered.set()
+            assert answer.status_code == 503
+            assert "nothing has changed" in answer.json()["error"]
+            assert ended.wait(60)
+            assert service.mode("default") == "explore"
+            assert [each.kind for each in store.decisions("default")] == ["settings", "mode"]

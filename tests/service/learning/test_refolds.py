@@ -1,0 +1,140 @@
+"""However often the past is redefined: every way to a model gives what the plain fold gives, to the bit."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rankloop.policies import PDGD, PairRank, Sure
+from rankloop.service import HistoryError, PromiseSettings, RankerSettings, RequestError
+from rankloop.service.learning.checkpoint import checkpoint_name
+from rankloop.service.learning.fold import Fold
+from rankloop.service.learning.history import History
+from rankloop.service.operations import jobs
+from rankloop.service.settings import MODES
+from rankloop.store import MemoryStore, write
+from tests.service.life import Clock, live, make, same
+from tests.service.plain import PlainPast
+
+Step: TypeAlias = tuple[str, int]
+BASE = RankerSettings(window=50.0, snapshot_every=3)
+RULES = (
+    BASE,
+    replace(BASE, window=80.0, learn_late=True),
+    replace(BASE, policy=PairRank(certainty=Sure(0.8)), max_open=2),
+    replace(BASE, policy=PDGD(), scaling="running"),
+    replace(BASE, promise=PromiseSettings(share=0.5)),
+)
+KINDS = ("live", "forget", "roll_back", "relearn", "configure", "mode", "retire", "lose", "restart")
+steps = st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 40)), min_size=4, max_size=14)
+
+
+class Past:
+    """A ranker whose past is redefined again and again."""
+
+    def __init__(self) -> None:
+        self.store, self.clock = MemoryStore(), Clock()
+        self.service = make(self.store, self.clock)
+        self.service.create("shop", BASE)
+        self.lives = 0
+        self.live(6)
+
+    def live(self, which: int) -> None:
+        self.lives += 1
+        live(self.service, self.clock, rounds=1 + which % 8, seed=self.lives)
+
+    def forget(self, which: int) -> None:
+        events = [each.event_id for each in self.store.events("shop")]
+        self.service.forget("shop", {events[which % len(events)], events[which * 7 % len(events)]})
+
+    def roll_back(self, which: int) -> None:
+        versions = [version for version, _ in self.service.versions("shop")]
+        self.service.rollback("shop", to=versions[which % len(versions)])
+
+    def relearn(self, which: int) -> None:
+        self.service.configure("shop", RULES[which % len(RULES)], relearn=True)
+
+    def configure(self, which: int) -> None:
+        self.service.configure("shop", RULES[which % len(RULES)])
+
+    def mode(self, which: int) -> None:
+        self.service.set_mode("shop", MODES[which % len(MODES)])
+
+    def retire(self, which: int) -> None:
+        names = self.service.schema("shop")
+        if len(names) > 1:
+            self.service.retire_features("shop", [names[which % len(names)]])
+
+    def lose(self, which: int) -> None:
+        """The oldest snapshots are gone, and what was left of a refold."""
+        seqs = [seq for seq, _ in self.store.snapshots("shop")]
+        write(self.store, lambda job: job.drop_snapshots("shop", before=seqs[which % len(seqs)]))
+        write(self.store, lambda job: job.drop_snapshots(checkpoint_name("shop"), before=2**62))
+
+    def restart(self, _: int) -> None:
+        self.service = make(self.store, self.clock, prefix=f"life{self.lives}-")
+
+    def do(self, steps: Sequence[Step]) -> None:
+        for kind, which in steps:
+            with contextlib.suppress(RequestError, HistoryError):  # such as a version of another policy
+                getattr(self, kind)(which)
+
+
+def alike(one: Fold, other: Fold) -> bool:
+    """In everything that is kept of a fold, to the bit."""
+    mine, theirs = one.snapshot(), other.snapshot()
+    return mine.body == theirs.body and mine.seq == theirs.seq and same(mine.arrays, theirs.arrays)
+
+
+@settings(max_examples=15, deadline=None)
+@given(steps=steps)
+def test_every_way_to_a_model_gives_what_the_plain_fold_gives(steps: Sequence[Step]) -> None:
+    past = Past()
+    past.do(steps)
+    past.service.ranker("shop").catch_up()
+    known, store = past.service.ranker("shop").history.known, past.store
+    plain = PlainPast("shop", store, known)
+    expected = plain.again(2**62)
+    assert alike(past.service.ranker("shop").fold, expected), "the learner's"
+    assert alike(History("shop", store, known).head(), expected), "from what was kept"
+    assert alike(History("shop", store, known, kept=False).head(), expected), "from the log"
+    history = History("shop", store, known)
+    rng = np.random.default_rng(len(steps))
+    forgotten = frozenset(history.forgotten(2**62))
+    for version, _ in past.service.versions("shop")[:: int(rng.integers(1, 4))]:
+        for without in {frozenset[str](), forgotten}:
+            found, slow = history.model(version, without=without), plain.model(version, without=without)
+            assert (found.version, found.lists, found.width) == (slow.version, slow.lists, slow.width)
+            assert same(found.policy.state(), slow.policy.state())
+            assert same(found.scale.state(), slow.scale.state())
+
+
+def test_the_last_of_many_jobs_folds_no_more_entries_than_the_first() -> None:
+    """A refold passes the jobs before it once, whatever they were; so that operators can ask for many."""
+    past, folded = Past(), list[int]()
+    past.live(7)
+    for number in range(8):
+        past.relearn(number % 2)
+        past.forget(3 * number)
+        report = past.service.jobs()[0]
+        assert report.done
+        folded.append(report.folded)
+    entries = len(list(past.store.entries("shop")))
+    assert max(folded) <= entries + jobs.NEAR
+
+
+def test_forgetting_what_came_last_folds_only_what_came_since() -> None:
+    past = Past()
+    for _ in range(12):
+        past.live(7)
+    newest = [each.event_id for each in past.store.events("shop")][-1]
+    past.service.forget("shop", [newest])
+    known, store = past.service.ranker("shop").history.known, past.store
+    assert past.service.jobs()[0].folded < len(list(store.entries("shop"))) / 4
+    assert alike(past.service.ranker("shop").fold, PlainPast("shop", store, known).again(2**62))

@@ -1,0 +1,239 @@
+"""People's data are found, and deleted from log, models, snapshots and files: as if they had never been."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rankloop.policies import PairRank
+from rankloop.service import (
+    Candidate,
+    FairSettings,
+    HistoryError,
+    RankerSettings,
+    RankingService,
+    RequestError,
+    UserEvent,
+)
+from rankloop.service.operations import people
+from rankloop.service.operations.jobs import ask
+from rankloop.store import SERVICE, MemoryStore, Person, SqliteStore, Store
+from rankloop.store.export import export_jsonl, import_jsonl
+from rankloop.store.postgres import PostgresStore
+
+OTTO = Person(client_id="client-of-otto")
+RULES = RankerSettings(policy=PairRank(), window=10.0, snapshot_every=5, fair=FairSettings())
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    make: dict[str, Callable[[], Store]] = {
+        "memory": MemoryStore,
+        "sqlite": lambda: SqliteStore(tmp_path / "log.db"),
+        "postgres": lambda: PostgresStore(request.getfixturevalue("postgres").url()),
+    }
+    opened = make[request.param]()
+    yield opened
+    opened.close()
+
+
+def live(service: RankingService, clock: Clock, rounds: int, *, start: int = 0) -> list[str]:
+    """Otto and others ask and click; the ids of his lists."""
+    rng, his = np.random.default_rng(start), list[str]()
+    for number in range(start, start + rounds):
+        clock.now += 1.0
+        otto = number % 3 == 0
+        values = rng.normal(size=(5, 3))
+        shown = service.rank(
+            [
+                Candidate(f"d{i}", {f"f{j}": float(v) for j, v in enumerate(row)}, group=f"g{i % 2}")
+                for i, row in enumerate(values)
+            ],
+            ranker="shop",
+            k=4,
+            client_id=OTTO.client_id if otto else f"other-{number}",
+            session_id=f"session-{'otto' if otto else 'x'}-{number}",
+        )
+        his += [shown.query_id] if otto else []
+        event = f"{'otto' if otto else 'other'}-event-{number}"
+        clicked = shown.object_ids[int(rng.integers(4))]
+        service.record(
+            [UserEvent(shown.query_id, clicked, event_id=event, client_id=OTTO.client_id if otto else "")]
+        )
+        service.tick()
+    return his
+
+
+def never_saw(store: Store, folder: Path) -> dict[str, Any]:
+    """The model of a log without his lists and events: exported, left out, folded from its start."""
+    export_jsonl(store, folder / "all.jsonl")
+    rows = [json.loads(line) for line in (folder / "all.jsonl").read_text().splitlines()]
+    his = {
+        row["query_id"] for row in rows if row["entry"] == "impression" and row["client_id"] == OTTO.client_id
+    }
+    kept = [
+        row
+        for row in rows
+        if row["entry"] == "decision"
+        or (
+            row["entry"] in ("impression", "event")
+            and row["query_id"] not in his
+            and row["client_id"] != OTTO.client_id
+        )
+    ]
+    (folder / "kept.jsonl").write_text("".join(json.dumps(row) + "\n" for row in kept))
+    other = MemoryStore()
+    import_jsonl(folder / "kept.jsonl", other)
+    return state(RankingService(other, clock=lambda: 0.0))
+
+
+def state(service: RankingService) -> dict[str, Any]:
+    model = service.model("shop")
+    arrays = {**model.policy.state(), **model.scale.state()}
+    return {"lists": model.lists, **{name: value.tobytes() for name, value in arrays.items()}}
+
+
+def test_a_deleted_person_is_gone_from_log_model_and_snapshots_and_the_account_stays(
+    store: Store, tmp_path: Path
+) -> None:
+    clock = Clock()
+    service = RankingService(store, clock=clock)
+    service.create("shop", RULES)
+    his = live(service, clock, 18)
+    service.forget("shop", ["otto-event-3", "other-event-4"])
+    live(service, clock, 6, start=18)
+    service.rollback("shop", to=service.versions("shop")[-1][0])
+    live(service, clock, 3, start=24)
+    expected, account, knew = never_saw(store, tmp_path), service.account("shop"), state(service)
+    found = service.find_person(OTTO)
+    assert (found.lists, found.events, found.rankers) == (9, 9, {"shop": 18})
+    deleted = service.delete_people([OTTO], by="anna", reason="as they asked")
+    assert (deleted.lists, deleted.events, deleted.rankers, deleted.done) == (9, 9, ["shop"], True)
+    assert state(service) == expected != knew
+    assert state(RankingService(store, clock=clock)) == expected  # also after a restart
+    assert service.account("shop") == RankingService(store, clock=clock).account("shop") == account
+    assert service.find_person(OTTO).lists == 0
+    with pytest.raises(HistoryError, match="deleted on request") as gone:
+        service.audit(his[0])
+    assert his[0] not in str(gone.value)
+    told = service.decided(kind="delete")
+    assert [(each.who, each.why) for each in told if each.ranker == SERVICE] == [("anna", "as they asked")]
+    late = UserEvent(
+        his[0], "a", event_id="otto-late", client_id="otto", session_id="otto-s", source="a-otto"
+    )
+    known = UserEvent(his[0], "a", event_id="other-event-5", client_id="otto")  # the id of another event
+    assert [each.verdict for each in service.record([late, known])] == ["orphan", "duplicate"]
+    export_jsonl(store, tmp_path / "after.jsonl")
+    text = (tmp_path / "after.jsonl").read_text()
+    assert "otto" not in text
+    assert not any(query_id in text for query_id in his)
+    live(service, clock, 6, start=40)  # and life goes on
+    assert state(service) == state(RankingService(store, clock=clock))
+    assert service.delete_people([Person(session_id="nobody")]).decision == 0
+
+
+def test_a_person_whose_list_is_open_where_a_retained_log_begins_is_gone_from_there_too(
+    tmp_path: Path,
+) -> None:
+    clock, store = Clock(), MemoryStore()
+    service = RankingService(store, clock=clock)
+    service.create("shop", RULES)
+    live(service, clock, 31)  # the last list is his, and open
+    service.ranker("shop").keep()
+    live(service, clock, 8, start=31)
+    assert service.retain("shop", since=clock.now - 8).entries
+    base = service.ranker("shop").history.base()
+    kept = store.snapshot("shop", until=base)
+    assert kept is not None
+    assert kept.body["open"]
+    service.delete_people([OTTO])
+    after = store.snapshot("shop", until=base)
+    assert after is not None
+    assert len(after.body["open"]) < len(kept.body["open"])
+    assert state(service) == state(RankingService(store, clock=clock))
+    export_jsonl(store, tmp_path / "after.jsonl")
+    assert "otto" not in (tmp_path / "after.jsonl").read_text()
+
+
+def test_a_snapshot_that_was_made_before_a_deletion_and_comes_after_it_is_not_kept(tmp_path: Path) -> None:
+    clock = Clock()
+    with SqliteStore(tmp_path / "log.db") as one, SqliteStore(tmp_path / "log.db") as two:
+        here, there = RankingService(one, clock=clock), RankingService(two, clock=clock)
+        here.create("shop", RULES)
+        live(here, clock, 20)
+        there.tick()
+        people.delete(one, [OTTO], clock=clock.now, said={})
+        there.ranker("shop").keep()  # it has not heard of it yet
+        there.store.submit(lambda _: None).result()
+        assert not [seq for seq, _ in one.snapshots("shop") if seq > 3]
+        for each in (here, there):
+            each.tick()
+        assert state(here) == state(there) == state(RankingService(one, clock=clock))
+        here.finish_deletions()
+        assert all(each.done for each in here.deletions())
+
+
+@pytest.mark.parametrize("kind", ["forget", "relearn", "rollback"])
+def test_a_job_that_knew_a_person_when_they_were_deleted_is_begun_anew(
+    kind: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are deleted, and unlearned, when the job has all but put into force what it has learned."""
+    clock, store = Clock(), MemoryStore()
+    service = RankingService(store, clock=clock)
+    service.create("shop", RULES)
+    live(service, clock, 18)
+    ranker, (prepare, remember) = service.ranker("shop"), deleting(service, monkeypatch)
+    bodies: dict[str, dict[str, Any]] = {
+        "forget": {"events": ["otto-event-3", "other-event-4"]},
+        "relearn": {"settings": replace(RULES, policy=PairRank(prior_lists=1)).to_json()},
+        "rollback": {"to": service.model("shop").version - 4},
+    }
+    number = ask(ranker, kind, bodies[kind])
+    service.tick()
+    assert service.find_person(OTTO).lists == 0
+    monkeypatch.setattr(ranker.history, "prepare", prepare)
+    monkeypatch.setattr(ranker.history, "remember", remember)
+    service.tick()
+    assert service.job(number).state == "done"
+    assert state(service) == state(RankingService(store, clock=clock))
+    export_jsonl(store, tmp_path / "after.jsonl")
+    assert "otto" not in (tmp_path / "after.jsonl").read_text()
+
+
+def deleting(service: RankingService, monkeypatch: pytest.MonkeyPatch) -> list[Callable[..., None]]:
+    """Have Otto deleted just before a job hands over what it has learned; how it does so as a rule."""
+    history, usual = service.ranker("shop").history, list[Callable[..., None]]()
+
+    def handed_over(then: Callable[..., None], *parts: Any) -> None:
+        service.delete_people([OTTO])
+        then(*parts)
+
+    for name in ("prepare", "remember"):
+        usual.append(getattr(history, name))
+        monkeypatch.setattr(history, name, partial(handed_over, usual[-1]))
+    return usual
+
+
+def test_what_would_name_the_person_or_names_nobody_is_refused() -> None:
+    service = RankingService(MemoryStore())
+    with pytest.raises(RequestError, match="would stay in the log"):
+        service.delete_people([OTTO], reason="client-of-otto wrote to us")
+    for nobody in ([], [Person()]):
+        with pytest.raises(RequestError, match=r"people in one call|found none of them"):
+            service.delete_people(nobody)
+    assert not service.store.decisions(SERVICE)

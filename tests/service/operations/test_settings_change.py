@@ -1,0 +1,110 @@
+"""Settings are changed by those who know what they change, and have seen what is in force."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from rankloop.client import Client, ClientError
+from rankloop.policies import PDGD
+from rankloop.service import FairSettings, RankerSettings, RankingService
+from rankloop.service.errors import ConflictError
+from rankloop.store import MemoryStore
+from tests.service.http.serving import Live, alive
+from tests.service.life import SHORT, Clock, live, make, same, state
+
+PATH = "/v1/rankers/shop/settings"
+
+
+@pytest.fixture
+def service() -> RankingService:
+    clock = Clock()
+    found = make(MemoryStore(), clock)
+    found.create("shop", replace(SHORT, max_displacement=3))
+    live(found, clock, rounds=12)
+    found.flush("shop")
+    return found
+
+
+@pytest.fixture
+def http(service: RankingService) -> Iterator[Live]:
+    with alive(service) as found:
+        yield found
+
+
+def test_a_preview_says_what_would_change_and_be_lost_and_changes_nothing(service: RankingService) -> None:
+    learned, before = service.model("shop").lists, service.settings("shop")
+    assert learned
+    other = service.preview("shop", replace(before, policy=PDGD(), window=5.0, fair=FairSettings()))
+    assert {"window", "policy.name", "fair"} <= {each.name for each in other.changes}
+    assert (other.changes_policy, other.keeps_learned, other.dangerous) == (True, False, True)
+    assert (other.lists, other.events) == (learned, learned)
+    assert f"{learned} lists would be dropped" in " ".join(other.sentences)
+    assert "exposure account would begin anew" in " ".join(other.sentences)
+    mild = service.preview("shop", replace(before, window=5.0))
+    assert [(each.name, each.before, each.after) for each in mild.changes] == [("window", 60.0, 5.0)]
+    assert (mild.keeps_learned, mild.lists, mild.dangerous) == (True, 0, False)
+    again = service.preview("shop", replace(before, policy=PDGD()), relearn=True)
+    assert (again.lists, again.dangerous) == (0, True)
+    assert service.preview("shop", before).sentences == ("Nothing would change.",)
+    assert service.settings("shop") is before
+    assert len({each.confirm for each in (other, mild, again)}) == 3
+
+
+def test_a_put_that_would_drop_what_was_learned_is_told_twice(service: RankingService, http: Live) -> None:
+    """Also one that only leaves the policy out: what is left out has its default."""
+    before = state(service)
+    body = {"policy": {"name": "pdgd"}, "window": 60}
+    refused = http["admin"].put(PATH, json=body)
+    assert refused.status_code == 409
+    assert "lists would be dropped" in refused.json()["error"]
+    token = refused.json()["preview"]["confirm"]
+    assert http["admin"].put(PATH, json={**body, "window": 61}, params={"confirm": token}).status_code == 409
+    assert same(state(service), before)
+    changed = http["admin"].put(PATH, json=body, params={"confirm": token})
+    assert changed.status_code == 200
+    assert changed.json()["settings"]["policy"]["name"] == "pdgd"
+    assert service.model("shop").lists == 0
+    assert http["admin"].put(PATH, json={}).status_code == 409  # the default policy is another
+
+
+def test_a_patch_changes_what_it_names_and_nothing_else(service: RankingService, http: Live) -> None:
+    before = service.settings("shop").to_json()
+    patch = {"window": 7.5, "max_displacement": None, "actions": {"save": 1.0}}
+    seen = http["admin"].patch(PATH, json=patch, params={"preview": True}).json()
+    assert {each["name"] for each in seen["changes"]} == {"window", "max_displacement", "actions.save"}
+    assert service.settings("shop").to_json() == before
+    changed = http["admin"].patch(PATH, json=patch, params={"version": seen["version"]}).json()
+    expected = before | {"window": 7.5, "max_displacement": None, "actions": {"click": 1.0, "save": 1.0}}
+    assert changed["settings"] == expected == service.settings("shop").to_json()
+    for wrong in ({"widnow": 3}, {"widnow": None}, {"window": "long"}, {"policy": {"name": "nobody's"}}):
+        assert http["admin"].patch(PATH, json=wrong).status_code == 400
+    assert service.settings("shop").to_json() == expected
+
+
+def test_two_operators_do_not_overwrite_each_other(service: RankingService, http: Live) -> None:
+    seen = http["admin"].get(PATH).json()["version"]
+    assert http["admin"].patch(PATH, json={"window": 9}, params={"version": seen}).status_code == 200
+    late = http["admin"].patch(PATH, json={"window": 8}, params={"version": seen})
+    assert late.status_code == 409
+    assert "were changed meanwhile" in late.json()["error"]
+    with pytest.raises(ConflictError, match="were changed meanwhile"):
+        service.configure("shop", RankerSettings(), version=seen, relearn=True)
+    assert service.settings("shop").window == 9
+
+
+def test_the_client_looks_first_and_confirms(service: RankingService, http: Live) -> None:
+    with Client(http.url, http.keys["admin"], timeout=30) as client:
+        assert client.change({"window": 4.0}, "shop") == service.ranker("shop").view.in_force.settings
+        patch = {"policy": {"name": "pdgd"}}
+        with pytest.raises(ClientError, match="policy would be another"):
+            client.change(patch, "shop", relearn=True)
+        seen = client.preview(patch, "shop", relearn=True)
+        client.change(patch, "shop", relearn=True, confirm=seen["confirm"], version=seen["version"])
+        assert service.settings("shop").policy.name == "pdgd"
+        assert service.settings("shop").window == 4.0
+        whole = client.preview({}, "shop", whole=True)
+        client.configure({}, "shop", confirm=whole["confirm"])
+        assert service.settings("shop").window == RankerSettings().window

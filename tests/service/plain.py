@@ -1,0 +1,79 @@
+"""Plain fold of a log: the slow and clear reference for every shorter way to a model.
+
+Every entry is folded, from where the log begins. A decision that redefines the past is met where it stands,
+and has everything before it folded again; no snapshot, no checkpoint and no leap, and nothing is remembered.
+"""
+
+from __future__ import annotations
+
+from rankloop.service import RankerSettings, RankingService
+from rankloop.service.learning.fold import Fold, entries_for
+from rankloop.service.learning.history import first_width
+from rankloop.service.learning.in_force import in_force
+from rankloop.service.learning.model import Model
+from rankloop.spelling import Catalogue
+from rankloop.store import Impression, Store
+
+
+class PlainPast:
+    """What a fold may ask about the log before it, read from the log each time."""
+
+    def __init__(self, ranker: str, store: Store, known: Catalogue) -> None:
+        self.ranker, self.store, self.known = ranker, store, known
+
+    def impression(self, query_id: str) -> Impression | None:
+        return self.store.impression(query_id)
+
+    def model(self, seq: int, *, without: frozenset[str], dropped: frozenset[int] = frozenset()) -> Model:
+        return self.again(seq + 1, without=without, dropped=dropped).model.apart()
+
+    def again(
+        self,
+        until: int,
+        *,
+        without: frozenset[str] = frozenset(),
+        rules: RankerSettings | None = None,
+        dropped: frozenset[int] = frozenset(),
+    ) -> Fold:
+        terms = in_force(self.store, self.ranker, self.known, until=until - 1)
+        fold = self._beginning(
+            without, rules, dropped, {each for each in self._returned_to() if each < until}
+        )
+        if rules is not None:
+            gone = dropped.union(terms.dropped)
+            fold.width = first_width(rules, sum(each not in gone for each in range(len(terms.names))))
+        for entry in entries_for(fold, self.store, until=until - 1):
+            fold.apply(entry)
+        return fold
+
+    def _beginning(
+        self,
+        without: frozenset[str],
+        rules: RankerSettings | None,
+        dropped: frozenset[int],
+        targets: set[int],
+    ) -> Fold:
+        retained = self.store.decisions(self.ranker, kind="retain")
+        deleted = self.store.decisions(self.ranker, kind="delete")
+        if not retained:
+            fold = Fold(self.ranker, self, self.known, without=without, rules=rules, targets=targets)
+        else:
+            base = int(retained[-1].body["base"])
+            kept, terms = self.store.snapshot(self.ranker, until=base), None
+            assert kept is not None
+            assert kept.seq == base
+            terms = in_force(self.store, self.ranker, self.known, until=base)
+            fold = Fold.resume(kept, terms, self, self.known, without=without, rules=rules, targets=targets)
+        fold.dropped |= dropped
+        fold.cleared = deleted[-1].seq if deleted else 0
+        return fold
+
+    def _returned_to(self) -> set[int]:
+        """Under other rules there is no other way to an earlier model than to keep it on the way."""
+        return {int(each.body["to"]) for each in self.store.decisions(self.ranker, kind="rollback")}
+
+
+def plain_fold(service: RankingService, ranker: str = "shop") -> Fold:
+    """The fold of all that is kept of a ranker's log."""
+    known = service.ranker(ranker).history.known
+    return PlainPast(ranker, service.store, known).again(2**62)
