@@ -25,7 +25,7 @@ def test_it_prints_an_address_that_answers(tmp_path: Path) -> None:
             assert line, printed
             printed += line
         (url,) = re.findall(r"http://127\.0\.0\.1:\d+", printed)
-        page = httpx.get(f"{url}/", params={"q": "json parser"}, timeout=60)
+        page = httpx.get(f"{url}/", params={"q": "mug"}, timeout=60)
         assert page.status_code == 200
         assert page.text.count('action="/click"') == 10
         (key,) = re.findall(r"sign in with this key: (\S+)", printed)

@@ -30,7 +30,18 @@ def test_a_user_under_either_reading() -> None:
 def test_a_user_who_grades_is_named_like_any_other_and_never_stops() -> None:
     assert names.user("labels") == Labels()
     assert names.user("labels:top_k=2,noise=0.1") == Labels(top_k=2, noise=0.1)
-    assert list(names.users("labels,perfect", "both")) == ["labels", "perfect", "perfect:stop=every"]
+    both = ["labels", "navigational", "navigational:stop=every"]
+    assert list(names.users("labels,navigational", "both")) == both
+
+
+def test_a_user_who_never_stops_is_there_once_under_both_readings() -> None:
+    assert list(names.users("perfect,informational", "both")) == [
+        "perfect",
+        "informational",
+        "informational:stop=every",
+    ]
+    assert list(names.users("perfect", "every")) == ["perfect:stop=every"]
+    assert list(names.users("perfect,perfect:stop=every", "click")) == ["perfect", "perfect:stop=every"]
     both = names.users("labels:top_k=2,whole_query=False,perfect", "click")
     assert list(both) == ["labels:top_k=2,whole_query=False", "perfect"]
 

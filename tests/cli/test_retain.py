@@ -8,6 +8,7 @@ import pytest
 
 from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
 from rankloop.service.data_dir import DataDirectory
+from rankloop.service.operations.retention import RetentionSettings
 from tests.cli.test_cli import rankloop
 
 DAY = 86_400.0
@@ -51,3 +52,28 @@ def test_a_folder_in_use_or_without_a_log_is_refused(folder: Path, tmp_path: Pat
     assert "holds no log" in nowhere
     unknown = rankloop("retain", "--data-dir", str(folder), "--ranker", "shp", "--days", "1", expect=2)
     assert "did you mean 'shop'" in unknown
+
+
+def test_by_size_the_oldest_goes_until_it_fits_and_what_was_learned_stays(folder: Path) -> None:
+    with DataDirectory(folder).open() as store:
+        service = RankingService(store)
+        learned, before = service.model("shop"), store.size()
+        most = before * 0.8 / 1e9
+        found = service.shrink("shop", gigabytes=most, by="anna")
+        assert found.entries
+        assert store.size() <= most * 1e9
+        again = RankingService(store).model("shop")
+        assert (again.version, again.lists) == (learned.version, learned.lists)
+        for name, value in learned.policy.state().items():
+            assert value.tobytes() == again.policy.state()[name].tobytes()
+        assert service.shrink("shop", gigabytes=most).entries == 0  # it fits
+
+
+def test_a_service_keeps_to_its_settings_by_itself(folder: Path) -> None:
+    with DataDirectory(folder).open() as store:
+        service = RankingService(store, retention=RetentionSettings(days=1))
+        service.upkeep()
+        assert service.decided(kind="retain")[0].why == "older than 1 days"
+        service = RankingService(store, retention=RetentionSettings(gigabytes=store.size() * 0.9 / 1e9))
+        service.upkeep()
+        assert service.decided(kind="retain", last=5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,6 @@ import pytest
 from rankloop.cli.log import export_, import_
 from rankloop.cli.relearn import relearn
 from rankloop.cli.retain import retain
-from rankloop.cli.serve import serve
 from rankloop.service import RankingService
 from rankloop.service.data_dir import DataDirectory
 from rankloop.store import StoreError
@@ -32,17 +32,15 @@ def click(client: httpx.Client) -> str:
     return str(query)
 
 
-def test_a_service_on_a_database_is_alone_survives_being_killed_and_keeps_the_password(
+def test_a_service_on_a_database_survives_being_killed_and_keeps_the_password(
     postgres: Cluster, tmp_path: Path
 ) -> None:
     url = postgres.url()
     process = Process(tmp_path / "data", "--store", url).start()
     with process.client("rank") as client:
         clicked = [click(client) for _ in range(3)]
-    with pytest.raises(StoreError, match="is in use by another rankloop process"):
-        export_(tmp_path / "log.jsonl", store=url)
     with pytest.raises(StoreError, match="is in use by another rankloop process") as refused:
-        serve(port=0, data_dir=tmp_path, store=url)
+        export_(tmp_path / "log.jsonl", store=url)
     process.kill()
     with process:  # started again
         with process.client("admin") as client:
@@ -55,9 +53,11 @@ def test_a_service_on_a_database_is_alone_survives_being_killed_and_keeps_the_pa
             lost = client.post("/v1/events", json={"events": [{"action_name": "click", "query_id": "q"}]})
             assert lost.status_code == 503
             postgres.start()
+            while "unlogged" in client.post("/v1/rank", json=LIST).json()["provenance"]:
+                time.sleep(0.05)  # it looks now and then, and heals by itself
             click(client)
         with process.client("admin") as client:
-            assert not client.get("/v1/health").json()["ok"]  # a list could not be written down
+            assert client.get("/v1/health").status_code == 200  # lists can be written down again
     for said in (str(refused.value), process.printed, process.log.read_text(), lost.text):
         assert PASSWORD not in said
     assert f"its log in postgresql://anna@127.0.0.1:{postgres.port}/postgres" in process.printed

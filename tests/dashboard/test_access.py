@@ -79,6 +79,18 @@ def test_signing_out_ends_the_session(live: Live) -> None:
     assert again.status_code == 303
 
 
+def test_new_bits_for_a_key_end_the_sessions_that_the_old_ones_began(
+    live: Live, service: RankingService
+) -> None:
+    client = signed_in(live)
+    assert client.get("/overview").status_code == 200
+    fresh = service.keys.rotate("admin", grace=3600.0)
+    assert client.get("/overview").status_code == 200  # the old ones still open
+    service.keys.rotate("admin", reason="it leaked")
+    assert client.get("/overview").status_code == 303
+    assert client.post("/login", data={"key": fresh}).status_code == 403
+
+
 @pytest.mark.parametrize(
     "goal", ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:x"]
 )
@@ -114,11 +126,17 @@ def test_no_other_site_can_change_anything(
     mine = token(client.get("/overview").text)
     sent = {"token": mine} if isinstance(form, str) else form
     before = service.model("default").version
-    for path, more in (("/overview/mode", {"mode": "frozen"}), ("/overview/rollback", {"to": "1"})):
+    levers: tuple[tuple[str, dict[str, str]], ...] = (
+        ("/overview/mode", {"mode": "frozen"}),
+        ("/overview/rollback", {"to": "1"}),
+        *(("/steer/stop", {}), ("/steer/resume", {}), ("/overview/trial", {}), ("/overview/trial/stop", {})),
+    )
+    for path, more in levers:
         answer = client.post(path, data={**sent, **more, "ranker": "default"}, headers=headers)
         assert answer.status_code == status
     assert service.mode("default") == "explore"
     assert service.model("default").version == before
+    assert service.trial("default") is None
 
 
 def test_the_token_of_another_session_is_none(live: Live, service: RankingService) -> None:

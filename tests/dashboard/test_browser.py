@@ -1,4 +1,4 @@
-"""A person opens the demo: searches, clicks, sees the list change, looks at the pages, pulls the levers."""
+"""A person opens the demo: searches, clicks, sees results glide, looks at the pages, pulls the levers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import pytest
 
 from rankloop.demo import visitor
 from rankloop.demo.corpus import Corpus
-from rankloop.demo.demo import RANKER, THUMBS, Demo
+from rankloop.demo.demo import Demo
+from rankloop.demo.documentation import documentation
+from rankloop.demo.products.scene import shop
 from rankloop.demo.routes import demo_routes
 from rankloop.demo.stdlib import standard_library
 from rankloop.service import RankingService
@@ -31,19 +33,20 @@ def corpus() -> Iterator[Corpus]:
 
 
 @pytest.fixture
-def demo(corpus: Corpus) -> Iterator[Demo]:
+def demo() -> Iterator[Demo]:
     with RankingService(MemoryStore(), background=True) as service:
-        yield Demo(service, corpus)
+        yield Demo(service, shop())
 
 
 @pytest.fixture
-def live(demo: Demo) -> Iterator[Live]:
-    with alive(demo.service, routes=demo_routes(demo)) as found:
+def live(demo: Demo, corpus: Corpus) -> Iterator[Live]:
+    second = Demo(demo.service, documentation(corpus))
+    with alive(demo.service, routes=demo_routes(demo, second)) as found:
         yield found
 
 
 def order(seen: Browsing) -> list[str]:
-    return seen.page.locator(".results .title").all_inner_texts()
+    return seen.page.locator(".learned-results .title").all_inner_texts()
 
 
 @SCREENS
@@ -62,44 +65,49 @@ def test_a_session(live: Live, demo: Demo, screen: dict[str, Any], monkeypatch: 
 
 
 def search_and_click(seen: Browsing, demo: Demo) -> None:
-    """Five clicks on a result far down bring it up, and its page says why."""
+    """Clicks on a result far down bring it up, its page says why, and plain search stays as it is."""
     page = seen.go("/")
-    assert page.locator("h1").inner_text() == "A search that learns from your clicks"
+    assert page.locator("h1").inner_text() == "A shop that learns what people like"
     assert seen.fits()
-    page.fill("input[type=search]", "json decoder")
+    page.fill("input[type=search]", "umbrella")
     page.click("[role=search] button")
     seen.arrives(".results")
+    plain = page.locator(".plain-results .name").all_inner_texts()
     before = order(seen)
+    assert sorted(before) == sorted(plain)  # it starts there
     wanted = before[7]
-    assert 0 < page.locator(".results .mark.open").count() < len(before)  # the search engine's order is
+    assert 0 < page.locator(".results .mark.open").count() < len(before)
     assert page.locator(".results .mark.settled").count() == 0  # nothing is known yet
-    for lists in range(1, 6):
+    for lists in range(1, 4):
         page.get_by_role("button", name=wanted, exact=True).click()
         seen.arrives(f"#learned[data-lists='{lists}']")
         assert seen.fits()
-    assert demo.model.lists == 5
-    assert order(seen) != before
-    assert order(seen).index(wanted) < 4
-    page.locator(".results li", has=page.get_by_role("button", name=wanted, exact=True)).locator(
-        ".why"
-    ).click()
-    seen.arrives("#why .bars data")
-    assert wanted in page.inner_text("#sentence")
+    assert demo.model.lists == 3
+    assert order(seen).index(wanted) < 3
+    assert page.locator(".plain-results .name").all_inner_texts() == plain
+    mine = page.locator(".learned-results li", has=page.get_by_role("button", name=wanted, exact=True))
+    assert "up" in mine.locator(".went").inner_text()
+    mine.locator(".why").click()
+    seen.arrives("#why .contributions data")
+    assert "umbrella-" in page.inner_text("#sentence")
     assert seen.fits()
 
 
-GRADED = ", ".join(f".results .mark.{grade}" for grade in ("leaning", "likely", "settled"))
+GRADED = ", ".join(f".results .mark.{grade}" for grade in ("leaning", "likely", "settled", "open"))
 
 
 def invite_visitors(seen: Browsing, demo: Demo) -> None:
-    """The list settles on what 500 visitors like."""
-    page = seen.go("/?q=json+decoder")
-    page.select_option("#taste", "overview")
-    page.click("#crowd button.main")
+    """The list settles on what 500 visitors like; the sentence and both lines of the chart say so."""
+    page = seen.go("/?q=umbrella")
+    page.get_by_role("button", name="cheap").click()
     seen.arrives("#crowd-progress")
-    seen.drawn(1)  # once all were here
+    seen.arrives("#verdict")  # once all were here
     assert demo.progress.done == 500
+    assert page.get_attribute("#verdict", "data-word") == "better"
     assert page.locator(GRADED).count() == 10
+    assert page.locator(".fit polyline").count() == 2
+    hearts = [page.locator(f".{side}-results .heart").count() for side in ("plain", "learned")]
+    assert hearts[0] < hearts[1]
     assert seen.fits()
     page.click("nav >> text=Overview")
     seen.drawn(4)
@@ -125,10 +133,10 @@ def pull_the_levers(seen: Browsing, demo: Demo) -> None:
     page.check("input[value=frozen]")
     page.click("text=Change the mode")
     seen.arrives("text=The mode is changed")
-    assert page.inner_text("#mode") == demo.service.mode(RANKER) == "frozen"
+    assert page.inner_text("#mode") == demo.service.mode(demo.scene.ranker) == "frozen"
     lists = demo.model.lists
     page.get_by_role("button", name="Go back").last.click()
-    seen.arrives("text=It is back at that version")
+    seen.arrives("text=It knows again what it knew at version")
     assert demo.model.lists < lists
     assert page.inner_text("#version") == str(demo.model.version)
     assert seen.fits()
@@ -136,7 +144,7 @@ def pull_the_levers(seen: Browsing, demo: Demo) -> None:
 
 def share_exposure(seen: Browsing, demo: Demo) -> None:
     """Switch fair exposure on, see whose results there are, and who is ahead."""
-    page = seen.go("/?q=json+decoder")
+    page = seen.go("/?q=umbrella")
     page.get_by_role("button", name="Share exposure fairly").click()
     seen.arrives("text=fair exposure is on")
     assert demo.fair
@@ -151,26 +159,26 @@ def share_exposure(seen: Browsing, demo: Demo) -> None:
 def look_around(seen: Browsing) -> None:
     """One list with its pairs, the last events, and out."""
     page = seen.page
-    page.click("nav >> text=Query")
+    page.click("nav >> text=Lists")
     page.locator("tbody a").first.click()
     seen.arrives(".pairs")
     page.locator(".pairs a").last.click()
     page.wait_for_url("**a=**")
     assert page.locator(".pairs a[aria-current]").count() == 1
     assert seen.fits()
-    page.click("nav >> text=Event doctor")
+    page.click("nav >> text=Doctor")
     seen.arrives("text=The last 20 events")
     assert page.inner_text("#join-rate") == "100.0 %"
     assert page.locator("table.stack tbody tr").count() == 20
     assert seen.fits()
     page.click("text=Sign out")
-    seen.arrives("text=A search that learns from your clicks")
+    seen.arrives("text=A shop that learns what people like")
 
 
 def test_a_keyboard_is_enough(live: Live, demo: Demo) -> None:
     with browser(live.url, **DESKTOP) as seen:
         page = seen.go("/")
-        page.keyboard.type("json decoder")  # the box has the focus
+        page.keyboard.type("umbrella")  # the box has the focus
         page.keyboard.press("Enter")
         seen.arrives(".results")
         for _ in range(40):
@@ -183,40 +191,78 @@ def test_a_keyboard_is_enough(live: Live, demo: Demo) -> None:
         page.keyboard.press("Enter")
         seen.arrives("#learned")
         assert wanted in page.inner_text("#moved")
+        assert wanted in page.inner_text("#said")  # and is told to whoever does not see it
         assert demo.model.lists == 1
-        assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") is not None
+        assert page.evaluate("document.activeElement.innerText") == wanted  # the focus stays where it was
+        page.focus(".numbers input[value='100']")
+        page.keyboard.press("Space")
         page.keyboard.press("Tab")
-        assert page.evaluate("document.activeElement.className") == "skip"
         page.keyboard.press("Enter")
-        page.wait_for_url(lambda url: url.endswith("#content"))
+        seen.arrives("#verdict")
+        assert demo.progress.wanted == 100
         assert seen.trouble == []
 
 
-def test_thumbs_are_given_by_keyboard_and_learned_together(live: Live, demo: Demo) -> None:
+def test_results_glide_to_their_new_positions(live: Live, demo: Demo) -> None:
+    """Where a result begins to move is where it stood; whoever wants no motion gets none."""
+    for motion in ("no-preference", "reduce"):
+        with browser(live.url, **DESKTOP, reduced_motion=motion) as seen:
+            page = seen.go("/?q=umbrella")
+            page.evaluate(SLOWLY)
+            before = page.evaluate(TOPS)
+            page.evaluate("document.querySelectorAll('.learned-results .title')[8].click()")
+            seen.arrives("#learned")
+            moving = dict(page.evaluate(MOVING))
+            if motion == "reduce":
+                assert moving == {}
+                continue
+            assert len(moving) >= 2
+            assert all(key.startswith("learned ") for key in moving)
+            page.evaluate("document.getAnimations().forEach(each => each.finish())")
+            after = page.evaluate(TOPS)
+            shift = before[""] - after[""]  # of the list as a whole
+            for key, by in moving.items():
+                if key in before:
+                    assert by == pytest.approx(before[key] - after[key] - shift, abs=1)
+            assert seen.trouble == []
+
+
+SLOWLY = """() => {
+    const animate = Element.prototype.animate;
+    Element.prototype.animate = function (frames) { return animate.call(this, frames, {duration: 1e7}); };
+}"""
+MOVING = """() => document.getAnimations().filter(each => each.effect.target.dataset.key).map(
+    each => [each.effect.target.dataset.key, new DOMMatrix(each.effect.getKeyframes()[0].transform).m42])"""
+TOPS = """() => Object.fromEntries(Array.from(document.querySelectorAll('[data-key], .learned-results')).map(
+    each => [each.dataset.key || "", each.getBoundingClientRect().top]))"""
+
+
+def test_stars_are_given_by_keyboard_and_learned_together(live: Live, demo: Demo) -> None:
     with browser(live.url, **DESKTOP) as seen:
-        page = seen.go("/?q=json+decoder&by=thumbs")
+        page = seen.go("/?q=umbrella&by=stars")
         names = order(seen)
-        for position, kind in ((8, "up"), (0, "down"), (7, "down"), (7, "up")):
-            page.locator(f".thumb.{kind}").nth(position).focus()
+        for position, stars in ((8, 5), (0, 1), (7, 2), (7, 5)):
+            row = f".learned-results > li:nth-child({position + 1})"
+            page.focus(f"{row} .star[value='{stars}']")
             page.keyboard.press("Enter")
-            page.wait_for_selector(
-                f".results > li:nth-child({position + 1}) .thumb.{kind}[aria-pressed=true]"
-            )
+            page.wait_for_selector(f"{row} .star[value='{stars}'][aria-pressed=true]")
+            assert page.evaluate("document.activeElement.value") == str(stars)
         assert page.inner_text("#rated") == "3 results are rated"
         assert order(seen) == names  # nothing moves while one is rating
-        page.get_by_role("button", name="Learn from my thumbs").click()
+        page.get_by_role("button", name="Learn from my stars").click()
         seen.arrives("#learned")
-        assert (demo.service.model(THUMBS).lists, demo.model.lists) == (1, 0)
-        assert "2 up and 1 down" in page.inner_text("#moved")
+        assert (demo.service.model(demo.scene.rated).lists, demo.model.lists) == (1, 0)
+        assert "Stars on 3 results" in page.inner_text("#moved")
+        assert order(seen).index(names[8]) < 8
         seen.go("/doctor")
-        assert page.locator("[id^=grade-1-]").count() == 5
+        assert page.locator("[id^=grade-2-]").count() == 6  # the documentation's come first
         assert seen.trouble == []
 
 
 @SCREENS
 @pytest.mark.skipif(not AXE.exists(), reason=NO_AXE)
 def test_pages_can_be_read_by_everyone(live: Live, demo: Demo, screen: dict[str, Any]) -> None:
-    with browser(live.url, **screen) as seen:
+    with browser(live.url, **screen, reduced_motion="reduce") as seen:  # what glides is read when it stands
         found: dict[str, list[str]] = {}
 
         def look(name: str) -> None:
@@ -226,24 +272,30 @@ def test_pages_can_be_read_by_everyone(live: Live, demo: Demo, screen: dict[str,
         look("first page")
         seen.go("/overview")
         look("overview, empty")
-        seen.go("/?q=json+decoder")
+        seen.go("/documentation")
+        look("documentation")
+        seen.go("/documentation?q=json+decoder")
+        look("search of the documentation")
+        seen.go("/?q=nonsensical")
+        look("nothing found")
+        seen.go("/?q=umbrella")
         page.locator(".results .title").nth(4).click()
         seen.arrives("#learned")
         look("after a click")
-        page.click("#crowd button.main")
-        seen.drawn(1)
+        page.locator(".tastes button").first.click()
+        seen.arrives("#verdict")
         look("after the crowd")
         page.locator(".results .why").nth(3).click()
         seen.arrives("#why")
         look("query")
-        seen.go("/?q=json+decoder&by=thumbs")
-        page.locator(".thumb.up").nth(2).click()
-        page.wait_for_selector(".thumb[aria-pressed=true]")
+        seen.go("/?q=umbrella&by=stars")
+        page.locator(".star").nth(4).click()
+        page.wait_for_selector(".star[aria-pressed=true]")
         look("rating")
-        page.get_by_role("button", name="Learn from my thumbs").click()
+        page.get_by_role("button", name="Learn from my stars").click()
         seen.arrives("#moved")
-        look("after thumbs")
-        seen.go("/?q=json+decoder")
+        look("after stars")
+        seen.go("/?q=umbrella")
         page.click("#sellers button")
         seen.arrives("text=fair exposure is on")
         look("fair exposure")
@@ -262,17 +314,17 @@ def test_pages_can_be_read_by_everyone(live: Live, demo: Demo, screen: dict[str,
 
 def test_without_scripts_it_works_as_well(live: Live, demo: Demo) -> None:
     with browser(live.url, **DESKTOP, java_script_enabled=False) as seen:
-        page = seen.go("/?q=json+decoder")
+        page = seen.go("/?q=umbrella")
         page.locator(".results .title").nth(5).click()
         seen.arrives("#learned")
-        page.click("#crowd button.main")
+        page.get_by_role("button", name="blue").click()
         seen.arrives("text=What the last 500 taught")
         assert demo.progress.done == 500
-        seen.go("/?q=json+decoder&by=thumbs")
-        page.locator(".thumb.up").nth(2).click()
-        page.locator(".thumb.down").nth(4).click()
+        seen.go("/?q=umbrella&by=stars")
+        page.locator(".star[value='5']").nth(2).click()
+        page.locator(".star[value='1']").nth(4).click()
         assert page.inner_text("#rated") == "2 results are rated"
-        page.get_by_role("button", name="Learn from my thumbs").click()
-        seen.arrives("text=What your thumbs taught")
-        assert demo.service.model(THUMBS).lists == 1
+        page.get_by_role("button", name="Learn from my stars").click()
+        seen.arrives("text=What your stars taught")
+        assert demo.service.model(demo.scene.rated).lists == 1
         assert seen.trouble == []

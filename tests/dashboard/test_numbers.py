@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +127,35 @@ def test_the_lists_are_those_of_the_api(live: Live) -> None:
         assert "No list was shown yet" in page
 
 
+def test_lists_are_found_by_text_clicks_and_mode_and_turned_page_by_page() -> None:
+    service = RankingService(MemoryStore())
+    service.create(RANKER)
+    for number in range(70):
+        shown = service.rank(several("abc"), user_query=f"Red mug {number % 2}", session_id=str(number))
+        service.record([UserEvent(shown.query_id, shown.object_ids[1])] if number < 40 else [])
+    service.set_mode(RANKER, "passthrough")
+    service.rank(several("abc"), user_query="blue & white")
+    with watched(service) as live:
+        admin, client = live["admin"], signed_in(live)
+        wanted, pages, before = {"text": "mug 1", "clicked": "true"}, [], 2**40
+        while page := admin.get("/v1/lists", params=wanted | {"last": 8, "before": before}).json():
+            pages += page
+            before = page[-1]["seq"]
+        assert [each["user_query"] for each in pages] == ["Red mug 1"] * 20
+        assert {(each["clicked"], each["first_click"]) for each in pages} == {(1, 2)}
+        found = client.get("/query", params={"text": "RED"}).text
+        assert found.count('href="/query/') == 30
+        turned = unescape(re.findall(r'href="(\?[^"]*before[^"]*)"', found)[0])
+        older = client.get(f"/query{turned}").text
+        newer = re.findall(r'href="/query/([^"]+)"', found)
+        assert not set(newer) & set(re.findall(r'href="/query/([^"]+)"', older))
+        assert "at position 2" in older
+        off = client.get("/query", params={"mode": "passthrough"}).text
+        assert "blue &amp; white" in off
+        assert '<span class="soft">nothing</span>' in off  # is tried out
+        assert "No such list" in client.get("/query", params={"text": "green"}).text
+
+
 def test_what_it_costs_to_look(live: Live, record_property: Any) -> None:
     """Measured, not asserted: processor time of this process for a page's data."""
     client = signed_in(live)
@@ -158,6 +189,13 @@ def test_a_list_page_says_what_the_api_says() -> None:
     for value in why["explanation"]["contributions"].values():
         assert f'value="{value}"' in page
     assert why["sentence"].replace("'", "&#39;") in page
+    assert all(f'<td data-label="{name}" class="right">' in page for name in "ca")  # values of both results
+    assert "Every candidate with its features" in page
+    service.set_mode(RANKER, "passthrough")
+    with watched(service) as live:
+        off = signed_in(live).get(f"/query/{service.rank(several('abcd')).query_id}").text
+    assert "in mode passthrough nothing was tried out" in off
+    assert "tried either way" not in off
 
 
 def test_blocks_are_what_certain_orders_leave() -> None:

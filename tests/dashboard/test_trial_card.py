@@ -59,18 +59,23 @@ def live() -> Iterator[Live]:
 def test_the_page_says_what_the_api_says(live: Live, ranker: str) -> None:
     (api,) = live["admin"].get(f"/v1/rankers/{ranker}/trials").json()
     page = html.unescape(live["nobody"].get("/overview", params={"ranker": ranker}).text)
-    first, rest = api["sentence"].split("\n", 1)
-    assert f'<b id="verdict" data-verdict="{api["verdict"]}">{first}</b> {rest.replace(chr(10), " ")}' in page
+    first, *rest = api["sentence"].splitlines()
+    assert f'<b id="verdict" data-verdict="{api["verdict"]}">{first}</b>' in page
+    assert all(f">{line}</span>" in page for line in rest)
     assert ('class="interval' in page) == ('data-spec="spec-trial"' in page) == (ranker != "fresh")
-    if ranker != "fresh":
-        assert f"from {api['outcomes'][0]['lower']:,.3f} to {api['outcomes'][0]['upper']:,.3f}" in page
+    for outcome in api["outcomes"] if ranker != "fresh" else ():
+        shown = page.partition(f'id="uplift-{outcome["outcome"]}"')[2]
+        assert outcome["outcome"] in ("clicks", "first_click") or f'value="{outcome["estimate"]}"' in shown
 
 
 def test_a_ranker_without_a_trial_shows_none() -> None:
     service = RankingService(MemoryStore())
     service.create("shop")
     with watched(service, Pages(public=True)) as live:
-        assert 'id="trial"' not in live["nobody"].get("/overview").text
+        page = live["nobody"].get("/overview").text
+    assert 'id="trial"' not in page
+    assert 'id="no-trial"' in page
+    assert "rankloop trial start shop --share 0.1" in page
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM)

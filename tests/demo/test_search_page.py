@@ -1,82 +1,136 @@
-"""The search page without a browser: what it says after a click, and that nothing sent to it breaks it."""
+"""The search pages without a browser: what they say after a click, and that nothing sent breaks them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from xml.etree import ElementTree
 
 import httpx
 import pytest
 
-from rankloop.demo.corpus import Corpus
-from rankloop.demo.demo import THUMBS, Demo
+from rankloop.demo.demo import Demo
+from rankloop.demo.products.catalogue import products
 from rankloop.demo.routes import demo_routes
+from rankloop.demo.scene import Scene
 from rankloop.service import RankingService
 from rankloop.store import MemoryStore
 from tests.service.http.serving import Live, alive
 
-
-@pytest.fixture
-def demo(corpus: Corpus) -> Demo:
-    return Demo(RankingService(MemoryStore()), corpus)
+SCENES = pytest.mark.parametrize(("path", "text"), [("/", "mug"), ("/documentation", "json decoder")])
 
 
 @pytest.fixture
-def live(demo: Demo) -> Iterator[Live]:
-    with alive(demo.service, routes=demo_routes(demo)) as found:
+def demos(wares: Scene, docs: Scene) -> dict[str, Demo]:
+    service = RankingService(MemoryStore())
+    return {scene.path: Demo(service, scene) for scene in (wares, docs)}
+
+
+@pytest.fixture
+def live(demos: dict[str, Demo]) -> Iterator[Live]:
+    with alive(demos["/"].service, routes=demo_routes(*demos.values())) as found:
         yield found
 
 
 def click(demo: Demo, client: httpx.Client, text: str, position: int) -> str:
     """Search, and click the result at a position; its name."""
-    assert client.get("/", params={"q": text}).status_code == 200
-    (shown,) = demo.service.lists("default", last=1)
+    scene = demo.scene
+    assert client.get(scene.path, params={"q": text}).status_code == 200
+    (shown,) = demo.service.lists(scene.ranker, last=1)
     name = shown.shown[position - 1]
-    answer = client.post("/click", data={"query_id": shown.query_id, "object_id": name, "q": text})
+    sent = {"query_id": shown.query_id, "object_id": name, "q": text}
+    answer = client.post(f"{scene.base}/click", data=sent)
     assert answer.status_code == 303
-    assert dict(httpx.URL(answer.headers["location"]).params) == {"q": text, "opened": name}
+    there = httpx.URL(answer.headers["location"])
+    assert (there.path, dict(there.params)) == (scene.path, {"q": text, "opened": name})
     return name
 
 
-def test_a_click_is_told_wherever_its_result_stands_now(demo: Demo, live: Live) -> None:
+@SCENES
+def test_a_click_is_told_wherever_its_result_stands_now(
+    demos: dict[str, Demo], live: Live, path: str, text: str
+) -> None:
     client = live["nobody"]
-    name = click(demo, client, "json decoder", 6)
-    page = client.get("/", params={"q": "json decoder", "opened": name})
+    name = click(demos[path], client, text, 6)
+    page = client.get(path, params={"q": text, "opened": name})
     assert page.status_code == 200
     assert "What your click taught" in page.text
-    gone = client.get("/", params={"q": "thread pool", "opened": name})  # it is not in this list
+    gone = client.get(path, params={"q": "school", "opened": name})  # it is not in this list
     assert gone.status_code == 200
     assert "now others stand in the first ten" in gone.text
+    other = client.get(path, params={"q": text, "opened": "something.else"})
+    assert other.status_code == 200
+    assert "You clicked" not in other.text
+    assert sum(each.model.lists for each in demos.values()) == 1  # the other scene knows nothing of it
 
 
-def test_only_the_result_that_was_clicked_is_told_about(demo: Demo, live: Live) -> None:
+@SCENES
+def test_both_lists_are_there_and_say_where_each_result_went(
+    demos: dict[str, Demo], live: Live, path: str, text: str
+) -> None:
+    for _ in range(3):
+        click(demos[path], live["nobody"], text, 8)
+    page = live["nobody"].get(path, params={"q": text}).text
+    plain, learned = (re.findall(f'data-key="{side} ([^"]+)"', page) for side in ("plain", "learned"))
+    assert plain == [hit.entry.name for hit in demos[path].scene.corpus.search(text)[:10]]
+    (shown,) = demos[path].service.lists(demos[path].scene.ranker, last=1)
+    assert learned == list(shown.shown)
+    rows = page.split('data-key="learned ')[1:]
+    hits = [hit.entry.name for hit in demos[path].scene.corpus.search(text)]
+    for position, (name, row) in enumerate(zip(learned, rows, strict=True), start=1):
+        went = hits.index(name) + 1 - position
+        assert (f">up</span> {went}<" in row) == (went > 0)
+        assert (f">down</span> {-went}<" in row) == (went < 0)
+
+
+def test_every_product_has_a_picture_and_nothing_else_is_drawn(live: Live) -> None:
     client = live["nobody"]
-    click(demo, client, "json decoder", 6)
-    page = client.get("/", params={"q": "json decoder", "opened": "something.else"})
-    assert page.status_code == 200
-    assert "You clicked" not in page.text
+    page = client.get("/", params={"q": "umbrella"}).text
+    addresses = set(re.findall(r'<img src="([^"]+)"', page))
+    assert len(addresses) >= 8
+    for address in addresses:
+        drawn = client.get(address)
+        assert drawn.headers["content-type"].startswith("image/svg+xml")
+        assert ElementTree.fromstring(drawn.text).tag.endswith("svg")
+    for name in ("mug.svg", "mug_blue_solid_huge.svg", "x" * 500, "%3Cscript%3E_blue_solid_large.svg"):
+        assert client.get(f"/pictures/{name}").status_code == 404
+    assert len({each.name for each in products()}) == len(products()) > 500
 
 
 @pytest.mark.parametrize(
-    ("path", "form"),
+    ("action", "form"),
     [
-        ("/click", {}),
-        ("/click", {"query_id": "nobody's", "object_id": "json.loads"}),
-        ("/click", {"query_id": "x" * 5000, "object_id": "\x00"}),
-        ("/thumb", {}),
-        ("/thumb", {"query_id": "nobody's", "object_id": "json.loads", "value": "1"}),
-        ("/thumb", {"query_id": "nobody's", "object_id": "json.loads", "value": "up"}),
-        ("/learn", {"query_id": "nobody's"}),
-        ("/crowd", {}),
-        ("/crowd", {"taste": "bitter"}),
+        ("click", {}),
+        ("click", {"query_id": "nobody's", "object_id": "mug-fern"}),
+        ("click", {"query_id": "x" * 5000, "object_id": "\x00"}),
+        ("star", {}),
+        ("star", {"query_id": "nobody's", "object_id": "mug-fern", "value": "1"}),
+        ("star", {"query_id": "nobody's", "object_id": "mug-fern", "value": "6"}),
+        ("learn", {"query_id": "nobody's"}),
+        ("crowd", {}),
+        ("crowd", {"taste": "bitter"}),
+        ("crowd", {"taste": "blue", "visitors": "1000000"}),
     ],
 )
-def test_nonsense_is_refused(demo: Demo, live: Live, path: str, form: dict[str, str]) -> None:
-    answer = live["nobody"].post(path, data=form)
-    assert 400 <= answer.status_code < 500
-    assert demo.model.lists == demo.service.model(THUMBS).lists == 0
-    assert demo.progress.wanted == 0
+def test_nonsense_is_refused(demos: dict[str, Demo], live: Live, action: str, form: dict[str, str]) -> None:
+    for demo in demos.values():
+        answer = live["nobody"].post(f"{demo.scene.base}/{action}", data=form)
+        assert 400 <= answer.status_code < 500
+        assert demo.model.lists == demo.service.model(demo.scene.rated).lists == 0
+        assert demo.progress.wanted == 0
 
 
 @pytest.mark.parametrize("text", ["", " ", '"', "'; drop table", "🐍", "\x00", "x" * 200, "%", "a AND NOT"])
 def test_any_search_gets_a_page(live: Live, text: str) -> None:
-    assert live["nobody"].get("/", params={"q": text, "opened": text}).status_code == 200
+    for path in ("/", "/documentation"):
+        page = live["nobody"].get(path, params={"q": text, "opened": text})
+        assert page.status_code == 200
+        assert 'role="search"' in page.text
+    assert live["nobody"].get("/", params={"q": "x" * 201}).status_code == 400
+
+
+def test_a_broken_cookie_is_a_new_visitor(live: Live) -> None:
+    for value in ("", "nobody", "x" * 3000, "%00;"):
+        page = live["nobody"].get("/", params={"q": "mug"}, headers={"Cookie": f"rankloop_demo={value}"})
+        assert page.status_code == 200
+        assert "rankloop_demo=" in page.headers["set-cookie"]

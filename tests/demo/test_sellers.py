@@ -7,12 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from rankloop.demo.corpus import Corpus
 from rankloop.demo.crowd import SHOWN, Crowd, candidates_of
-from rankloop.demo.demo import RANKER, SETTINGS, Demo
+from rankloop.demo.demo import Demo
 from rankloop.demo.routes import demo_routes
-from rankloop.demo.sellers import AMBER, BIRCH, FAIR, SELLERS, seen, seller_of
-from rankloop.demo.taste import TASTES
+from rankloop.demo.scene import Scene
+from rankloop.demo.sellers import AMBER, BIRCH, FAIR, SELLERS, seen
 from rankloop.service import Candidate, RankingService
 from rankloop.store import MemoryStore
 from tests.service.http.serving import Live, alive
@@ -25,14 +24,20 @@ def service() -> RankingService:
 
 def fit(demo: Demo, taste: str, visits: int, seed: int) -> float:
     """How well the last half of the lists that visitors saw fits their taste."""
-    crowd = Crowd.of(demo.service, RANKER, demo.corpus, TASTES[taste])
+    scene = demo.scene
+    crowd = Crowd.of(demo.service, scene.ranker, scene.corpus, scene.tastes[taste], searches=scene.searches)
     fits = [visit.fit for visit in crowd.visits(visits, seed=seed)]
     return float(np.mean(fits[visits // 2 :]))
 
 
-@pytest.mark.parametrize(("taste", "liked"), [("short", AMBER), ("overview", BIRCH)])
-def test_a_taste_shows_one_seller_until_exposure_is_shared(corpus: Corpus, taste: str, liked: str) -> None:
-    demo = Demo(service(), corpus)
+@pytest.mark.parametrize(
+    ("where", "taste", "liked"),
+    [("docs", "short", AMBER), ("docs", "overview", BIRCH), ("wares", "cheap", AMBER)],
+)
+def test_a_taste_shows_one_seller_until_exposure_is_shared(
+    docs: Scene, wares: Scene, where: str, taste: str, liked: str
+) -> None:
+    demo = Demo(service(), {"docs": docs, "wares": wares}[where])
     assert not demo.fair
     alone = fit(demo, taste, 200, seed=1)
     before = {each.seller: each for each in demo.seen()}
@@ -42,7 +47,7 @@ def test_a_taste_shows_one_seller_until_exposure_is_shared(corpus: Corpus, taste
     assert demo.fair
     assert demo.model.lists == learned
     shared = fit(demo, taste, 100, seed=2)
-    for each in seen(demo.service.lists(RANKER, last=100)):
+    for each in seen(demo.service.lists(demo.scene.ranker, last=100)):
         assert each.looks == pytest.approx(each.candidates, abs=0.03)
     assert all(abs(ahead) <= FAIR.tolerance for ahead in demo.ahead().values())
     assert sum(demo.ahead().values()) == pytest.approx(0)
@@ -54,55 +59,64 @@ def test_a_taste_shows_one_seller_until_exposure_is_shared(corpus: Corpus, taste
     assert demo.ahead() == {}
 
 
-def test_sellers_change_nothing_unless_exposure_is_shared(corpus: Corpus) -> None:
+def test_sellers_change_nothing_unless_exposure_is_shared(docs: Scene) -> None:
     """The first minutes are those of a demo without them."""
 
     def orders(*, sellers: bool) -> list[tuple[str, ...]]:
         mine = service()
-        mine.create(RANKER, SETTINGS)
-        found = [candidates_of(corpus.search(text)) for text in ("json parser", "thread pool", "sort a list")]
+        mine.create(docs.ranker, docs.settings)
+        found = [
+            candidates_of(docs.corpus.search(text)) for text in ("json parser", "thread pool", "sort a list")
+        ]
         if not sellers:
             found = [[Candidate(each.object_id, each.features) for each in some] for some in found]
         lists = [
-            mine.rank(some, ranker=RANKER, k=SHOWN, session_id=f"s{n}") for n in range(3) for some in found
+            mine.rank(some, ranker=docs.ranker, k=SHOWN, session_id=f"s{n}")
+            for n in range(3)
+            for some in found
         ]
         return [tuple(each.object_ids) for each in lists]
 
     assert orders(sellers=True) == orders(sellers=False)
 
 
-def test_both_sellers_have_something_to_sell(corpus: Corpus) -> None:
+def test_both_sellers_have_something_to_sell(docs: Scene) -> None:
     for text in ("json parser", "read csv file", "thread pool", "sort a list"):
-        assert {seller_of(hit.entry) for hit in corpus.search(text)} == set(SELLERS)
+        assert {hit.entry.seller for hit in docs.corpus.search(text)} == set(SELLERS)
 
 
 @pytest.fixture
-def live(corpus: Corpus) -> Iterator[tuple[Live, Demo]]:
-    demo = Demo(service(), corpus)
+def live(docs: Scene) -> Iterator[tuple[Live, Demo]]:
+    demo = Demo(service(), docs)
     with alive(demo.service, routes=demo_routes(demo)) as found:
         yield found, demo
 
 
 def test_the_page_has_the_switch(live: tuple[Live, Demo]) -> None:
     client, demo = live[0]["nobody"], live[1]
-    page = client.get("/", params={"q": "json decoder"}).text
+    page = client.get("/documentation", params={"q": "json decoder"}).text
     assert "fair exposure is off" in page
     assert 'class="badge seller"' not in page
-    answer = client.post("/fair", data={"fair": "on", "q": "json decoder"})
-    assert (answer.status_code, answer.headers["location"]) == (303, "/?q=json+decoder")
-    client.get("/", params={"q": "json decoder"})
-    page = client.get("/", params={"q": "json decoder"}).text
+    answer = client.post("/documentation/fair", data={"fair": "on", "q": "json decoder"})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/documentation?q=json+decoder")
+    client.get("/documentation", params={"q": "json decoder"})
+    page = client.get("/documentation", params={"q": "json decoder"}).text
     assert "fair exposure is on" in page
     assert page.count('class="badge seller"') == SHOWN
     assert all(f'id="seen-{seller}"' in page for seller in SELLERS)
     assert 'id="ahead-2"' in page
-    assert "This ranker does not share exposure" not in client.get("/exposure").text
+    assert "This ranker does not share exposure" not in client.get("/exposure?ranker=documentation").text
     for nonsense in ({}, {"fair": "maybe"}):
-        assert client.post("/fair", data=nonsense).status_code == 400
+        assert client.post("/documentation/fair", data=nonsense).status_code == 400
     assert demo.fair
     assert (
-        client.post("/fair", data={"fair": "off"}, headers={"Origin": "https://a.example"}).status_code == 403
+        client.post(
+            "/documentation/fair", data={"fair": "off"}, headers={"Origin": "https://a.example"}
+        ).status_code
+        == 403
     )
-    assert client.post("/fair", data={"fair": "off"}).status_code == 303
+    assert client.post("/documentation/fair", data={"fair": "off"}).status_code == 303
     assert not demo.fair
-    assert "Two sellers" not in client.get("/", params={"q": "json decoder", "by": "thumbs"}).text
+    assert (
+        "Two sellers" not in client.get("/documentation", params={"q": "json decoder", "by": "thumbs"}).text
+    )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rankloop.demo.corpus import Corpus, described, words
+from rankloop.demo.corpus import Corpus, words
 from rankloop.demo.stdlib import Entry, standard_library
 
 
@@ -39,7 +39,7 @@ def test_modules_are_read_and_not_imported() -> None:
 def test_what_is_written_in_c_has_no_source_and_so_no_length(entries: list[Entry]) -> None:
     by_name = {entry.name: entry for entry in entries}
     assert by_name["math.sqrt"].lines is None
-    assert described(by_name["math.sqrt"])["source_length"] is None
+    assert by_name["math.sqrt"].features()["source_length"] is None
     assert (by_name["json.loads"].lines or 0) > 10
 
 
@@ -56,21 +56,21 @@ def test_the_index_is_made_once_and_again_when_it_is_of_another_python(tmp_path:
         return [Entry(name="json.loads", kind="function", doc="Deserialize a JSON document.")]
 
     for _ in range(2):
-        corpus = Corpus.open(path, entries)
+        corpus = Corpus.open(path, Entry, entries)
         assert len(corpus) == 1
         corpus.close()
     assert len(made) == 1
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE made SET format = 'another'")
     connection.close()
-    Corpus.open(path, entries).close()
+    Corpus.open(path, Entry, entries).close()
     assert len(made) == 2
 
 
 def test_a_file_that_is_no_index_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "corpus.db"
     path.write_bytes(b"not a database at all" * 100)
-    corpus = Corpus.open(path, lambda: [Entry(name="a", kind="module", doc="Text")])
+    corpus = Corpus.open(path, Entry, lambda: [Entry(name="a", kind="module", doc="Text")])
     assert corpus.entry("a") is not None
     corpus.close()
 

@@ -1,4 +1,4 @@
-"""rankloop demo: a search page that learns from your clicks, in one command."""
+"""rankloop demo: a shop that learns from your clicks, in one command."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import typer
 from rankloop.cli.serve import address, lines
 
 if TYPE_CHECKING:
-    from rankloop.service.http.keys import Scope
+    from rankloop.service.keys import Scope
 
 YOURS = "yours"  # a ranker to try from a shell
 
@@ -28,10 +28,11 @@ def demo(
         Path, typer.Option(help="The folder that holds the index, the log and the hashes of the keys.")
     ] = Path("rankloop-data/demo"),
 ) -> None:
-    """Search Python's own documentation, click, and watch the order learn.
+    """A shop with pictures: search, click, and watch the order learn beside that of plain search.
 
-    Everything is real but the crowd: the service, its log, its pages. What was learned is there again at
-    the next start.
+    Recommendations with reasons and a search of Python's own documentation are there, too. Everything is
+    real but the goods and the crowd: the service, its log, its pages. What was learned is there again at the
+    next start.
 
     For example:
 
@@ -40,13 +41,16 @@ def demo(
     `rankloop demo --port 9000 --data-dir /tmp/demo`
     """
     from rankloop.dashboard.assets import bundle  # noqa: PLC0415
+    from rankloop.demo.camping.shop import CampingShop  # noqa: PLC0415
     from rankloop.demo.corpus import Corpus  # noqa: PLC0415
     from rankloop.demo.demo import Demo  # noqa: PLC0415
+    from rankloop.demo.documentation import documentation  # noqa: PLC0415
+    from rankloop.demo.products.scene import shop  # noqa: PLC0415
     from rankloop.demo.routes import demo_routes  # noqa: PLC0415
-    from rankloop.demo.shop.shop import CampingShop  # noqa: PLC0415
+    from rankloop.demo.stdlib import Entry, standard_library  # noqa: PLC0415
     from rankloop.service import RankerSettings, RankingService  # noqa: PLC0415
     from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
-    from rankloop.service.http import AppContext, Keys, bind, serve  # noqa: PLC0415
+    from rankloop.service.http import AppContext, bind, first_keys, serve  # noqa: PLC0415
     from rankloop.service.http.access_log import log_to_stderr  # noqa: PLC0415
 
     directory = DataDirectory(data_dir)
@@ -57,15 +61,16 @@ def demo(
     ):
         if not (data_dir / "corpus.db").exists():
             typer.echo(f"reading the documentation of Python {platform.python_version()} (once) ...")
-        corpus = Corpus.open(data_dir / "corpus.db")
-        keys, shown = Keys.of(directory.key_file, fresh=True)
+        corpus = Corpus.open(data_dir / "corpus.db", Entry, standard_library)
+        shown = first_keys(service.keys, directory.key_file, fresh=True)
         log_to_stderr(quiet=True)
         threading.Thread(target=bundle, name="bundle", daemon=True).start()  # for the first chart
         if YOURS not in service.rankers():  # whoever changed its settings finds them as they were left
             service.create(YOURS, RankerSettings(window=30.0))
-        typer.echo("fitting the recommender of the camping shop to its reviews ...")
-        shop = CampingShop(service)
-        context = AppContext(service=service, keys=keys, routes=demo_routes(Demo(service, corpus), shop))
+        typer.echo("fitting the recommender to its reviews ...")
+        scenes = (shop(), documentation(corpus))
+        routes = demo_routes(*(Demo(service, scene) for scene in scenes), camping=CampingShop(service))
+        context = AppContext(service=service, routes=routes)
         serve(context, listening, ready=lambda: _announce(address(listening), shown))
         corpus.close()
     typer.echo("stopped: everything is kept")
@@ -73,7 +78,7 @@ def demo(
 
 def _announce(url: str, keys: Mapping[Scope, str]) -> None:
     typer.echo(f"\n  rankloop demo: open {url}\n")
-    typer.echo("search, click, and watch the order learn; Ctrl-C ends it")
+    typer.echo("search, click, send visitors, and watch the order learn; Ctrl-C ends it")
     typer.echo(f"to change the mode or go back to a version, sign in with this key: {keys['admin']}")
     typer.echo("\nbehind it is the real service; with a ranker of your own: rank, click, explain\n")
     typer.echo("\n".join(lines(url, YOURS, keys)) + "\n")

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from rankloop.experiments import Engine, Pool, Ray
+from rankloop.experiments.sweeps.mapping import Mapper
 from rankloop.types import SettingError
 
 Workers = Annotated[int | None, typer.Option(min=1, help="Processes to use (default: all cores).")]
@@ -34,6 +35,19 @@ def engine(name: str, workers: int | None, runs: int) -> Engine:
     if name != "pool":
         raise SettingError(f"an engine is named pool, ray or ray:address, found {name!r}")
     return Pool(min(workers or os.cpu_count() or 1, runs))
+
+
+def mapper(name: str, workers: int | None) -> Mapper | None:
+    """The engine of that name for fits of recommenders; none, if nobody asked for more than this process.
+
+    >>> mapper("pool", None), mapper("pool", 2)
+    (None, Pool(workers=2))
+    """
+    if name == "pool":
+        return Pool(workers) if workers else None
+    if name != "ray" and not name.startswith("ray:"):
+        raise SettingError(f"an engine is named pool, ray or ray:address, found {name!r}")
+    return Ray(name.partition(":")[2], workers)
 
 
 def told(chosen: Engine) -> str:

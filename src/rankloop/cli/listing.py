@@ -17,7 +17,7 @@ from rankloop.spelling import PAPER, catalogue, settings_of, split
 
 
 def list_everything() -> None:
-    """Print the tables of names."""
+    """List policies, users, datasets, probes, measures and suites by name."""
     for table in (
         _kinds("policies", "what it does", catalogue()),
         _paper(),

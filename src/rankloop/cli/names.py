@@ -52,6 +52,17 @@ def policy(name: str) -> Policy:
     return parse(name)
 
 
+def served_policy(name: str) -> Policy:
+    """The policy a name stands for in a service: it starts from the caller's order, a paper's does not.
+
+    >>> served_policy("pairrank").trust, served_policy("pairrank@paper").trust
+    ('decent', None)
+    """
+    from rankloop.service.settings import trusting  # noqa: PLC0415
+
+    return policy(name) if "@" in name else trusting(policy(name))
+
+
 def with_bases(data: Sequence[str], base: str) -> list[str]:
     """The datasets with each of these base orders.
 
@@ -100,15 +111,20 @@ def measures(text: str) -> tuple[LoopMeasure, ...]:
 
 
 def users(text: str, stop: str) -> dict[str, Preset | Labels | AdClicks]:
-    """The users in a comma-separated list under a reading of stop, or under both; who grades never stops.
+    """The users in a comma-separated list under a reading of stop, or under both.
 
-    >>> list(users("perfect,navigational:stop=every", "both"))
-    ['perfect', 'navigational:stop=every', 'perfect:stop=every']
+    Who grades or reads to the end never stops, and is there once.
+
+    >>> list(users("perfect,navigational", "both"))
+    ['perfect', 'navigational', 'navigational:stop=every']
     """
-    chosen = {}
+    chosen: dict[str, Preset | Labels | AdClicks] = {}
     for reading in lookup("reading of stop", stop, STOPS):
         for name in split_names(text):
             plain = ":" in name or reading == "click" or name in OTHERS
             full = name if plain else f"{name}:stop={reading}"
-            chosen[full] = user(full)
+            found = user(full)
+            if name in chosen and isinstance(found, Preset) and found.never_stops:
+                continue
+            chosen[full] = found
     return chosen

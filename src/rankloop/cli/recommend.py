@@ -10,7 +10,9 @@ import typer
 from rich.table import Table
 
 from rankloop.cli.console import CONSOLE
+from rankloop.cli.engine import EngineName, Workers, mapper
 from rankloop.data.reviews import load_reviews
+from rankloop.experiments import Here
 from rankloop.experiments.recommendation import compare_recommenders
 from rankloop.experiments.recommendation.survey import QUESTIONS, Votes, read_answers, survey_page
 from rankloop.recommend import (
@@ -74,18 +76,23 @@ def compare(
     ] = "most-popular ials evidence-als fact",
     data: Data = "synthetic:shop",
     seeds: Annotated[int, typer.Option(min=1, help="Fits of every recommender.")] = 3,
+    workers: Workers = None,
+    engine: EngineName = "pool",
 ) -> None:
     """Compare recommenders on held-out reviews: plain nDCG (A@k), and beside it that of released code (C2@k).
 
     For example:
 
     `rankloop recommend compare --models "most-popular fact fact:rho=inf" --data phones`
+
+    `rankloop recommend compare --data phones --engine ray:auto`
     """
     chosen = {text: recommender(text) for text in models.split()}
     if not chosen:
         raise SettingError("name at least one recommender, such as fact")
     with CONSOLE.status("comparing"):
-        found, _ = compare_recommenders(load_reviews(data), chosen, seeds=seeds)
+        by = mapper(engine, workers) or Here()
+        found, _ = compare_recommenders(load_reviews(data), chosen, seeds=seeds, engine=by)
     table = Table(
         *found.columns, title=f"{data}, {seeds} seeds", title_justify="left", box=None, pad_edge=False
     )

@@ -43,7 +43,6 @@ def relearn(
     """
     from rankloop.service import RankingService  # noqa: PLC0415
     from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
-    from rankloop.service.settings import trusting  # noqa: PLC0415
 
     chosen = names.split_names(policies)
     if adopt and len(chosen) != 1:
@@ -58,7 +57,7 @@ def relearn(
         as_shown = mean_reciprocal_rank([min(clicked) for _, clicked in lists])
         table.add_row("[dim]as shown", "", f"{as_shown:.3f}")
         for name in chosen:
-            model = service.relearn(ranker, rules.with_policy(trusting(names.policy(name))))
+            model = service.relearn(ranker, rules.with_policy(names.served_policy(name)))
             value = mean_reciprocal_rank(best_positions(model, lists))
             table.add_row(name, f"{model.lists:,} lists", f"{value:.3f}")
         CONSOLE.print(table)
@@ -68,7 +67,7 @@ def relearn(
             style="dim",
         )
         if adopt:
-            service.configure(ranker, rules.with_policy(trusting(names.policy(chosen[0]))), relearn=True)
+            service.configure(ranker, rules.with_policy(names.served_policy(chosen[0])), relearn=True)
             service.close()
             CONSOLE.print(f"{ranker} now is {chosen[0]}, with all it could learn from the log")
 

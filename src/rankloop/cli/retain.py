@@ -9,7 +9,8 @@ import typer
 from rich.filesize import decimal
 
 from rankloop.cli.console import CONSOLE, ERRORS
-from rankloop.cli.where import DataDir, StoreUrl
+from rankloop.cli.where import DataDir, StoreUrl, whoever
+from rankloop.types import SettingError
 
 if TYPE_CHECKING:
     from rankloop.service.operations.retention import Retained
@@ -18,7 +19,10 @@ DAY = 86_400.0  # seconds
 
 
 def retain(
-    days: Annotated[float, typer.Option(min=0, help="Keep the last so many days.")],
+    days: Annotated[float | None, typer.Option(min=0, help="Keep the last so many days.")] = None,
+    gigabytes: Annotated[
+        float | None, typer.Option(min=0, help="Keep what fits: the oldest part of the log goes first.")
+    ] = None,
     data_dir: DataDir = Path("rankloop-data"),
     store: StoreUrl = "",
     ranker: Annotated[str, typer.Option(help="Whose log.")] = "default",
@@ -33,20 +37,27 @@ def retain(
     `rankloop retain --days 90`
 
     `rankloop retain --data-dir /var/lib/rankloop --ranker shop --days 30`
+
+    `rankloop retain --gigabytes 5`
     """
     from rankloop.service import RankingService  # noqa: PLC0415
     from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
 
+    if (days is None) == (gigabytes is None):
+        raise SettingError("say --days or --gigabytes, one of them")
     directory = DataDirectory(data_dir, store)
     ERRORS.print(f"reading the log in {directory.name} ...", style="dim")
     with directory.open(create=False) as log, RankingService(log) as service:
-        since = log.time(service.clock()) - DAY * days
-        ERRORS.print(f"deleting what is older than {days:g} days of {ranker} ...", style="dim")
-        found = service.retain(ranker, since=since)
+        ERRORS.print(f"deleting the oldest part of {ranker} ...", style="dim")
+        if gigabytes is not None:
+            found = service.shrink(ranker, gigabytes=gigabytes, by=whoever())
+        else:
+            since = log.time(service.clock()) - DAY * (days or 0)
+            found = service.retain(ranker, since=since, by=whoever())
     CONSOLE.print(sentence(ranker, days, found), soft_wrap=True)
 
 
-def sentence(ranker: str, days: float, found: Retained) -> str:
+def sentence(ranker: str, days: float | None, found: Retained) -> str:
     """What was deleted, and what that brought.
 
     >>> from rankloop.service.operations.retention import Retained
@@ -55,6 +66,10 @@ def sentence(ranker: str, days: float, found: Retained) -> str:
     >>> sentence("shop", 30, Retained(entries=0, freed=0, base=0))
     'shop: nothing deleted, for no snapshot older than 30 days can stand in for what was before it'
     """
+    if not found.entries and days is None:
+        return (
+            f"{ranker}: nothing deleted, for it fits, or no older snapshot can stand in for what was before"
+        )
     if not found.entries:
         return (
             f"{ranker}: nothing deleted, for no snapshot older than {days:g} days can stand in for what "

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import shlex
 import socket
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rankloop.cli import names
+from rankloop.cli.config import Config, PrintConfig, effective
 from rankloop.cli.console import ERRORS
 from rankloop.cli.where import StoreUrl
 from rankloop.types import SettingError
@@ -20,7 +23,10 @@ from rankloop.types import SettingError
 if TYPE_CHECKING:  # so that the other commands do not load a web server
     from rankloop.recommend import Saved
     from rankloop.service import RankingService, RecommenderInfo
-    from rankloop.service.http.keys import Scope
+    from rankloop.service.data_dir import DataDirectory
+    from rankloop.service.http import HttpSettings
+    from rankloop.service.http.alerts import Webhook
+    from rankloop.service.keys import Scope
 
 EXAMPLE = {
     "user_query": "json parser",
@@ -31,10 +37,13 @@ EXAMPLE = {
         {"object_id": "simplejson", "features": {"bm25": 6.9, "age_days": 400}},
     ],
 }
-DataDir = Annotated[Path, typer.Option(help="The folder that holds the log and the hashes of the keys.")]
+DataDir = Annotated[Path, typer.Option(help="The folder that holds the log.")]
 
 
 def serve(
+    context: typer.Context,
+    config: Config = None,
+    print_config: PrintConfig = False,
     host: Annotated[
         str, typer.Option(help="Address to listen on; 0.0.0.0 is every one there is.")
     ] = "127.0.0.1",
@@ -56,15 +65,74 @@ def serve(
         ),
     ] = None,
     new_keys: Annotated[
-        bool, typer.Option("--new-keys", help="Make new keys; the old ones open nothing more.")
+        bool, typer.Option("--new-keys", help="Make new keys; the old ones stop working.")
     ] = False,
     deadline: Annotated[
-        float, typer.Option(help="Seconds for a list; then the caller's own order is it.")
+        float, typer.Option(help="Seconds an answer may take; after that it is the caller's own order.")
     ] = 0.1,
     max_body: Annotated[int, typer.Option(help="Bytes that a request may have.")] = 8_000_000,
     origins: Annotated[
         str, typer.Option(help="Web sites whose scripts may read answers (CORS), comma-separated.")
     ] = "",
+    workers: Annotated[
+        int,
+        typer.Option(
+            min=1, max=64, help="Processes that answer on this port, on one log; each limits for itself."
+        ),
+    ] = 1,
+    keep_days: Annotated[
+        float, typer.Option(min=0, help="Discard what is older by itself, as `rankloop retain`; 0: never.")
+    ] = 0.0,
+    keep_gigabytes: Annotated[
+        float, typer.Option(min=0, help="Discard the oldest while the log is larger; 0: never.")
+    ] = 0.0,
+    durable_lists: Annotated[
+        bool,
+        typer.Option(
+            "--durable-lists",
+            help="Answer when the list is on the disk; otherwise it is written a moment later.",
+        ),
+    ] = False,
+    proxies: Annotated[
+        str,
+        typer.Option(
+            help="Proxies (addresses, networks) whose word on a client's address is taken, comma-separated."
+        ),
+    ] = "",
+    address_rate: Annotated[
+        float,
+        typer.Option(
+            help="Events per second from one address with the page key, by each process; 0: no limit."
+        ),
+    ] = 50.0,
+    request_rate: Annotated[
+        float,
+        typer.Option(
+            help="Requests per second from one address with the page key or none, by each process; 0: any."
+        ),
+    ] = 100.0,
+    page_rate: Annotated[
+        float,
+        typer.Option(
+            help="Events per second with one page key, from everywhere, by each process; 0: no limit."
+        ),
+    ] = 1000.0,
+    key_rate: Annotated[
+        float, typer.Option(help="Events per second with one other key, by each process; 0: no limit.")
+    ] = 0.0,
+    max_connections: Annotated[
+        int, typer.Option(min=1, help="Connections at once, of each process; half of them without a key.")
+    ] = 1000,
+    drain: Annotated[
+        float, typer.Option(help="Seconds from SIGTERM to the end in which it answers and is not ready.")
+    ] = 0.0,
+    alert_url: Annotated[
+        str,
+        typer.Option(help="Where the doctor's findings are posted as JSON: once each, and when over."),
+    ] = "",
+    alert_secret_file: Annotated[
+        Path | None, typer.Option(help="A file with a secret, by which alerts are signed (HMAC-SHA256).")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Log only what goes wrong.")] = False,
 ) -> None:
     """Serve rankings over HTTP, and learn from the clicks on them.
@@ -83,43 +151,145 @@ def serve(
     `rankloop serve --ranker shop --policy pdgd:learning_rate=0.01 --origins https://shop.example`
 
     `rankloop serve --recommender shop=shop.npz`
-    """
-    from rankloop.dashboard import page_routes  # noqa: PLC0415
-    from rankloop.service import RankingService  # noqa: PLC0415
-    from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
-    from rankloop.service.http import AppContext, HttpSettings, Keys, bind  # noqa: PLC0415
-    from rankloop.service.http import serve as answer  # noqa: PLC0415
-    from rankloop.service.http.access_log import log_to_stderr  # noqa: PLC0415
 
-    chosen = recommenders(recommender or [])
+    `rankloop serve --alert-url https://alerts.example/rankloop --alert-secret-file /etc/rankloop/secret`
+
+    `rankloop serve --config /etc/rankloop.toml --print-config`
+    """
+    if print_config:
+        typer.echo(effective(context))
+        return
+    del config  # the other options have taken it in
+    from rankloop.cli.workers import work_together  # noqa: PLC0415
+    from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
+    from rankloop.service.http import HttpSettings, bind  # noqa: PLC0415
+
+    recommenders(recommender or [])  # one that cannot be read is an error before anything is started
     allowed = tuple(part.strip() for part in origins.split(",") if part.strip())
-    settings = HttpSettings(deadline=deadline, max_body=max_body, origins=allowed)
+    settings = HttpSettings(
+        deadline=deadline,
+        max_body=max_body,
+        origins=allowed,
+        proxies=tuple(part.strip() for part in proxies.split(",") if part.strip()),
+        address_rate=address_rate,
+        request_rate=request_rate,
+        page_rate=page_rate,
+        key_rate=key_rate,
+        max_connections=max_connections,
+        durable_lists=durable_lists,
+        drain=drain,
+    )
     directory = DataDirectory(data_dir, store)
-    with (
-        bind(host, port) as listening,
-        directory.open() as log,
-        RankingService(log, background=True) as service,
-    ):
-        begin(service, ranker, policy, window)
-        for name, saved in chosen.items():
-            service.feed(name, saved)
-        keys, shown = Keys.of(directory.key_file, fresh=new_keys)
-        log_to_stderr(quiet=quiet)
-        context = AppContext(service=service, keys=keys, settings=settings, routes=page_routes())
-        url = address(listening)
-        fed = service.recommenders()
-        ready = partial(announce, url, directory.name, ranker, shown, fed, taken=port is None)
-        answer(context, listening, ready=ready)
+    post = Post(
+        directory,
+        settings,
+        ranker,
+        policy,
+        window,
+        tuple(recommender or ()),
+        quiet,
+        worker=workers > 1,
+        keep_days=keep_days,
+        keep_gigabytes=keep_gigabytes,
+        alert_url=alert_url,
+        alert_secret_file=alert_secret_file,
+    )
+    post.webhook()  # one that is no address is an error before anything is started
+    with bind(host, port) as listening:
+        say = partial(announce, address(listening), directory.name, ranker, taken=port is None)
+        if workers > 1:
+            with directory.held():
+                shown = post.prepare(new_keys)
+                work_together(post.work, listening, workers, partial(say, shown, workers=workers))
+        else:
+            post.serve(listening, say, new_keys=new_keys)
     typer.echo("stopped: everything is kept")
+
+
+@dataclass(frozen=True)
+class Post:
+    """What a process that serves has to know; a value that can be sent to another process."""
+
+    directory: DataDirectory
+    settings: HttpSettings
+    ranker: str
+    policy: str
+    window: float | None
+    recommenders: tuple[str, ...]
+    quiet: bool
+    worker: bool  # one of several on this machine
+    keep_days: float = 0.0
+    keep_gigabytes: float = 0.0
+    alert_url: str = ""
+    alert_secret_file: Path | None = None
+
+    def webhook(self) -> Webhook | None:
+        """Where alerts go to, if anywhere."""
+        from rankloop.service.http.alerts import Webhook  # noqa: PLC0415
+
+        if not self.alert_url:
+            return None
+        try:
+            secret = self.alert_secret_file.read_text().strip() if self.alert_secret_file else ""
+        except OSError as error:
+            raise SettingError(f"{self.alert_secret_file} cannot be read: {error.strerror}") from error
+        return Webhook(self.alert_url, secret)
+
+    def prepare(self, new_keys: bool) -> Mapping[Scope, str]:
+        """Make what all workers rely on: the log with its ranker, and the keys; those that are new."""
+        from rankloop.service import RankingService  # noqa: PLC0415
+        from rankloop.service.http import first_keys  # noqa: PLC0415
+
+        with self.directory.join(worker=True) as log, RankingService(log.store, clock=log.clock) as service:
+            begin(service, self.ranker, self.policy, self.window)
+            return first_keys(service.keys, self.directory.key_file, fresh=new_keys)
+
+    def work(self, listening: socket.socket, ready: Callable[[], None]) -> None:
+        """Serve as one of several workers."""
+        self.serve(listening, lambda *_: ready())
+
+    def serve(self, listening: socket.socket, say: Callable[..., None], *, new_keys: bool = False) -> None:
+        """Serve until SIGTERM or Ctrl-C; `say` is called with new keys and recommenders when it answers."""
+        from rankloop.dashboard import page_routes  # noqa: PLC0415
+        from rankloop.service import RankingService  # noqa: PLC0415
+        from rankloop.service.events.sources import SourceHash  # noqa: PLC0415
+        from rankloop.service.http import AppContext, first_keys  # noqa: PLC0415
+        from rankloop.service.http import serve as answer  # noqa: PLC0415
+        from rankloop.service.http.access_log import log_to_stderr  # noqa: PLC0415
+        from rankloop.service.http.alerts import AlertThread  # noqa: PLC0415
+        from rankloop.service.operations.retention import RetentionSettings  # noqa: PLC0415
+
+        with (
+            self.directory.join(worker=self.worker) as log,
+            RankingService(
+                log.store,
+                clock=log.clock,
+                election=log.election,
+                background=True,
+                wait=False,
+                retention=RetentionSettings(days=self.keep_days, gigabytes=self.keep_gigabytes),
+            ) as service,
+        ):
+            log.listen(partial(service.learn, ()))
+            begin(service, self.ranker, self.policy, self.window)
+            for name, saved in recommenders(self.recommenders).items():
+                service.feed(name, saved)
+            shown = first_keys(service.keys, self.directory.key_file, fresh=new_keys)
+            log_to_stderr(quiet=self.quiet)
+            sources = SourceHash.of(self.directory.key_file.with_name("source.key"))
+            context = AppContext(
+                service=service, settings=self.settings, sources=sources, routes=page_routes()
+            )
+            webhook = self.webhook()
+            with AlertThread(service, webhook) if webhook else nullcontext():
+                answer(context, listening, ready=partial(say, shown, service.recommenders()))
 
 
 def begin(service: RankingService, ranker: str, policy: str, window: float | None) -> None:
     """Make sure that there is a ranker; one that is there is not changed by options."""
     from rankloop.service import RankerSettings  # noqa: PLC0415
-    from rankloop.service.settings import trusting  # noqa: PLC0415
 
-    named = names.policy(policy) if policy else None
-    wanted = {} if named is None else {"policy": named if "@" in policy else trusting(named)}
+    wanted = {"policy": names.served_policy(policy)} if policy else {}
     rules = RankerSettings(**wanted, **({} if window is None else {"window": window}))  # type: ignore[arg-type]
     if ranker not in service.rankers():
         service.create(ranker, rules)
@@ -161,11 +331,13 @@ def announce(
     fed: Iterable[RecommenderInfo] = (),
     *,
     taken: bool,
+    workers: int = 1,
 ) -> None:
     """Say where it is, and how to use it: three lines to copy, with the keys if they are new."""
     if taken and not url.endswith(":8000"):
         typer.echo("port 8000 is taken: here is a free one")
-    typer.echo(f"rankloop is at {url}, its log in {where}; Ctrl-C ends it")
+    crew = f" by {workers} processes" if workers > 1 else ""
+    typer.echo(f"rankloop is at {url}{crew}, its log in {where}; Ctrl-C ends it")
     for each in fed:
         typer.echo(f"recommender of {each.ranker}: {each.model}, {each.items:,} items, digest {each.digest}")
     if keys:
@@ -173,7 +345,7 @@ def announce(
         for scope, key in keys.items():
             typer.echo(f"  {scope:5}  {key}")
     else:
-        ERRORS.print("the keys are those of the first start; `--new-keys` makes others")
+        ERRORS.print("the keys are those there were; see `rankloop keys list` and `rankloop keys create`")
     shown: Mapping[Scope, str] = keys or {"page": "$PAGE_KEY", "rank": "$RANK_KEY", "admin": "$ADMIN_KEY"}
     typer.echo("\n" + "\n".join(lines(url, ranker, shown)) + "\n")
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 PINNED, FAIR, GUARDED = "with pins", "under fair exposure", "under guardrails"
 TRIED = "by the other arm of a trial"
+PROMISED = "in the caller's order, for the promise"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,6 +99,8 @@ def _changed(shown: Impression, unguarded: frozenset[int]) -> str:
     exposure = shown.exposure
     if shown.assignment is not None and shown.assignment.arm != "A":
         return TRIED
+    if shown.promised is not None and shown.promised.arm != "learned":
+        return PROMISED
     if shown.pinned_at.any():
         return PINNED
     if exposure is not None and exposure.within is not None and len(exposure.groups) > 1:

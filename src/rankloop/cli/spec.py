@@ -21,6 +21,7 @@ OPTIONAL: dict[str, Any] = {
     "probes": {},
     "about": [],
     "against": {},
+    "worst_runs": False,
     "measures": {},
     "taught": {},
     "groups": None,
@@ -41,6 +42,7 @@ def from_spec(path: Path) -> Sweep:
             probes={name: names.probe(name) for name in spec["probes"]},
             about=spec["about"],
             against=spec["against"],
+            worst_runs=bool(spec["worst_runs"]),
             taught={name: Labels(**judge) for name, judge in spec["taught"].items()},
             train_queries=spec["train_queries"],
             groups=FeatureGroups(**spec["groups"]) if spec["groups"] else None,
@@ -84,9 +86,11 @@ def _check(path: Path, spec: Mapping[str, Any], sweep: Sweep) -> None:
         )
 
 
-def _reprs(policy: Policy) -> tuple[str, str]:
+def _reprs(policy: Policy) -> tuple[str, ...]:
     """A policy as Python shows it, also in specs of earlier days, when nobody trusted an order."""
-    return repr(policy), repr(policy).replace("trust=None, ", "")
+    now = repr(policy)
+    unlearned = now.replace("trust=None, learn_trust=True, ", "trust=None, ")
+    return now, unlearned, unlearned.replace("trust=None, ", "")
 
 
 def _is_python(text: str) -> bool:

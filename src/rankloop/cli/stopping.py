@@ -9,7 +9,6 @@ from rich.markup import escape
 from typer.core import TyperGroup
 
 from rankloop.cli.console import ERRORS
-from rankloop.types import RankloopError
 
 
 class Stopping(TyperGroup):
@@ -17,6 +16,8 @@ class Stopping(TyperGroup):
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         """Run the command."""
+        from rankloop.types import RankloopError  # noqa: PLC0415  # --help does without arrays
+
         try:
             return super().invoke(ctx)
         except RankloopError as error:

@@ -18,17 +18,28 @@ from rankloop.experiments import (
     TABLES,
     Answerable,
     Cumulative,
+    FigureStyle,
+    Format,
+    Pool,
     Suite,
     Sweep,
     change_table,
     conduct,
+    graded_queries,
+    queries_note,
+    queries_told,
     relative_changes,
     summarise,
     summary_table,
     sweep_id,
+    worst_table,
+    write_figures,
     write_report,
+    write_tables,
 )
-from rankloop.types import DataError
+from rankloop.experiments.suites.base import PaperTable
+from rankloop.experiments.sweeps.mapping import Mapper
+from rankloop.types import DataError, SettingError
 from rankloop.users import Labels
 
 
@@ -40,6 +51,7 @@ def study(
     workers: int | None,
     engine: str = "pool",
     notes: Mapping[str, str] | None = None,
+    banner: str = "",
 ) -> None:
     """Do the sweep with a progress display, print its table and write its report."""
     out = out or Path("rankloop-results") / sweep_id(sweep)
@@ -52,9 +64,11 @@ def study(
     with SweepProgress(CONSOLE, runs=len(runs), rounds=sweep.protocol.rounds) as progress:
         results = conduct(sweep, out, engine=chosen, watch=progress)
     notes = {**(notes or {}), **conventions(sweep)}
-    page = present(sweep, results, out, title=title, notes=notes)
+    page = present(sweep, results, out, title=title, notes=notes, banner=banner)
     for name, note in notes.items():
         CONSOLE.print(f"[dim]{name}: {note}[/]")
+    if banner:
+        CONSOLE.print(f"[bold yellow]{banner}[/]")
     CONSOLE.print(f"\nresults  {out / 'results.parquet'}\nreport   {page}", soft_wrap=True)
 
 
@@ -67,13 +81,18 @@ def draw(what: str, *, data: str, out: Path | None) -> None:
     CONSOLE.print("\n".join(f"picture  {file}" for file in files), soft_wrap=True)
 
 
-def tabulate(what: str, *, data: str, quick: bool, out: Path | None) -> None:
-    """Compute a table of a paper, print it and say where it is."""
+def tabulate(what: str, *, data: str, quick: bool, out: Path | None, engine: Mapper | None = None) -> None:
+    """Compute a table of a paper, print it and say where it is; an engine fits its models, if it has some."""
     table, out = TABLES[what], out or Path("rankloop-results")
     if table.data and not CONSOLE.is_terminal:
         CONSOLE.print(f"computing on {data or table.data} ...")
     with CONSOLE.status("computing"):
-        frames = table.frames(data, quick=quick)
+        if isinstance(table, PaperTable) and table.fits:
+            frames = table.frames(data, quick=quick, engine=engine)
+        elif engine is None or isinstance(engine, Pool):
+            frames = table.frames(data, quick=quick)
+        else:
+            raise SettingError(f"{what} is computed in one process: leave --engine out")
     CONSOLE.print(table.title)
     for name, frame in frames.items():
         CONSOLE.print(_printed(name, frame), "")
@@ -93,8 +112,15 @@ def _printed(name: str, frame: pl.DataFrame) -> Table:
     return shown
 
 
-def redo_report(folder: Path, *, title: str) -> None:
-    """Print the tables of finished results and write their report again."""
+def redo_report(
+    folder: Path,
+    *,
+    title: str,
+    latex: bool = False,
+    figures: Format | None = None,
+    style: FigureStyle | None = None,
+) -> None:
+    """Print the tables of finished results and write their report again, with files for a paper if asked."""
     path = folder / "results.parquet"
     if not path.exists():
         raise DataError(f"{path} does not exist: name a folder that `rankloop compare --out` has filled")
@@ -107,10 +133,48 @@ def redo_report(folder: Path, *, title: str) -> None:
         ) from error
     page = present(sweep, results, folder, title=title, notes=conventions(sweep))
     CONSOLE.print(f"report   {page}", soft_wrap=True)
+    for file in paper_files(sweep, results, folder, latex=latex, figures=figures, style=style):
+        CONSOLE.print(f"paper    {file}", soft_wrap=True)
 
 
-def present(sweep: Sweep, results: pl.DataFrame, out: Path, *, title: str, notes: Mapping[str, str]) -> Path:
+def paper_files(
+    sweep: Sweep,
+    results: pl.DataFrame,
+    folder: Path,
+    *,
+    latex: bool,
+    figures: Format | None,
+    style: FigureStyle | None,
+) -> list[Path]:
+    """Write the tables and figures for a paper that were asked for."""
+    if not latex and not figures:
+        return []
+    rows = summarise(results, measures=sweep.measures, outside=sweep.outside)
+    metrics = chosen_metrics(dict.fromkeys(row.metric for row in rows), sweep)
+    queries = {data: queries_told(counts, warn=True) for data, counts in graded_queries(sweep).items()}
+    files = []
+    if latex:
+        files = [write_tables(rows, folder, metrics=metrics, queries=queries, outside=sweep.outside)]
+    if figures:
+        files += write_figures(
+            results,
+            rows,
+            folder,
+            metrics=metrics,
+            kind=figures,
+            style=style or FigureStyle(),
+            measures=sweep.measures,
+            queries=queries,
+            outside=sweep.outside,
+        )
+    return files
+
+
+def present(
+    sweep: Sweep, results: pl.DataFrame, out: Path, *, title: str, notes: Mapping[str, str], banner: str = ""
+) -> Path:
     """Write the report and print the tables that matter."""
+    queries = queries_note(graded_queries(sweep))
     if not CONSOLE.is_terminal:
         CONSOLE.print("drawing the report ...")
     with CONSOLE.status("drawing the report"):
@@ -123,11 +187,17 @@ def present(sweep: Sweep, results: pl.DataFrame, out: Path, *, title: str, notes
             about=sweep.about,
             against=sweep.against,
             outside=sweep.outside,
+            worst_runs=sweep.worst_runs,
+            banner=banner,
+            queries=queries,
         )
     rows = summarise(results, measures=sweep.measures, outside=sweep.outside)
     changes = relative_changes(results, sweep.against, measures=sweep.measures)
     for metric in chosen_metrics(dict.fromkeys(row.metric for row in rows), sweep):
-        CONSOLE.print(summary_table(rows, metric=metric))
+        note = queries if sweep.measures[metric].kind == "offline" else ""
+        CONSOLE.print(summary_table(rows, metric=metric, note=note))
+        if sweep.worst_runs:
+            CONSOLE.print(worst_table(rows, metric=metric))
         if changes:
             CONSOLE.print(change_table(changes, metric=metric))
     return page
@@ -162,7 +232,7 @@ def conventions(sweep: Sweep) -> dict[str, str]:
         + (", left out of what is answerable" if answerable else ""),
         "users": "decide to stop only after a click; those marked stop=every at every result they examine",
         **(
-            {"skylines": f"{', '.join(sweep.outside)}: taught by the labels, out of competition"}
+            {"skylines": f"{', '.join(sweep.outside)}: taught by the labels, shown for reference only"}
             if sweep.outside
             else {}
         ),

@@ -28,7 +28,7 @@ def start(
     kind: Annotated[
         str, typer.Option(help="*holdout*: a share of the sessions gets arm B; *interleave*: mixed lists.")
     ] = "holdout",
-    share: Annotated[float, typer.Option(help="Of sessions in arm B.")] = 0.5,
+    share: Annotated[float, typer.Option(help="Share of the sessions that get arm B.")] = 0.5,
     method: Annotated[str, typer.Option(help="*team-draft* or *probabilistic*.")] = "team-draft",
     against: Annotated[str, typer.Option(help="Arm B: another ranker as it is now.")] = "",
     policy: Annotated[str, typer.Option(help="Arm B: what another policy would have learned.")] = "",
@@ -36,10 +36,15 @@ def start(
         str, typer.Option(help="What decides: *clicked*, *clicks*, *first_click* or *value*.")
     ] = "clicked",
     action: Annotated[str, typer.Option(help="Whose values are summed up, such as `purchase`.")] = "",
-    highest: Annotated[float, typer.Option(help="What the value of a list is cut to.")] = 0.0,
-    session: Annotated[float, typer.Option(help="Seconds in which lists of a session count.")] = 1800.0,
+    highest: Annotated[
+        float, typer.Option(help="The most that one list's value counts; more is cut to it.")
+    ] = 0.0,
+    session: Annotated[
+        float, typer.Option(help="Lists within so many seconds of a session's first count.")
+    ] = 1800.0,
     wait: Annotated[
-        float | None, typer.Option(help="Seconds after a list in which what is done counts.")
+        float | None,
+        typer.Option(help="Seconds after a list in which clicks and purchases count (default: the window)."),
     ] = None,
     url: Url = LOCAL,
     key: Key = "",
@@ -84,7 +89,7 @@ def stop(
     url: Url = LOCAL,
     key: Key = "",
 ) -> None:
-    """End a trial and say what has come of it.
+    """End a trial and say what it has shown.
 
     For example: `rankloop trial stop 17 --ranker shop --reason "enough is known"`
     """

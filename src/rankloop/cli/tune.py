@@ -49,7 +49,9 @@ def tune_(
         bool, typer.Option("--halving", help="Successive halving instead of every point for all rounds.")
     ] = False,
     rounds: Annotated[int, typer.Option(min=1, help="Queries asked in each run.")] = 2000,
-    seeds: Annotated[int, typer.Option(min=1, help="Repetitions with other luck.")] = 3,
+    seeds: Annotated[
+        int, typer.Option(min=1, help="How often each run is repeated, each time with another random seed.")
+    ] = 3,
     k: Annotated[int, typer.Option(min=1, help="Results shown, and cutoff of nDCG.")] = 10,
     out: Annotated[
         Path | None, typer.Option(help="Where results go (default: a folder named after the question).")

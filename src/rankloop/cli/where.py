@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 from pathlib import Path
 from typing import Annotated
 
@@ -17,3 +18,11 @@ StoreUrl = Annotated[
         "password is better kept in `PGPASSWORD` or `~/.pgpass`, where no list of processes shows it.",
     ),
 ]
+
+
+def whoever() -> str:
+    """Who decides something at the command line, for the decision log."""
+    try:
+        return f"command line: {getpass.getuser()}"
+    except (OSError, KeyError):  # a container may know no names
+        return "command line"

@@ -28,8 +28,10 @@ class SignInFirst(Exception):
 
 
 def session_of(connection: Connection, sessions: Sessions) -> Session | None:
-    """The session of a request."""
-    return sessions.find(connection.cookies.get(COOKIE))
+    """The session of a request; it ends with the bits that began it."""
+    found = sessions.find(connection.cookies.get(COOKIE))
+    keys = connection.app.state.context.service.keys
+    return found if found is not None and keys.still_opens(found.sha256) else None
 
 
 def signed_in(sessions: Sessions) -> Guard:
@@ -52,14 +54,14 @@ async def own_site(connection: Connection, _: BaseRouteHandler) -> None:
         raise PermissionDeniedException("this form was sent from another site")
 
 
-async def signed_form(request: AnyRequest, sessions: Sessions) -> FormMultiDict:
-    """A form that changes something: sent by someone signed in, from one of our pages."""
+async def signed_form(request: AnyRequest, sessions: Sessions) -> tuple[FormMultiDict, str]:
+    """A form that changes something, sent from one of our pages by someone signed in; their key's name."""
     session, form = session_of(request, sessions), await request.form()
     if session is None:
         raise SignInFirst("/overview")
     if not session.sent(form.get("token")):
         raise PermissionDeniedException("this form is too old: reload the page and try again")
-    return form
+    return form, session.key
 
 
 def local_path(path: str) -> str:

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
 import sys
-from functools import cache
 from importlib.resources import files
 
 from litestar import Response, get
 
 from rankloop.charts import DRAW
+from rankloop.service.http.concurrency import Once
 
-STYLE = files("rankloop.dashboard").joinpath("style.css").read_bytes()
+FIRST = ("tokens", "elements", "shell", "components", "tables", "charts")  # then those of single pages
 BUNDLE = "import sys; from rankloop.charts import library; sys.stdout.write(library())"
 A_DAY = {"Cache-Control": "max-age=86400"}
 A_MOMENT = {"Cache-Control": "max-age=60"}
+
+
+def stylesheet() -> bytes:
+    """All of `styles/` in one file: tokens and components first, then the pages' own by name."""
+    folder = files("rankloop.dashboard").joinpath("styles")
+    names = {path.name.removesuffix(".css") for path in folder.iterdir() if path.name.endswith(".css")}
+    ordered = (*FIRST, *sorted(names - set(FIRST)))
+    return b"\n".join(folder.joinpath(f"{name}.css").read_bytes() for name in ordered)
+
+
+STYLE = stylesheet()
 
 
 @get("/assets/style.css")
@@ -32,12 +42,13 @@ async def draw() -> Response[bytes]:
 
 @get("/assets/vega.js")
 async def vega() -> Response[bytes]:
-    """The drawing library."""
-    script = await asyncio.to_thread(bundle)
-    return Response(script, media_type="text/javascript; charset=utf-8", headers=A_DAY)
+    """The drawing library: for those who may see the pages, because it takes a process to make it."""
+    return Response(await LIBRARY.get(), media_type="text/javascript; charset=utf-8", headers=A_DAY)
 
 
-@cache
 def bundle() -> bytes:
     """Made by a process of its own: it takes seconds and 100 MB, which a service has better uses for."""
     return subprocess.run([sys.executable, "-c", BUNDLE], check=True, capture_output=True).stdout
+
+
+LIBRARY = Once(bundle)

@@ -1,4 +1,4 @@
-"""Overview charts: one line each, in the look of the reports."""
+"""Overview charts: one line each, in the look of the reports, with marks where something was decided."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from rankloop.charts import PALETTE
 from rankloop.service.operations.traffic import By, Overview
 
 FEWEST = 2  # steps of which a line can be drawn
+MARK = "#6E6A62"  # between both schemes
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,8 @@ class Line:
     title: str
     meaning: str
     colour: str
-    share: bool = True  # between 0 and 1
+    share: bool = True  # in percent
+    highest: float | None = None  # what it can be at most, if it is no share
 
 
 LINES = (
@@ -32,8 +34,10 @@ LINES = (
     Line(
         "mrr",
         "First clicks near the top",
-        "Mean of 1 / position of the first click.",
+        "MRR: the mean of 1 / position of the first click. 1 if everybody clicks the first result.",
         PALETTE[2],
+        False,
+        1.0,
     ),
     Line(
         "settled",
@@ -43,12 +47,23 @@ LINES = (
     ),
     Line(
         "cost",
-        "Cost of exploring",
-        "Pairs per list expected to stand wrong by it.",
+        "Cost of exploration",
+        "How many pairs of a list are expected to be in the wrong order because something is tried out?",
         PALETTE[3],
         False,
     ),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A moment to be marked: a decision, with its number in the list below the charts, or a version kept."""
+
+    at: float
+    what: str
+    who: str = ""
+    why: str = ""
+    number: int = 0  # 0: a version
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,37 +74,85 @@ class Chart:
     spec: dict[str, Any]
 
 
-def charts(steps: Sequence[Overview], by: By) -> Iterator[Chart]:
-    """A chart for every line that has points enough."""
+def charts(
+    steps: Sequence[Overview], by: By, marks: Sequence[Mark] = (), until: float | None = None
+) -> Iterator[Chart]:
+    """A chart for every line that has points enough; `until` is where the last step ends."""
     drawn = list(zip(_abscissae(steps, by), steps, strict=True))
+    marked = placed(marks, steps, by, until)
     for line in LINES:
         values = [(x, getattr(step, line.name), step.lists) for x, step in drawn]
         points = [{"x": x, "y": y, "lists": lists} for x, y, lists in values if y is not None]
         if len(points) >= FEWEST:
-            yield Chart(line, line_chart(points, line, by))
+            yield Chart(line, line_chart(points, line, by, marked))
 
 
-def line_chart(points: Sequence[dict[str, Any]], line: Line, by: By) -> dict[str, Any]:
-    """One line with its points."""
+def line_chart(
+    points: Sequence[dict[str, Any]], line: Line, by: By, marks: Sequence[dict[str, Any]] = ()
+) -> dict[str, Any]:
+    """One line with its points, and what was decided on the way."""
     highest = max(point["y"] for point in points)
-    top = 1.0 if line.share and highest > 0.6 else 1.15 * highest or 1.0
+    most = 1.0 if line.share else line.highest
+    top = most if most and highest > 0.6 * most else 1.15 * highest or 1.0
     axis = alt.Axis(title=None, format=".0%" if line.share else "~g", tickCount=4)
     x, where = _by_time() if by == "time" else _by_lists()
+    y = alt.Y("y:Q", axis=axis, scale=alt.Scale(domain=[0, top]))
     value = alt.Tooltip("y:Q", title=line.title, format=".1%" if line.share else ".3f")
-    dots = alt.OverlayMarkDef(size=28, filled=True, color=line.colour)
-    chart = (
-        alt.Chart(alt.InlineData(values=list(points)))
-        .mark_line(color=line.colour, strokeWidth=2.2, point=dots)
-        .encode(
-            x=x,
-            y=alt.Y("y:Q", axis=axis, scale=alt.Scale(domain=[0, top])),
-            tooltip=[where, value, alt.Tooltip("lists:Q")],
-        )
-        .properties(width="container", height=190, description=f"{line.title}. {line.meaning}")
+    base = alt.Chart(alt.InlineData(values=list(points)))
+    area = base.mark_area(color=line.colour, opacity=0.09).encode(x=x, y=y)
+    dots = alt.OverlayMarkDef(size=22, filled=True, color=line.colour)
+    curve = base.mark_line(color=line.colour, strokeWidth=2, point=dots).encode(
+        x=x, y=y, tooltip=[where, value, alt.Tooltip("lists:Q")]
     )
-    spec: dict[str, Any] = chart.to_dict()
+    drawn = alt.layer(area, *_marked(marks, x), curve)
+    sized = drawn.properties(width="container", height=190, description=f"{line.title}. {line.meaning}")
+    spec: dict[str, Any] = sized.to_dict()
     spec.pop("config", None)
     return spec
+
+
+def placed(
+    marks: Sequence[Mark], steps: Sequence[Overview], by: By, until: float | None = None
+) -> list[dict[str, Any]]:
+    """Marks as data of a chart: where they stand on its horizontal axis, and what is said about them."""
+    if not steps:
+        return []
+    told = [each for each in marks if each.at > steps[0].start]
+    places = [_moment(each.at) if by == "time" else _lists_by(each.at, steps, until) for each in told]
+    return [
+        {
+            "x": x,
+            "number": each.number,
+            "what": each.what,
+            "who": each.who or "nobody said",
+            "why": each.why or "nobody said",
+            "at": _moment(each.at),
+        }
+        for x, each in zip(places, told, strict=True)
+    ]
+
+
+def _marked(marks: Sequence[dict[str, Any]], x: alt.X) -> Iterator[alt.Chart]:
+    """Decisions as dashed lines with their number on top, versions as ticks on the axis."""
+    decisions = [each for each in marks if each["number"]]
+    versions = [each for each in marks if not each["number"]]
+    when = alt.Tooltip("at:T", title="at", format="%d %b %H:%M:%S")
+    words = [alt.Tooltip(f"{name}:N") for name in ("what", "who", "why")]
+    if decisions:
+        base = alt.Chart(alt.InlineData(values=decisions)).encode(x=x, tooltip=[*words, when])
+        yield base.mark_rule(color=MARK, strokeDash=[3, 3], strokeWidth=1.2)
+        yield base.mark_rule(opacity=0, strokeWidth=14)  # something to point at
+        yield base.mark_point(
+            shape="circle", size=190, color=MARK, filled=True, opacity=1, yOffset=-2
+        ).encode(y=alt.value(0))
+        yield base.mark_text(color="#ffffff", fontSize=9.5, fontWeight=600, dy=-1.5).encode(
+            y=alt.value(0), text="number:Q"
+        )
+    if versions:
+        base = alt.Chart(alt.InlineData(values=versions)).encode(x=x, tooltip=[words[0], when])
+        yield base.mark_point(
+            shape="triangle-up", size=46, color=MARK, filled=True, opacity=0.9, yOffset=-3
+        ).encode(y=alt.value("height"))
 
 
 def _by_time() -> tuple[alt.X, alt.Tooltip]:
@@ -99,7 +162,7 @@ def _by_time() -> tuple[alt.X, alt.Tooltip]:
 
 
 def _by_lists() -> tuple[alt.X, alt.Tooltip]:
-    axis = alt.Axis(grid=False, tickCount=4, format="~s")
+    axis = alt.Axis(grid=False, tickCount=4, format=",.0f")
     x = alt.X("x:Q", title="lists shown", axis=axis, scale=alt.Scale(nice=False))
     return x, alt.Tooltip("x:Q", title="lists so far")
 
@@ -108,4 +171,18 @@ def _abscissae(steps: Sequence[Overview], by: By) -> list[Any]:
     """Where a step stands on the horizontal axis."""
     if by == "lists":
         return list(accumulate(step.lists for step in steps))
-    return [datetime.fromtimestamp(step.start, UTC).isoformat() for step in steps]
+    return [_moment(step.start) for step in steps]
+
+
+def _lists_by(at: float, steps: Sequence[Overview], until: float | None) -> float:
+    """How many lists had been shown by a moment, as far as the steps can tell."""
+    ends = [*(step.start for step in steps[1:]), until or max(at, steps[-1].start)]
+    shown = 0.0
+    for step, end in zip(steps, ends, strict=True):
+        part = (at - step.start) / (end - step.start) if end > step.start else 1.0
+        shown += step.lists * min(max(part, 0.0), 1.0)
+    return round(shown, 1)
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()

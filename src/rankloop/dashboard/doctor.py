@@ -14,12 +14,13 @@ from rankloop.service.http.routes.monitoring import Minutes, diagnose
 
 VERDICTS = {
     "accepted": "a click, a part of one, or a grade: it teaches",
-    "late": "its list was closed: counted",
-    "duplicate": "it was here before: harmless",
-    "orphan": "nobody knows its query_id",
+    "late": "it came after its list had closed: counted; teaches with learn_late alone",
+    "duplicate": "it was here before, and is counted once: harmless",
+    "orphan": "no list was shown under its query_id",
     "not_shown": "the object was not in its list",
-    "ignored": "its action has no weight",
+    "ignored": "its action has no weight in the ranker's settings",
     "invalid": "it could not be understood",
+    "held": "its address or client has taught as much as one may for now: not counted",
 }
 
 

@@ -12,9 +12,11 @@ from litestar.params import FromQuery
 
 from rankloop.charts import PALETTE
 from rankloop.dashboard.access import AnyRequest
+from rankloop.dashboard.account import AccountBars, account_bars
 from rankloop.dashboard.exposure_charts import exposure_charts
-from rankloop.dashboard.overview import STRETCHES, first_ranker
+from rankloop.dashboard.overview import STRETCHES
 from rankloop.dashboard.pages import InjectedPages
+from rankloop.dashboard.steering import first_ranker
 from rankloop.service import RankingService
 from rankloop.service.http.context import InjectedContext
 from rankloop.service.http.routes.exposure import Minutes, report
@@ -29,31 +31,6 @@ from rankloop.service.operations.exposure import (
 
 STEPS = 40
 MOST = 30  # groups on the page; the export has all
-HALF = 100.0  # units of a bar's way to either side
-
-
-@dataclass(frozen=True, slots=True)
-class AccountBar:
-    """A group in the account: its bar begins in the middle, to the right if it is ahead."""
-
-    group: str
-    ahead: float  # looks
-    colour: str  # empty: it is not drawn in charts
-    x: float
-    width: float
-
-
-@dataclass(frozen=True, slots=True)
-class AccountBars:
-    """All groups of an account, and the tolerance to both sides of the middle."""
-
-    band: float  # its half width
-    bars: Sequence[AccountBar]
-
-    @property
-    def outside(self) -> bool:
-        """Whether a group is farther off than it may be."""
-        return any(bar.width > self.band for bar in self.bars)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,24 +117,6 @@ def group_names(found: ExposureReport) -> list[str]:
 def group_colours(found: ExposureReport) -> dict[str, str]:
     """A colour for each of the first groups, as many as stay apart."""
     return dict(zip(group_names(found), PALETTE, strict=False))
-
-
-def account_bars(ahead: Mapping[str, float], tolerance: float, colours: Mapping[str, str]) -> AccountBars:
-    """An account as bars around a middle line, with its tolerance.
-
-    >>> drawn = account_bars({"a": 2.0, "b": -2.0}, 1.0, {})
-    >>> drawn.band, [(bar.x, bar.width) for bar in drawn.bars]
-    (50.0, [(100.0, 100.0), (0.0, 100.0)])
-    """
-    reach = max([1.5 * tolerance, *map(abs, ahead.values())])
-    widths = {group: HALF * abs(off) / reach for group, off in ahead.items()}
-    bars = [
-        AccountBar(
-            group, off, colours.get(group, ""), HALF if off > 0 else HALF - widths[group], widths[group]
-        )
-        for group, off in ahead.items()
-    ]
-    return AccountBars(HALF * tolerance / reach, bars)
 
 
 def segments(step: ExposureStep, groups: Sequence[str], colours: Mapping[str, str]) -> list[Segment]:

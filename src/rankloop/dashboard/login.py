@@ -11,6 +11,7 @@ from rankloop.dashboard.access import AnyRequest, local_path, own_site
 from rankloop.dashboard.pages import InjectedPages
 from rankloop.dashboard.sessions import COOKIE, LASTS
 from rankloop.service.http.context import InjectedContext
+from rankloop.service.keys import hash_of
 
 
 @get("/login")
@@ -30,11 +31,13 @@ async def sign_in(
     """A session for whoever has the key."""
     form = await request.form()
     goal = local_path(str(form.get("next", "")))
-    if not context.keys.opens("admin", str(form.get("key", ""))):
+    sent = str(form.get("key", ""))
+    key = context.service.keys.opens("admin", sent)
+    if key is None:
         return pages.show(request, "login.html", status=403, goal=goal, wrong=True)
     cookie = Cookie(
         key=COOKIE,
-        value=pages.sessions.begin(),
+        value=pages.sessions.begin(key.name, hash_of(sent)),
         path="/",
         httponly=True,
         samesite="strict",

@@ -1,38 +1,51 @@
-"""Overview page: is it learning, what does that cost, and the two levers."""
+"""Overview page: what is it worth, is it learning, what does that cost, who is seen, and the levers."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Annotated
 
-from litestar import Response, get, post
-from litestar.params import FromQuery, QueryParameter
-from litestar.response import Redirect
+from litestar import Response, get
+from litestar.params import FromQuery
 
-from rankloop.dashboard.access import AnyRequest, own_site, signed_form
-from rankloop.dashboard.charts import charts
+from rankloop.charts import PALETTE
+from rankloop.dashboard.access import AnyRequest
+from rankloop.dashboard.account import AccountBars, account_bars
+from rankloop.dashboard.charts import Mark, charts
+from rankloop.dashboard.learning import LearnedSoFar, learned_so_far
 from rankloop.dashboard.pages import InjectedPages
-from rankloop.dashboard.trial import trial_card
-from rankloop.service import RankingService, RequestError
-from rankloop.service.http.context import AppContext, InjectedContext
-from rankloop.service.http.routes.monitoring import Minutes, look
+from rankloop.dashboard.steering import FEW, MEANINGS, Steering, first_ranker, steering
+from rankloop.dashboard.trial import TrialCard, trial_card
+from rankloop.service import RankingService
+from rankloop.service.http.context import InjectedContext
+from rankloop.service.http.routes.monitoring import Insight, Minutes, look
+from rankloop.service.operations.decisions import Decided
+from rankloop.service.operations.status import RankerHealth
 from rankloop.service.operations.traffic import By
-from rankloop.service.settings import MODES
 
 STRETCHES = {60: "hour", 1440: "day", 10_080: "week", 525_600: "year"}  # minutes
 STEPS = 40
 VERSIONS = 6  # shown
-MEANINGS = {
-    "explore": "shows what it is sure of in order, and tries out the rest; learns",
-    "exploit": "shows the best by score, tries out nothing; learns",
-    "frozen": "shows the best by score; learns nothing more",
-    "passthrough": "shows your own order: off",
-    "shadow": "shows your own order, and learns from it",
-}
-DONE = {
-    "mode": "The mode is changed, and in force.",
-    "rollback": "It is back at that version; nothing was deleted.",
-}
+MARKS = 12  # decisions marked
+GROUPS = 6  # of the exposure account
+MILLIONTHS = 1_000_000  # of a look, in which an account is counted
+SPARKS = 20  # steps of a small chart
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """All that the page says of a ranker."""
+
+    seen: Insight
+    health: RankerHealth
+    versions: Sequence[tuple[int, float]]  # the newest first
+    decided: Sequence[Decided]  # in this time, the newest first
+    back: Decided | None  # the rollback that the version in use is, if it is one
+    trial: TrialCard | None
+    learned: LearnedSoFar | None
+    account: AccountBars | None
+    others: Sequence[tuple[Steering, Insight]]  # all rankers, if there are several
 
 
 @get("/overview")
@@ -43,72 +56,79 @@ async def overview(
     ranker: FromQuery[str] = "",
     minutes: Minutes = 1440,
     by: FromQuery[By] = "lists",
-    done: Annotated[str, QueryParameter(max_length=20)] = "",
 ) -> Response[str]:
     """Numbers, charts, mode, versions."""
     service = context.service
     name = ranker or first_ranker(service)
     if not name:
-        return pages.show(request, "overview.html", section="/overview", ranker="", done="")
-    seen = await context.ask(partial(look, service, name, minutes=minutes, steps=STEPS, by=by))
-    versions = await context.ask(partial(service.versions, name))
-    drawn = list(charts(seen.steps, by))
-    trial = trial_card(await context.ask(partial(service.trial, name)))
+        return pages.show(request, "overview.html", section="/overview", ranker="")
+    looked = await context.ask(partial(_look, service, name, minutes, by))
+    until = service.store.time(service.clock())
+    drawn = list(charts(looked.seen.steps, by, _marks(looked), until))
     return pages.show(
         request,
         "overview.html",
         section="/overview",
         ranker=name,
         rankers=service.rankers(),
-        health=service.health().rankers[name],
-        total=seen.total,
-        steps=seen.steps,
+        looked=looked,
+        health=looked.health,
+        total=looked.seen.total,
+        steps=looked.seen.steps,
+        trial=looked.trial,
         drawn=drawn,
-        charts=bool(drawn) or (trial is not None and trial.spec is not None),
-        trial=trial,
-        versions=versions[::-1][:VERSIONS],
+        charts=bool(drawn) or (looked.trial is not None and looked.trial.spec is not None),
+        versions=looked.versions[:VERSIONS],
         modes=MEANINGS,
         minutes=minutes,
         stretches=STRETCHES,
         by=by,
-        done=DONE.get(done, ""),
+        live=True,
     )
 
 
-@post("/overview/mode", guards=[own_site])
-async def set_mode(request: AnyRequest, pages: InjectedPages, context: InjectedContext) -> Redirect:
-    """Step up or down."""
-    form = await signed_form(request, pages.sessions)
-    mode = str(form.get("mode", ""))
-    if mode not in MODES:
-        raise RequestError(f"no mode is called {mode!r}")
-    ranker = _named(context, form.get("ranker"))
-    job = partial(context.service.set_mode, ranker, mode, reason="by hand, on the overview page")
-    await context.ask(job)
-    return _back(ranker, "mode")
-
-
-@post("/overview/rollback", guards=[own_site])
-async def rollback(request: AnyRequest, pages: InjectedPages, context: InjectedContext) -> Redirect:
-    """Go back to an earlier version."""
-    form = await signed_form(request, pages.sessions)
-    version = str(form.get("to", ""))
-    if not (version.isascii() and version.isdigit()) or len(version) > 18:
-        raise RequestError(f"a version is a number, found {version[:20]!r}")
-    ranker = _named(context, form.get("ranker"))
-    await context.ask(partial(context.service.rollback, ranker, to=int(version)))
-    return _back(ranker, "rollback")
-
-
-def first_ranker(service: RankingService) -> str:
-    """The ranker to begin with, if there is one."""
+def _look(service: RankingService, name: str, minutes: int, by: By) -> Looked:
+    seen = look(service, name, minutes=minutes, steps=STEPS, by=by)
+    health = RankerHealth.of(service.ranker(name))
+    since = seen.steps[0].start if seen.steps else float("inf")  # what came before the first list is no mark
+    decided = [each for each in service.decided(ranker=name, last=MARKS) if each.at > since]
+    backs = service.decided(ranker=name, kind="rollback", last=1)
     names = service.rankers()
-    return "default" if "default" in names else names[0] if names else ""
+    return Looked(
+        seen=seen,
+        health=health,
+        versions=service.versions(name)[::-1],
+        decided=decided,
+        back=backs[0] if backs and backs[0].seq == health.model else None,
+        trial=trial_card(service.trial(name)),
+        learned=learned_so_far(service, name),
+        account=_account(service, name),
+        others=[_line(service, each, minutes) for each in names[:FEW]] if len(names) > 1 else [],
+    )
 
 
-def _named(context: AppContext, name: object) -> str:
-    return context.service.ranker(str(name)).name
+def _line(service: RankingService, name: str, minutes: int) -> tuple[Steering, Insight]:
+    """A ranker in the table of all."""
+    found = steering(service, name)
+    assert found is not None
+    return found, look(service, name, minutes=minutes, steps=SPARKS, by="lists")
 
 
-def _back(ranker: str, done: str) -> Redirect:
-    return Redirect("/overview", status_code=303, query_params={"ranker": ranker, "done": done})
+def _account(service: RankingService, name: str) -> AccountBars | None:
+    """Who is ahead, of a ranker that shares exposure: those who are farthest off first."""
+    fair = service.settings(name).fair
+    if fair is None:
+        return None
+    ahead = {group: off / MILLIONTHS for group, off in service.account(name).items()}
+    far = sorted(ahead, key=lambda group: (-abs(ahead[group]), group))[:GROUPS]
+    colours = dict(zip(sorted(far), PALETTE, strict=False))
+    return account_bars({group: ahead[group] for group in far}, fair.tolerance, colours)
+
+
+def _marks(looked: Looked) -> list[Mark]:
+    """What was decided, numbered from the first, and the versions that were kept."""
+    decided = [
+        Mark(each.at, each.what, each.who, each.why, number)
+        for number, each in enumerate(reversed(looked.decided), start=1)
+    ]
+    return [*decided, *(Mark(at, f"version {number:,} was kept") for number, at in looked.versions)]

@@ -15,13 +15,20 @@ from rankloop.charts import SCHEMES
 from rankloop.dashboard.access import AnyRequest, session_of
 from rankloop.dashboard.render import environment, page
 from rankloop.dashboard.sessions import Sessions
+from rankloop.dashboard.steering import said_done, steering
 
+# charts stand on cards, whatever colour these are
+FONT = "Inter, ui-sans-serif, system-ui, -apple-system, Segoe UI, Helvetica, Arial, sans-serif"
+TRANSPARENT = {name: scheme | {"background": "transparent", "font": FONT} for name, scheme in SCHEMES.items()}
 SECTIONS = (
     ("/overview", "Overview"),
-    ("/query", "Query"),
+    ("/learned", "What it learned"),
+    ("/query", "Lists"),
     ("/recommend", "Recommend"),
     ("/exposure", "Exposure"),
-    ("/doctor", "Event doctor"),
+    ("/doctor", "Doctor"),
+    ("/decisions", "Decisions"),
+    ("/settings", "Settings"),
 )
 
 
@@ -41,17 +48,22 @@ class Pages:
         object.__setattr__(self, "templates", environment(*self.packages))
 
     def show(self, request: AnyRequest, name: str, *, section: str = "", **values: Any) -> Response[str]:
-        """A page of ours."""
-        return page(
-            self.templates,
-            name,
-            section=section,
-            sections=(("/", self.home), *self.more, *SECTIONS),
-            session=session_of(request, self.sessions),
-            here=str(request.base_url).rstrip("/"),
-            schemes=SCHEMES,
-            **values,
-        )
+        """A page of ours; its head is about `ranker`, if that is among the values or in the address."""
+        service = request.app.state.context.service
+        session = session_of(request, self.sessions)
+        asked = str(values.get("ranker") or request.query_params.get("ranker") or "")
+        told = {
+            "section": section,
+            "sections": (("/", self.home), *self.more, *SECTIONS),
+            "session": session,
+            "here": str(request.base_url).rstrip("/"),
+            "path": f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path,
+            "schemes": TRANSPARENT,
+            "steering": steering(service, asked) if session or self.public else None,
+            "done": said_done(request.query_params),
+            "live": False,
+        }
+        return page(self.templates, name, **told | values)
 
 
 InjectedPages: TypeAlias = NamedDependency[SkipValidation[Pages]]

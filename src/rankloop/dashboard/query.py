@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import isnan
 from typing import Annotated
 
 from litestar import Response, get
-from litestar.params import FromPath, FromQuery, QueryParameter
+from litestar.params import FromPath, QueryParameter
 
 from rankloop.dashboard.access import AnyRequest
-from rankloop.dashboard.overview import first_ranker
 from rankloop.dashboard.pages import InjectedPages
 from rankloop.dashboard.reasons import ReasonBar, reason_bars
 from rankloop.service import Audit, Explanation, RankingService
 from rankloop.service.http.context import InjectedContext
-from rankloop.service.http.routes.audit import line_of
+from rankloop.service.operations.explain import OWN_ORDER
 from rankloop.service.operations.settled import SettledPairs
+from rankloop.store import Impression
 from rankloop.types import RankloopError
 
-LISTS = 30
 DRAWN = 20  # results in the picture
 FEATURES = 12  # in an explanation
 HALF = 100.0  # units of a bar's way to either side
@@ -46,25 +46,6 @@ class Looked:
     why: Explanation | None
     reasons: Sequence[ReasonBar]  # of a recommended list
     without_reasons: str  # why there are none
-
-
-@get("/query")
-async def lists(
-    request: AnyRequest, pages: InjectedPages, context: InjectedContext, ranker: FromQuery[str] = ""
-) -> Response[str]:
-    """The lists shown last."""
-    name = ranker or first_ranker(context.service)
-    found = await context.ask(partial(context.service.lists, name, last=LISTS)) if name else []
-    lines = [line_of(each) for each in found]
-    return pages.show(
-        request,
-        "lists.html",
-        section="/query",
-        ranker=name,
-        rankers=context.service.rankers(),
-        lines=lines,
-        fair=any(line.turned is not None for line in lines),
-    )
 
 
 @get("/query/{query_id:str}")
@@ -93,7 +74,20 @@ async def query(
         bars=bars(why.contributions) if why else [],
         reasons=looked.reasons[:DRAWN],
         without_reasons=looked.without_reasons,
+        titles={each.object_id: each.title for each in looked.reasons},
+        values=values_of(shown, context.service.columns(shown.ranker)),
+        own_order=OWN_ORDER,
+        tries=shown.mode == "explore" and not shown.fallback,
     )
+
+
+def values_of(shown: Impression, columns: Sequence[str]) -> dict[str, dict[str, float]]:
+    """The features of every candidate by name, as they were sent; what is missing is left out."""
+    rows = shown.features.tolist()
+    return {
+        object_id: {name: value for name, value in zip(columns, row, strict=False) if not isnan(value)}
+        for object_id, row in zip(shown.object_ids, rows, strict=True)
+    }
 
 
 def bars(contributions: Mapping[str, float]) -> list[Bar]:

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from rankloop import __version__
 from rankloop.charts import json_element
+from rankloop.dashboard.sparkline import sparkline
 
 NOTHING = "–"
 PLAIN = (
@@ -34,7 +35,7 @@ def environment(*packages: str) -> Environment:
     )
     made.filters |= {"share": share, "number": number, "signed": signed, "moment": moment, "clock": clock}
     made.filters |= {"dotted": dotted, "plain": plain, "percent": percent}
-    made.globals |= {"version": __version__, "json_element": _element}
+    made.globals |= {"version": __version__, "json_element": _element, "sparkline": sparkline}
     return made
 
 

@@ -7,36 +7,64 @@ from typing import Any
 
 from litestar import Response, Router
 from litestar.di import Provide
-from litestar.exceptions import HTTPException
+from litestar.exceptions import HTTPException, MethodNotAllowedException, NotFoundException
 from litestar.response import Redirect
 
-from rankloop.dashboard import assets, doctor, exposure, login, overview, query, recommend
+from rankloop.dashboard import (
+    assets,
+    decisions,
+    doctor,
+    exposure,
+    learned,
+    levers,
+    lists,
+    live,
+    login,
+    overview,
+    query,
+    recommend,
+    settings,
+)
 from rankloop.dashboard import start as start_page
 from rankloop.dashboard.access import AnyRequest, SignInFirst, signed_in
 from rankloop.dashboard.pages import Pages
 from rankloop.service import HistoryError
+from rankloop.service.errors import ConflictError
 from rankloop.types import RankloopError
+
+TITLES = {403: "That is not allowed", 404: "Nothing is here", 405: "That cannot be done here"}
+TITLES |= {429: "Too many at once", 503: "Not just now"}
 
 
 def page_routes(pages: Pages | None = None, *, start: bool = True) -> list[Router]:
     """Routes for `AppContext(routes=...)`: the pages, and a start page unless there is another one."""
     pages = pages or Pages()
-    open_to_all = [login.login, login.sign_in, login.sign_out, assets.style, assets.draw, assets.vega]
+    open_to_all = [login.login, login.sign_in, login.sign_out, assets.style, assets.draw, live.script]
     open_to_all += [start_page.start] if start else []
-    looks = [overview.overview, query.lists, query.query, doctor.doctor]
-    looks += [recommend.recommend, exposure.exposure, exposure.as_table, exposure.as_json]
-    changes = [overview.set_mode, overview.rollback]
-    guard = [] if pages.public else [signed_in(pages.sessions)]
-    return [routed(pages, open_to_all), routed(pages, looks, guard), routed(pages, changes)]
+    looks = [overview.overview, lists.lists, query.query, doctor.doctor, live.live, live.status]
+    looks += [learned.learned, learned.search]
+    looks += [assets.vega, recommend.recommend, exposure.exposure, exposure.as_table, exposure.as_json]
+    changes = [levers.stop, levers.resume, levers.set_mode, levers.rollback]
+    changes += [levers.start_trial, levers.stop_trial]
+    changes += [decisions.do_undo, settings.preview, settings.change]
+    guarded = [signed_in(pages.sessions)]
+    guard = [] if pages.public else guarded
+    # who decided something is not for everyone
+    inside = routed(pages, [decisions.decisions, decisions.undo, settings.settings], guarded)
+    return [routed(pages, open_to_all), routed(pages, looks, guard), inside, routed(pages, changes)]
 
 
 def routed(pages: Pages, handlers: Sequence[Any], guards: Sequence[Any] = ()) -> Router:
     """Handlers that know the pages, and whose errors are pages."""
 
     def refused(request: AnyRequest, error: Exception) -> Response[str]:
-        status = 404 if isinstance(error, HistoryError) else getattr(error, "status_code", 400)
-        sentence = getattr(error, "detail", str(error))
-        return pages.show(request, "error.html", status=status, sentence=sentence)
+        known = {HistoryError: 404, ConflictError: 409}
+        usual = next((code for kind, code in known.items() if isinstance(error, kind)), 400)
+        status = getattr(error, "status_code", usual)
+        return error_page(pages, request, error, status, getattr(error, "detail", str(error)))
+
+    def shown(request: AnyRequest, error: Exception, status: int, sentence: str) -> Response[str]:
+        return error_page(pages, request, error, status, sentence)
 
     return Router(
         "/",
@@ -45,7 +73,20 @@ def routed(pages: Pages, handlers: Sequence[Any], guards: Sequence[Any] = ()) ->
         dependencies={"pages": Provide(lambda: pages, sync_to_thread=False)},
         exception_handlers={SignInFirst: _to_login, HTTPException: refused, RankloopError: refused},
         include_in_schema=False,
+        opt={"error_page": shown},
     )
+
+
+def error_page(
+    pages: Pages, request: AnyRequest, error: Exception, status: int, sentence: str
+) -> Response[str]:
+    """What went wrong, as a page."""
+    if isinstance(error, NotFoundException):
+        sentence = f"There is no page at {request.url.path}"
+    elif isinstance(error, MethodNotAllowedException):
+        sentence = f"{request.method} is not possible at {request.url.path}"
+    title = TITLES.get(status, "That did not work" if status < 500 else "An error of ours")
+    return pages.show(request, "error.html", status=status, code=status, title=title, sentence=sentence)
 
 
 def _to_login(_: AnyRequest, error: SignInFirst) -> Redirect:

@@ -20,6 +20,8 @@ class Session:
     """Someone who has shown the admin key. `token` is in every form, so that no other site can send one."""
 
     ends: float
+    key: str = "admin"  # the name of the key that was shown
+    sha256: str = field(default="", repr=False)  # and its hash: a name may get other bits
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
 
     def sent(self, token: object) -> bool:
@@ -41,13 +43,14 @@ class Sessions:
         self._known: dict[bytes, Session] = {}
         self._lock = threading.Lock()
 
-    def begin(self) -> str:
-        """A new session; what its cookie says."""
+    def begin(self, key: str = "admin", sha256: str = "") -> str:
+        """A new session of whoever showed this key; what its cookie says."""
         cookie = secrets.token_urlsafe(32)
         with self._lock:
             now = self._clock()
-            living = {key: each for key, each in self._known.items() if each.ends > now}
-            self._known = dict([*living.items()][-MOST + 1 :]) | {_hash(cookie): Session(now + LASTS)}
+            living = {name: each for name, each in self._known.items() if each.ends > now}
+            begun = Session(now + LASTS, key, sha256)
+            self._known = dict([*living.items()][-MOST + 1 :]) | {_hash(cookie): begun}
         return cookie
 
     def find(self, cookie: str | None) -> Session | None:

@@ -2,64 +2,102 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 
 from rankloop.charts import PALETTE
+from rankloop.dashboard.render import number, share, signed
 from rankloop.service import OutcomeReport, TrialReport
 
 FEWEST = 2  # points of which a band can be drawn
 ROOM = 1.15  # around the interval, on the scale of the bar
 NAMES = {
-    "clicked": "lists with a click",
-    "clicks": "clicks per list",
-    "first_click": "1 / position of the first click",
-    "value": "value per list",
+    "clicked": "Lists with a click",
+    "clicks": "Clicks per list",
+    "first_click": "First clicks near the top (MRR)",
+    "value": "Value of {action}",
 }
+LOOKS = {"A better": "good", "B better": "bad", "undecided": "open"}
+
+
+@dataclass(frozen=True, slots=True)
+class Uplift:
+    """An outcome as it is shown: the estimate, its interval in words and as a bar of 0 to 100, both arms."""
+
+    outcome: str
+    name: str
+    estimate: str
+    interval: str  # from ... to ...
+    unit: str
+    look: str  # good, bad or open, for the colour
+    a: str
+    b: str
+    lower: float
+    middle: float
+    upper: float
+    even: float
+    low: str  # what the ends of the bar stand for
+    high: str
 
 
 @dataclass(frozen=True, slots=True)
 class TrialCard:
-    """A trial as it is shown: where its interval stands on a scale of 0 to 100, and its chart."""
+    """A trial as it is shown: what decides and what is worth something first, and its chart."""
 
     report: TrialReport
-    state: str  # good, bad or open, for the colour
-    name: str  # of the outcome that decides
-    lower: float
-    estimate: float
-    upper: float
-    even: float
-    scale: tuple[str, str]  # what the ends of the bar stand for
+    look: str
+    first: Sequence[Uplift]  # clicks, and the value of one's own
+    others: Sequence[Uplift]
     spec: dict[str, Any] | None
+
+    @property
+    def valued(self) -> bool:
+        """Whether a value of one's own is measured."""
+        return bool(self.report.settings["action"])
 
 
 def trial_card(report: TrialReport | None) -> TrialCard | None:
     """The card of a trial, if there was one."""
     if report is None:
         return None
-    state = {"A better": "good", "B better": "bad"}.get(report.verdict, "open")
-    name = NAMES[report.settings["outcome"]]
-    if not report.outcomes or report.outcomes[0].estimate is None:
-        return TrialCard(report, state, name, 0.0, 50.0, 100.0, 50.0, ("", ""), None)
-    found = report.outcomes[0]
+    told = [uplift(each, report) for each in report.outcomes if each.estimate is not None]
+    chief = {report.settings["outcome"], "clicked", "value"}
+    return TrialCard(
+        report,
+        LOOKS[report.verdict],
+        [each for each in told if each.outcome in chief],
+        [each for each in told if each.outcome not in chief],
+        band(report, report.outcomes[0].even) if len(report.points) >= FEWEST else None,
+    )
+
+
+def uplift(found: OutcomeReport, report: TrialReport) -> Uplift:
+    """One outcome of a trial."""
     low, high = _ends(found)
+    unit, say = _unit(found, report)
 
     def at(value: float) -> float:
         return round(100 * (value - low) / (high - low), 3)
 
-    ends = tuple(_end(end, found) for end in (low, high))
-    return TrialCard(
-        report,
-        state,
-        name,
-        at(found.lower),
-        at(found.estimate or 0.0),
-        at(found.upper),
-        at(found.even),
-        (ends[0], ends[1]),
-        band(report, found.even) if len(report.points) >= FEWEST else None,
+    middle = found.estimate or 0.0
+    return Uplift(
+        outcome=found.outcome,
+        name=NAMES[found.outcome].format(action=report.settings["action"]),
+        estimate=say(middle),
+        interval=f"{say(found.lower)} to {say(found.upper)}",
+        unit=unit,
+        look=LOOKS[found.verdict],
+        a=_mean(found, found.a),
+        b=_mean(found, found.b),
+        lower=at(found.lower),
+        middle=at(middle),
+        upper=at(found.upper),
+        even=at(found.even),
+        low=say(low),
+        high=say(high),
     )
 
 
@@ -71,13 +109,14 @@ def band(report: TrialReport, even: float) -> dict[str, Any]:
     ]
     x = alt.X("x:Q", title="sessions", axis=alt.Axis(grid=False, tickCount=4), scale=alt.Scale(nice=False))
     axis = alt.Axis(title=None, format=".0%" if even else "~g", tickCount=5)
+    scale = alt.Scale(domain=_domain(report, even), nice=True, clamp=True)
     base = alt.Chart(alt.InlineData(values=points))
     area = base.mark_area(color=PALETTE[0], opacity=0.22).encode(
-        x=x, y=alt.Y("low:Q", axis=axis), y2="high:Q"
+        x=x, y=alt.Y("low:Q", axis=axis, scale=scale), y2="high:Q"
     )
     line = base.mark_line(color=PALETTE[0], strokeWidth=2.2).encode(
         x=x,
-        y=alt.Y("y:Q", axis=axis),
+        y=alt.Y("y:Q", axis=axis, scale=scale),
         tooltip=[alt.Tooltip(f"{name}:Q", format=".3f") for name in ("y", "low", "high")],
     )
     neither = alt.Chart(alt.InlineData(values=[{"even": even}])).mark_rule(
@@ -85,15 +124,36 @@ def band(report: TrialReport, even: float) -> dict[str, Any]:
     )
     drawn = alt.layer(area, line, neither.encode(y="even:Q"))
     meaning = "The interval of the trial after each session; the dashed line is where neither is better."
-    spec: dict[str, Any] = drawn.properties(width="container", height=190, description=meaning).to_dict()
+    spec: dict[str, Any] = drawn.properties(width="container", height=150, description=meaning).to_dict()
     spec.pop("config", None)
     return spec
 
 
-def _end(value: float, found: OutcomeReport) -> str:
+def _domain(report: TrialReport, even: float) -> tuple[float, float]:
+    """A scale on which the interval of today can be seen; the first sessions' may be cut."""
+    later = report.points[len(report.points) // 5 :]
+    return min(even, *(each.lower for each in later)), max(even, *(each.upper for each in later))
+
+
+def _unit(found: OutcomeReport, report: TrialReport) -> tuple[str, Callable[[float], str]]:
+    """What the numbers of an outcome are counted in, and how they are said."""
     if found.even:
-        return f"{100 * value:.0f}\N{NO-BREAK SPACE}%"
-    return f"{100 * value:+.0f} points" if found.outcome == "clicked" else f"{value:+.2g}"
+        return "of the sessions that one of the two wins", share
+    owed = " more owed to it" if report.settings["kind"] == "interleave" else ""
+    if found.outcome == "clicked":
+        return f"percentage points{owed}", lambda value: signed(100 * value, 1)
+    unit = {"clicks": "clicks per list", "first_click": "of 1 / position"}
+    named = unit.get(found.outcome, f"of {report.settings['action']} per list")
+    return f"{named}{owed}", lambda value: signed(value, 2 if found.outcome == "value" else 3)
+
+
+def _mean(found: OutcomeReport, value: float | None) -> str:
+    """The mean of an arm or, of interleaved lists, the sessions it won."""
+    if value is None:
+        return ""
+    if found.even:
+        return f"{value:,.0f} won"
+    return share(value) if found.outcome == "clicked" else number(value, 2 if found.outcome == "value" else 3)
 
 
 def _ends(found: OutcomeReport) -> tuple[float, float]:

@@ -1,1 +1,1 @@
-"""Demo: a search page over Python's own documentation that learns live, with a simulated crowd."""
+"""Demo: a shop and a documentation search that learn live, beside plain search, with a simulated crowd."""

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 
 import numpy as np
 
 from rankloop.demo.corpus import Corpus, Hit
-from rankloop.demo.sellers import seller_of
-from rankloop.demo.taste import Taste
+from rankloop.demo.taste import LIKED, Taste
 from rankloop.metrics import NDCG
 from rankloop.service import Candidate, RankingService, UserEvent
 from rankloop.types import IntArray, Query, Ranking
 from rankloop.users import Preset
-
-SEARCHES = files("rankloop.demo").joinpath("searches.txt").read_text("utf-8").splitlines()
 
 SHOWN = 10  # results of a list
 AT_ONCE = 10  # visitors whose clicks are learned together
@@ -30,6 +26,8 @@ class Visit:
     fit: float  # nDCG
     clicks: int
     own: float = 0.0  # nDCG of the search engine's own order
+    first: int = 0  # the position of the first result that they like; one more than are shown: there is none
+    own_first: int = 0  # the same in the search engine's own order
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,8 +57,8 @@ class Crowd:
         corpus: Corpus,
         taste: Taste,
         *,
+        searches: Sequence[str],
         users: Preset | None = None,
-        searches: Sequence[str] = SEARCHES,
     ) -> Crowd:
         """Visitors who make these searches, as far as anything is found."""
         found = [(text, corpus.search(text)) for text in searches]
@@ -98,8 +96,15 @@ class Crowd:
             UserEvent(shown.query_id, shown.object_ids[index], ordinal=index + 1, client_id=visitor)
             for index in clicks
         ]
-        own = GRADE(np.arange(len(topic.hits)), topic.grades)
-        return Visit(GRADE(order, topic.grades), len(clicks), own), events
+        own = np.arange(len(topic.hits))
+        visit = Visit(
+            fit=GRADE(order, topic.grades),
+            clicks=len(clicks),
+            own=GRADE(own, topic.grades),
+            first=first_liked(order, topic.grades),
+            own_first=first_liked(own, topic.grades),
+        )
+        return visit, events
 
     def _clicks(self, topic: Topic, order: IntArray, rng: np.random.Generator) -> list[int]:
         """The indices of the results that a visitor clicks."""
@@ -109,6 +114,16 @@ class Crowd:
         return [int(index) for index in np.flatnonzero(feedback.clicks)]
 
 
+def first_liked(order: IntArray, grades: IntArray) -> int:
+    """The position of the first result that someone likes; one more than are shown if there is none.
+
+    >>> first_liked(np.array([2, 0, 1]), np.array([4, 0, 0]))
+    2
+    """
+    liked = np.flatnonzero(grades[order[:SHOWN]] >= LIKED)
+    return int(liked[0]) + 1 if liked.size else SHOWN + 1
+
+
 def candidates_of(hits: Sequence[Hit]) -> list[Candidate]:
     """What the ranker is asked to rank, in the search engine's own order."""
-    return [Candidate(hit.entry.name, hit.features, group=seller_of(hit.entry)) for hit in hits]
+    return [Candidate(hit.entry.name, hit.features, group=hit.entry.seller) for hit in hits]

@@ -7,11 +7,12 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from rankloop.demo.corpus import Corpus, Hit
+from rankloop.demo.corpus import Hit
 from rankloop.demo.crowd import SHOWN, Crowd, Visit, candidates_of
 from rankloop.demo.lesson import Lesson, lesson
+from rankloop.demo.reasons import Reasons, reasons
+from rankloop.demo.scene import Scene
 from rankloop.demo.sellers import FAIR, LATELY, SELLERS, Seen, seen
-from rankloop.demo.taste import TASTES
 from rankloop.explorers.fair import LOOK
 from rankloop.policies import ListNet
 from rankloop.service import (
@@ -27,13 +28,17 @@ from rankloop.service.ids import random_id
 from rankloop.store import Impression
 from rankloop.types import SettingError, suggestion
 
-RANKER, THUMBS = "default", "thumbs"  # one learns from clicks, the other from thumbs
-# The list begins as the search engine's own and departs from it by what is learned, hardly by luck alone.
-SETTINGS = RankerSettings(max_explored_pairs=10, learn_late=True, snapshot_every=5)
-# What nobody rated is unknown. A thumb has the value 1 or 0: a change of mind takes the other's place.
+# What nobody rated is unknown. Of two ratings of a result the last one counts. A few stars say little about
+# what was never shown: they move a result by a few positions from where plain search has it.
 RATED = RankerSettings(
-    policy=ListNet(), grades={"thumb": 4.0}, highest_grade=4.0, reading="explicit", snapshot_every=5
+    policy=ListNet(),
+    grades={"star": 1.0},
+    highest_grade=5.0,
+    reading="explicit",
+    max_displacement=8,
+    snapshot_every=5,
 )
+STARS = 5
 KEPT = 20_000  # visits whose grades are remembered
 MOST_VISITORS = 5000  # at once
 
@@ -43,7 +48,12 @@ class Found:
     """A ranked list with what it shows."""
 
     response: RankResponse
-    hits: Mapping[str, Hit]
+    hits: Mapping[str, Hit]  # in the search engine's own order
+
+    @property
+    def plain(self) -> list[Hit]:
+        """What the search engine alone would have shown."""
+        return list(self.hits.values())[:SHOWN]
 
     def __iter__(self) -> Iterator[tuple[Result, Hit]]:
         return ((result, self.hits[result.object_id]) for result in self.response.ranking)
@@ -69,73 +79,89 @@ class Demo:
     """Everything behind the search page; any thread may call it."""
 
     service: RankingService
-    corpus: Corpus
-    taste: str = "short"  # of the visitors: a name in TASTES
+    scene: Scene
+    taste: str = ""  # of the visitors that came last: a name among the scene's tastes
     progress: Progress = field(default_factory=Progress)
     visits: deque[Visit] = field(default_factory=lambda: deque(maxlen=KEPT))
     crowds: int = 0  # that came so far: each has a seed of its own
 
     def __post_init__(self) -> None:
         """Begin the rankers that are not there."""
-        for ranker, settings, mode in ((RANKER, SETTINGS, "explore"), (THUMBS, RATED, "exploit")):
-            if ranker not in self.service.rankers():
-                self.service.create(ranker, settings, mode=mode)  # type: ignore[arg-type]  # typed by text
-        self._first = {each: self.service.store.decisions(each)[0].seq for each in (RANKER, THUMBS)}
+        scene = self.scene
+        if scene.ranker not in self.service.rankers():
+            self.service.create(scene.ranker, scene.settings)
+        if scene.rated not in self.service.rankers():
+            self.service.create(scene.rated, RATED, mode="exploit")
+        self._first = {
+            each: self.service.store.decisions(each)[0].seq for each in (scene.ranker, scene.rated)
+        }
         self._one_crowd = threading.Lock()
 
     @property
     def model(self) -> Model:
         """What is known now from clicks."""
-        return self.service.model(RANKER)
+        return self.service.model(self.scene.ranker)
 
-    def search(self, text: str, *, visitor: str, ranker: str = RANKER) -> Found | None:
-        """A list for a visitor; None if nothing is found."""
-        hits = self.corpus.search(text)
+    def search(self, text: str, *, visitor: str, rated: bool = False) -> Found | None:
+        """A list for a visitor, learned from clicks or from stars; None if nothing is found."""
+        hits = self.scene.corpus.search(text)
         if not hits:
             return None
+        ranker = self.scene.rated if rated else self.scene.ranker
         response = self.service.rank(
             candidates_of(hits), ranker=ranker, k=SHOWN, user_query=text, session_id=visitor
         )
         return Found(response, {hit.entry.name: hit for hit in hits})
 
+    def reasons(self, found: Found) -> Mapping[str, Reasons]:
+        """Why each result of a list stands where it does; nothing if the model has changed meanwhile."""
+        model = self.service.model(found.response.provenance.ranker)
+        if model.version != found.response.provenance.model:
+            return {}
+        shown = self.service.audit(found.response.query_id).impression
+        return reasons(model, self.service.schema(shown.ranker), shown)
+
     def click(self, query_id: str, object_id: str, *, visitor: str) -> Lesson:
         """Report a click on a result, learn from it at once, and say what was learned."""
-        shown = self._list(query_id, RANKER, object_id)
+        shown = self._list(query_id, self.scene.ranker, object_id)
         position, before = shown.shown.index(object_id) + 1, self.model
         self.service.record([UserEvent(query_id, object_id, ordinal=position, client_id=visitor)])
-        self.service.flush(RANKER)
-        return lesson(before, self.model, self.service.schema(RANKER), shown.features)
+        self.service.flush(self.scene.ranker)
+        return lesson(before, self.model, self.service.schema(self.scene.ranker), shown.features)
 
-    # thumbs: several in one list, and then they are learned together
+    # stars: several in one list, and then they are learned together
 
-    def thumb(self, query_id: str, object_id: str, *, up: bool, visitor: str) -> None:
-        """Report a thumb up or down; another one on the same result takes its place."""
-        position = self._list(query_id, THUMBS, object_id).shown.index(object_id) + 1
+    def star(self, query_id: str, object_id: str, stars: int, *, visitor: str) -> None:
+        """Report one to five stars; more of them on the same result take their place."""
+        if not 1 <= stars <= STARS:
+            raise RequestError(f"1 to {STARS} stars can be given, found {stars}")
+        position = self._list(query_id, self.scene.rated, object_id).shown.index(object_id) + 1
         event = UserEvent(
-            query_id, object_id, "thumb", random_id(), position, client_id=visitor, value=float(up)
+            query_id, object_id, "star", random_id(), position, client_id=visitor, value=float(stars)
         )
         (receipt,) = self.service.record([event])
         if receipt.verdict != "accepted":
-            raise RequestError(f"this list takes no more thumbs, search again: {receipt.detail}")
+            raise RequestError(f"this list takes no more stars, search again: {receipt.detail}")
 
-    def thumbs(self, query_id: str) -> dict[str, bool]:
-        """The thumbs that a list has, by result: whether they are up."""
+    def stars(self, query_id: str) -> dict[str, int]:
+        """The stars that a list has, by result."""
         events = self.service.audit(query_id).events
-        return {each.object_id: bool(each.value) for each in events if each.verdict == "accepted"}
+        return {each.object_id: int(each.value or 0) for each in events if each.verdict == "accepted"}
 
     def same_list(self, query_id: str) -> Found:
         """A list that a visitor is rating, as it was shown."""
-        shown = self._list(query_id, THUMBS)
-        hits = {hit.entry.name: hit for hit in self.corpus.search(shown.user_query)}
+        shown = self._list(query_id, self.scene.rated)
+        hits = {hit.entry.name: hit for hit in self.scene.corpus.search(shown.user_query)}
         if not hits.keys() >= set(shown.shown):
             raise RequestError("what that list showed is not there any more: search again")
         return Found(self.service.replay(query_id).response, hits)
 
-    def learn_thumbs(self, query_id: str) -> Lesson:
-        """Learn from the thumbs of a list, and say what was learned."""
-        shown, before = self._list(query_id, THUMBS), self.service.model(THUMBS)
-        self.service.flush(THUMBS)
-        return lesson(before, self.service.model(THUMBS), self.service.schema(THUMBS), shown.features)
+    def learn_stars(self, query_id: str) -> Lesson:
+        """Learn from the stars of a list, and say what was learned."""
+        rated = self.scene.rated
+        shown, before = self._list(query_id, rated), self.service.model(rated)
+        self.service.flush(rated)
+        return lesson(before, self.service.model(rated), self.service.schema(rated), shown.features)
 
     def _list(self, query_id: str, ranker: str, object_id: str | None = None) -> Impression:
         """A list of a ranker in which a result was shown."""
@@ -151,34 +177,36 @@ class Demo:
     @property
     def fair(self) -> bool:
         """Whether exposure is shared between the sellers."""
-        return self.service.settings(RANKER).fair is not None
+        return self.service.settings(self.scene.ranker).fair is not None
 
     def share_exposure(self, on: bool) -> None:
         """Hold lists to the sellers' shares, or do not any more; what was learned stays."""
         if on != self.fair:
-            rules = self.service.settings(RANKER)
-            self.service.configure(RANKER, replace(rules, fair=FAIR if on else None))
+            rules = self.service.settings(self.scene.ranker)
+            self.service.configure(self.scene.ranker, replace(rules, fair=FAIR if on else None))
 
     def ahead(self) -> dict[str, float]:
         """By how many looks each seller is ahead; empty if exposure is not shared, or nothing was shown."""
-        account = self.service.account(RANKER)
+        account = self.service.account(self.scene.ranker)
         return {each: account[each] / LOOK for each in SELLERS if each in account}
 
     def seen(self) -> list[Seen]:
         """Who was seen in the last lists."""
-        return seen(each for each in self.service.lists(RANKER, last=LATELY) if all(each.groups))
+        return seen(each for each in self.service.lists(self.scene.ranker, last=LATELY) if all(each.groups))
 
     # visitors
 
     def invite(self, number: int, taste: str) -> None:
         """Send for visitors; they come in a thread of their own, and `progress` says how far they are."""
-        if taste not in TASTES:
-            raise SettingError(f"no taste is called {taste!r}: {suggestion(taste, TASTES)}")
+        if taste not in self.scene.tastes:
+            raise SettingError(f"no taste is called {taste!r}: {suggestion(taste, self.scene.tastes)}")
         if not 1 <= number <= MOST_VISITORS:
             raise RequestError(f"1 to {MOST_VISITORS} visitors can come at once, found {number}")
         with self._one_crowd:
             if self.progress.running:
                 raise RequestError("visitors are still on their way: wait for them")
+            if taste != self.taste:
+                self.visits.clear()  # what others liked says nothing about how lists fit these
             self.taste, self.progress = taste, Progress(wanted=number)
         threading.Thread(target=self._welcome, args=(self.progress,), name="crowd", daemon=True).start()
 
@@ -187,15 +215,18 @@ class Demo:
         for ranker, first in self._first.items():
             self.service.rollback(ranker, to=first)
         self.visits.clear()
+        self.progress = Progress()
 
     def _welcome(self, progress: Progress) -> None:
         try:
-            before, self.crowds = self.model, self.crowds + 1
-            crowd = Crowd.of(self.service, RANKER, self.corpus, TASTES[self.taste])
+            before, self.crowds, taste = self.model, self.crowds + 1, self.scene.tastes[self.taste]
+            crowd = Crowd.of(
+                self.service, self.scene.ranker, self.scene.corpus, taste, searches=self.scene.searches
+            )
             for visit in crowd.visits(progress.wanted, seed=self.crowds):
                 self.visits.append(visit)
                 progress.done += 1
                 if progress.done == progress.wanted - 1:  # so that it is there when all are
-                    progress.lesson = lesson(before, self.model, self.service.schema(RANKER))
+                    progress.lesson = lesson(before, self.model, self.service.schema(self.scene.ranker))
         except Exception as error:
             progress.trouble = f"{type(error).__name__}: {error}"[:200]

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rankloop.demo.scene import Word
 from rankloop.service import Model
 from rankloop.service.serving.certainty import SETTLED, sureness
 from rankloop.types import FloatArray, Query
 
 MOST = 4  # weights worth telling
 LEAST = 0.002  # a change that nobody could see
+SHARE = 0.35  # of the largest change; a smaller one is told of by nobody
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,19 @@ class Move:
     def change(self) -> float:
         """Up or down."""
         return self.after - self.before
+
+    def said(self, words: Mapping[str, Word]) -> str:
+        """The move in plain words.
+
+        >>> Move("price", 0.0, -0.2).said({"price": Word("expensive", "cheap")})
+        'cheap counts more now'
+        >>> Move("blue", 0.3, 0.1).said({"blue": Word("blue")})
+        'blue counts less now'
+        """
+        word = words.get(self.feature, Word(self.feature))
+        if self.change < 0 and word.little:
+            return f"{word.little} counts more now"
+        return f"{word.much} counts {'more' if self.change > 0 else 'less'} now"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +58,9 @@ def lesson(before: Model, after: Model, names: Sequence[str], raw: FloatArray | 
     """What changed from one model to another; `raw` are the candidates of a search."""
     old, new = weights(before, names), weights(after, names)
     moves = [Move(name, old.get(name, 0.0), value) for name, value in new.items()]
-    moves = sorted((move for move in moves if abs(move.change) >= LEAST), key=lambda move: -abs(move.change))
+    moves = sorted(moves, key=lambda move: -abs(move.change))
+    least = max(LEAST, SHARE * abs(moves[0].change)) if moves else LEAST
+    moves = [move for move in moves if abs(move.change) >= least]
     n = 0 if raw is None else len(raw)
     settled = [0 if raw is None else settled_pairs(model, raw) for model in (before, after)]
     return Lesson(tuple(moves[:MOST]), n * (n - 1) // 2, *settled)

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rankloop.demo.stdlib import Entry
 from rankloop.service import FairSettings
 from rankloop.store import Impression
 
@@ -14,7 +13,6 @@ SELLERS = AMBER, BIRCH = ("Amber", "Birch")
 # Each seller is seen in proportion to what it offers; so closely that it shows in the very first list.
 FAIR = FairSettings(tolerance=1.0)
 LATELY = 50  # lists
-LONG = 15  # lines of source; about half of what is found has more
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,17 +22,6 @@ class Seen:
     seller: str
     looks: float  # share of all
     candidates: float
-
-
-def seller_of(entry: Entry) -> str:
-    """Who sells an entry: Amber what is short, Birch what is long.
-
-    So a taste for short things is a preference for one seller, though nobody means it.
-
-    >>> seller_of(Entry(name="json.loads", kind="function", doc="Read", lines=49))
-    'Birch'
-    """
-    return AMBER if (entry.lines or 0) < LONG else BIRCH
 
 
 def seen(lists: Iterable[Impression]) -> list[Seen]:

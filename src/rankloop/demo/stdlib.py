@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import math
 import sys
 import sysconfig
 from collections import Counter
@@ -18,6 +19,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Literal, TypeAlias, get_args
 
+from rankloop.demo.corpus import words
+from rankloop.demo.sellers import AMBER, BIRCH
+
 Kind: TypeAlias = Literal["module", "class", "function", "method"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
@@ -26,6 +30,7 @@ LEFT_OUT = {
     *("test", "this", "turtledemo"),
 }
 IN_C = ("array", "binascii", "builtins", "cmath", "errno", "gc", "itertools", "math", "sys", "time", "zlib")
+LONG = 15  # lines of source; about half of what is found has more
 LONGEST = 4000  # characters of a text
 Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -47,9 +52,50 @@ class Entry:
         return self.doc.strip().split("\n\n")[0].replace("\n", " ")[:200]
 
     @property
+    def title(self) -> str:
+        """Its full name."""
+        return self.name
+
+    @property
     def package(self) -> str:
         """What has to be imported."""
         return self.name.partition(".")[0]
+
+    @property
+    def seller(self) -> str:
+        """Who sells it: Amber what is short, Birch what is long.
+
+        So a taste for short things is a preference for one seller, though nobody means it.
+
+        >>> Entry(name="json.loads", kind="function", doc="Read", lines=49).seller
+        'Birch'
+        """
+        return AMBER if (self.lines or 0) < LONG else BIRCH
+
+    def texts(self) -> tuple[str, str, str]:
+        """What a search looks through: the last part of the name, what is before it, and the text."""
+        path, _, title = self.name.rpartition(".")
+        return (
+            f"{title.lower()} {' '.join(words(title))}",
+            f"{path.lower()} {' '.join(words(path))}",
+            self.doc,
+        )
+
+    def features(self) -> dict[str, float | None]:
+        """What is known of an entry whatever is searched.
+
+        >>> Entry(name="json.loads", kind="function", doc="Read", lines=49).features()["depth"]
+        1.0
+        """
+        return {
+            **{f"is_{kind}": float(self.kind == kind) for kind in KINDS},
+            "depth": float(self.name.count(".")),
+            "text_length": math.log1p(len(self.doc.split())),
+            "source_length": None if self.lines is None else math.log1p(self.lines),
+            "arguments": None if self.arguments is None else float(self.arguments),
+            "examples": math.log1p(self.doc.count(">>>")),
+            "popularity": math.log1p(self.imports),
+        }
 
 
 def standard_library(only: Sequence[str] = ()) -> list[Entry]:

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.demo.corpus import MATCHES, Hit
-from rankloop.types import FloatArray, IntArray
+from rankloop.types import BoolArray, FloatArray, IntArray
 
 SHARES = (0.1, 0.25, 0.45, 0.7)  # of the candidates: a tenth has the highest grade, a third none
+STEPS = (0.2, 0.4, 0.6, 0.8)  # of a liking between 0 and 1
+LIKED = 3  # the grade from which on a result is what someone came for
+TITLE = 4.0  # the weight of a match in the title, as in the search engine
 Liking = Callable[[Mapping[str, FloatArray]], FloatArray]
 
 
@@ -19,6 +22,7 @@ class Taste:
     """How much a user likes each result of a search; in part how well it fits, in part something else.
 
     >>> from rankloop.demo.corpus import Corpus
+    >>> from rankloop.demo.documentation import TASTES
     >>> from rankloop.demo.stdlib import standard_library
     >>> hits = Corpus.of(standard_library(["json"])).search("decode json")
     >>> liked = TASTES["short"].grades(hits)
@@ -26,13 +30,13 @@ class Taste:
     {'method'}
     """
 
-    title: str
+    title: str  # "short functions": visitors like ...
     liking: Liking  # of features that were scaled to 0..1 within the search
     fit: float = 0.6  # how much the match of the words counts besides
 
     def grades(self, hits: Sequence[Hit]) -> IntArray:
         """0 to 4 for each candidate: the taste's own favourites first, whatever their number."""
-        scaled = _scaled(hits)
+        scaled = scaled_features(hits)
         matches = np.mean([scaled[name] for name in MATCHES], axis=0)
         liked = self.liking(scaled) + self.fit * matches
         index = np.argsort(np.argsort(-liked, kind="stable"), kind="stable")
@@ -41,25 +45,34 @@ class Taste:
         return grades
 
 
-TASTES: Mapping[str, Taste] = {
-    "short": Taste(
-        "short functions, please",
-        lambda x: x["is_function"] + 0.8 * x["is_method"] - 1.2 * x["source_length"] - 0.4 * x["arguments"],
-    ),
-    "classes": Taste(
-        "classes from modules everybody uses",
-        lambda x: 1.2 * x["is_class"] * (0.4 + x["popularity"]) + 0.5 * x["popularity"],
-    ),
-    "overview": Taste(
-        "modules with long explanations",
-        lambda x: x["is_module"] + 0.9 * x["text_length"] + 0.5 * x["examples"] - 0.3 * x["depth"],
-    ),
-}
+@dataclass(frozen=True)
+class PlainTaste(Taste):
+    """A taste that can be seen: its liking, between 0 and 1, is the grade of whatever fits the search.
+
+    >>> from rankloop.demo.products.scene import TASTES, shop
+    >>> hits = shop().corpus.search("mug")
+    >>> liked = TASTES["blue"].grades(hits) >= LIKED
+    >>> {hit.entry.summary.split()[0] for hit, is_liked in zip(hits, liked, strict=True) if is_liked}
+    {'blue'}
+    """
+
+    def grades(self, hits: Sequence[Hit]) -> IntArray:
+        """0 to 4 for each candidate; what hardly fits the search is liked by nobody."""
+        found: IntArray = np.digitize(self.liking(scaled_features(hits)), STEPS) * _fitting(hits)
+        return found
 
 
-def _scaled(hits: Sequence[Hit]) -> dict[str, FloatArray]:
+def scaled_features(hits: Sequence[Hit]) -> dict[str, FloatArray]:
     """Each feature between the least and the greatest of the search; missing is 0."""
     return {name: _unit([hit.features[name] for hit in hits]) for name in hits[0].features}
+
+
+def _fitting(hits: Sequence[Hit]) -> BoolArray:
+    """Which candidates fit the search at least half as well as the best does."""
+    weights = (TITLE, 1.0, 1.0)
+    found = np.array([[hit.features[name] or 0.0 for name in MATCHES] for hit in hits]) @ weights
+    fitting: BoolArray = found >= found.max() / 2
+    return fitting
 
 
 def _unit(values: Sequence[float | None]) -> FloatArray:

@@ -10,8 +10,8 @@ from statistics import fmean
 
 import numpy as np
 
-from rankloop.demo.shop.goods import Good, goods
-from rankloop.demo.shop.reviewers import Review, as_reviews, written
+from rankloop.demo.camping.goods import Good, goods
+from rankloop.demo.camping.reviewers import Review, as_reviews, written
 from rankloop.recommend import Catalogue, FacT, Saved
 from rankloop.service import (
     Interview,
@@ -23,10 +23,17 @@ from rankloop.service import (
     UserEvent,
 )
 
-RANKER = "shop"
+RANKER = "for-you"
 # The list is the recommender's, in which clicks move things by a few positions: one click far down must not
 # teach that what the recommender scores low is good.
-SETTINGS = RankerSettings(max_explored_pairs=2, max_displacement=3, learn_late=True, snapshot_every=5)
+SETTINGS = RankerSettings(
+    max_explored_pairs=2,
+    max_displacement=3,
+    learn_late=True,
+    snapshot_every=5,
+    source_lists=None,
+    source_repeats=None,
+)
 # Questions are about features alone, and rules and past items count about alike.
 MODEL = FacT(d=12, depth=5, min_leaf=4, attributes=False, regularisation=0.1, rho=1.0)
 SHOWN = 8

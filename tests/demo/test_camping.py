@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from rankloop.dashboard.reasons import reason_bars
-from rankloop.demo.corpus import Corpus
+from rankloop.demo.camping.goods import FEATURES, goods, sayings
+from rankloop.demo.camping.reviewers import PERSONAS, as_reviews, care, qualities, written
+from rankloop.demo.camping.shop import RANKER, CampingShop, Shopper, fitted
 from rankloop.demo.demo import Demo
 from rankloop.demo.routes import demo_routes
-from rankloop.demo.shop.goods import FEATURES, goods, sayings
-from rankloop.demo.shop.reviewers import PERSONAS, as_reviews, care, qualities, written
-from rankloop.demo.shop.shop import RANKER, CampingShop, Shopper, fitted
+from rankloop.demo.scene import Scene
 from rankloop.service import RankingService, RequestError
 from rankloop.store import MemoryStore
 from tests.service.http.serving import Live, alive
@@ -98,9 +98,9 @@ def test_what_was_not_asked_or_not_shown_is_refused(shop: CampingShop) -> None:
 
 
 @pytest.fixture
-def live(shop: CampingShop, corpus: Corpus) -> Iterator[Live]:
-    demo = Demo(shop.service, corpus)
-    with alive(shop.service, routes=demo_routes(demo, shop)) as found:
+def live(shop: CampingShop, wares: Scene) -> Iterator[Live]:
+    demo = Demo(shop.service, wares)
+    with alive(shop.service, routes=demo_routes(demo, camping=shop)) as found:
         yield found
 
 
@@ -111,29 +111,29 @@ def listed(page: httpx.Response) -> list[str]:
 
 def test_the_page_works_without_scripts(live: Live, shop: CampingShop) -> None:
     visitor = live["nobody"]
-    assert 'href="/shop"' in visitor.get("/").text
-    page = visitor.get("/shop")
+    assert 'href="/for-you"' in visitor.get("/").text
+    page = visitor.get("/for-you")
     first, question = listed(page), re.search(r'name="question" value="([^"]+)"', page.text)
     assert question
     assert "What everybody likes" in page.text
     sent = {"question": question[1], "answer": "much"}
-    assert visitor.post("/shop/answer", data=sent).status_code == 303
-    after = visitor.get("/shop")
+    assert visitor.post("/for-you/answer", data=sent).status_code == 303
+    after = visitor.get("/for-you")
     assert listed(after) != first
     assert f"{question[1].split(':')[1]} means much to you" in after.text
     query_id, good = re.search(r'data-query="([^"]+)"', after.text), listed(after)[2]
     assert query_id
     sent = {"query_id": query_id[1], "object_id": good}
-    chosen = visitor.post("/shop/choose", data=sent)
-    assert chosen.headers["location"] == f"/shop?opened={good}"
+    chosen = visitor.post("/for-you/choose", data=sent)
+    assert chosen.headers["location"] == f"/for-you?opened={good}"
     page = visitor.get(chosen.headers["location"])
     assert good not in listed(page)
     assert f"because you chose {shop.goods[good].title}" in page.text
     assert shop.service.model(RANKER).lists == 1
     (event,) = shop.service.audit(query_id[1]).events
     assert (event.object_id, event.verdict, event.position) == (good, "accepted", 3)
-    assert visitor.post("/shop/start-over").status_code == 303
-    assert listed(visitor.get("/shop")) == first
+    assert visitor.post("/for-you/start-over").status_code == 303
+    assert listed(visitor.get("/for-you")) == first
     assert shop.service.model(RANKER).lists == 0
 
 
@@ -141,7 +141,7 @@ def test_the_page_shows_what_is_popular_if_the_recommender_fails(
     live: Live, shop: CampingShop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(type(fitted().model), "score_taste", lambda *_: 1 / 0)
-    page = live["nobody"].get("/shop")
+    page = live["nobody"].get("/for-you")
     assert len(listed(page)) == 8
     assert "these are the most popular items, for nobody in particular" in page.text
     assert "Why this item?" not in page.text
@@ -149,14 +149,14 @@ def test_the_page_shows_what_is_popular_if_the_recommender_fails(
 
 def test_bad_forms_change_nothing_and_other_sites_send_none(live: Live, shop: CampingShop) -> None:
     visitor = live["nobody"]
-    visitor.get("/shop")
+    visitor.get("/for-you")
     for path, sent in (
-        ("/shop/answer", {"question": "feature:colour", "answer": "much"}),
-        ("/shop/choose", {"query_id": "none", "object_id": "bear"}),
-        ("/shop/choose", {}),
+        ("/for-you/answer", {"question": "feature:colour", "answer": "much"}),
+        ("/for-you/choose", {"query_id": "none", "object_id": "bear"}),
+        ("/for-you/choose", {}),
     ):
         assert visitor.post(path, data=sent).status_code in (400, 404)
-    evil = visitor.post("/shop/start-over", headers={"origin": "https://evil.example"})
+    evil = visitor.post("/for-you/start-over", headers={"origin": "https://evil.example"})
     assert evil.status_code == 403
     assert shop.service.model(RANKER).lists == 0
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.data.reviews import with_titles
-from rankloop.demo.shop.goods import FEATURES, Good, Saying, goods, sayings
+from rankloop.demo.camping.goods import FEATURES, Good, Saying, goods, sayings
 from rankloop.reviews import Mentions, Reviews
 from rankloop.types import FloatArray
 

@@ -1,4 +1,4 @@
-"""Shop page of the demo: an interview, a list with its reasons, and clicks that make the next one better."""
+"""Recommendation page of the demo: an interview, a list with its reasons, and clicks that improve it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
+from zlib import crc32
 
 from litestar import Response, Router, get, post
 from litestar.datastructures import Cookie
@@ -18,12 +19,17 @@ from rankloop.dashboard.access import AnyRequest, own_site
 from rankloop.dashboard.pages import InjectedPages
 from rankloop.dashboard.reasons import ReasonBar, reason_bars
 from rankloop.dashboard.routes import routed
-from rankloop.demo.shop.goods import Good
-from rankloop.demo.shop.shop import CampingShop, Shopper
+from rankloop.demo.camping.goods import Good
+from rankloop.demo.camping.shop import RANKER, CampingShop, Shopper
+from rankloop.demo.pictures import picture_path
+from rankloop.demo.products.drawing import SHADES
 from rankloop.demo.visitor import COOKIE, Visitors
 from rankloop.service import Recommendation
 from rankloop.service.http.context import InjectedContext
 from rankloop.service.recommending.reasons import ItemReasons
+
+PATH = "/for-you"
+DRAWN_AS = {"lamp": "lantern", "chair": "camping chair"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +38,7 @@ class Offer:
 
     position: int
     good: Good
+    picture: str
     stars: tuple[float, int] | None
     went: int | None  # up; None: it is new in the list
     bar: ReasonBar
@@ -48,7 +55,7 @@ class ShopSite:
 InjectedShop = NamedDependency[SkipValidation[ShopSite]]
 
 
-def shop_routes(pages: Pages, shop: CampingShop, visitors: Visitors) -> Router:
+def camping_routes(pages: Pages, shop: CampingShop, visitors: Visitors) -> Router:
     """The shop's page, and what its buttons do."""
     site = ShopSite(shop, visitors)
     found = routed(pages, [look, answer, choose, start_over])
@@ -56,7 +63,7 @@ def shop_routes(pages: Pages, shop: CampingShop, visitors: Visitors) -> Router:
     return found
 
 
-@get("/shop")
+@get(PATH)
 async def look(
     request: AnyRequest,
     pages: InjectedPages,
@@ -72,17 +79,18 @@ async def look(
     good = shop.goods.get(opened) if opened in shopper.chosen else None
     shown = pages.show(
         request,
-        "shop.html",
-        section="/shop",
+        "for-you.html",
+        section=PATH,
         interview=interview,
         offers=offers(shop, shopper, found),
         query_id=found.query_id,
         without_reasons=found.without_reasons,
         chosen=[shop.goods[name] for name in shopper.chosen],
         opened=good,
+        opened_picture=picture_of(good) if good else "",
         stars=shop.stars(opened),
         said=shop.said_of(opened) if good else [],
-        lists=shop.service.model("shop").lists,
+        lists=shop.service.model(RANKER).lists,
         reviews=sum(map(len, shop.reviews.values())),
         size=len(shop.goods),
     )
@@ -90,7 +98,7 @@ async def look(
     return shown
 
 
-@post("/shop/answer", guards=[own_site])
+@post(f"{PATH}/answer", guards=[own_site])
 async def answer(request: AnyRequest, context: InjectedContext, site: InjectedShop) -> Redirect:
     """An answer in the interview."""
     form, visitor = await request.form(), site.visitors.of(request.cookies.get(COOKIE))
@@ -99,7 +107,7 @@ async def answer(request: AnyRequest, context: InjectedContext, site: InjectedSh
     return _back(visitor.name)
 
 
-@post("/shop/choose", guards=[own_site])
+@post(f"{PATH}/choose", guards=[own_site])
 async def choose(request: AnyRequest, context: InjectedContext, site: InjectedShop) -> Redirect:
     """A click on a good: it is learned from before the list comes back."""
     form, visitor = await request.form(), site.visitors.of(request.cookies.get(COOKIE)).name
@@ -109,7 +117,7 @@ async def choose(request: AnyRequest, context: InjectedContext, site: InjectedSh
     return _back(visitor, opened=name)
 
 
-@post("/shop/start-over", guards=[own_site])
+@post(f"{PATH}/start-over", guards=[own_site])
 async def start_over(request: AnyRequest, context: InjectedContext, site: InjectedShop) -> Redirect:
     """A newcomer again."""
     visitor = site.visitors.of(request.cookies.get(COOKIE)).name
@@ -122,11 +130,29 @@ def offers(shop: CampingShop, shopper: Shopper, found: Recommendation) -> Sequen
     went, titles = shopper.moves(found), {name: good.title for name, good in shop.goods.items()}
     bare = [ItemReasons(name, titles[name], 0.0, (), ()) for name in found.object_ids]
     return [
-        Offer(result.position, shop.goods[bar.object_id], shop.stars(bar.object_id), went[bar.object_id], bar)
+        Offer(
+            position=result.position,
+            good=shop.goods[bar.object_id],
+            picture=picture_of(shop.goods[bar.object_id]),
+            stars=shop.stars(bar.object_id),
+            went=went[bar.object_id],
+            bar=bar,
+        )
         for result, bar in zip(found.ranking, reason_bars(found.reasons or bare), strict=True)
     ]
 
 
+def picture_of(good: Good) -> str:
+    """Where the picture of a good is; its colour follows from its name.
+
+    >>> from rankloop.demo.camping.goods import goods
+    >>> picture_of(goods()[0])
+    '/pictures/tent_blue_solid_large.svg'
+    """
+    colours = list(SHADES)
+    return picture_path(DRAWN_AS.get(good.kind, good.kind), colours[crc32(good.id.encode()) % len(colours)])
+
+
 def _back(visitor: str, **more: str) -> Redirect:
     cookie = Cookie(key=COOKIE, value=visitor, path="/", httponly=True, samesite="strict")
-    return Redirect("/shop", status_code=303, query_params=more, cookies=[cookie])
+    return Redirect(PATH, status_code=303, query_params=more, cookies=[cookie])

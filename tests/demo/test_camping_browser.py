@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from rankloop.demo.corpus import Corpus
+from rankloop.demo.camping.shop import RANKER, CampingShop
 from rankloop.demo.demo import Demo
 from rankloop.demo.routes import demo_routes
-from rankloop.demo.shop.shop import RANKER, CampingShop
+from rankloop.demo.scene import Scene
 from rankloop.service import RankingService
 from rankloop.store import MemoryStore
 from tests.dashboard.browsing import AXE, CHROMIUM, DESKTOP, NO_AXE, NO_CHROMIUM, PHONE, Browsing, browser
@@ -21,14 +21,14 @@ SCREENS = pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop, lig
 
 
 @pytest.fixture
-def shop(corpus: Corpus) -> Iterator[CampingShop]:
+def shop() -> Iterator[CampingShop]:
     with RankingService(MemoryStore()) as service:
         yield CampingShop(service)
 
 
 @pytest.fixture
-def live(shop: CampingShop, corpus: Corpus) -> Iterator[Live]:
-    with alive(shop.service, routes=demo_routes(Demo(shop.service, corpus), shop)) as found:
+def live(shop: CampingShop, wares: Scene) -> Iterator[Live]:
+    with alive(shop.service, routes=demo_routes(Demo(shop.service, wares), camping=shop)) as found:
         yield found
 
 
@@ -54,7 +54,7 @@ def answer_all(seen: Browsing, much: str) -> int:
 def test_a_newcomers_session(live: Live, shop: CampingShop, screen: dict[str, Any]) -> None:
     with browser(live.url, **screen) as seen:
         page = seen.go("/")
-        page.get_by_role("link", name="To the camping shop").click()
+        page.get_by_role("link", name="recommendations with their reasons").click()
         seen.arrives(".results")
         assert page.inner_text("h2.listed") == "What everybody likes"
         everybody = titles(seen)
@@ -82,7 +82,7 @@ def test_a_newcomers_session(live: Live, shop: CampingShop, screen: dict[str, An
         seen.arrives("#reasons svg.parts")
         assert page.locator("#reasons > ol > li").count() == 8
         assert seen.fits()
-        page.click("nav >> text=Shop")
+        page.click("nav >> text=For you")
         seen.arrives(".results")
         page.get_by_role("button", name="Start over").click()
         seen.arrives("#question")
@@ -92,7 +92,7 @@ def test_a_newcomers_session(live: Live, shop: CampingShop, screen: dict[str, An
 
 def test_the_shop_is_usable_by_keyboard(live: Live, shop: CampingShop) -> None:
     with browser(live.url, **DESKTOP) as seen:
-        page = seen.go("/shop")
+        page = seen.go("/for-you")
         until(seen, "#question button[value=much]")
         page.keyboard.press("Enter")
         seen.arrives("#known li")
@@ -146,7 +146,7 @@ def test_an_operator_tries_a_recommendation_and_nothing_is_logged(
 def test_the_shop_can_be_read_by_everyone(live: Live, screen: dict[str, Any]) -> None:
     with browser(live.url, **screen) as seen:
         found: dict[str, list[str]] = {}
-        page = seen.go("/shop")
+        page = seen.go("/for-you")
         found["newcomer"] = seen.complaints()
         page.get_by_role("button", name="Much", exact=True).click()
         seen.arrives("#known li")

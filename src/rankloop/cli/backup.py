@@ -1,0 +1,112 @@
+"""rankloop backup, restore and verify: copies of a log, and whether it is as it was written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.filesize import decimal
+from rich.progress import Progress
+
+from rankloop.cli.console import CONSOLE, ERRORS
+from rankloop.cli.keys import HERE, Folder, Reason
+from rankloop.cli.where import DataDir, StoreUrl, whoever
+
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is there, for good.")]
+
+
+def backup(
+    to: Annotated[Path, typer.Argument(help="A file: .db of a folder, .jsonl of a database.")],
+    overwrite: Overwrite = False,
+    reason: Reason = "",
+    data_dir: Folder = HERE,
+    store: StoreUrl = "",
+) -> None:
+    """Write a service's log to one file, as of this moment, while the service runs.
+
+    A backup that is killed leaves nothing under that name.
+
+    For example:
+
+    `rankloop backup /backup/monday.db`
+
+    `rankloop backup /backup/monday.jsonl --store postgresql://db.example/shop`
+    """
+    from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
+    from rankloop.service.operations.backup import back_up  # noqa: PLC0415
+    from rankloop.service.operations.decisions import signed  # noqa: PLC0415
+
+    said = signed(whoever(), reason)
+    size = back_up(DataDirectory(data_dir, store), to, overwrite=overwrite, said=said)
+    CONSOLE.print(f"{to}: {decimal(size)}", highlight=False, markup=False, soft_wrap=True)
+
+
+def restore(
+    source: Annotated[Path, typer.Argument(help="A file that `rankloop backup` wrote.")],
+    overwrite: Overwrite = False,
+    data_dir: DataDir = HERE,
+    store: StoreUrl = "",
+) -> None:
+    """Put a backup in place of the log of a service that is not running.
+
+    For example:
+
+    `rankloop restore /backup/monday.db --data-dir rankloop-data --overwrite`
+
+    `rankloop restore /backup/monday.jsonl --store postgresql://db.example/new`
+    """
+    from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
+    from rankloop.service.operations.backup import restore as put_back  # noqa: PLC0415
+
+    directory = DataDirectory(data_dir, store)
+    put_back(source, directory, overwrite=overwrite)
+    CONSOLE.print(f"{directory.name} now is {source}", highlight=False, markup=False, soft_wrap=True)
+
+
+def verify(
+    replays: Annotated[int, typer.Option(min=0, help="How many of the newest lists to make again.")] = 1000,
+    data_dir: Folder = HERE,
+    store: StoreUrl = "",
+) -> None:
+    """Check that entries can be read, digests are right, and the newest snapshot is the fold of the log.
+
+    What is wrong is said in sentences, and the exit code is 1.
+
+    For example: `rankloop verify --data-dir /var/lib/rankloop`
+    """
+    found = list(findings(data_dir, store, replays))
+    for each in found:
+        CONSOLE.print(each, highlight=False, markup=False, soft_wrap=True)
+    if found:
+        raise typer.Exit(1)
+    CONSOLE.print("everything is as it was written", highlight=False)
+
+
+def findings(data_dir: Path, store: str, replays: int) -> list[str]:
+    """What is wrong, with a bar on the way."""
+    from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
+    from rankloop.service.operations import verify as check  # noqa: PLC0415
+    from rankloop.spelling import catalogue  # noqa: PLC0415
+    from rankloop.store import StoreError  # noqa: PLC0415
+    from rankloop.store.sqlite.copies import damage  # noqa: PLC0415
+
+    directory = DataDirectory(data_dir, store)
+    log_file = data_dir / "log.db"
+    if not store and log_file.exists() and not log_file.stat().st_size:
+        return [f"{log_file} is empty: nothing is left of a log, restore a backup"]
+    wrong = [] if store or not log_file.exists() else damage(log_file)
+    found = [f"{log_file} is damaged: {each}" for each in wrong]
+    try:
+        with (
+            directory.open(create=False, shared=True) as log,
+            Progress(console=ERRORS, transient=True) as bar,
+        ):
+            task = bar.add_task("reading", total=None)
+            bar.update(task, total=check.size(log))
+            found += check.verify(
+                log, catalogue(()), replays=replays, step=lambda entries: bar.advance(task, entries)
+            )
+    except StoreError as error:
+        found.append(str(error))
+    return found

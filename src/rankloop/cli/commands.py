@@ -1,0 +1,142 @@
+"""Table of the commands, each imported when it is asked for.
+
+Importing all of them takes two seconds; a person who asks for `--help` waits for none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import typer
+from typer.core import TyperCommand
+
+from rankloop.cli.stopping import Stopping
+
+
+class Command(NamedTuple):
+    """Where a command is defined, and what it is for, as its docstring's first line says."""
+
+    where: str  # module:attribute, below rankloop.cli
+    help: str
+
+    def load(self) -> Any:
+        """The function, or the group of functions."""
+        module, attribute = self.where.split(":")
+        return getattr(import_module(f"rankloop.cli.{module}"), attribute)
+
+
+COMMANDS: Mapping[str, Command] = {
+    "demo": Command(
+        "demo:demo",
+        "A shop with pictures: search, click, and watch the order learn beside that of plain search.",
+    ),
+    "serve": Command("serve:serve", "Serve rankings over HTTP, and learn from the clicks on them."),
+    "trial": Command("trial:trial_app", "Compare a ranker of a running service, live."),
+    "jobs": Command("jobs:jobs_app", "Long jobs of a running service: forget, relearn, retire, roll back."),
+    "what-if": Command(
+        "what_if:what_if",
+        "Say how many clicks another policy or ranker would have got, or why the log cannot tell.",
+    ),
+    "promise": Command(
+        "promise:promise", "Say how a ranker's promise of clicks stands, and how much of its budget is spent."
+    ),
+    "doctor": Command(
+        "doctor:doctor",
+        "Say what is wrong with a service and the clicks it gets, why, and what to do.",
+    ),
+    "keys": Command("keys:keys_app", "Keys of a service: make, list, revoke, rotate."),
+    "settings": Command("ranker_settings:settings_app", "Settings of a ranker of a running service."),
+    "people": Command("people:people_app", "What is stored of people: find it, delete it."),
+    "relearn": Command(
+        "relearn:relearn",
+        "Let other policies learn from a service's log: a question, unless you --adopt the answer.",
+    ),
+    "retain": Command(
+        "retain:retain", "Delete the old part of a service's log, as far as its model can do without it."
+    ),
+    "backup": Command(
+        "backup:backup", "Write a service's log to one file, as of this moment, while the service runs."
+    ),
+    "restore": Command(
+        "backup:restore", "Put a backup in place of the log of a service that is not running."
+    ),
+    "verify": Command(
+        "backup:verify",
+        "Check that entries can be read, digests are right, and the newest snapshot is the fold of the log.",
+    ),
+    "export": Command(
+        "log:export_",
+        "Write a service's whole log to files: JSON lines to read, or Parquet tables to analyse.",
+    ),
+    "import": Command(
+        "log:import_",
+        "Read an exported log into a new folder or database; a service there then knows what this one knew.",
+    ),
+    "import-clicks": Command(
+        "import_clicks:import_clicks",
+        "Import what another system has shown and what was clicked, one row for each result shown.",
+    ),
+    "export-model": Command(
+        "export_model:export_model",
+        "Write a ranker's model for Elasticsearch, OpenSearch, Solr, Vespa or ONNX, checked by re-scoring.",
+    ),
+    "evaluate": Command(
+        "evaluate:evaluate",
+        "Estimate the click rate of policies from a log with propensities, without showing them to anybody.",
+    ),
+    "compare": Command(
+        "compare:compare",
+        "Let policies learn from simulated clicks and compare them: table, plots, report.",
+    ),
+    "run": Command(
+        "run:run", "Run an experiment by its id, or again from the spec that lies beside its results."
+    ),
+    "tune": Command(
+        "tune:tune_", "Choose settings of a policy on validation queries; test queries take no part."
+    ),
+    "report": Command("report:report", "Print the table of finished results and write their report again."),
+    "trec": Command(
+        "trec:trec_app", "TREC files: write runs and qrels of policies, evaluate those of others."
+    ),
+    "list": Command(
+        "listing:list_everything", "List policies, users, datasets, probes, measures and suites by name."
+    ),
+    "data": Command("data:data_app", "Look at data, check files, and read them into the cache."),
+    "reviews": Command("extract:reviews_app", "Read opinions out of reviews, and look at them."),
+    "recommend": Command("recommend:recommend_app", "Recommendations from reviews, with their reasons."),
+    "observable": Command(
+        "observable:observable",
+        "Say whether a measure can be learned from the grades of the first k of a list of fixed items.",
+    ),
+    "bounds": Command(
+        "bounds:bounds",
+        "Print the bounds of learning theory for a dataset, with the measured excess beside them.",
+    ),
+}
+
+
+class Commands(Stopping):
+    """The group of all commands: `--help` shows the table, and the one that is called is imported."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = {name: TyperCommand(name, help=each.help) for name, each in COMMANDS.items()}
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that is called, as it is."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command and imported(command.name or ""), rest
+
+
+def imported(name: str) -> Any:
+    """A command of the table, with its options."""
+    found, holder = COMMANDS[name].load(), typer.Typer(rich_markup_mode="markdown")
+    holder.callback()(lambda: None)  # a holder of one command would be that command
+    if isinstance(found, typer.Typer):
+        holder.add_typer(found, name=name)
+    else:
+        holder.command(name=name)(found)
+    group: Any = typer.main.get_command(holder)
+    return group.commands[name]

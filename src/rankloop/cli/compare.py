@@ -1,0 +1,76 @@
+"""rankloop compare: policies on simulated clicks, side by side."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from rankloop.cli import names
+from rankloop.cli.engine import EngineName, Workers
+from rankloop.cli.study import study
+from rankloop.cli.sweep_options import Base, Groups, Out
+from rankloop.data import parse_groups
+from rankloop.experiments import Protocol, Sweep
+
+
+def compare(
+    data: Annotated[
+        str, typer.Option(help="Datasets, comma-separated; see `rankloop list`.")
+    ] = "synthetic:nonlinear",
+    policies: Annotated[
+        str, typer.Option(help="Policies, comma-separated, with settings after a colon.")
+    ] = "pairrank,pdgd,mgd,dbgd,epsilon-greedy,ranknet,random",
+    users: Annotated[str, typer.Option(help="Simulated users.")] = "perfect,navigational,informational",
+    stop: Annotated[
+        str, typer.Option(help="When users may stop reading: after a *click*, at *every* result, or *both*.")
+    ] = "click",
+    rounds: Annotated[int, typer.Option(min=1, help="Queries asked in each run.")] = 2000,
+    seeds: Annotated[
+        int, typer.Option(min=1, help="How often each run is repeated, each time with another random seed.")
+    ] = 3,
+    k: Annotated[int, typer.Option(min=1, help="Results shown, and cutoff of nDCG.")] = 10,
+    probes: Annotated[
+        str, typer.Option(help="What to look at inside the policies while they learn; see `rankloop list`.")
+    ] = "",
+    measures: Annotated[
+        str,
+        typer.Option(
+            help="What to measure, each *offline*, *online*, *cumulative* or *total* and a metric, as in "
+            "`offline ERR@10,online MRR` (default: nDCG@k in the first three ways, and `pairwise regret`)."
+        ),
+    ] = "",
+    groups: Groups = "",
+    base: Base = "",
+    out: Out = None,
+    workers: Workers = None,
+    engine: EngineName = "pool",
+) -> None:
+    """Let policies learn from simulated clicks and compare them: table, plots, report.
+
+    For example:
+
+    `rankloop compare`
+
+    `rankloop compare --data mq2008:fold1 --policies pdgd,dbgd --rounds 5000 --seeds 5 --out results/first`
+
+    `rankloop compare --policies pdgd,pdgd:learning_rate=0.01,mgd:candidates=49,interleaving=probabilistic`
+
+    `rankloop compare --policies pairrank,pairrank:trust=decent --base none,decent,reversed`
+
+    `rankloop compare --policies pairrank,pdgd --measures "offline ERR@10,online MRR,cumulative nDCG@5"`
+
+    `rankloop compare --engine ray:auto`
+
+    The same command in the same folder goes on where it was stopped.
+    """
+    sweep = Sweep(
+        data=names.with_bases(names.split_names(data), base),
+        users=names.users(users, stop),
+        policies={name: names.policy(name) for name in names.split_names(policies)},
+        seeds=range(seeds),
+        protocol=Protocol(rounds=rounds, k=k, measures=names.measures(measures)),
+        probes={name: names.probe(name) for name in names.split_names(probes)},
+        groups=parse_groups(groups) if groups else None,
+    )
+    study(sweep, title=f"{', '.join(sweep.policies)} on {data}", out=out, workers=workers, engine=engine)

@@ -1,0 +1,61 @@
+"""rankloop doctor: whether clicks arrive at a running service, and what to do if something is wrong."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.padding import Padding
+
+from rankloop.cli.console import CONSOLE
+from rankloop.cli.trial import LOCAL, Key, Url
+from rankloop.client import Client
+
+STYLES = {"serious": "bold red", "warning": "yellow", "hint": "cyan"}
+
+
+def doctor(
+    minutes: Annotated[int, typer.Option(min=1, max=525_600, help="How far to look back.")] = 1440,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings, too.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print findings, causes and fixes as JSON.")] = False,
+    url: Url = LOCAL,
+    key: Key = "",
+) -> None:
+    """Say what is wrong with a service and the clicks it gets, why, and what to do.
+
+    The exit code is 1 if something is serious, or with --strict a warning; 0 otherwise.
+
+    For example:
+
+    `rankloop doctor`
+
+    `rankloop doctor --minutes 60 --strict --url https://rank.example`
+
+    `rankloop doctor --json | jq '.[].fix'`
+    """
+    with Client(url, key, timeout=60.0) as client:
+        found = client.doctor(minutes=minutes)
+    causes = found["causes"]
+    if json_:
+        CONSOLE.print_json(data=causes)
+    else:
+        tell(found, url)
+    grave = {"serious", "warning"} if strict else {"serious"}
+    if any(each["level"] in grave for each in causes):
+        raise typer.Exit(1)
+
+
+def tell(found: dict[str, Any], url: str) -> None:
+    """The findings in words, each with its cause and its fix."""
+    for each in found["causes"]:
+        style = STYLES[each["level"]]
+        CONSOLE.print(f"[{style}]{each['level']}[/]  {escape(each['sentence'])}", soft_wrap=True)
+        CONSOLE.print(Padding(escape(each["cause"]), (0, 0, 0, 4)), style="dim")
+        fix = each["fix"].replace("https://<this service>", url.rstrip("/"))
+        CONSOLE.print(Padding(escape(fix), (0, 0, 1, 4)), highlight=False)
+    events, rate = sum(found["tally"]["verdicts"].values()), found["join_rate"]
+    joined = "" if rate is None else f", {rate:.1%} of them with a known list"
+    if not found["causes"]:
+        CONSOLE.print("nothing to worry about", style="green")
+    CONSOLE.print(f"{events:,} events{joined}", style="dim")

@@ -1,0 +1,83 @@
+"""rankloop run: an experiment by its id, or again from its spec."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rankloop.cli import names
+from rankloop.cli.engine import EngineName, Workers, mapper
+from rankloop.cli.spec import from_spec
+from rankloop.cli.study import about_the_paper, draw, study, tabulate
+from rankloop.cli.sweep_options import Base, Groups, Out
+from rankloop.data import parse_groups
+from rankloop.experiments import PICTURES, SUITES, TABLES
+from rankloop.spelling import lookup
+from rankloop.types import SettingError
+
+QUICK = (
+    "A quick look, {rounds:,} rounds and {seeds} seeds, to see whether all is well: no numbers for a claim."
+)
+
+
+def run(
+    what: Annotated[str, typer.Argument(help="A suite's id (see `rankloop list`) or a `spec.json`.")],
+    data: Annotated[str, typer.Option(help="Other datasets than the suite's.")] = "",
+    rounds: Annotated[int | None, typer.Option(min=1, help="Other length than the suite's.")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Other number of repetitions than the suite's.")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A small version, to see whether all is well.")
+    ] = False,
+    groups: Groups = "",
+    base: Base = "",
+    out: Out = None,
+    workers: Workers = None,
+    engine: EngineName = "pool",
+) -> None:
+    """Run an experiment by its id, or again from the spec that lies beside its results.
+
+    For example:
+
+    `rankloop run classic/baselines --data mq2008 --out results/mq2008`
+
+    `rankloop run pairrank/fig6 --data mq2008:fold1 --quick`
+
+    `rankloop run results/mq2008/spec.json --out results/again`
+    """
+    if what.endswith(".json"):
+        if data or rounds or seeds or quick or groups or base:
+            raise SettingError(
+                "a spec.json says everything: --data, --rounds, --seeds, --quick, --groups and --base "
+                "are for suites"
+            )
+        study(from_spec(Path(what)), title=f"Again: {what}", out=out, workers=workers, engine=engine)
+        return
+    if (what in PICTURES or what in TABLES) and (rounds or seeds or groups or base):
+        raise SettingError(
+            f"{what} is a picture or a table of its own length: --rounds, --seeds, --groups and --base are "
+            "for suites of runs"
+        )
+    if what in PICTURES:
+        draw(what, data=data, out=out)
+        return
+    if what in TABLES:
+        tabulate(what, data=data, quick=quick, out=out, engine=mapper(engine, workers))
+        return
+    chosen = parse_groups(groups) if groups else None
+    suite = lookup("suite", what, SUITES)
+    rounds, seeds = (rounds or suite.quick, seeds or 2) if quick else (rounds, seeds)
+    wanted = names.with_bases(names.split_names(data), base) if data else ()
+    sweep = suite.sweep(data=wanted, rounds=rounds, seeds=seeds, groups=chosen)
+    study(
+        sweep,
+        title=suite.title,
+        notes=about_the_paper(suite),
+        out=out,
+        workers=workers,
+        engine=engine,
+        banner=QUICK.format(rounds=rounds, seeds=seeds) if quick else "",
+    )

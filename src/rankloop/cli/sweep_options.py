@@ -1,0 +1,27 @@
+"""Options that `compare` and `run` share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Out = Annotated[
+    Path | None, typer.Option(help="Where results go (default: a folder named after the question).")
+]
+Groups = Annotated[
+    str,
+    typer.Option(
+        help="Two groups of documents, as in `feature=128,threshold=0`: B where the feature, as a share of "
+        "its range in the query, is at most the threshold, else A. Features are numbered as in the file, "
+        "from 1: 128 is column 127 of a matrix that counts from 0."
+    ),
+]
+Base = Annotated[
+    str,
+    typer.Option(
+        help="Base orders that data comes with, comma-separated: *none*, *decent* (by the best single "
+        "feature of the training queries) or *reversed*; `--data <name>@decent` says the same of one."
+    ),
+]

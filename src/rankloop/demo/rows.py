@@ -1,0 +1,138 @@
+"""Rows of the search pages: results as they are shown, before and after, and what stands beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from rankloop.charts import PALETTE
+from rankloop.dashboard.account import AccountBars, account_bars
+from rankloop.demo.corpus import Hit, Indexed
+from rankloop.demo.demo import Demo, Found
+from rankloop.demo.pictures import picture_of
+from rankloop.demo.products.catalogue import COLOURS, Product, kinds, products
+from rankloop.demo.reasons import Reasons
+from rankloop.demo.sellers import FAIR, SELLERS, Seen
+from rankloop.demo.taste import LIKED
+from rankloop.demo.visitor import Visitors
+from rankloop.service import Result
+
+SELLER_COLOURS = dict(zip(SELLERS, PALETTE, strict=False))
+
+
+@dataclass(frozen=True, slots=True)
+class PlainRow:
+    """A result of plain search, and where it stands in the learned list."""
+
+    position: int
+    entry: Indexed
+    picture: str  # empty if it has none
+    now: int | None  # None: it is not shown
+    liked: bool  # by the visitors that came last
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A result of the learned list."""
+
+    result: Result
+    entry: Indexed
+    product: Product | None
+    picture: str
+    was: int  # where plain search had it
+    liked: bool
+    speaks_for: Sequence[str]  # it, in a word each
+    speaks_against: Sequence[str]
+    rival: str  # the neighbour to compare it with
+    stars: int | None = None  # that it was given just now
+
+    @property
+    def up(self) -> int:
+        """How many positions it went up from where plain search had it."""
+        return self.was - self.result.position
+
+
+@dataclass(frozen=True, slots=True)
+class Sellers:
+    """Who is seen, and the account if exposure is shared."""
+
+    fair: bool
+    seen: Sequence[Seen]
+    account: AccountBars | None
+    tolerance: float
+
+    @classmethod
+    def of(cls, demo: Demo) -> Sellers:
+        """As of now."""
+        ahead = demo.ahead()
+        bars = account_bars(ahead, FAIR.tolerance, SELLER_COLOURS) if ahead else None
+        return cls(demo.fair, demo.seen(), bars, FAIR.tolerance)
+
+
+@dataclass(frozen=True, eq=False)
+class DemoSite:
+    """The demo and those who look at it."""
+
+    demo: Demo
+    visitors: Visitors
+
+
+def plain_rows(demo: Demo, found: Found) -> list[PlainRow]:
+    """What plain search would have shown."""
+    now = {result.object_id: result.position for result in found.response.ranking}
+    liked = _liked(demo, found)
+    return [
+        PlainRow(position, hit.entry, _picture(hit), now.get(hit.entry.name), hit.entry.name in liked)
+        for position, hit in enumerate(found.plain, start=1)
+    ]
+
+
+def rows(demo: Demo, found: Found, why: Mapping[str, Reasons], stars: Mapping[str, int]) -> list[Row]:
+    """The learned list as it is shown."""
+    names, liked = found.response.object_ids, _liked(demo, found)
+    was = {name: position for position, name in enumerate(found.hits, start=1)}
+    return [
+        Row(
+            result=result,
+            entry=hit.entry,
+            product=hit.entry if isinstance(hit.entry, Product) else None,
+            picture=_picture(hit),
+            was=was[result.object_id],
+            liked=result.object_id in liked,
+            speaks_for=why[result.object_id].speaks_for(demo.scene.words) if why else (),
+            speaks_against=why[result.object_id].speaks_against(demo.scene.words) if why else (),
+            rival=_rival(names, number),
+            stars=stars.get(result.object_id),
+        )
+        for number, (result, hit) in enumerate(found)
+    ]
+
+
+def _liked(demo: Demo, found: Found) -> set[str]:
+    """What the visitors that came last came for, among what was found."""
+    if not demo.taste or not demo.visits or found.response.provenance.ranker == demo.scene.rated:
+        return set()
+    grades = demo.scene.tastes[demo.taste].grades(list(found.hits.values()))
+    return {name for name, grade in zip(found.hits, grades.tolist(), strict=True) if grade >= LIKED}
+
+
+def _picture(hit: Hit) -> str:
+    return picture_of(hit.entry) if isinstance(hit.entry, Product) else ""
+
+
+def _rival(names: Sequence[str], number: int) -> str:
+    """The result below; of the last one, the result above."""
+    other = number + 1 if number + 1 < len(names) else number - 1
+    return names[other] if len(names) > 1 else ""
+
+
+@cache
+def shop_window() -> Sequence[tuple[str, str]]:
+    """Of each kind of product a large one with its picture, each in another colour than the one before."""
+    shown: list[Product] = []
+    for number, kind in enumerate(kinds()):
+        mine = [each for each in products() if each.kind == kind.name and each.size == "large"]
+        wanted = COLOURS[-number % len(COLOURS)]
+        shown.append(next((each for each in mine if each.colour == wanted), mine[0]))
+    return [(each.kind, picture_of(each)) for each in shown]

@@ -1,1 +1,0 @@
-"""Shop of the demo: camping gear with reviews written for it, an interview, and lists with reasons."""

@@ -1,0 +1,48 @@
+"""`rankloop jobs` and `rankloop settings` on a service that runs."""
+
+from __future__ import annotations
+
+import pytest
+from typer.testing import CliRunner
+
+from rankloop.cli import app
+from rankloop.service import RankingService
+from rankloop.store import MemoryStore
+from tests.service.http.serving import alive
+from tests.service.life import SHORT, Clock, live, make
+
+
+def test_an_operator_forgets_looks_changes_and_is_asked_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    service: RankingService = make(MemoryStore(), clock)
+    service.create("shop", SHORT)
+    live(service, clock, rounds=8)
+    service.flush("shop")
+    event = next(iter(service.store.events("shop"))).event_id
+    lists = service.model("shop").lists
+    with alive(service) as found:
+        monkeypatch.setenv("RANKLOOP_URL", found.url)
+        monkeypatch.setenv("RANKLOOP_KEY", found.keys["admin"])
+
+        def run(*words: str) -> tuple[int, str]:
+            done = CliRunner().invoke(app, list(words))
+            return done.exit_code, done.output
+
+        assert "done" in run("jobs", "forget", event, "--ranker", "shop")[1]
+        assert service.model("shop").lists == lists - 1
+        assert "done" in run("jobs", "forget", "--ranker", "shop", "--until", "1001.5", "--reason", "bots")[1]
+        assert service.model("shop").lists == lists - 1  # the very same event, by its time
+        assert "no event" in run("jobs", "forget", "--ranker", "shop", "--client", "nobody")[1]
+        assert "expected a moment" in run("jobs", "forget", "--until", "1971-01-01x")[1]
+        number = str(service.jobs()[0].id)
+        assert number in run("jobs", "show")[1]
+        assert run("jobs", "wait", number)[0] == 0
+        assert run("jobs", "cancel", number)[0] != 0
+        code, said = run("settings", "change", '{"window": 7}', "--ranker", "shop")
+        assert (code, service.settings("shop").window) == (0, 7)
+        assert "window: 60.0 -> 7" in said
+        other = ("settings", "change", '{"policy": {"name": "pdgd"}}', "--ranker", "shop")
+        assert run(*other)[0] != 0
+        assert service.model("shop").lists == lists - 1
+        assert run(*other, "--yes")[0] == 0
+        assert '"pdgd"' in run("settings", "show", "--ranker", "shop")[1]

@@ -1,0 +1,72 @@
+"""A person deleted from a served folder: no file has a byte of them, and the model never saw them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from rankloop.cli import people
+from rankloop.client import Client, Item
+from rankloop.service import RankingService
+from rankloop.service.data_dir import DataDirectory
+from rankloop.store import MemoryStore, Store
+from rankloop.store.export import export_jsonl, import_jsonl
+from tests.service.http.serving import Process
+
+HIS = "client-0b5e1d77"
+SESSION = "session-77c1a0"
+
+
+def test_a_deleted_client_is_in_no_file_of_the_folder_and_the_model_equals_one_that_never_saw_them(
+    tmp_path: Path,
+) -> None:
+    folder, rng = tmp_path / "data", np.random.default_rng(0)
+    with Process(folder, "--window", "0.05", "--quiet") as process:
+        with Client(process.url, process.keys["admin"], timeout=60) as client:
+            for number in range(60):
+                features = [{"a": float(a), "b": float(b)} for a, b in rng.normal(size=(6, 2))]
+                items = [Item(f"d{i}", each) for i, each in enumerate(features)]
+                his = number % 4 == 0
+                who, session = (HIS, SESSION) if his else (f"other-{number}", "")
+                shown = client.rank(items, k=5, client_id=who, session_id=session)
+                client.click(shown, shown.object_ids[int(rng.integers(5))], client_id=who)
+            assert client.find_person(client_id=HIS)["lists"] == 15
+        process.kill()
+        assert any(HIS.encode() in path.read_bytes() for path in folder.iterdir())
+        with DataDirectory(folder).open() as log:
+            expected = without(log, tmp_path)
+        process.start()
+        people.delete(client=HIS, reason="asked for", url=process.url, key=process.keys["admin"])
+        assert found_in(folder) == []  # while it serves
+        with process.client("admin") as asked:
+            rows = asked.get("/v1/decisions", params={"kind": "delete"}).json()
+            assert [(row["who"], row["why"]) for row in rows if not row["ranker"]] == [("admin", "asked for")]
+        assert process.stop() == 0
+        assert found_in(folder) == []
+    with DataDirectory(folder).open() as log:
+        assert weights(log) == expected
+
+
+def found_in(folder: Path) -> list[str]:
+    """The files that hold one of his ids, by their raw bytes."""
+    files = {path.name: path.read_bytes() for path in folder.iterdir()}
+    return [name for name, raw in files.items() if HIS.encode() in raw or SESSION.encode() in raw]
+
+
+def without(log: Store, folder: Path) -> dict[str, bytes]:
+    """What a service learns from this log if his lists and events are not in it."""
+    export_jsonl(log, folder / "all.jsonl")
+    lines = (folder / "all.jsonl").read_text().splitlines(keepends=True)
+    kept = [line for line in lines if HIS not in line and '"entry": "snapshot"' not in line]
+    (folder / "kept.jsonl").write_text("".join(kept))
+    other = MemoryStore()
+    import_jsonl(folder / "kept.jsonl", other)
+    return weights(other)
+
+
+def weights(log: Store) -> dict[str, bytes]:
+    """All lists closed, then what was learned."""
+    service = RankingService(log)
+    service.flush("default")
+    return {name: value.tobytes() for name, value in service.model("default").policy.state().items()}
