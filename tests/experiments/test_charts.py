@@ -10,9 +10,10 @@ import polars as pl
 import pytest
 import vl_convert
 
-from rankloop.charts import PALETTE
+from rankloop.charts import PALETTE, strokes
 from rankloop.experiments.analysis.statistics import curves
-from rankloop.experiments.report.charts import MOST_POINTS, learning_curves, policy_colours
+from rankloop.experiments.report.charts import MOST_POINTS, learning_curves
+from rankloop.experiments.report.pictures import pictures
 from rankloop.experiments.report.profile import fold_profiles, position_profile
 from rankloop.types import SettingError
 
@@ -64,7 +65,7 @@ def test_a_policy_keeps_its_colour_where_others_are_missing() -> None:
 
 def test_more_policies_than_colours_are_told_apart_by_dashes() -> None:
     names = [f"policy {number:02}" for number in range(len(PALETTE) + 2)]
-    assert policy_colours(names)[names[-1]] == PALETTE[1]
+    assert strokes(names)[names[-1]].colour == PALETTE[1]
     frame = pl.concat([some_curves().with_columns(policy=pl.lit(name)) for name in names]).unique(
         maintain_order=True
     )
@@ -177,3 +178,9 @@ def test_policies_of_a_profile_are_rows_of_panels() -> None:
     spec = position_profile(frame, metric="block size by position", interactive=True, dark=True).to_dict()
     picture = vl_convert.vegalite_to_svg(json.dumps(spec))
     assert all(f">{text}<" in picture for text in ("one", "other"))
+
+
+def test_the_png_is_that_of_the_specification_itself() -> None:
+    """It is drawn from the SVG, so that Vega runs once; the bytes are the same."""
+    chart = learning_curves(some_curves(), metric="offline nDCG@10").to_json()
+    assert pictures("chart", chart)["chart.png"] == vl_convert.vegalite_to_png(chart, scale=2)

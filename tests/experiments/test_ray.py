@@ -11,13 +11,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from rankloop.checks import small_world
 from rankloop.cli.engine import engine, told
+from rankloop.cli.study import tabulate
 from rankloop.data import Dataset
+from rankloop.data.reviews import load_reviews
 from rankloop.experiments import Pool, Ray, Sweep, Tick, conduct, execute
+from rankloop.experiments.recommendation import compare_recommenders
 from rankloop.policies import Random
+from rankloop.recommend import IALS, FacT, MostPopular
+from rankloop.reviews import Reviews
 from rankloop.types import Feedback, SettingError
 from tests.experiments.test_sweep import SWEEP, contents, expected, members_of, wait_until
 
@@ -86,6 +92,34 @@ def test_an_error_on_a_worker_is_what_it_would_be_here(cluster: None) -> None:
     with pytest.raises(SettingError, match="this policy cannot learn") as told_here:
         execute(sweep, engine=Ray())
     assert type(told_here.value) is SettingError
+
+
+@dataclass(kw_only=True, eq=False)
+class DeadlyPopular(MostPopular):
+    """Kills the worker that fits it, once."""
+
+    mark: str = ""
+
+    def _learn(self, reviews: Reviews, rng: np.random.Generator) -> None:
+        if self.mark and not Path(self.mark).exists():
+            Path(self.mark).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        super()._learn(reviews, rng)
+
+
+def test_recommenders_are_the_same_to_the_bit_also_when_a_worker_is_killed(
+    cluster: None, tmp_path: Path
+) -> None:
+    parts, mark = load_reviews("synthetic:shop"), tmp_path / "killed"
+    models = {"ials": IALS(d=4), "popular": DeadlyPopular(mark=str(mark)), "fact": FacT(d=4, depth=2)}
+    there, measured = compare_recommenders(parts, models, seeds=2, engine=Ray())
+    assert mark.exists()
+    here, expected = compare_recommenders(parts, models, seeds=2)
+    assert there.equals(here)
+    for name, found in expected.items():
+        assert all((measured[name].plain[k] == values).all() for k, values in found.plain.items())
+    with pytest.raises(SettingError, match="is computed in one process"):
+        tabulate("recommend/table4.1", data="", quick=True, out=tmp_path, engine=Ray())
 
 
 SCRIPT = """

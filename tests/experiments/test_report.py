@@ -97,6 +97,26 @@ def test_it_has_the_tables_the_notes_and_a_guide(report: Path) -> None:
         assert text in page
 
 
+def test_beside_each_mean_are_its_worst_run_and_all_runs(report: Path) -> None:
+    page = report.read_text()
+    assert page.count('class="strip"') == len(METRICS) * len(USERS) * len(POLICIES)
+    assert page.count('<circle cx="') == 3 * page.count('class="strip"')
+    frame = some_results().filter(
+        pl.col("metric") == METRICS[0], pl.col("policy") == "DBGD", pl.col("user") == "perfect"
+    )
+    last: list[float] = frame.filter(pl.col("round") == 500)["value"].to_list()
+    assert f"worst {min(last):.3f}" in page
+    assert f"3 runs from {min(last):.4g} to {max(last):.4g}" in page
+
+
+def test_a_banner_and_the_number_of_test_queries_stand_where_they_must_be_seen(tmp_path: Path) -> None:
+    frame = some_results().filter(pl.col("metric").is_in(METRICS[:2]), pl.col("policy") == "PDGD")
+    page = write_report(frame, tmp_path, banner=EVIL, queries="On 60 queries: few.").read_text()
+    assert page.count('class="banner"') == 1
+    assert EVIL not in page
+    assert page.count("On 60 queries: few.") == 1  # under the offline table, not under the online one
+
+
 def test_it_says_what_was_run_on_which_data(tmp_path: Path) -> None:
     def lead(frame: pl.DataFrame, name: str) -> str:
         page = write_report(frame, tmp_path / name).read_text("utf-8")

@@ -4,9 +4,13 @@ from rankloop.experiments.analysis.change import Change, relative_changes
 from rankloop.experiments.analysis.statistics import SummaryRow, curves, summarise, to_json_rows
 from rankloop.experiments.report.change_table import change_table
 from rankloop.experiments.report.charts import learning_curves
+from rankloop.experiments.report.latex import summary_latex
+from rankloop.experiments.report.paper import write_figures, write_tables
+from rankloop.experiments.report.paper_figure import FigureStyle, Format
 from rankloop.experiments.report.profile import fold_profiles, position_profile
 from rankloop.experiments.report.report import write_report
 from rankloop.experiments.report.table import summary_markdown, summary_table
+from rankloop.experiments.report.worst_table import worst_table
 from rankloop.experiments.simulation.examination import measured_looks
 from rankloop.experiments.simulation.logs import logged
 from rankloop.experiments.simulation.loop import Record, simulate
@@ -38,6 +42,7 @@ from rankloop.experiments.suites import (
 )
 from rankloop.experiments.sweeps.engines import Engine, Here, Pool, Tick, Watch, WorkerDied
 from rankloop.experiments.sweeps.execution import execute
+from rankloop.experiments.sweeps.graded_queries import graded_queries, queries_note, queries_told
 from rankloop.experiments.sweeps.ray_engine import Ray
 from rankloop.experiments.sweeps.study import conduct, sweep_id
 from rankloop.experiments.sweeps.sweep import Run, Sweep
@@ -52,7 +57,9 @@ __all__ = [
     "ComputedTable",
     "Cumulative",
     "Engine",
+    "FigureStyle",
     "First",
+    "Format",
     "Here",
     "LoopMeasure",
     "Measure",
@@ -79,19 +86,26 @@ __all__ = [
     "curves",
     "execute",
     "fold_profiles",
+    "graded_queries",
     "learning_curves",
     "logged",
     "measured_looks",
     "parse_measure",
     "position_profile",
     "preset_users",
+    "queries_note",
+    "queries_told",
     "relative_changes",
     "simulate",
     "summarise",
+    "summary_latex",
     "summary_markdown",
     "summary_table",
     "sweep_id",
     "to_json_rows",
     "usual_measures",
+    "worst_table",
+    "write_figures",
     "write_report",
+    "write_tables",
 ]

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
+from rankloop.experiments.analysis.low_runs import RunKey
 from rankloop.experiments.analysis.statistics import (
     CELL,
-    RunKey,
     check_results,
     final_values,
     holm,

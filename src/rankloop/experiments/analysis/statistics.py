@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import polars as pl
 from scipy import special
 
+from rankloop.experiments.analysis.low_runs import RunKey, low_runs, worst_run
 from rankloop.experiments.simulation.known_measures import NONE, measure_of
 from rankloop.experiments.simulation.measures import Direction, Measure, Measures
 from rankloop.types import DataError, FloatArray
@@ -21,8 +22,6 @@ from rankloop.types import DataError, FloatArray
 CELL = ("data", "user", "metric")
 COLUMNS = (*CELL, "fold", "policy", "seed", "round", "value")
 CONFIDENCE = 0.95
-
-RunKey: TypeAlias = tuple[str, int]  # fold and seed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +31,8 @@ class SummaryRow:
     `low` and `high` bound the 95 % interval and are None for a single run, whose spread is unknown.
     `p_value` is the Holm-corrected chance of such a distance from the best policy by luck alone; it is
     None for the best policies themselves and where fewer than two runs can be paired. `direction` is the
-    measure's: which values are better, or None for one that describes without grading.
+    measure's: which values are better, or None for one that describes without grading. Of one that grades,
+    `worst` is the worst run, and `low_runs` says how many are far below what is usual, see `low_runs`.
     """
 
     data: str
@@ -48,6 +48,8 @@ class SummaryRow:
     p_value: float | None = None
     best: bool = False
     direction: Direction | None = "higher"
+    worst: float | None = None
+    low_runs: int | None = None
 
     @property
     def half_width(self) -> float | None:
@@ -187,9 +189,25 @@ def _summarise_cell(
     if measure.direction is None:
         return rows
     sign = -1 if measure.direction == "higher" else 1
+    rows = _with_worst(rows, values, measure.direction, outside)
     ordered = sorted(rows, key=lambda row: (row.policy in outside, sign * row.mean, row.policy))
     rivals = [row for row in ordered if row.policy not in outside]
     return [*_compare_with_best(rivals, values), *ordered[len(rivals) :]]
+
+
+def _with_worst(
+    rows: Sequence[SummaryRow],
+    values: Mapping[str, Mapping[RunKey, float]],
+    direction: Direction,
+    outside: Collection[str],
+) -> list[SummaryRow]:
+    """The rows with their worst runs, and how many are low; where all are outside, nothing is usual."""
+    rivals = tuple(policy for policy in values if policy not in outside)
+    low = low_runs(values, direction, rivals) if rivals else {}
+    return [
+        replace(row, worst=worst_run(values[row.policy], direction), low_runs=low.get(row.policy))
+        for row in rows
+    ]
 
 
 def _last_shared_round(cell: pl.DataFrame) -> int:

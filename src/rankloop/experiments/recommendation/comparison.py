@@ -3,61 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import polars as pl
 
 from rankloop.data.reviews import Parts
 from rankloop.experiments.analysis.statistics import holm, paired_p_value
-from rankloop.recommend import Recommender, top_lists
-from rankloop.types import FloatArray
+from rankloop.experiments.recommendation.fits import RELEASED, Fit, Measured, averaged, fitted
+from rankloop.experiments.sweeps.engines import Here
+from rankloop.experiments.sweeps.mapping import Mapper
+from rankloop.recommend import Recommender
 
 CUTOFFS = (10, 20, 50, 100)
-RELEASED = (10, 50)
+HERE: Final = Here()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Measured:
-    """What the users of the test reviews got from a recommender, averaged over seeds."""
-
-    plain: Mapping[int, FloatArray]  # A@k, [n_users]
-    released: Mapping[int, FloatArray]  # C2@k, [n_users], NaN where it is not defined
-
-    def mean(self, k: int) -> float:
-        """A@k of all users."""
-        return float(self.plain[k].mean())
-
-    def released_mean(self, k: int) -> float:
-        """C2@k of the users that count there."""
-        known = self.released[k][~np.isnan(self.released[k])]
-        return float(known.mean()) if len(known) else float("nan")
-
-
-def measure(model: Recommender, parts: Parts, *, seeds: int = 1, ks: Sequence[int] = CUTOFFS) -> Measured:
-    """Fit with each seed, recommend to everyone with a test review, and average what each of them got."""
-    lists = [
-        top_lists(
-            model.fit(parts.train, np.random.default_rng(seed)),
-            parts.test,
-            known=[parts.train, parts.validation],
-        )
-        for seed in range(seeds)
-    ]
-    return Measured(
-        {k: np.mean([each.plain(k) for each in lists], axis=0) for k in {*ks, *RELEASED}},
-        {k: np.concatenate([each.released(k) for each in lists]) for k in RELEASED},
-    )
+def measure(
+    models: Sequence[Recommender],
+    parts: Parts,
+    *,
+    seeds: int = 1,
+    ks: Sequence[int] = CUTOFFS,
+    engine: Mapper = HERE,
+) -> list[Measured]:
+    """Fit each model with each seed, recommend to everyone with a test review, and average over seeds."""
+    jobs = [Fit(model, seed, tuple(ks)) for model in models for seed in range(seeds)]
+    fits = list(engine.map(fitted, parts, jobs))
+    return [averaged(fits[start : start + seeds]) for start in range(0, len(fits), seeds)]
 
 
 def compare_recommenders(
-    parts: Parts, models: Mapping[str, Recommender], *, seeds: int = 3
+    parts: Parts, models: Mapping[str, Recommender], *, seeds: int = 3, engine: Mapper = HERE
 ) -> tuple[pl.DataFrame, dict[str, Measured]]:
     """A table with a line for every model, the best by A@50 first, and what was measured.
 
-    `p` is the paired t-test of A@50 over users against the best, corrected by Holm.
+    `p` is the paired t-test of A@50 over users against the best, corrected by Holm. The fits are done by an
+    engine; the table is the same by any.
     """
-    found = {name: measure(model, parts, seeds=seeds) for name, model in models.items()}
+    measured = measure(list(models.values()), parts, seeds=seeds, engine=engine)
+    found = dict(zip(models, measured, strict=True))
     order = sorted(found, key=lambda name: -found[name].mean(50))
     p_values = holm(np.array([p_value(found[name], found[order[0]]) for name in order[1:]]))
     rows = [

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from rankloop.data.reviews import Parts, joined
-from rankloop.experiments.recommendation.comparison import measure
+from rankloop.experiments.recommendation.comparison import HERE, measure
+from rankloop.experiments.sweeps.mapping import Mapper
 from rankloop.recommend import Recommender
 from rankloop.reviews import Reviews
 
@@ -21,13 +22,15 @@ def curve(
     values: Iterable[float],
     *,
     change: Callable[[Parts, float], Parts] | None = None,
+    engine: Mapper = HERE,
 ) -> pl.DataFrame:
     """A@50 and C2@50 of every model at every value of an axis; `change` makes the data of a value."""
     rows = []
     for value in values:
         data = parts if change is None else change(parts, value)
-        for name, make in models.items():
-            found = measure(make(value), data, ks=(50,))
+        made = [make(value) for make in models.values()]
+        measured = measure(made, data, ks=(50,), engine=engine)
+        for name, found in zip(models, measured, strict=True):
             rows.append((value, name, round(found.mean(50), 4), round(found.released_mean(50), 4)))
     return pl.DataFrame(rows, schema=[axis, "model", "A@50", "C2@50"], orient="row")
 

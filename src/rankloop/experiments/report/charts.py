@@ -8,12 +8,10 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from rankloop.charts import PALETTE, chart_config
+from rankloop.charts import chart_config, strokes
 from rankloop.experiments.simulation.known_measures import NONE, measure_of
 from rankloop.experiments.simulation.measures import Measure, Measures
 from rankloop.types import SettingError
-
-DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])  # the next seven policies reuse the colours, dashed
 
 TOTAL_WIDTH = 930  # pixels for all panels together
 MOST_POINTS = 200  # per line: more cannot be told apart on a panel and only make the file large
@@ -41,27 +39,18 @@ def learning_curves(
     users = rows["user"].unique(maintain_order=True).to_list()
     width = min(max(TOTAL_WIDTH // len(users), 220), 560)
     channels = _policy_channels(
-        curves["policy"].to_list(), shown=_best_first(rows, measure), room=width * len(users)
+        curves["policy"].to_list(), shown=best_first(rows, measure), room=width * len(users)
     )
     strength = band_strength(rows["policy"].n_unique())
     layers = _layers(
-        measure, *channels, span=span_of(_after_the_start(rows)), strength=strength, interactive=interactive
+        measure, *channels, span=span_of(after_the_start(rows)), strength=strength, interactive=interactive
     )
     if not has_bands(rows):
         layers = layers[1:]
-    panels = alt.layer(*layers, data=_records(rows)).properties(width=width, height=240)
+    panels = alt.layer(*layers, data=records(rows)).properties(width=width, height=240)
     facets = panels.facet(column=alt.Column("user:N", sort=users, header=alt.Header(title=None)))
     chart: alt.FacetChart = facets.configure(**chart_config(dark=dark))
     return chart
-
-
-def policy_colours(policies: Sequence[str]) -> dict[str, str]:
-    """The colour of every policy, by its place in the alphabet.
-
-    >>> policy_colours(["random", "PDGD"])
-    {'PDGD': '#0072B2', 'random': '#D55E00'}
-    """
-    return {policy: PALETTE[i % len(PALETTE)] for i, policy in enumerate(sorted(set(policies), key=_fold))}
 
 
 def axis_title(measure: Measure) -> str:
@@ -114,9 +103,9 @@ def _layers(
 def _policy_channels(
     policies: Sequence[str], *, shown: Sequence[str], room: int
 ) -> tuple[alt.Color, alt.StrokeDash]:
-    colours = policy_colours(policies)
-    names = list(colours)
-    dashes = [DASHES[i // len(PALETTE) % len(DASHES)] for i in range(len(names))]
+    drawn = strokes(policies)
+    names, colours = list(drawn), [stroke.colour for stroke in drawn.values()]
+    dashes = [list(stroke.dash) for stroke in drawn.values()]
     symbol: dict[str, Any] = {"symbolType": "stroke", "symbolStrokeWidth": 3, "symbolSize": 260}
     widths = [7 * min(len(name), LONGEST_NAME) + 55 for name in shown]  # about what a name and its line take
     columns = len(shown) if sum(widths) <= room else max(room // max(widths), 1)
@@ -125,7 +114,7 @@ def _policy_channels(
         title=None, values=shown, columns=columns, labelLimit=limit, symbolOpacity=1, **symbol
     )
     return (
-        alt.Color("policy:N", scale=alt.Scale(domain=names, range=list(colours.values())), legend=legend),
+        alt.Color("policy:N", scale=alt.Scale(domain=names, range=colours), legend=legend),
         alt.StrokeDash("policy:N", scale=alt.Scale(domain=names, range=dashes), legend=legend),
     )
 
@@ -150,7 +139,7 @@ def span_of(rows: pl.DataFrame) -> tuple[float, float]:
     return (low - air if low < 0 else max(low - air, 0.0)), top
 
 
-def _after_the_start(rows: pl.DataFrame) -> pl.DataFrame:
+def after_the_start(rows: pl.DataFrame) -> pl.DataFrame:
     """All but the first 1 % of the rounds: a policy that knows nothing yet would squeeze all that follows."""
     return rows.filter(pl.col("round") >= 0.01 * pl.col("round").max())
 
@@ -174,7 +163,7 @@ def band_strength(lines: int) -> float:
     return min(0.15, 0.6 / lines)
 
 
-def _best_first(rows: pl.DataFrame, measure: Measure) -> list[str]:
+def best_first(rows: pl.DataFrame, measure: Measure) -> list[str]:
     """Policies by their last mean over users, so that the legend reads like the curves do."""
     last = rows.group_by("user", "policy").agg(pl.col("mean").sort_by("round").last())
     standing = last.group_by("policy").agg(pl.col("mean").mean().round_sig_figs(6))
@@ -182,7 +171,7 @@ def _best_first(rows: pl.DataFrame, measure: Measure) -> list[str]:
     return worst_last["policy"].to_list()
 
 
-def _records(rows: pl.DataFrame) -> alt.InlineData:
+def records(rows: pl.DataFrame) -> alt.InlineData:
     """The rows as plain values, thinned; inline because Altair refuses long frames."""
     rounds = rows["round"].unique().sort()
     step = -(-len(rounds) // MOST_POINTS)
@@ -196,7 +185,3 @@ def _records(rows: pl.DataFrame) -> alt.InlineData:
 
 def _known(curves: pl.DataFrame, column: str) -> str:
     return ", ".join(map(repr, sorted(set(curves[column].to_list()))))
-
-
-def _fold(name: str) -> tuple[str, str]:
-    return name.casefold(), name

@@ -9,7 +9,8 @@ policies meet the same queries; several independent <b>runs</b> show how much is
 Where bands overlap widely, do not conclude that one policy is better.</li>
 <li><b>Panels</b> are user models; all panels of a chart share one scale.</li>
 <li><b>Tables</b> show the last round. <b>Bold</b> is the best; ▽ and ▼ are worse than the best beyond luck.
-No mark means that this experiment could not tell them apart.</li>
+No mark means that this experiment could not tell them apart. <b>Dots</b> are single runs: one far from the
+others got stuck, and the mean hides it.</li>
 <li>Point at a line for its numbers; click a name in a legend to single a policy out, twice to go back.</li>
 </ul>"""
 
@@ -31,7 +32,7 @@ section, details { background: var(--paper); border: 1px solid var(--line); bord
   padding: 22px 24px; margin: 18px 0; overflow-x: auto; }
 details { padding: 14px 24px; } summary { cursor: pointer; font-weight: 600; }
 figure { margin: 0 0 18px; } .chart { min-height: 330px; } figcaption { font-weight: 600; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; width: min(100%, 880px); }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; width: min(100%, 960px); }
 caption { caption-side: bottom; text-align: left; font-size: 13.5px; line-height: 1.5; padding-top: 12px; }
 th, td { padding: 6px 18px 6px 0; text-align: right; white-space: nowrap;
   border-bottom: 1px solid var(--line); }
@@ -39,7 +40,12 @@ th[scope=row], th.name { text-align: left; }
 table + table { margin-top: 28px; } small { color: var(--soft); }
 .change { width: min(100%, 1130px); } .change th[scope=row] { white-space: normal; overflow-wrap: anywhere; }
 thead th { color: var(--soft); font-weight: 600; font-size: 14px; }
-th[scope=row] { font-weight: 500; } td.best { font-weight: 700; }
+th[scope=row] { font-weight: 500; white-space: normal; overflow-wrap: anywhere; min-width: 9em; }
+td.best { font-weight: 700; }
+td small { font-weight: 400; } .strip { vertical-align: middle; overflow: visible; }
+.strip circle { fill: #0072B2; fill-opacity: .55; } .strip line { stroke: var(--line); }
+.strip .mean { stroke: var(--ink); stroke-width: 1.5; }
+.banner { border: 2px solid #E69F00; border-radius: 10px; padding: 12px 24px; font-weight: 600; }
 dl { display: grid; grid-template-columns: fit-content(40%) 1fr; gap: 6px 22px; margin: 12px 0 0; }
 dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
 footer { font-size: 13.5px; margin-top: 28px; }

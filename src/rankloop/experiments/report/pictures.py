@@ -14,10 +14,8 @@ from rankloop.experiments.sweeps.files import write_whole
 
 def pictures(name: str, spec: str) -> dict[str, bytes]:
     """The SVG and the PNG of a Vega-Lite specification, by file name; the same chart gives the same bytes."""
-    return {
-        f"{name}.svg": _numbered(vl_convert.vegalite_to_svg(spec)).encode(),
-        f"{name}.png": vl_convert.vegalite_to_png(spec, scale=2),
-    }
+    svg = vl_convert.vegalite_to_svg(spec)  # the PNG is drawn from it: Vega need not run twice
+    return {f"{name}.svg": _numbered(svg).encode(), f"{name}.png": vl_convert.svg_to_png(svg, scale=2)}
 
 
 def write_chart(chart: alt.TopLevelMixin, folder: Path, name: str) -> list[Path]:

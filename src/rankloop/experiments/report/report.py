@@ -6,7 +6,7 @@ import base64
 import hashlib
 import html
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ import polars as pl
 
 from rankloop.charts import DRAW, SCHEMES, json_element, library
 from rankloop.experiments.analysis.change import Change, relative_changes
+from rankloop.experiments.analysis.single_runs import SingleRuns, single_runs
 from rankloop.experiments.analysis.statistics import SummaryRow, curves, summarise
 from rankloop.experiments.report.change_table import change_html
 from rankloop.experiments.report.charts import axis_title, learning_curves
@@ -23,6 +24,7 @@ from rankloop.experiments.report.page import GUIDE, STYLE
 from rankloop.experiments.report.pictures import pictures
 from rankloop.experiments.report.profile import fold_profiles, position_profile
 from rankloop.experiments.report.table import summary_html
+from rankloop.experiments.report.worst_table import worst_html
 from rankloop.experiments.simulation.known_measures import NONE, measure_of, point_of
 from rankloop.experiments.simulation.measures import Measure, Measures
 from rankloop.experiments.sweeps.files import write_whole
@@ -50,6 +52,9 @@ def write_report(
     about: Sequence[str] = (),
     against: Mapping[str, str] | None = None,
     outside: Collection[str] = (),
+    worst_runs: bool = False,
+    banner: str = "",
+    queries: str = "",
 ) -> Path:
     """Write `report.html` and the PNG and SVG of every chart into `directory`; return the page's path.
 
@@ -57,7 +62,9 @@ def write_report(
     given: the conventions and options a reader must know to compare numbers. `measures` say what each number
     is (those of a sweep are `sweep.measures`; the usual ones are known). If the question is `about` some of
     them, these come first and only these are drawn; under them stands how much policies changed `against`
-    others. Those named `outside` are shown out of competition. The same results give the same bytes.
+    others. Those named `outside` are shown for reference only. With `worst_runs` the worst run has a table,
+    too. A `banner` stands above everything; `queries`, on how many test queries there are, under every
+    offline table. The same results give the same bytes.
     """
     folder = Path(directory)
     measures = {name: measure_of(name, measures) for name in results["metric"].unique(maintain_order=True)}
@@ -65,7 +72,18 @@ def write_report(
     charts = list(_charts(fold_profiles(curves(results), measures=measures), measures, about))
     tables = [name for name, measure in measures.items() if not measure.profile]  # a profile has a chart only
     changes = relative_changes(results, against or {}, measures=measures)
-    page = render_page(rows, charts, tables, title=title, notes=notes or {}, changes=changes)
+    page = render_page(
+        rows,
+        charts,
+        tables,
+        title=title,
+        notes=notes or {},
+        changes=changes,
+        worst_runs=worst_runs,
+        runs=single_runs(results),
+        banner=banner,
+        queries={name: queries for name, measure in measures.items() if measure.kind == "offline"},
+    )
     files = {"report.html": page.encode()}
     for chart in charts:
         files |= pictures(chart.name, chart.picture)
@@ -82,13 +100,18 @@ def render_page(
     title: str,
     notes: Mapping[str, str],
     changes: Sequence[Change] = (),
+    worst_runs: bool = False,
+    runs: SingleRuns | None = None,
+    banner: str = "",
+    queries: Mapping[str, str] | None = None,
 ) -> str:
     """The page as text, with the charts and a table of each of these metrics.
 
     Every name in it is escaped, and only our own two scripts may run.
     """
+    table = partial(_table, rows, runs=runs or {}, queries=queries or {})
     drawn = list(dict.fromkeys(chart.metric for chart in charts))
-    sections = "\n".join(_section(rows, charts, changes, metric) for metric in drawn)
+    sections = "\n".join(_section(rows, charts, changes, metric, worst_runs, table) for metric in drawn)
     others = [metric for metric in tables if metric not in drawn]
     script = library()
     return f"""<!doctype html>
@@ -102,6 +125,7 @@ def render_page(
 </head>
 <body>
 <main>
+{f'<p class="banner" role="note">{html.escape(banner)}</p>' if banner else ""}
 <h1>{html.escape(title)}</h1>
 <p class="lead">{html.escape(_lead(rows))}</p>
 {_notes(notes)}
@@ -109,7 +133,7 @@ def render_page(
 {GUIDE}
 </details>
 {sections}
-{_others(rows, others)}
+{_others(others, table)}
 <footer>Made by rankloop. Each chart is also beside this page as PNG and SVG.</footer>
 </main>
 {json_element("schemes", SCHEMES)}
@@ -149,21 +173,32 @@ def _charts(frame: pl.DataFrame, measures: Measures, about: Sequence[str]) -> It
         )
 
 
-def _others(rows: list[SummaryRow], metrics: Sequence[str]) -> str:
+def _table(rows: list[SummaryRow], metric: str, *, runs: SingleRuns, queries: Mapping[str, str]) -> str:
+    return summary_html(rows, metric=metric, note=queries.get(metric, ""), runs=runs)
+
+
+def _others(metrics: Sequence[str], table: Callable[[str], str]) -> str:
     """Tables of what was measured besides, folded away."""
     if not metrics:
         return ""
-    tables = "\n".join(
-        f"<h3>{html.escape(metric)}</h3>\n{summary_html(rows, metric=metric)}" for metric in metrics
-    )
+    tables = "\n".join(f"<h3>{html.escape(metric)}</h3>\n{table(metric)}" for metric in metrics)
     return f"<details><summary>What else was measured</summary>\n{tables}\n</details>"
 
 
-def _section(rows: list[SummaryRow], charts: list[Chart], changes: Sequence[Change], metric: str) -> str:
+def _section(
+    rows: list[SummaryRow],
+    charts: list[Chart],
+    changes: Sequence[Change],
+    metric: str,
+    worst_runs: bool,
+    table: Callable[[str], str],
+) -> str:
     own = [chart for chart in charts if chart.metric == metric]
     figures, measure = "".join(map(_figure, own)), own[0].measure
     meaning = measure.meaning or axis_title(measure)
-    tables = "" if measure.profile else summary_html(rows, metric=metric)
+    tables = "" if measure.profile else table(metric)
+    if worst_runs and tables:
+        tables += f"\n{worst_html(rows, metric=metric)}"
     if any(change.metric == metric for change in changes):
         tables += f"\n{change_html(changes, metric=metric)}"
     return (

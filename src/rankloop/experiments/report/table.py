@@ -11,10 +11,14 @@ from typing import Literal
 from rich.table import Table
 from rich.text import Text
 
+from rankloop.experiments.analysis.single_runs import SingleRuns
 from rankloop.experiments.analysis.statistics import SummaryRow
+from rankloop.experiments.report.strip import ends_of, strip
 from rankloop.types import SettingError
 
 NOTHING = "–"
+STRIPS = "Under each mean: its worst run, and every run as a dot, on one scale for a user."
+BEST_CELL = '<td class="best">'
 BLANK = "\u2002"  # as wide as a mark where figures are aligned
 
 
@@ -59,16 +63,24 @@ class Layout:
         """A cell in plain text: mean ± half-width, and its mark in a column of its own."""
         if cell is None:
             return NOTHING
-        decimals = self._decimals
+        decimals = self.decimals
         half = "" if cell.half_width is None else f" ± {cell.half_width:,.{decimals}f}"
-        return f"{cell.mean:,.{decimals}f}{half}{f' {mark(cell) or BLANK}' if self._has_marks else ''}"
+        return f"{cell.mean:,.{decimals}f}{half}{f' {mark(cell) or BLANK}' if self.has_marks else ''}"
+
+    def worst_text(self, cell: SummaryRow | None) -> str:
+        """The worst run in plain text, and how many of all are low."""
+        if cell is None or cell.worst is None:
+            return NOTHING
+        low = "" if cell.low_runs is None else f", {cell.low_runs} of {cell.runs} low"
+        return f"{cell.worst:,.{self.decimals}f}{low}"
 
     @property
-    def _has_marks(self) -> bool:
+    def has_marks(self) -> bool:
+        """Whether any policy is significantly worse than the best."""
         return any(mark(cell) for line in self.lines for cell in line.cells if cell)
 
     @property
-    def _decimals(self) -> int:
+    def decimals(self) -> int:
         """Four digits that matter: 0.4649, 718.2, 12,345."""
         largest = max(abs(cell.mean) for line in self.lines for cell in line.cells if cell)
         return min(max(3 - floor(log10(largest)), 0), 4) if largest > 0 else 4
@@ -110,9 +122,12 @@ def summary_markdown(rows: Sequence[SummaryRow], *, metric: str, note: str = "")
     return f"**{_markdown(metric)}**\n\n{body}\n\n{_markdown(layout.caption)}\n"
 
 
-def summary_html(rows: Sequence[SummaryRow], *, metric: str, note: str = "") -> str:
-    """The same table in HTML, every name escaped."""
-    layout = arrange(rows, metric=metric, note=note)
+def summary_html(
+    rows: Sequence[SummaryRow], *, metric: str, note: str = "", runs: SingleRuns | None = None
+) -> str:
+    """The same table in HTML, every name escaped; under each mean its worst run and a strip of all `runs`."""
+    runs = runs or {}
+    layout = arrange(rows, metric=metric, note=f"{note} {STRIPS if runs else ''}".strip())
     head = "".join(
         f'<th scope="col"{" class=name" if column < layout.name_columns else ""}>{html.escape(heading)}</th>'
         for column, heading in enumerate(layout.headings)
@@ -121,14 +136,24 @@ def summary_html(rows: Sequence[SummaryRow], *, metric: str, note: str = "") -> 
     for line in layout.lines:
         row = "".join(f'<th scope="row">{html.escape(name)}</th>' for name in layout.names(line))
         cells = "".join(
-            f'<td class="best">{layout.text(cell)}</td>'
-            if cell and cell.best
-            else f"<td>{layout.text(cell)}</td>"
+            (BEST_CELL if cell and cell.best else "<td>")
+            + f"{layout.text(cell)}{_single(layout, cell, runs)}</td>"
             for cell in line.cells
         )
         body += f"<tr>{row}{cells}</tr>\n"
     caption = f"<caption>{html.escape(layout.caption)}</caption>"
     return f"<table>\n{caption}\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
+
+
+def _single(layout: Layout, cell: SummaryRow | None, runs: SingleRuns) -> str:
+    """The worst run and the strip of a cell; one run alone has neither."""
+    if cell is None or cell.runs < 2 or not runs:
+        return ""
+    own = runs[cell.data, cell.user, cell.metric, cell.policy]
+    column = (cell.data, cell.user, cell.metric)
+    shared = ends_of(values for key, values in runs.items() if key[:3] == column)
+    worst = "" if cell.worst is None else f"worst {cell.worst:,.{layout.decimals}f} "
+    return f"<br><small>{worst}{strip(own, shared)}</small>"
 
 
 def arrange(rows: Sequence[SummaryRow], *, metric: str, note: str = "") -> Layout:
@@ -166,18 +191,19 @@ def _caption(rows: Sequence[SummaryRow], note: str) -> str:
     graded = rows[0].direction is not None
     best = f"{rows[0].direction} is better. Bold: the best."
     grades = best if graded else "a description, neither better nor worse."
-    after = f"after {_span(rounds)} rounds; {grades}"
+    after = f"after {span(rounds)} rounds; {grades}"
     if max(runs) < 2:
         return f"One run {after} A single run has no interval and no test. {note}".rstrip()
-    each_fold = f" ({_span(seeds)} seed{'s' * (max(seeds) > 1)} each fold)" if runs != seeds else ""
-    over = f"{_span(runs)} runs{each_fold}"
+    each_fold = f" ({span(seeds)} seed{'s' * (max(seeds) > 1)} each fold)" if runs != seeds else ""
+    over = f"{span(runs)} runs{each_fold}"
     tests = " Worse than the best with ▽ p < .05, ▼ p < .01 (paired t-test over runs, Holm-corrected)."
     return (
         f"Mean ± half of the 95 % Student-t interval over {over} {after}{tests if graded else ''} {note}"
     ).rstrip()
 
 
-def _span(numbers: set[int]) -> str:
+def span(numbers: set[int]) -> str:
+    """A number, or the least and the greatest of several."""
     low, high = min(numbers), max(numbers)
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 

@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import altair as alt
 import numpy as np
@@ -17,6 +16,7 @@ from rankloop.experiments.report.pictures import write_chart
 from rankloop.experiments.simulation.measures import parse_measure
 from rankloop.experiments.simulation.probes import Probe
 from rankloop.experiments.simulation.protocol import Protocol
+from rankloop.experiments.sweeps.mapping import Mapper
 from rankloop.experiments.sweeps.sweep import Sweep, UserChoice
 from rankloop.spelling import parse, split
 from rankloop.types import QuerySet, SettingError
@@ -29,6 +29,7 @@ class Suite:
 
     A suite that repeats a figure says which metrics the figure is `about`, and what the `paper` shows;
     one about variants of policies, or about an order of them, says which each is to be held `against`.
+    With `worst_runs` its tables show the worst run and the number of low ones, too.
     Policies are texts that `rankloop.spelling` reads, and are called by them in the results. Users and probes
     have names that the command line understands: a suite can be run again from its `spec.json`. `measures`
     are names, too, of what is measured instead of the usual; `taught` are policies that someone teaches by
@@ -43,6 +44,7 @@ class Suite:
     paper: str = ""
     probes: Mapping[str, Probe] = field(default_factory=dict)
     against: Mapping[str, str] = field(default_factory=dict)
+    worst_runs: bool = False
     taught: Mapping[str, Labels] = field(default_factory=dict)
     measures: tuple[str, ...] = ()
     groups: FeatureGroups | None = None
@@ -78,6 +80,7 @@ class Suite:
             probes=self.probes,
             about=self.about,
             against=self.against,
+            worst_runs=self.worst_runs,
             taught=self.taught,
             train_queries=self.train_queries,
             groups=groups or (self.groups if data else self.own_groups),
@@ -142,14 +145,20 @@ class ComputedTable(ABC):
 class PaperTable(ComputedTable):
     """A table that is about one dataset, or about none."""
 
-    make: Callable[[Any, bool], Mapping[str, pl.DataFrame]]  # from what was loaded, or from nothing
+    make: Callable[..., Mapping[str, pl.DataFrame]]  # from what was loaded, or from nothing, and `quick`
     load: Callable[[str], object] = load
+    fits: bool = False  # its models are fitted by an engine, which `make` takes, too
 
-    def frames(self, data: str = "", *, quick: bool = False) -> Mapping[str, pl.DataFrame]:
-        """The parts of the table, each with its name."""
+    def frames(
+        self, data: str = "", *, quick: bool = False, engine: Mapper | None = None
+    ) -> Mapping[str, pl.DataFrame]:
+        """The parts of the table, each with its name; of those that fit models, by an engine."""
         if data and not self.data:
             raise SettingError(f"this table is computed from nothing but its definition, found data {data!r}")
-        return self.make(self.load(data or self.data) if self.data else None, quick)
+        if engine is not None and not self.fits:
+            raise SettingError("this table is computed in one process: leave --engine out")
+        loaded = self.load(data or self.data) if self.data else None
+        return self.make(loaded, quick) if engine is None else self.make(loaded, quick, engine)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,11 +190,14 @@ def _names(text: str) -> list[str]:
 def preset_users(*readings: Stop) -> dict[str, Preset]:
     """The three classic users under each reading of *stop*; only the unusual reading is named.
 
+    Who never stops is there once.
+
     >>> list(preset_users("click", "every"))[2:4]
-    ['informational', 'perfect:stop=every']
+    ['informational', 'navigational:stop=every']
     """
     return {
         user if stop == "click" else f"{user}:stop={stop}": Preset(user, stop)
         for stop in readings
         for user in CASCADE_TABLES
+        if stop == readings[0] or not Preset(user).never_stops
     }

@@ -23,7 +23,9 @@ from rankloop.experiments.recommendation import (
     statements,
     statistics_of,
 )
+from rankloop.experiments.recommendation.comparison import HERE
 from rankloop.experiments.recommendation.curves import with_features, with_share
+from rankloop.experiments.sweeps.mapping import Mapper
 from rankloop.recommend import (
     BPRMF,
     EFM,
@@ -93,13 +95,13 @@ def table_4_1(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
     return {"statistics": statistics_of(parts)}
 
 
-def table_4_2(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+def table_4_2(parts: Parts, quick: bool = False, engine: Mapper = HERE) -> Mapping[str, pl.DataFrame]:
     """All models by both protocols, and the thesis' statements one by one."""
-    table, found = compare_recommenders(parts, _models(quick), seeds=1 if quick else 3)
+    table, found = compare_recommenders(parts, _models(quick), seeds=1 if quick else 3, engine=engine)
     return {"models": table, "statements": statements(found, CLAIMS)}
 
 
-def table_4_3(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+def table_4_3(parts: Parts, quick: bool = False, engine: Mapper = HERE) -> Mapping[str, pl.DataFrame]:
     """FacT with and without factors from parent nodes."""
     small: dict[str, Any] = SMALL if quick else {}
     variants = {
@@ -113,18 +115,18 @@ def table_4_3(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
         )
         for parent in (True, False)
     }
-    return {"parent factors": compare_recommenders(parts, variants, seeds=1)[0]}
+    return {"parent factors": compare_recommenders(parts, variants, seeds=1, engine=engine)[0]}
 
 
-def figure_4_3(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+def figure_4_3(parts: Parts, quick: bool = False, engine: Mapper = HERE) -> Mapping[str, pl.DataFrame]:
     """MTER with ever more weight on ranked pairs."""
     steps: dict[str, Any] = {"iterations": 40, "check": 20} if quick else {"iterations": 1000}
     models = {"MTER": lambda weight: MTER(pair_weight=weight, **steps)}
     values = (1.0, 100.0) if quick else (0.01, 1.0, 10.0, 100.0, 1000.0, 10_000.0)
-    return {"pairs": curve(parts, "λ_B", models, values)}
+    return {"pairs": curve(parts, "λ_B", models, values, engine=engine)}
 
 
-def figure_4_5(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+def figure_4_5(parts: Parts, quick: bool = False, engine: Mapper = HERE) -> Mapping[str, pl.DataFrame]:
     """Models with ever more latent dimensions."""
     tree: dict[str, Any] = {"min_leaf": 5} if quick else {}
     models: dict[str, Callable[[float], Recommender]] = {
@@ -134,10 +136,10 @@ def figure_4_5(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
         "FacT": lambda d: FacT(d=int(d), **tree),
         "iALS": lambda d: IALS(d=int(d)),
     }
-    return {"dimensions": curve(parts, "d", models, (4, 8) if quick else (5, 10, 20, 50, 100))}
+    return {"dimensions": curve(parts, "d", models, (4, 8) if quick else (5, 10, 20, 50, 100), engine=engine)}
 
 
-def figure_4_6(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+def figure_4_6(parts: Parts, quick: bool = False, engine: Mapper = HERE) -> Mapping[str, pl.DataFrame]:
     """Models that know ever more features."""
     total = len(parts.train.features)
     settings: dict[str, Any] = {**THESIS, **(SMALL if quick else {}), "rho": inf}
@@ -147,10 +149,10 @@ def figure_4_6(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
         "MTER": lambda _: MTER(iterations=40 if quick else 1000),
     }
     values = sorted({min(count, total) for count in ((4, 8) if quick else (5, 10, 20, 40, total))})
-    return {"features": curve(parts, "features", models, values, change=with_features)}
+    return {"features": curve(parts, "features", models, values, change=with_features, engine=engine)}
 
 
-def figure_4_7(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+def figure_4_7(parts: Parts, quick: bool = False, engine: Mapper = HERE) -> Mapping[str, pl.DataFrame]:
     """Trees of users of ever more depth."""
     leaf: dict[str, Any] = {"min_leaf": 5, "d": 8} if quick else {}
     models: dict[str, Callable[[float], Recommender]] = {
@@ -159,10 +161,10 @@ def figure_4_7(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
         "FacT, rules": lambda depth: FacT(**{**leaf, "depth": int(depth), "rho": inf}),
         "FacT": lambda depth: FacT(**{**leaf, "depth": int(depth)}),
     }
-    return {"depth": curve(parts, "depth", models, (0, 2) if quick else (0, 1, 2, 3, 4, 6, 8))}
+    return {"depth": curve(parts, "depth", models, (0, 2) if quick else (0, 1, 2, 3, 4, 6, 8), engine=engine)}
 
 
-def figure_4_8(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+def figure_4_8(parts: Parts, quick: bool = False, engine: Mapper = HERE) -> Mapping[str, pl.DataFrame]:
     """Trees of users and of items, each of several depths."""
     leaf: dict[str, Any] = {"min_leaf": 5, "d": 8} if quick else {}
     depths = (1, 2) if quick else (2, 4, 6)
@@ -171,10 +173,10 @@ def figure_4_8(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
         return FacT(**{**THESIS, **leaf, "depth": int(depth), "item_depth": item_depth, "rho": 0.3})
 
     models = {f"items' tree of depth {depth}": partial(make, depth) for depth in depths}
-    return {"depths": curve(parts, "users' depth", models, depths)}
+    return {"depths": curve(parts, "users' depth", models, depths, engine=engine)}
 
 
-def figure_4_9(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+def figure_4_9(parts: Parts, quick: bool = False, engine: Mapper = HERE) -> Mapping[str, pl.DataFrame]:
     """Models that learn from ever more of the reviews."""
     models = {
         name: (lambda _, model=model: model)
@@ -182,7 +184,7 @@ def figure_4_9(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
         if name in ("MostPopular", "FMF", "NMF", "BPRMF", "FacT", "iALS", "evidence ALS")
     }
     shares = (0.4, 0.8) if quick else (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
-    return {"training data": curve(parts, "share", models, shares, change=with_share)}
+    return {"training data": curve(parts, "share", models, shares, change=with_share, engine=engine)}
 
 
 def figure_4_10(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:

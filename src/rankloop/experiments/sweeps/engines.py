@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.queues import SimpleQueue
 from typing import Protocol, TypeAlias
 
@@ -18,6 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from rankloop.experiments.simulation.loop import Record
 from rankloop.experiments.sweeps.ledger import rows
+from rankloop.experiments.sweeps.mapping import Job, Result, Shared
 from rankloop.experiments.sweeps.sweep import Run, Sweep
 from rankloop.types import RankloopError, SettingError
 
@@ -56,6 +58,12 @@ class Here:
         for run in runs:
             yield run, _rows(sweep, run, watch)
 
+    def map(
+        self, function: Callable[[Shared, Job], Result], shared: Shared, jobs: Sequence[Job]
+    ) -> Iterator[Result]:
+        """`function(shared, job)` of every job."""
+        return (function(shared, job) for job in jobs)
+
 
 @dataclass(frozen=True)
 class Pool:
@@ -72,6 +80,17 @@ class Pool:
         """Do every run, each in one of the processes."""
         workers = min(self.workers, len(runs))
         return _in_processes(sweep, runs, workers, watch) if workers > 1 else Here().work(sweep, runs, watch)
+
+    def map(
+        self, function: Callable[[Shared, Job], Result], shared: Shared, jobs: Sequence[Job]
+    ) -> Iterator[Result]:
+        """`function(shared, job)` of every job, each in one of the processes."""
+        context = multiprocessing.get_context("spawn")
+        try:
+            with ProcessPoolExecutor(min(self.workers, len(jobs)), mp_context=context) as pool:
+                yield from pool.map(partial(function, shared), jobs)
+        except BrokenProcessPool as error:
+            raise WorkerDied("a worker process died, as when memory runs out: use fewer workers") from error
 
 
 def _rows(sweep: Sweep, run: Run, watch: Watch) -> pl.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 from rankloop.experiments.simulation.loop import Record
 from rankloop.experiments.sweeps.engines import Done, Tick, Watch, WorkerDied
 from rankloop.experiments.sweeps.ledger import own_source, rows
+from rankloop.experiments.sweeps.mapping import Job, Result, Shared
 from rankloop.experiments.sweeps.sweep import Run, Sweep
 from rankloop.types import SettingError
 
@@ -52,8 +53,25 @@ class Ray:
         """Do every run, each in a process of the cluster."""
         if not runs:
             return
-        with self._cluster() as ray:
+        with self._cluster() as ray, _as_here(ray):
             yield from _on_cluster(ray, sweep, runs, watch)
+
+    def map(
+        self, function: Callable[[Shared, Job], Result], shared: Shared, jobs: Sequence[Job]
+    ) -> Iterator[Result]:
+        """`function(shared, job)` of every job, by processes of the cluster; what is shared is put once."""
+        with self._cluster() as ray:
+            task = ray.remote(num_cpus=1, max_retries=RETRIES)(_apply)
+            reference = [ray.put(shared)]
+            waiting = [task.remote(function, reference, job, own_source()) for job in jobs]
+            try:
+                with _as_here(ray):
+                    while waiting:
+                        yield ray.get(waiting[0])
+                        waiting.pop(0)
+            finally:
+                for each in waiting:
+                    ray.cancel(each, force=True)
 
     @contextmanager
     def _cluster(self) -> Iterator[Any]:
@@ -105,16 +123,23 @@ def _on_cluster(ray: Any, sweep: Sweep, runs: Sequence[Run], watch: Watch) -> It
                     watch(news)
                 else:
                     yield streams.pop(stream), news
+    finally:
+        for stream in streams:
+            ray.cancel(stream, force=True)
+
+
+@contextmanager
+def _as_here(ray: Any) -> Iterator[None]:
+    """Errors on a worker as if they had happened here."""
+    try:
+        yield
     except ray.exceptions.RayTaskError as error:
-        raise error.cause from None  # as if it had happened here
+        raise error.cause from None
     except (ray.exceptions.WorkerCrashedError, ray.exceptions.OutOfMemoryError) as error:
         raise WorkerDied(
             f"a run was begun {RETRIES + 1} times, and each time its worker died, as when memory runs out. "
             "Finished runs are kept; the same call goes on from there"
         ) from error
-    finally:
-        for stream in streams:
-            ray.cancel(stream, force=True)
 
 
 def _next(ray: Any, stream: Any) -> Tick | pl.DataFrame:
@@ -123,10 +148,20 @@ def _next(ray: Any, stream: Any) -> Tick | pl.DataFrame:
     return found
 
 
-def _work(sweep: list[Any], dataset: list[Any], run: Run, source: str) -> Iterator[Tick | pl.DataFrame]:
-    """Do a run on a worker: how it goes, and its rows at last; lists keep references as they are."""
+def _apply(function: Callable[[Shared, Job], Result], shared: list[Any], job: Job, source: str) -> Result:
+    """Do a job on a worker; the list keeps its reference as it is."""
+    _check_source(source)
+    return function(_fetched(shared[0]), job)
+
+
+def _check_source(source: str) -> None:
     if own_source() != source:
         raise SettingError("a machine of the cluster has another rankloop than this one: install the same")
+
+
+def _work(sweep: list[Any], dataset: list[Any], run: Run, source: str) -> Iterator[Tick | pl.DataFrame]:
+    """Do a run on a worker: how it goes, and its rows at last; lists keep references as they are."""
+    _check_source(source)
     records: list[Record] = []
     with threadpool_limits(limits=1):  # one core a run; and sums do not depend on the number of cores
         for record in _fetched(sweep[0]).records(run, _fetched(dataset[0])):

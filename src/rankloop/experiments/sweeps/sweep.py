@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import lru_cache, partial
-from typing import Any, TypeAlias
+from functools import lru_cache
+from typing import Any, TypeAlias, TypeVar
 
 from rankloop.data import Dataset, FeatureGroups, expand, load
 from rankloop.data.dataset import fingerprint
@@ -21,6 +21,7 @@ from rankloop.spelling import spell
 from rankloop.types import SettingError, Signal, UserModel
 from rankloop.users import Labels, Preset
 
+T = TypeVar("T")
 UserChoice: TypeAlias = UserModel | Preset
 JUDGE = Labels(whole_query=True)  # who teaches policies that learn from grades, where users click
 SPECIFIED = ("rounds", "k", "discount", "checkpoints", "without_relevant")  # of a protocol, in a spec
@@ -46,12 +47,13 @@ class Sweep:
     policies are values with names of your choice. A policy is a pattern: each run starts from a copy of it.
     Probes, named likewise, look into policies on the way. `about` are the metrics that answer the question;
     the report shows them first, and draws only them. `against` names, for policies that vary another or
-    claim to be better, which one they are held against. `groups` divides the documents of data that are named
+    claim to be better, which one they are held against. With `worst_runs` tables also show the worst run and
+    how many are low. `groups` divides the documents of data that are named
     by a feature; datasets at hand have the groups that they have. Of the training queries the first
     `train_queries` are asked, or all.
 
     Policies that learn from grades alone meet users who click, too: they are taught by the true labels
-    instead, run once for all these users, and shown beside the others, out of competition. A policy that
+    instead, run once for all these users, and shown beside the others for reference only. A policy that
     accepts both signals learns from what its user gives, unless it is `taught`: then someone who grades
     teaches it in place of the user, and it competes, for questions about what grades are worth.
 
@@ -74,6 +76,7 @@ class Sweep:
     probes: Mapping[str, Probe] = field(default_factory=dict)
     about: Sequence[str] = ()
     against: Mapping[str, str] = field(default_factory=dict)
+    worst_runs: bool = False
     taught: Mapping[str, Labels] = field(default_factory=dict)
     groups: FeatureGroups | None = None
     train_queries: int | None = None
@@ -137,7 +140,7 @@ class Sweep:
 
     @property
     def outside(self) -> tuple[str, ...]:
-        """The policies that are out of competition: they learn from grades alone, and users click."""
+        """The policies shown for reference only: they learn from grades alone, and users click."""
         return tuple(
             name for name in self.policies if any(self._is_taught(name, user) for user in self.users)
         )
@@ -166,20 +169,31 @@ class Sweep:
             return self.taught[run.policy]
         return JUDGE if self._is_taught(run.policy, run.user) else self.user(run.user, dataset)
 
-    def records(self, run: Run, dataset: Dataset | None = None) -> Iterator[Record]:
-        """Do one run: a pure function of the sweep and the run, on its dataset if that is at hand."""
-        dataset, pattern = dataset or self.dataset(run.fold), self.policies[run.policy]
-        user = self.user(run.user, dataset)
-        fit = partial(fitted, user=user, queries=dataset.train, k=self.protocol.k)
+    def learner(self, run: Run, dataset: Dataset) -> Policy:
+        """The policy of a run before its first round: a copy of its own, fitted to whom it meets."""
+        pattern = self.policies[run.policy]
+        return self._fitted(pattern, run, dataset).from_state(pattern.state())
+
+    def records(
+        self, run: Run, dataset: Dataset | None = None, learner: Policy | None = None
+    ) -> Iterator[Record]:
+        """Do one run: a pure function of the sweep and the run, on its dataset if that is at hand.
+
+        Whoever wants the policy as it is afterwards gives the `learner` of the run, which learns.
+        """
+        dataset = dataset or self.dataset(run.fold)
         return simulate(
-            fit(pattern).from_state(pattern.state()),
+            learner or self.learner(run, dataset),
             self.teacher(run, dataset),
             dataset.train,
             dataset.test,
             seed=run.seed,
             protocol=self.protocol,
-            probes=tuple(map(fit, self.probes.values())),
+            probes=tuple(self._fitted(probe, run, dataset) for probe in self.probes.values()),
         )
+
+    def _fitted(self, value: T, run: Run, dataset: Dataset) -> T:
+        return fitted(value, self.user(run.user, dataset), dataset.train, self.protocol.k)
 
     @property
     def _clicking(self) -> list[str]:
@@ -218,6 +232,7 @@ class Sweep:
             "probes": {name: repr(probe) for name, probe in self.probes.items()},
             "about": list(self.about),
             "against": dict(self.against),
+            **({"worst_runs": True} if self.worst_runs else {}),
             **(
                 {"taught": {name: asdict(judge) for name, judge in self.taught.items()}}
                 if self.taught

@@ -1,0 +1,93 @@
+"""Colour families: one hue for the variants of a policy, told apart by shade and dash, with short names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from string import ascii_lowercase
+
+from rankloop.charts.look import PALETTE
+
+DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))
+SHADES = (0.0, 0.4, -0.35, 0.62, -0.6)  # of a hue, towards white or (below 0) towards black
+LONGEST = 26  # letters of a short name: what a legend in a column has room for
+
+
+@dataclass(frozen=True, slots=True)
+class Stroke:
+    """How the line of a policy is drawn."""
+
+    colour: str
+    dash: tuple[int, ...]
+
+
+def family(name: str) -> str:
+    """What a policy is a variant of: its name without settings.
+
+    >>> family("pairrank@paper:regularisation=0.1"), family("mgd")
+    ('pairrank', 'mgd')
+    """
+    return name.partition(":")[0].partition("@")[0]
+
+
+def strokes(names: Iterable[str]) -> dict[str, Stroke]:
+    """The stroke of every policy, by its place in the alphabet: a hue per family, a shade per variant.
+
+    >>> {name: stroke.colour for name, stroke in strokes(["random", "PDGD", "PDGD:decay=1.0"]).items()}
+    {'PDGD': '#0072B2', 'PDGD:decay=1.0': '#66AAD1', 'random': '#D55E00'}
+    """
+    drawn: dict[str, Stroke] = {}
+    for index, members in enumerate(_families(names).values()):
+        hue, turn = PALETTE[index % len(PALETTE)], index // len(PALETTE)
+        for variant, name in enumerate(members):
+            dash = DASHES[(turn + variant) % len(DASHES)]
+            drawn[name] = Stroke(_shade(hue, SHADES[variant % len(SHADES)]), dash)
+    return drawn
+
+
+def short_names(names: Iterable[str]) -> dict[str, str]:
+    """A short name for each: the family and the values of its settings or, where these are long, a letter.
+
+    >>> list(short_names(["mgd:step=0.1", "pdgd", "pdgd:decay=1.0", "pdgd:decay=1.0,step=0.01"]).values())
+    ['mgd', 'pdgd', 'pdgd 1.0', 'pdgd 1.0 0.01']
+    """
+    short: dict[str, str] = {}
+    for base, members in _families(names).items():
+        if len(members) == 1:
+            short[members[0]] = base
+            continue
+        values = {name: _values(name) for name in members}
+        letters = iter(f"{base}-{letter}" for letter in _letters(len(members)))
+        for name, text in values.items():
+            fits = len(text) <= LONGEST and list(values.values()).count(text) == 1
+            short[name] = text if fits else next(letters)
+    return short
+
+
+def key(short: dict[str, str]) -> dict[str, str]:
+    """The short names that are not the whole name, and what they stand for."""
+    return {brief: name for name, brief in short.items() if brief != name}
+
+
+def _families(names: Iterable[str]) -> dict[str, Sequence[str]]:
+    grouped: dict[str, list[str]] = {}
+    for name in sorted(set(names), key=lambda name: (family(name).casefold(), name.casefold(), name)):
+        grouped.setdefault(family(name), []).append(name)
+    return {base: tuple(members) for base, members in grouped.items()}
+
+
+def _values(name: str) -> str:
+    """`pairrank:certainty=width(0.1)` as `pairrank width(0.1)`."""
+    base, _, settings = name.partition(":")
+    return " ".join([base, *(part.partition("=")[2] or part for part in settings.split(",") if part)])
+
+
+def _letters(count: int) -> list[str]:
+    single = list(ascii_lowercase)
+    return single if count <= len(single) else [first + second for first in single for second in single]
+
+
+def _shade(colour: str, towards: float) -> str:
+    target = 255 if towards > 0 else 0
+    parts = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
+    return "#" + "".join(f"{round(part + (target - part) * abs(towards)):02X}" for part in parts)
