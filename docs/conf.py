@@ -16,6 +16,7 @@ language = "en"
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
+    "_site.cli_reference",
     "_site.contents",
     "_site.docstrings",
     "_site.http_api",
