@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -12,6 +12,7 @@ from rankloop.demo.crowd import GRADE, Crowd
 from rankloop.demo.demo import Demo
 from rankloop.demo.documentation import TASTES
 from rankloop.demo.products.scene import TASTES as PLAIN_TASTES
+from rankloop.demo.rows import rows
 from rankloop.demo.scene import Scene
 from rankloop.demo.verdict import FitChart, Verdict
 from rankloop.service import RankingService, RequestError
@@ -203,6 +204,37 @@ def test_lists_start_as_plain_search_and_a_click_lifts_what_is_like_it(wares: Sc
     assert again is not None
     assert again.response.object_ids.index(wanted) < 6
     assert worn in demo.reasons(again)[wanted].speaks_for(wares.words)
+
+
+@pytest.mark.parametrize("scene", ["wares", "docs"])
+def test_a_first_click_never_lowers_what_was_clicked(scene: str, request: pytest.FixtureRequest) -> None:
+    place: Scene = request.getfixturevalue(scene)
+    went = []
+    for text, position in product(place.examples[:4], (2, 4, 6, 8, 10)):
+        demo = Demo(service(), place)
+        found = demo.search(text, visitor="me")
+        assert found is not None
+        wanted = found.response.object_ids[position - 1]
+        demo.click(found.response.query_id, wanted, visitor="me")
+        again = demo.search(text, visitor="me")
+        assert again is not None
+        went.append(position - 1 - again.response.object_ids.index(wanted))
+    assert min(went) >= 0
+    assert np.mean(went) > 0.5  # positions: so it is to be seen
+
+
+def test_whatever_moved_by_what_was_learned_says_for_what(wares: Scene) -> None:
+    demo = Demo(service(), wares)
+    blue = PLAIN_TASTES["blue"]
+    list(Crowd.of(demo.service, wares.ranker, wares.corpus, blue, searches=wares.searches).visits(60, seed=1))
+    found = demo.search("mug", visitor="me")
+    assert found is not None
+    shown = rows(demo, found, demo.reasons(found), {})
+    assert any(row.up for row in shown)
+    for row in shown:
+        lead, told, _ = row.because
+        assert told
+        assert lead == ("against it:" if row.up < 0 and row.speaks_against else "for")
 
 
 def test_reasons_add_up_to_the_scores(wares: Scene) -> None:

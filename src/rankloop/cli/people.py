@@ -91,7 +91,7 @@ def delete(
 
 def tell(found: dict[str, Any]) -> None:
     """What is stored, in a line and a row for each list."""
-    CONSOLE.print(f"{found['lists']:,} lists and {found['events']:,} events", highlight=False)
+    CONSOLE.print(_counted(found), highlight=False)
     for each in found["newest_lists"]:
         when = time.strftime("%Y-%m-%d %H:%M", time.gmtime(each["at"]))
         row = f"{when}  {each['ranker']}  {each['query_id']}  {each.get('user_query', '')}"
@@ -100,7 +100,17 @@ def tell(found: dict[str, Any]) -> None:
 
 def say(found: dict[str, Any]) -> None:
     """What was deleted, and what still holds it."""
-    gone = f"{found['lists']:,} lists and {found['events']:,} events deleted"
-    CONSOLE.print(f"{gone}; no byte of them is left in the store", highlight=False, soft_wrap=True)
+    gone = f"{_counted(found)} deleted; no byte of them is left in the store"
+    CONSOLE.print(gone, highlight=False, soft_wrap=True)
     for each in found["backups"]:
         CONSOLE.print(f"this backup still holds them: {each}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _counted(found: dict[str, Any]) -> str:
+    """How many lists and events.
+
+    >>> _counted({"lists": 1, "events": 1200})
+    '1 list and 1,200 events'
+    """
+    lists, events = found["lists"], found["events"]
+    return f"{lists:,} list{'s'[lists == 1 :]} and {events:,} event{'s'[events == 1 :]}"

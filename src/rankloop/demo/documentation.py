@@ -8,6 +8,7 @@ from importlib.resources import files
 from rankloop.demo.corpus import Corpus
 from rankloop.demo.scene import Scene, Word
 from rankloop.demo.taste import Taste
+from rankloop.policies import PairRank
 from rankloop.service import RankerSettings
 
 SEARCHES = files("rankloop.demo").joinpath("documentation-searches.txt").read_text("utf-8").splitlines()
@@ -41,10 +42,15 @@ WORDS: Mapping[str, Word] = {
     "examples": Word("examples", "no examples"),
     "popularity": Word("a popular module", "a rare module"),
 }
-# The list begins as the search engine's own and departs from it by what is learned, hardly by luck alone.
-# A person may click as often as they like.
+# The list begins as the search engine's own and departs from it by what is learned, hardly by luck alone: a
+# click counts against everything that was passed over. A person may click as often as they like.
 SETTINGS = RankerSettings(
-    max_explored_pairs=10, learn_late=True, snapshot_every=5, source_lists=None, source_repeats=None
+    policy=PairRank(trust="decent", pairing="all"),
+    max_explored_pairs=3,
+    learn_late=True,
+    snapshot_every=5,
+    source_lists=None,
+    source_repeats=None,
 )
 
 

@@ -14,7 +14,7 @@ from rankloop.types import FloatArray, Query
 
 MOST = 4  # weights worth telling
 LEAST = 0.002  # a change that nobody could see
-SHARE = 0.35  # of the largest change; a smaller one is told of by nobody
+SHARE = 0.6  # of the largest change: what changed less is not what was learned
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,7 @@ class Lesson:
     """The difference between two models, also for one search."""
 
     moves: tuple[Move, ...]  # the largest first
+    fewer: int  # weights that moved, too, but less
     pairs: int  # of candidates of the search
     settled_before: int
     settled_after: int
@@ -59,11 +60,11 @@ def lesson(before: Model, after: Model, names: Sequence[str], raw: FloatArray | 
     old, new = weights(before, names), weights(after, names)
     moves = [Move(name, old.get(name, 0.0), value) for name, value in new.items()]
     moves = sorted(moves, key=lambda move: -abs(move.change))
-    least = max(LEAST, SHARE * abs(moves[0].change)) if moves else LEAST
-    moves = [move for move in moves if abs(move.change) >= least]
+    moves = [move for move in moves if abs(move.change) >= LEAST]
+    told = [move for move in moves if abs(move.change) >= SHARE * abs(moves[0].change)][:MOST]
     n = 0 if raw is None else len(raw)
     settled = [0 if raw is None else settled_pairs(model, raw) for model in (before, after)]
-    return Lesson(tuple(moves[:MOST]), n * (n - 1) // 2, *settled)
+    return Lesson(tuple(told), len(moves) - len(told), n * (n - 1) // 2, *settled)
 
 
 def weights(model: Model, names: Sequence[str]) -> Mapping[str, float]:

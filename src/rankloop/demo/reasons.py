@@ -34,13 +34,9 @@ class Reasons:
         >>> Reasons({"price": 0.4, "blue": 0.3}, 0.0, frozenset({"blue"})).speaks_for(words)
         ['cheap', 'blue']
         """
-        largest = [(name, part) for name, part in self.parts.items() if part >= self.least]
-        found = [words.get(name, Word(name)) for name, _ in largest]
-        told = [
-            word.much if name in self.high else word.little
-            for (name, _), word in zip(largest, found, strict=True)
-        ]
-        return [each for each in told if each][:MOST]  # that it is not red lifts nobody worth a word
+        lifting = [(part, name, words.get(name, Word(name))) for name, part in self.parts.items()]
+        told = [(part, word.much if name in self.high else word.little) for part, name, word in lifting]
+        return self._worth([each for each in told if each[1]])  # that it is not red is not worth a word
 
     def speaks_against(self, words: Mapping[str, Word]) -> list[str]:
         """What holds the result down most.
@@ -49,10 +45,19 @@ class Reasons:
         >>> Reasons({"price": -0.3, "blue": -0.4}, 0.0, frozenset({"price"})).speaks_against(words)
         ['not blue', 'expensive']
         """
-        largest = [(part, name) for name, part in self.parts.items() if part <= -self.least]
-        found = [(name, words.get(name, Word(name))) for _, name in sorted(largest)]
-        told = [word.much if name in self.high else word.little or f"not {word.much}" for name, word in found]
-        return told[:MOST]
+        found = [(-part, name, words.get(name, Word(name))) for name, part in self.parts.items()]
+        found = sorted(found, key=lambda each: (-each[0], each[1]))
+        return self._worth(
+            [
+                (part, word.much if name in self.high else word.little or f"not {word.much}")
+                for part, name, word in found
+            ]
+        )
+
+    def _worth(self, told: Sequence[tuple[float, str]]) -> list[str]:
+        """Of parts with their words, the largest first, those worth telling; if all are small, the first."""
+        large = [word for part, word in told if part >= self.least]
+        return large[:MOST] or [word for part, word in told[:1] if part >= UNTAUGHT]
 
 
 def reasons(model: Model, names: Sequence[str], shown: Impression) -> dict[str, Reasons]:

@@ -52,6 +52,20 @@ class Row:
         """How many positions it went up from where plain search had it."""
         return self.was - self.result.position
 
+    @property
+    def because(self) -> tuple[str, Sequence[str], str]:
+        """Why it stands where it does: a beginning, the words that say it, an end."""
+        if self.up < 0 and self.speaks_against:
+            return "against it:", self.speaks_against, ""
+        if self.speaks_for:
+            return "for", self.speaks_for, "; more speaks for others" if self.up < 0 else ""
+        if self.up == 0:
+            return "as plain search has it", (), ""
+        way = "higher" if self.up > 0 else "lower"
+        if self.result.open:
+            return f"tried {way} than plain search has it, to find out", (), ""
+        return f"what was {'above it went down' if self.up > 0 else 'below it went up'}", (), ""
+
 
 @dataclass(frozen=True, slots=True)
 class Sellers:

@@ -286,6 +286,34 @@ def test_a_wrong_request_gets_one_sentence_and_changes_nothing(live: Live, body:
     assert len(live.context.service.store.records) == before  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ({"candidates": []}, "candidates: Expected `array` of length >= 1, found an empty one"),
+        ({"candidates": "mug"}, 'candidates: Expected `array`, got `str`, found "mug"'),
+        ({"candidates": [{"object_id": "a"}], "k": 10**9}, "k: Expected `int` <= 10000, found 1000000000"),
+        (
+            {"candidates": [{"object_id": "a", "features": {"size": 1, "colour": "red"}}]},
+            'candidates[0].features.colour: Expected `float | null`, got `str`, found "red"',
+        ),
+        (
+            {"candidats": []},
+            "Object contains unknown field `candidats`: did you mean 'candidates'? choose from ",
+        ),
+        (
+            {"candidates": [{"object_id": "a", "pined_at": 1}]},
+            "candidates[0]: Object contains unknown field `pined_at`: did you mean 'pinned_at'? choose from ",
+        ),
+    ],
+)
+def test_a_refusal_says_what_was_found_and_what_there_is_to_choose_from(
+    live: Live, body: object, sentence: str
+) -> None:
+    assert live["rank"].post("/v1/rank", json=body).json()["error"].startswith(sentence)
+    wrong = live["admin"].put("/v1/mode", json={"ranker": "default", "mode": "explor"}).json()["error"]
+    assert wrong.startswith("mode: Invalid enum value 'explor': did you mean 'explore'? choose from ")
+
+
 def test_deep_nesting_is_refused(live: Live) -> None:
     deep = b'{"events": [{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}]}"
     assert live["rank"].post("/v1/events", content=deep).json() == {"error": "the body is nested too deeply"}

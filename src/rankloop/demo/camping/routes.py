@@ -81,6 +81,7 @@ async def look(
         request,
         "for-you.html",
         section=PATH,
+        ranker=RANKER,
         interview=interview,
         offers=offers(shop, shopper, found),
         query_id=found.query_id,

@@ -23,6 +23,7 @@ from litestar import Request
 from msgspec import Meta
 from msgspec.structs import astuple
 
+from rankloop.service.http.complaint import complaint
 from rankloop.service.http.schemas import CandidateHead, RankBody, RankHead
 from rankloop.service.serving.candidates import Candidate, Candidates, columns
 from rankloop.service.serving.request import RankRequest
@@ -176,19 +177,12 @@ class StrictRequest(Request[Any, Any, Any]):
 
     async def json(self) -> Any:
         """The body as the route's own type."""
-        wanted = self.route_handler.parsed_data_field
-        return decoder(wanted.annotation if wanted else Any).decode(await self.body())
-
-
-def sentence_of(error: Exception) -> str:
-    """What is wrong with a body, where first.
-
-    >>> sentence_of(ValueError("Expected `str`, got `int` - at `$.candidates[0].object_id`"))
-    'candidates[0].object_id: Expected `str`, got `int`'
-    """
-    what, _, where = str(error).partition(" - at `$")
-    path = where.rstrip("`").lstrip(".")
-    return f"{path}: {what}" if path else what
+        wanted, body = self.route_handler.parsed_data_field, await self.body()
+        kind = wanted.annotation if wanted else Any
+        try:
+            return decoder(kind).decode(body)
+        except msgspec.DecodeError as error:
+            raise type(error)(complaint(error, kind, body)) from error
 
 
 @cache

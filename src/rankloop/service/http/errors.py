@@ -18,7 +18,6 @@ from msgspec import MsgspecError, Struct
 from rankloop.service.errors import ConflictError, HistoryError
 from rankloop.service.http.access_log import log_failure
 from rankloop.service.http.concurrency import Busy, Refused, TooLate
-from rankloop.service.http.decoding import sentence_of
 from rankloop.service.operations.settings_change import SettingsPreview, Unconfirmed
 from rankloop.store import CommitUnknown, Fate, StoreError
 from rankloop.types import RankloopError
@@ -52,8 +51,6 @@ def refused(request: AnyRequest, error: Exception) -> Response[Problem]:
         status = 404
     elif isinstance(error, ConflictError):
         status = 409
-    elif isinstance(error, MsgspecError):
-        sentence = sentence_of(error)
     elif isinstance(error, RecursionError):
         sentence = "the body is nested too deeply"
     elif isinstance(error, UnicodeDecodeError):

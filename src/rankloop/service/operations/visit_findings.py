@@ -29,7 +29,7 @@ def about_visits(store: Store, ranker: str, *, since: float) -> Iterator[Finding
             ranker=ranker,
             sentence=f"{nobody} of the last {len(lists)} lists of ranker {ranker!r} name neither a session "
             "nor a client: nobody can tell visits from robots",
-            cause="Without a session a visitor who asks again meets another luck, and another order.",
+            cause="Without a session a visitor who searches again may see another order.",
             fix='"session_id": "<the session of your visitor>"',
         )
     yield from _never_clicking(ranker, lists)
