@@ -139,6 +139,19 @@ def ask(
     return ranker.decide_if(choose)
 
 
+def ask_to_relearn(
+    ranker: Ranker,
+    settings: RankerSettings,
+    version: int | None,
+    *,
+    key: str = "",
+    said: Mapping[str, str] = NOTHING,
+) -> int:
+    """Ask for the log to be learned again under other rules, which are then in force; the job's number."""
+    body, check = {"settings": settings.to_json()}, partial(check_version, version)
+    return ask(ranker, "relearn", body, key=key, said=said, check=check)
+
+
 def _asked_before(jobs: Mapping[int, LongJob], kind: JobKind, digest: str, key: str) -> LongJob | None:
     """By key, whatever has become of it; by the request, if it waits, or could not change anything again."""
     for _, job in sorted(jobs.items(), reverse=True):
