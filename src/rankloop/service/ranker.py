@@ -79,6 +79,7 @@ class Ranker:
         self._fold: Fold | None = None
         self._pace, self._kept = SnapshotPace(), 0  # the entry whose snapshot was last kept
         self._whole = 0  # the entry up to which it is known to have missed nothing
+        self.seen = 0  # the entry up to which readers see what was learned
         self._account_read = float("-inf")  # by the clock
         terms = in_force(store, name, known)
         self.lists.account.begin(terms.account, store.exposures(name) if terms.account else ())
@@ -368,6 +369,7 @@ class Ranker:
         with self._viewing:
             self._view = replace(self._view, model=fold.model)
         self.lists.budget.refresh(fold.searches.standing if fold.searches else None, folded)
+        self.seen = fold.position
 
     def _keep_if_due(self, *, leap: bool = False) -> None:
         late = self._pace.due()

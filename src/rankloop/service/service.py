@@ -28,7 +28,8 @@ from rankloop.service.operations.portable import portable
 from rankloop.service.operations.query_report import QueryLine, QueryReport, frequent_queries, query_report
 from rankloop.service.operations.retention import Retained, RetentionRounds, RetentionSettings, retain, shrink
 from rankloop.service.operations.retirement import retire_body, retired_before
-from rankloop.service.operations.rollback import forget_body, rollback_body
+from rankloop.service.operations.rollback import forget_body, forgotten_before, rollback_body
+from rankloop.service.operations.selection import Selection
 from rankloop.service.operations.settings_change import SettingsPreview, patched, preview
 from rankloop.service.operations.settled import SettledPairs, settled_pairs
 from rankloop.service.operations.status import Health, health
@@ -212,12 +213,21 @@ class RankingService(LiveRankers):
         return self._jobs.soon(found, number)
 
     def forget(
-        self, ranker: str, event_ids: Iterable[str], *, key: str = "", by: str = "", reason: str = ""
+        self,
+        ranker: str,
+        event_ids: Iterable[str] | Selection,
+        *,
+        key: str = "",
+        by: str = "",
+        reason: str = "",
     ) -> JobReport:
-        """Learn the whole log again as if these events had never been; a job."""
+        """Learn the whole log again as if these events, or those of a choice, had never been; a job."""
         found = self.ranker(ranker)
-        body = forget_body(found, self.store, event_ids)
-        number = ask(found, "forget", body, key=key, said=signed(by, reason))
+        chosen = event_ids if isinstance(event_ids, Selection) else tuple(event_ids)
+        number = forgotten_before(found, self.store, chosen, key)
+        if not number:
+            body = forget_body(found, self.store, chosen)
+            number = ask(found, "forget", body, key=key, said=signed(by, reason))
         return self._jobs.soon(found, number)
 
     def retire_features(
