@@ -146,9 +146,14 @@ def was_deleted(store: Store, query_id: str) -> bool:
 
 
 def backups_before(store: Store, seq: int) -> list[str]:
-    """Backups that were made before an entry and are still where they were written."""
-    made = (each for each in store.decisions(SERVICE, kind=BACKUP) if each.seq < seq)
-    return sorted({each.body["file"] for each in made if Path(each.body["file"]).exists()})
+    """Backups that were made before an entry and are still where they were written; also by halves."""
+    made = (Path(each.body["file"]) for each in store.decisions(SERVICE, kind=BACKUP) if each.seq < seq)
+    return sorted({str(path) for file in made for path in (file, draft_of(file)) if path.exists()})
+
+
+def draft_of(backup: Path) -> Path:
+    """Where a backup is written before it has its name, and where one is left that was killed."""
+    return backup.with_name(f".{backup.name}.part")
 
 
 def _remove(
