@@ -163,6 +163,9 @@ def test_a_backup_that_fails_leaves_nothing_and_one_that_was_killed_is_named_to_
     with DataDirectory(folder).open() as log:
         deleted = RankingService(log).delete_people([Person(client_id="c1")])
         assert deleted.backups == [str(copies / ".tuesday.db.part")]
+    (folder / ".log.db.part").write_bytes(b"half of a log that was being restored")
+    with DataDirectory(folder).open():
+        assert not (folder / ".log.db.part").exists()
 
 
 @contextmanager

@@ -7,8 +7,8 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from rankloop.service.data_dir import DataDirectory
-from rankloop.service.operations.people import BACKUP, draft_of
+from rankloop.service.data_dir import DataDirectory, draft_of
+from rankloop.service.operations.people import BACKUP
 from rankloop.store import SERVICE, Decision, Store, Transaction, write
 from rankloop.store.export import export_jsonl, import_jsonl
 from rankloop.store.sqlite.copies import check_log, copy, settle, sync
