@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import resource
 import sqlite3
 import threading
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -146,3 +148,32 @@ def test_a_log_is_not_its_own_backup_and_a_backup_is_for_its_owner_alone(
     with pytest.raises(StoreError, match="damaged"):
         restore(old, data_dir=tmp_path / "copy")
     assert [each.name for each in (tmp_path / "copy").iterdir()] == ["lock"]
+
+
+def test_a_backup_that_fails_leaves_nothing_and_one_that_was_killed_is_named_to_who_deletes_people(
+    folder: Path, tmp_path: Path
+) -> None:
+    (copies := tmp_path / "b").mkdir()
+    size = (folder / "log.db").stat().st_size
+    with no_files_beyond(size - 4096), pytest.raises(StoreError, match="cannot be copied"):
+        backup(copies / "monday.db", data_dir=folder)
+    assert not list(copies.iterdir())  # it would hold what was copied of everybody
+    backup(copies / "tuesday.db", data_dir=folder)
+    (copies / "tuesday.db").rename(copies / ".tuesday.db.part")  # what a kill leaves
+    with DataDirectory(folder).open() as log:
+        deleted = RankingService(log).delete_people([Person(client_id="c1")])
+        assert deleted.backups == [str(copies / ".tuesday.db.part")]
+    (folder / ".log.db.part").write_bytes(b"half of a log that was being restored")
+    with DataDirectory(folder).open():
+        assert not (folder / ".log.db.part").exists()
+
+
+@contextmanager
+def no_files_beyond(size: int) -> Iterator[None]:
+    """Have writing beyond so many bytes of a file fail, as on a disk that is full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)

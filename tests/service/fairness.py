@@ -71,7 +71,7 @@ def account_by_hand(store: Store, ranker: str = "shop", number: int | None = Non
 def account_in_memory(service: RankingService, ranker: str = "shop") -> dict[str, int]:
     """What a service holds its next list to."""
     found = service.ranker(ranker)
-    return dict(found.account.ahead(found.view.in_force.account))
+    return dict(found.lists.account.ahead(found.view.in_force.account))
 
 
 def account_in_store(service: RankingService, ranker: str = "shop") -> dict[str, int]:

@@ -21,6 +21,11 @@ except ImportError:  # not on Windows
 SCHEMES = ("postgresql://", "postgres://")
 
 
+def draft_of(log: Path) -> Path:
+    """Where a log is written by a backup or a restore before it has its name, and left if that is killed."""
+    return log.with_name(f".{log.name}.part")
+
+
 def _nobody(tell: Callable[[], object]) -> None:
     """Who is alone hears nothing new."""
 
@@ -82,11 +87,15 @@ class DataDirectory:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold the folder, so that no other process opens the log that is a file in it."""
+        """Hold the folder, so that no other process opens the log that is a file in it.
+
+        Whoever holds it is alone, so that what a restore left that was killed can go: it may tell of people.
+        """
         self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         descriptor = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             self._lock(descriptor)
+            draft_of(self.path / "log.db").unlink(missing_ok=True)
             yield
         finally:
             os.close(descriptor)  # and with it the lock, as it would be if the process were killed

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
-import numpy as np
-
-from rankloop.service.account import AccountBook
 from rankloop.service.errors import HistoryError, RequestError
-from rankloop.service.gil import LESSON, LIST, Turns
+from rankloop.service.gil import LESSON, Turns
+from rankloop.service.guards import breach
 from rankloop.service.learning.checkpoint import RefoldSpec
 from rankloop.service.learning.fold import Fold, PastRewritten, entries_for, keep_if_true
 from rankloop.service.learning.history import History, Passed
@@ -27,29 +23,19 @@ from rankloop.service.learning.pace import SnapshotPace
 from rankloop.service.learning.scaling import scale_of
 from rankloop.service.learning.searches import Standing
 from rankloop.service.learning.view import View
-from rankloop.service.promise_book import PromiseBook
-from rankloop.service.serving.request import RankRequest, context_by_column
-from rankloop.service.serving.seeds import sticky_seed
-from rankloop.service.serving.serve import NO_CONTEXT, Draft, serve
+from rankloop.service.serving.lists import NewNames, RankedLists
 from rankloop.service.settings import RankerSettings, step_down
 from rankloop.service.trouble import log_trouble
 from rankloop.spelling import Catalogue
 from rankloop.store import (
-    ConnectionLost,
     Decision,
-    ExposureSum,
-    Impression,
-    ImpressionBuffer,
     ListEntry,
     Logged,
-    Promised,
     Store,
-    StoreError,
     Transaction,
     write,
 )
 from rankloop.store.election import ALONE, Election
-from rankloop.types import FloatArray
 
 OVERDUE = 5.0  # seconds after which a tick that the learner did not write is written by who follows
 LEAPS = ("settings", "rollback", "forget", "retire")  # after which the state is worth keeping
@@ -72,29 +58,31 @@ class Ranker:
         election: Election = ALONE,
         *,
         begin: bool = True,
-        holding: set[Ranker] | None = None,  # those whose lists wait, because the store is away
+        holding: set[RankedLists] | None = None,  # those that wait, because the store is away
     ) -> None:
         self.name, self.history = name, History(name, store, known)
         self._election = election
-        self.unlogged = 0  # lists that could not be written down
-        self.losing = False  # the last of them could not
         self.trouble = ""  # why it cannot learn just now
         self._store, self._known, self._clock = store, known, clock
-        self.account, self._budget = AccountBook(), PromiseBook()
-        self._holding = set[Ranker]() if holding is None else holding
-        held = partial(self._holding.add, self)
-        self._buffer = ImpressionBuffer(store, lost=self._lost, left=self._left, held=held)
         self._learning, self._viewing = threading.RLock(), threading.RLock()
         self._turns = Turns()
+        self.lists = RankedLists(
+            name,
+            store,
+            clock,
+            self._turns,
+            view=lambda: self._view,
+            extend=self.extend,
+            fault=self._fault,
+            holding=set() if holding is None else holding,
+        )
         self._fold: Fold | None = None
         self._pace, self._kept = SnapshotPace(), 0  # the entry whose snapshot was last kept
         self._whole = 0  # the entry up to which it is known to have missed nothing
-        self._unwatched = 0  # lists since the guards last looked
-        self._reading_account = False  # a job that does is in the queue
+        self.seen = 0  # the entry up to which readers see what was learned
         self._account_read = float("-inf")  # by the clock
-        self._usual: tuple[Sequence[str], Mapping[str, int]] = (), {}  # names that are a schema's columns
         terms = in_force(store, name, known)
-        self.account.begin(terms.account, store.exposures(name) if terms.account else ())
+        self.lists.account.begin(terms.account, store.exposures(name) if terms.account else ())
         self._view = self._with_opponent(View(in_force=terms, model=_unlearned(terms)))
         self.starting = not begin  # nobody has tried to fold its log yet
         self.trouble = "it is starting: its log is not folded yet" if self.starting else ""
@@ -121,12 +109,16 @@ class Ranker:
         """Whether its log could not be folded so far, or its settings cannot be read."""
         return self._fold is None or bool(self._view.in_force.trouble)
 
+    def _fault(self) -> str:
+        """Why its lists are in the caller's order, if they are."""
+        return f"broken: {self.trouble or self._view.in_force.trouble}"[:200] if self.broken else ""
+
     @property
     def restless(self) -> bool:
         """Whether it has something to do although nothing was written: wait, try again, look after guards."""
         waits = self._fold is None or self._fold.closes_next < float("inf")
-        unwatched = self._unwatched * 10 >= self._view.in_force.rules.guard_lists
-        late = waits or unwatched or self._buffer.held_up
+        unwatched = self.lists.unwatched * 10 >= self._view.in_force.rules.guard_lists
+        late = waits or unwatched or self.lists.buffer.held_up
         return bool(late or self.trouble or self._view.in_force.account)
 
     @property
@@ -135,6 +127,13 @@ class Ranker:
         if self._fold is None:
             raise HistoryError(f"ranker {self.name!r} is broken: {self.trouble}")
         return self._fold
+
+    @property
+    def standing(self) -> Standing | None:
+        """How a promise of clicks stands, with lists that are not in the log yet; `None`: there is none."""
+        terms = self._view.in_force
+        settings = terms.rules.promise
+        return None if settings is None else self.lists.budget.standing(terms.promise, settings)
 
     def now(self) -> float:
         """What the clock says."""
@@ -176,7 +175,7 @@ class Ranker:
             before = self._view.in_force
             after = before.after_all(self._store.decisions(self.name, after=before.position), self._known)
             if after is not before:
-                self.account.begin(after.account, ())  # what others wrote there is read with the next tick
+                self.lists.account.begin(after.account, ())  # what others wrote is read with the next tick
                 self._view = self._with_opponent(replace(self._view, in_force=after))
             return self._view
 
@@ -197,7 +196,7 @@ class Ranker:
             )
             return replace(view, opponent=None)
 
-    def extend(self, names: Mapping[Literal["schema", "context"], Sequence[str]]) -> View:
+    def extend(self, names: NewNames) -> View:
         """A view whose schemas, of candidates and of who asks, have these features; all are added or none."""
         at, start = self._clock(), self._view.in_force
 
@@ -220,177 +219,6 @@ class Ranker:
                 f"{fresh[0]!r} would be feature number {total} of {self.name!r}, which may have {limit}: "
                 "check the names you send, or raise max_features"
             )
-
-    # ranking
-
-    def prepare(self, request: RankRequest, query_id: str) -> Draft:
-        """Make a list; nothing is written down but new features."""
-        self._check_size(request)
-        view, raw = self._features(request)
-        context = NO_CONTEXT
-        if request.context or view.in_force.context:
-            context = context_by_column(request.context, view.in_force.context)
-        person = request.session_id or request.client_id
-        words = (person, request.user_query) if person else (query_id,)
-        seed, at = sticky_seed(self.name, *words), self._clock()
-        reason = f"broken: {self.trouble or view.in_force.trouble}"[:200] if self.broken else ""
-        since, key = at - view.in_force.rules.window, (person, request.user_query) if person else ("", "")
-        number = view.in_force.account
-        standing = self.account.ahead(number) if number else {}
-        ahead = self.account.ahead(number, key, since) if number else {}
-        make = partial(
-            serve,
-            view,
-            request,
-            raw,
-            query_id=query_id,
-            seed=seed,
-            at=at,
-            ahead=ahead,
-            standing=standing,
-            context=context,
-            promised=self._promised(view, request, query_id, at),
-        )
-        with self._turns.take(LIST):
-            try:
-                made = make(fallback=reason)
-            except Exception as error:  # whatever it is, the caller gets a list
-                made = make(fallback=f"{type(error).__name__}: {error}"[:200])
-        exposure = made.impression.exposure
-        if person and exposure is not None and exposure.within is not None:
-            self.account.remember(key, exposure, at=at, since=since)
-        return made
-
-    def shown_elsewhere(self, request: RankRequest) -> Draft:
-        """A list that was shown elsewhere as it came, for this ranker to learn from as far as it can."""
-        self._check_size(request)
-        view, raw = self._features(request)
-        name = request.query_id or ""
-        shadow = View(in_force=replace(view.in_force, mode="shadow", trial=None), model=view.model)
-        seed = sticky_seed(self.name, name)
-        return serve(shadow, request, raw, query_id=name, seed=seed, at=self._clock())
-
-    def fall_back(self, request: RankRequest, query_id: str, reason: str) -> Draft:
-        """The caller's own order, when there is no time or no way to make a list; features have no part."""
-        self._check_size(request)
-        nothing, seed = np.empty((request.n, 0)), sticky_seed(self.name, query_id)
-        view, at = self._view, self._clock()
-        return serve(
-            view,
-            request,
-            nothing,
-            query_id=query_id,
-            seed=seed,
-            at=at,
-            fallback=reason,
-            ahead=self.account.ahead(view.in_force.account),
-            promised=self._promised(view, request, query_id, at),
-        )
-
-    def publish(self, made: Draft, *, urgent: bool = False) -> Draft:
-        """Have a list written down, without waiting: it is no promise that anything is learned from it.
-
-        If nothing can be written just now, nothing is queued, and the list that is given back says so.
-        """
-        if away := self._store.away():
-            return self._unwritten(made, away)
-        self._showing(made.impression)
-        self._buffer.put(made.impression, urgent=urgent)
-        self._unwatched += 1
-        return made
-
-    def write_down(self, made: Draft) -> Future[None]:
-        """The same for someone who waits until the list is durable."""
-        if away := self._store.away():
-            self._unwritten(made, away)
-            raise ConnectionLost(away)
-        self._showing(made.impression)
-        self._unwatched += 1
-        return self._buffer.put_durably(made.impression)
-
-    def resume_lists(self) -> None:
-        """Have lists written that were held up when the connection to the store was lost."""
-        self._holding.discard(self)  # first: should they be held up again, it is there again
-        self._buffer.resume()
-
-    def _showing(self, shown: Impression) -> None:
-        """Count a list that is shown now, before it is written."""
-        self.account.show(shown.exposure)
-        if shown.promised is not None:
-            self._budget.show(shown, _asking(shown), at=shown.at)
-
-    def _unwritten(self, made: Draft, reason: str) -> Draft:
-        self._lost(1)
-        self._budget.lose([made.impression])
-        return made.unlogged(reason[:200])
-
-    def _check_size(self, request: RankRequest) -> None:
-        if request.n > self.rules.max_candidates:
-            raise RequestError(f"expected 1 to {self.rules.max_candidates} candidates, found {request.n}")
-
-    @property
-    def standing(self) -> Standing | None:
-        """How a promise of clicks stands, with lists that are not in the log yet; `None`: there is none."""
-        terms = self._view.in_force
-        settings = terms.rules.promise
-        return None if settings is None else self._budget.standing(terms.promise, settings)
-
-    def _promised(self, view: View, request: RankRequest, query_id: str, at: float) -> Promised | None:
-        terms = view.in_force
-        if terms.rules.promise is None:
-            return None
-        key, window = _asking(request), terms.rules.window
-        return self._budget.assign(terms.promise, terms.rules.promise, query_id, key, at=at, window=window)
-
-    def _left(self, lists: Sequence[Impression], written: bool) -> None:
-        """Lists do not wait any more; one that was written down says that it can be done again."""
-        self.losing = self.losing and not (written and lists)
-        self.account.leave(lists, written)
-        (self._budget.wrote if written else self._budget.lose)(lists)
-
-    def _lost(self, lists: int) -> None:
-        """Some could not be written down, but were shown: a list is better than none."""
-        if not self.losing:
-            log_trouble(
-                LOGGER,
-                "lists are shown and cannot be written down: clicks on them will be orphans",
-                where=f"ranker {self.name!r}",
-                why="the store refuses them, or takes no more",
-                do="look at the disk or the database, and at rankloop_jobs_waiting",
-            )
-        self.unlogged, self.losing = self.unlogged + lists, True
-        self.account.stale = True
-
-    def refresh_account(self) -> None:
-        """Take in what the log says of exposure, also what other processes wrote; without waiting."""
-        number = self._view.in_force.account
-
-        def done(future: Future[Sequence[ExposureSum]]) -> None:
-            self._reading_account = False
-            if not future.exception():  # otherwise next time; futures of earlier lists are done by now
-                self.account.refresh(future.result())
-
-        if number and not self._reading_account:
-            with contextlib.suppress(StoreError):
-                job = self._store.submit(lambda transaction: transaction.exposures(self.name), urgent=False)
-                self._reading_account = True
-                job.add_done_callback(done)
-
-    def _features(self, request: RankRequest) -> tuple[View, FloatArray]:
-        """The candidates' features, and the view whose columns they and those of who asks have."""
-        view, candidates = self._view, request.candidates
-        names, schema = self._usual
-        usual = candidates.names is names and view.in_force.schema is schema  # nothing to look up
-        unknown = [] if usual else candidates.new_names(view.in_force.schema)
-        asking = [name for name in request.context if name not in view.in_force.context]
-        if unknown or asking:
-            view = self.extend({"schema": unknown, "context": asking})
-        elif usual:
-            return view, candidates.values
-        raw = candidates.by_column(view.in_force.schema, len(view.in_force.names))
-        if raw is candidates.values and isinstance(candidates.names, tuple):
-            self._usual = candidates.names, view.in_force.schema
-        return view, raw
 
     # learning
 
@@ -435,7 +263,8 @@ class Ranker:
 
     def _known_lists(self, fold: Fold) -> list[str]:
         """Lists that wait in the budget of a promise and are in a fold, or were deleted since."""
-        found = {name: (self._store.impression(name), told) for name, told in self._budget.waiting.items()}
+        waiting = self.lists.budget.waiting
+        found = {name: (self._store.impression(name), told) for name, told in waiting.items()}
         return [
             name
             for name, (shown, told) in found.items()
@@ -471,8 +300,8 @@ class Ranker:
                 )
             self.trouble = trouble
         self.starting = False
-        if self.account.stale:
-            self.refresh_account()
+        if self.lists.account.stale:
+            self.lists.refresh_account()
 
     def keep(self) -> None:
         """Keep a snapshot of the state of learning, unless there is one."""
@@ -492,12 +321,12 @@ class Ranker:
 
         That is the learner's work; others do it when it is overdue, as when the learner stands still.
         """
-        self.resume_lists()
+        self.lists.resume()
         self.try_to_catch_up()
         now = self._clock()
         if abs(now - self._account_read) >= patience:  # others may have written; a clock may go back
             self._account_read = now
-            self.refresh_account()
+            self.lists.refresh_account()
         if self._fold is None or self.trouble:
             return
         closes, patience = self._fold.closes_next, patience if self.leads else max(patience, OVERDUE)
@@ -509,10 +338,10 @@ class Ranker:
     def watch(self) -> None:
         """Step down the ladder of modes if a guard is breached."""
         terms = self._view.in_force
-        if self._unwatched * 10 < terms.rules.guard_lists or terms.mode in ("passthrough", "shadow"):
+        if self.lists.unwatched * 10 < terms.rules.guard_lists or terms.mode in ("passthrough", "shadow"):
             return
-        self._unwatched = 0
-        reason = self._breach(terms)
+        self.lists.unwatched = 0
+        reason = breach(self.name, self._store, terms, self._clock())
         if reason:
             self._step_down(terms, reason)
 
@@ -539,7 +368,8 @@ class Ranker:
     def _show(self, fold: Fold, folded: Iterable[str] = ()) -> None:
         with self._viewing:
             self._view = replace(self._view, model=fold.model)
-        self._budget.refresh(fold.searches.standing if fold.searches else None, folded)
+        self.lists.budget.refresh(fold.searches.standing if fold.searches else None, folded)
+        self.seen = fold.position
 
     def _keep_if_due(self, *, leap: bool = False) -> None:
         late = self._pace.due()
@@ -563,41 +393,6 @@ class Ranker:
         elif whole and self.leads:
             self.history.keep_checkpoint(fold, spec)
         self._pace.kept(time.perf_counter() - since)
-
-    def _breach(self, terms: InForce) -> str:
-        n, rules = terms.rules.guard_lists, terms.rules
-        closed = self._store.time(self._clock()) - rules.window
-        lists = self._store.recent(self.name, lists=n, after=terms.mode_since, before=closed)
-        if lists.lists >= n and lists.clicked < rules.ctr_floor * n:
-            return f"{lists.clicked} of the last {n} lists got a click, the floor is {rules.ctr_floor:g}"
-        lists = self._store.recent(self.name, lists=n, after=terms.mode_since, before=float("inf"))
-        if lists.lists >= n and lists.fallbacks > rules.fallback_ceiling * n:
-            return (
-                f"{lists.fallbacks} of the last {n} lists failed, the ceiling is {rules.fallback_ceiling:g}"
-            )
-        return ""
-
-
-class InForceByRanker(Mapping[str, InForce]):
-    """What is in force for each ranker, looked up when it is asked for: there may be thousands."""
-
-    def __init__(self, rankers: Mapping[str, Ranker]) -> None:
-        self._rankers = rankers
-
-    def __getitem__(self, name: str) -> InForce:
-        return self._rankers[name].view.in_force
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._rankers)
-
-    def __len__(self) -> int:
-        return len(self._rankers)
-
-
-def _asking(asked: RankRequest | Impression) -> tuple[str, ...]:
-    """Who asks what; nobody that could ask again, if there is neither a session nor a client."""
-    person = asked.session_id or asked.client_id
-    return (person, asked.user_query) if person else ()
 
 
 def _unlearned(terms: InForce) -> Model:

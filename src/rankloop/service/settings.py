@@ -30,6 +30,12 @@ LEARNS: tuple[Mode, ...] = ("explore", "exploit", "shadow")
 LADDER: tuple[Mode, ...] = ("explore", "exploit", "frozen", "passthrough")
 
 
+def check_mode(mode: str) -> None:
+    """Refuse what is no mode."""
+    if mode not in MODES:
+        raise SettingError(f"no mode is called {mode!r}: {suggestion(str(mode), MODES)}")
+
+
 def step_down(mode: Mode) -> Mode:
     """The next rung down: what can be switched off without switching off everything.
 

@@ -25,6 +25,7 @@ from tests.service.http.serving import alive
 from tests.service.internals import copied, folded_anew
 from tests.service.life import SHORT, Clock, live, make, same, state
 
+MUGS = [{"object_id": name, "features": {"price": price}} for name, price in (("blue", 3.0), ("red", 1.0))]
 NETWORK = replace(SHORT, policy=RankNet(scorer=MLP(4)), scaling="running")
 
 
@@ -199,6 +200,51 @@ class Following:
 
     def leads(self, ranker: str) -> bool:
         return False
+
+
+def test_a_job_is_done_when_lists_are_made_by_what_came_of_it() -> None:
+    clock, store = Clock(), MemoryStore()
+    service = lived(store, clock)
+    other = make(store, clock)  # another process on the same log
+    done = service.forget("shop", events_of(store)[5:9])
+    assert done.state == "done"
+    other.ranker("shop").refresh()  # it has heard of it, and not learned it yet
+    assert other.job(done.id).state == "running"
+    assert other.job(done.id).version is None
+    other.ranker("shop").catch_up()
+    assert other.job(done.id) == replace(done, folded=0)
+    assert other.model("shop").version == done.version
+
+
+def test_a_key_is_the_same_job_also_when_the_client_has_come_again_or_was_deleted_since() -> None:
+    service = make(MemoryStore())
+    service.create("default")
+    with alive(service) as http:
+
+        def clicked(client: str) -> None:
+            shown = http["rank"].post("/v1/rank", json={"candidates": MUGS, "client_id": client}).json()
+            click = {"action_name": "click", "query_id": shown["query_id"], "client_id": client}
+            click["event_attributes"] = {"object": {"object_id": "red"}}
+            assert http["rank"].post("/v1/events", json={"events": [click]}).status_code == 200
+
+        def forgotten(key: str, **chosen: Any) -> tuple[int, Any]:
+            found = http["admin"].post("/v1/forget", json=chosen, headers={"Idempotency-Key": key})
+            return found.status_code, found.json().get("id")
+
+        clicked("anna")
+        clicked("bert")
+        first = forgotten("one", client_id="anna")
+        assert first[0] == 200
+        clicked("anna")
+        assert forgotten("one", client_id="anna") == first
+        assert forgotten("one", client_id="bert")[0] == 409
+        both = forgotten("two", since=0)
+        assert both[1] > first[1]
+        gone = http["admin"].post("/v1/people/delete", json={"people": [{"client_id": "anna"}]})
+        assert gone.json()["events"] == 2
+        assert forgotten("one", client_id="anna") == first
+        assert forgotten("two", since=0) == both
+        assert forgotten("three", client_id="anna")[0] == 400
 
 
 def test_who_waits_for_a_job_hears_that_another_process_has_done_it(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from msgspec import Meta, Struct
 
 from rankloop.recommend.interview import Answer
 from rankloop.service.keys import Scope
+from rankloop.service.live import MOST_EVENTS
 from rankloop.service.recommending.request import MOST_EXCLUDED, MOST_ITEMS
-from rankloop.service.service import MOST_EVENTS
 from rankloop.service.serving.request import LONGEST_QUERY
 from rankloop.service.settings import Mode
 

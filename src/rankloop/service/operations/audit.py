@@ -21,7 +21,7 @@ from rankloop.service.serving.request import RankRequest
 from rankloop.service.serving.response import ENCODER, FormerResponse, RankResponse
 from rankloop.service.serving.serve import Draft, Listing, listed, serve
 from rankloop.service.settings import RankerSettings
-from rankloop.store import Event, Exposure, Impression, Store
+from rankloop.store import Event, Exposure, Impression, Store, write
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +44,8 @@ class Replay:
 
 def audit(store: Store, query_id: str) -> Audit:
     """Everything that is known about a past list."""
+    if store.impression(query_id) is None:
+        write(store, lambda transaction: transaction.shown(query_id))  # perhaps it is just being written
     impression = store.impression(query_id)
     if impression is None and was_deleted(store, query_id):
         raise HistoryError("this list was deleted on request, with everything that was known of it")

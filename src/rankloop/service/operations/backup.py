@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from rankloop.service.data_dir import DataDirectory
+from rankloop.service.data_dir import DataDirectory, draft_of
 from rankloop.service.operations.people import BACKUP
 from rankloop.store import SERVICE, Decision, Store, Transaction, write
 from rankloop.store.export import export_jsonl, import_jsonl
@@ -32,14 +32,17 @@ def back_up(
         raise DataError(f"{target} is there already: choose another name, or say --overwrite")
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = _draft(target)
-    with directory.open(create=False, shared=True) as log:
-        seq = _write_down(log, target, said)
-        if directory.database:
-            export_jsonl(log, draft, until=seq)
-            sync(draft)
-        else:
-            copy(here, draft)
-    draft.replace(target)
+    try:
+        with directory.open(create=False, shared=True) as log:
+            seq = _write_down(log, target, said)
+            if directory.database:
+                export_jsonl(log, draft, until=seq)
+                sync(draft)
+            else:
+                copy(here, draft)
+        draft.replace(target)
+    finally:
+        _clear(draft)  # of one that failed nothing is left: it would hold people's data, and fill the disk
     return target.stat().st_size
 
 
@@ -68,7 +71,7 @@ def restore(source: Path, directory: DataDirectory, *, overwrite: bool = False) 
             settle(log)
             draft.replace(log)
         finally:
-            draft.unlink(missing_ok=True)  # what was refused is not left there
+            _clear(draft)  # what was refused is not left there
 
 
 def _import(source: Path, directory: DataDirectory, overwrite: bool) -> None:
@@ -93,8 +96,12 @@ def _write_down(log: Store, target: Path, said: Mapping[str, str]) -> int:
 
 def _draft(target: Path) -> Path:
     """Where a file is written before it has its name, for its owner alone; what a kill left is begun anew."""
-    draft = target.with_name(f".{target.name}.part")
-    for suffix in ("", "-journal", "-wal", "-shm"):
-        draft.with_name(draft.name + suffix).unlink(missing_ok=True)
+    draft = draft_of(target)
+    _clear(draft)
     draft.touch(mode=0o600)
     return draft
+
+
+def _clear(draft: Path) -> None:
+    for suffix in ("", "-journal", "-wal", "-shm"):
+        draft.with_name(draft.name + suffix).unlink(missing_ok=True)

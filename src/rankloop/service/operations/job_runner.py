@@ -7,7 +7,15 @@ import threading
 from collections.abc import Callable, Mapping
 
 from rankloop.service.errors import HistoryError, RequestError
-from rankloop.service.operations.jobs import Interrupted, JobReport, Progress, cancel, carry_out, job_report
+from rankloop.service.operations.jobs import (
+    Interrupted,
+    JobReport,
+    Progress,
+    cancel,
+    carry_out,
+    job_report,
+    under_way,
+)
 from rankloop.service.ranker import Ranker
 from rankloop.store import Store
 
@@ -51,7 +59,7 @@ class JobRunner:
         else:
             self._woken.set()
             with self._changed:
-                self._changed.wait_for(lambda: self._stopped or not self._waits(ranker, number), seconds)
+                self._changed.wait_for(lambda: self._stopped or not self._under_way(ranker, number), seconds)
         report = self.report(ranker, number)
         if report.state == "failed":
             raise RequestError(report.reason)
@@ -62,7 +70,7 @@ class JobRunner:
         jobs = ranker.view.in_force.jobs
         if number not in jobs:
             raise HistoryError(f"ranker {ranker.name!r} has no job {number}")
-        return job_report(ranker.name, jobs[number], self._progress.get(number))
+        return job_report(ranker, jobs[number], self._progress.get(number))
 
     def reports(self) -> list[JobReport]:
         """All jobs, the newest first."""
@@ -112,7 +120,7 @@ class JobRunner:
             if trouble != progress.trouble:
                 LOGGER.warning("job %d of ranker %r cannot go on just now: %s", number, ranker.name, trouble)
             progress.trouble = trouble
-        ended = not self._waits(ranker, number)
+        ended = not ranker.view.in_force.jobs[number].waits
         with self._changed:
             self._changed.notify_all()
         return ended
@@ -125,5 +133,5 @@ class JobRunner:
             with self._changed:
                 self._changed.notify_all()  # another process may have done a job, or cancelled it
 
-    def _waits(self, ranker: Ranker, number: int) -> bool:
-        return ranker.view.in_force.jobs[number].waits
+    def _under_way(self, ranker: Ranker, number: int) -> bool:
+        return under_way(ranker, ranker.view.in_force.jobs[number])

@@ -91,19 +91,25 @@ class JobReport:
         return self.state not in ("waiting", "running")
 
 
-def job_report(ranker: str, job: LongJob, progress: Progress | None) -> JobReport:
+def under_way(ranker: Ranker, job: LongJob) -> bool:
+    """Whether a job has not ended, or is done in the log and not yet in what lists are made by here."""
+    return job.waits or (job.state == "done" and not ranker.broken and ranker.seen < job.ended)
+
+
+def job_report(ranker: Ranker, job: LongJob, progress: Progress | None) -> JobReport:
     """What the log says of a job, and how far this process is with it."""
-    running = progress is not None and job.waits
+    done = job.state == "done"
+    running = under_way(ranker, job) and (done or progress is not None)
     return JobReport(
         id=job.number,
-        ranker=ranker,
+        ranker=ranker.name,
         kind=job.kind,
-        state="running" if running and job.waits else job.state,
+        state="running" if running else job.state,
         asked_at=job.at,
-        ended_at=job.ended_at,
-        progress=1.0 if job.state == "done" else progress.share if progress else 0.0,
+        ended_at=None if running else job.ended_at,
+        progress=1.0 if done else progress.share if progress else 0.0,
         folded=progress.folded if progress else 0,
-        version=job.ended if job.state == "done" else None,
+        version=job.ended if done and not running else None,
         reason=job.reason,
         trouble=progress.trouble if progress and job.waits else "",
     )
@@ -137,6 +143,19 @@ def ask(
         return "job", {**asked, **said}
 
     return ranker.decide_if(choose)
+
+
+def ask_to_relearn(
+    ranker: Ranker,
+    settings: RankerSettings,
+    version: int | None,
+    *,
+    key: str = "",
+    said: Mapping[str, str] = NOTHING,
+) -> int:
+    """Ask for the log to be learned again under other rules, which are then in force; the job's number."""
+    body, check = {"settings": settings.to_json()}, partial(check_version, version)
+    return ask(ranker, "relearn", body, key=key, said=said, check=check)
 
 
 def _asked_before(jobs: Mapping[int, LongJob], kind: JobKind, digest: str, key: str) -> LongJob | None:

@@ -47,7 +47,7 @@ def import_lists(
         raise RequestError(
             f"ranker {ranker.name!r} shares exposure, and lists of the past would count: use another ranker"
         )
-    drafts = [(ranker.shown_elsewhere(each.request), each.events) for each in lists]
+    drafts = [(ranker.lists.shown_elsewhere(each.request), each.events) for each in lists]
 
     def job(transaction: Transaction) -> tuple[int, list[Receipt]]:
         transaction.look_up(event_ids=[], query_ids=[made.impression.query_id for made, _ in drafts])

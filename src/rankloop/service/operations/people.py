@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from rankloop.service.data_dir import draft_of
 from rankloop.service.errors import RequestError
 from rankloop.service.events.tombstones import DELETE, lies_under, tombstone
 from rankloop.service.learning.checkpoint import drop_checkpoint
@@ -146,9 +147,9 @@ def was_deleted(store: Store, query_id: str) -> bool:
 
 
 def backups_before(store: Store, seq: int) -> list[str]:
-    """Backups that were made before an entry and are still where they were written."""
-    made = (each for each in store.decisions(SERVICE, kind=BACKUP) if each.seq < seq)
-    return sorted({each.body["file"] for each in made if Path(each.body["file"]).exists()})
+    """Backups that were made before an entry and are still where they were written; also by halves."""
+    made = (Path(each.body["file"]) for each in store.decisions(SERVICE, kind=BACKUP) if each.seq < seq)
+    return sorted({str(path) for file in made for path in (file, draft_of(file)) if path.exists()})
 
 
 def _remove(

@@ -17,9 +17,10 @@ from rankloop.service.errors import RequestError
 from rankloop.service.learning.history import History
 from rankloop.service.learning.model import Model, callers_order, fitted
 from rankloop.service.learning.scaling import FARTHEST, Running
+from rankloop.service.ranker import Ranker
 from rankloop.service.settings import RankerSettings
 from rankloop.store import Store
-from rankloop.types import FloatArray, Query
+from rankloop.types import FloatArray, Query, SettingError
 
 LISTS, CELLS = 50, 200_000  # of the log, to check a copy on
 MADE_UP, ROWS = 10, 8  # lists with extreme and missing features, and candidates of each
@@ -51,7 +52,18 @@ def past_model(history: History, version: int) -> Model:
     return history.model(version)
 
 
-def portable(model: Model, names: Sequence[str], store: Store, ranker: str) -> PortableModel:
+def portable(
+    ranker: Ranker, store: Store, *, version: int | None, relearn: Callable[[RankerSettings], Model] | None
+) -> PortableModel:
+    """What a ranker computes now or at a version, or with `relearn` what its log teaches by document."""
+    if relearn and version is not None:
+        raise SettingError("what the log teaches by document is learned now: leave out the version")
+    model = ranker.view.model if version is None else past_model(ranker.history, version)
+    model = relearned(ranker.rules, model, relearn) if relearn else model
+    return written_out(model, ranker.view.in_force.names, store, ranker.name)
+
+
+def written_out(model: Model, names: Sequence[str], store: Store, ranker: str) -> PortableModel:
     """What a model computes, with past lists and their scores; `NotPortable` if arrays cannot say it.
 
     `names` are those of all columns, also of retired features.

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from rankloop.service.errors import HistoryError, RequestError
 from rankloop.service.learning.checkpoint import drop_checkpoint
 from rankloop.service.long_job import refuse_while_jobs_wait
-from rankloop.service.operations.trials import keep_findings
+from rankloop.service.operations.trials import keep_findings, refuse_if_needed
 from rankloop.service.ranker import Ranker
 from rankloop.store import Decision, Snapshot, Store, Transaction, write
 from rankloop.store.exposure import carried
 from rankloop.types import SettingError
+
+DAY = 86_400.0  # seconds
+LOOK_AT_AGE, LOOK_AT_SIZE = 3600.0, 60.0  # seconds between two looks at what may go
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +29,18 @@ class Retained:
     base: int  # the entry at which the log begins now; 0: at its beginning
 
 
-def retain(ranker: Ranker, store: Store, since: float, *, said: Mapping[str, str]) -> Retained:
+def retain(
+    ranker: Ranker, rankers: Mapping[str, Ranker], store: Store, since: float, *, said: Mapping[str, str]
+) -> Retained:
     """Discard events, lists and snapshots that are older than a moment, as far as the model can do without.
 
     The log then begins at a snapshot, the *base*: the last one before the moment from which the kept part of
     the log gives the same model. Lists that were still open there stay. Decisions always stay. What was
     discarded can be neither replayed nor forgotten: it is part of the base for good. What the lists had in an
     exposure account is carried by the decision. What trials have shown whose lists go is written down first.
+    It is refused while the ranker is arm B of a trial of one of the `rankers`.
     """
+    refuse_if_needed(rankers, ranker.name)
     base = find_base(ranker, store, since)
     if base is None:
         return Retained(0, 0, ranker.history.base())
@@ -54,7 +64,7 @@ def retain(ranker: Ranker, store: Store, since: float, *, said: Mapping[str, str
 
     gone = write(store, job)
     if gone is None:
-        return retain(ranker, store, since, said=said)
+        return retain(ranker, rankers, store, since, said=said)
     ranker.refresh()
     return Retained(gone, store.compact(), start)
 
@@ -81,14 +91,44 @@ class RetentionSettings:
         return self.gigabytes * 1e9 or float("inf")
 
 
-def shrink(ranker: Ranker, store: Store, most: float, *, said: Mapping[str, str]) -> Retained:
+class RetentionRounds:
+    """Keeps to settings of retention: it looks at the age of entries every hour, at the size every minute.
+
+    A ranker whose past is needed just now is left for later.
+    """
+
+    def __init__(self, settings: RetentionSettings) -> None:
+        self.settings = settings
+        self._looked = {"age": float("-inf"), "size": float("-inf")}  # when it last did
+
+    def look(self, rankers: Mapping[str, Ranker], store: Store, clock: float) -> None:
+        """Discard what may go, unless it has just looked."""
+        now, rules = time.monotonic(), self.settings
+        if rules.days and now - self._looked["age"] >= LOOK_AT_AGE:
+            self._looked["age"] = now
+            since, said = store.time(clock) - DAY * rules.days, {"reason": f"older than {rules.days:g} days"}
+            for _, found in sorted(rankers.items()):
+                with contextlib.suppress(RequestError, HistoryError):
+                    retain(found, rankers, store, since, said=said)
+        if store.size() > rules.most and now - self._looked["size"] >= LOOK_AT_SIZE:
+            self._looked["size"] = now
+            said = {"reason": f"over {rules.gigabytes:g} GB"}
+            for _, found in sorted(rankers.items()):
+                with contextlib.suppress(RequestError, HistoryError):
+                    shrink(found, rankers, store, rules.most, said=said)
+
+
+def shrink(
+    ranker: Ranker, rankers: Mapping[str, Ranker], store: Store, most: float, *, said: Mapping[str, str]
+) -> Retained:
     """Discard the oldest part of a log, from one snapshot to the next, until it takes no more bytes."""
+    refuse_if_needed(rankers, ranker.name)
     entries = freed = 0
     for seq, at in store.snapshots(ranker.name)[:-1]:
         if store.size() <= most:
             break
         if seq > ranker.history.base():
-            found = retain(ranker, store, at, said=said)
+            found = retain(ranker, rankers, store, at, said=said)
             entries, freed = entries + found.entries, freed + found.freed
     return Retained(entries, freed, ranker.history.base())
 

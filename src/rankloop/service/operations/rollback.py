@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from rankloop.service.errors import HistoryError, RequestError
+from rankloop.service.errors import ConflictError, HistoryError, RequestError
+from rankloop.service.long_job import digest_of
+from rankloop.service.operations.selection import Selection, select_events, selected
 from rankloop.service.ranker import Ranker
 from rankloop.store import Store
 
@@ -25,11 +27,32 @@ def rollback_body(ranker: Ranker, store: Store, *, to: int | None, moment: float
     return {"moment": moment} if to is None else {"to": to}
 
 
-def forget_body(ranker: Ranker, store: Store, event_ids: Iterable[str]) -> dict[str, Any]:
+def forget_body(ranker: Ranker, store: Store, chosen: Iterable[str] | Selection) -> dict[str, Any]:
     """What a job to forget events is asked for."""
-    ids = sorted(set(event_ids))
+    found = select_events(store, ranker.name, chosen) if isinstance(chosen, Selection) else chosen
+    ids = sorted(set(found))
     check_events(ranker.name, store, ids)
     return {"events": ids}
+
+
+def forgotten_before(ranker: Ranker, store: Store, chosen: Collection[str] | Selection, key: str) -> int:
+    """The number of the job that was asked for by this key, whatever has become of it; 0: there is none.
+
+    A choice of events is the same if it chose the same then: later ones may have come, and some be deleted.
+    """
+    jobs = ranker.refresh().in_force.jobs.values()
+    job = next((each for each in jobs if key and each.key == key and each.kind == "forget"), None)
+    if job is None:
+        return 0
+    if isinstance(chosen, Selection):
+        asked = store.decisions(ranker.name, kind="job", after=job.number - 1)[0].body["body"]["events"]
+        left = {each.event_id for each in store.events_named(asked)}
+        same = left == set(selected(store, ranker.name, chosen, before=job.number))
+    else:
+        same = digest_of("forget", {"events": sorted(set(chosen))}) == job.request
+    if not same:
+        raise ConflictError(f"the key {key!r} was used for another request: job {job.number}")
+    return job.number
 
 
 def check_events(ranker: str, store: Store, ids: Collection[str]) -> None:

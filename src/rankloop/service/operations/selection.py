@@ -43,7 +43,13 @@ def select_events(store: Store, ranker: str, selection: Selection) -> list[str]:
         raise RequestError(
             "expected event_ids, or at least one of client_id, session_id, source, address, since and until"
         )
-    found = [each.event_id for each in store.events(ranker) if each.verdict in COUNTED and each in selection]
+    found = selected(store, ranker, selection)
     if not found:
         raise RequestError(f"no event of {ranker!r} that counts is of this client, source and time")
     return found
+
+
+def selected(store: Store, ranker: str, selection: Selection, *, before: int = 2**62) -> list[str]:
+    """The same, also if there are none; of the entries before one."""
+    counted = (each for each in store.events(ranker) if each.verdict in COUNTED and each.seq < before)
+    return [each.event_id for each in counted if each in selection]

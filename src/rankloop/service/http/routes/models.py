@@ -12,7 +12,7 @@ from msgspec import Struct
 from rankloop.service.errors import RequestError
 from rankloop.service.http.addresses import network_of
 from rankloop.service.http.auth import AnyRequest, key_of, needs
-from rankloop.service.http.context import InjectedContext
+from rankloop.service.http.context import AppContext, InjectedContext
 from rankloop.service.http.routes.jobs import IdempotencyKey, answered
 from rankloop.service.http.schemas import ForgetBody, RetainBody, RetireBody, RollbackBody
 from rankloop.service.operations.jobs import JobReport
@@ -99,7 +99,7 @@ async def forget(
     A job: 200 if it is done, 202 if it is under way.
     """
     said = {"by": key_of(request), "reason": data.reason, "key": key}
-    ask = partial(context.service.forget, data.ranker, await chosen_events(data, context), **said)
+    ask = partial(context.service.forget, data.ranker, chosen_events(data, context), **said)
     return answered(await context.ask(ask))
 
 
@@ -121,8 +121,8 @@ async def retire_features(
     )
 
 
-async def chosen_events(data: ForgetBody, context: InjectedContext) -> list[str]:
-    """The ids of the events that are to be forgotten."""
+def chosen_events(data: ForgetBody, context: AppContext) -> list[str] | Selection:
+    """The events that are to be forgotten: their ids, or which are meant."""
     source = context.sources.address(network_of(data.address)) if data.address else data.source
     selection = Selection(
         client_id=data.client_id,
@@ -133,9 +133,7 @@ async def chosen_events(data: ForgetBody, context: InjectedContext) -> list[str]
     )
     if data.event_ids and (selection.has or data.address):
         raise RequestError("expected event_ids or a choice of events, such as a client_id; found both")
-    if data.event_ids:
-        return data.event_ids
-    return await context.ask(partial(context.service.select_events, data.ranker, selection))
+    return data.event_ids or selection
 
 
 @post("/v1/retain", status_code=200, guards=ADMIN, summary="Keep only the recent past")

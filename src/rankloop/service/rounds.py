@@ -1,0 +1,59 @@
+"""Rounds of the learner: which of the rankers, that may be thousands, are looked after now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Set
+
+from rankloop.service.ranker import Ranker
+from rankloop.service.serving.lists import RankedLists
+from rankloop.store import Store, StoreError
+
+BEYOND = 2**62  # every entry of a log
+SELDOM = 16  # rounds after which every ranker is asked whether it has something to do
+
+
+class LearningRounds:
+    """Looks after the rankers with new entries, and after those that have something to do all the same.
+
+    As a rule only those are asked that had something to do the last time. `rankers` are those there are, with
+    those of the names it is given; `holding`, whose lists wait, because the store is away.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        rankers: Callable[[Collection[str]], Mapping[str, Ranker]],
+        holding: Set[RankedLists],
+    ) -> None:
+        self._store, self._rankers, self._holding = store, rankers, holding
+        self._restless: set[str] = set()  # those that had something to do when they were last looked after
+        self._rounds = 0
+        self._seen, _ = store.changed(after=BEYOND)  # the entry up to which every ranker was looked after
+
+    def behind(self) -> int:
+        """How many entries the log has that were not looked at."""
+        return max(self._store.changed(after=BEYOND)[0] - self._seen, 0)
+
+    def go(self, patience: float) -> list[Exception]:
+        """Let time pass for all rankers; what went wrong."""
+        try:
+            head, changed = self._store.changed(after=self._seen)
+        except StoreError:  # each of them finds out, and says so
+            head, changed = self._seen, set(self._rankers(()))
+        troubles = []
+        for found in self._asked(changed, everyone=not patience or self._rounds % SELDOM == 0):
+            try:
+                found.tick(patience)
+            except Exception as error:  # one that is in trouble must not keep the others waiting
+                troubles.append(error)
+            (self._restless.add if found.restless else self._restless.discard)(found.name)
+        self._seen, self._rounds = head, self._rounds + 1
+        return troubles
+
+    def _asked(self, changed: Collection[str], *, everyone: bool) -> list[Ranker]:
+        """The rankers that have something to do, as far as they are asked."""
+        rankers = self._rankers(changed)
+        holding = {each.name for each in tuple(self._holding)}
+        asked = rankers if everyone else sorted({*changed, *self._restless, *holding})
+        found = ((name, rankers.get(name)) for name in asked)
+        return [each for name, each in found if each and (name in changed or each.restless)]

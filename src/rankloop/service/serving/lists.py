@@ -1,0 +1,237 @@
+"""Lists of a ranker: made from what is in force and known, counted when they are shown, and written down."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from functools import partial
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from rankloop.service.account import AccountBook
+from rankloop.service.errors import RequestError
+from rankloop.service.gil import LIST, Turns
+from rankloop.service.learning.view import View
+from rankloop.service.promise_book import PromiseBook
+from rankloop.service.serving.request import RankRequest, context_by_column
+from rankloop.service.serving.seeds import sticky_seed
+from rankloop.service.serving.serve import NO_CONTEXT, Draft, serve
+from rankloop.service.trouble import log_trouble
+from rankloop.store import (
+    ConnectionLost,
+    ExposureSum,
+    Impression,
+    ImpressionBuffer,
+    Promised,
+    Store,
+    StoreError,
+)
+from rankloop.types import FloatArray
+
+LOGGER = logging.getLogger("rankloop.service")
+NewNames: TypeAlias = Mapping[Literal["schema", "context"], Sequence[str]]
+
+
+class RankedLists:
+    """Makes lists by the view of the moment, and has them written down.
+
+    `view` is what is in force and known; `extend` adds features to it that were never seen; `fault` says why
+    nothing can be ranked just now, and is empty as a rule. `holding` are those whose lists wait, because the
+    store is away.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        store: Store,
+        clock: Callable[[], float],
+        turns: Turns,
+        *,
+        view: Callable[[], View],
+        extend: Callable[[NewNames], View],
+        fault: Callable[[], str],
+        holding: set[RankedLists],
+    ) -> None:
+        self.name, self._store, self._clock, self._turns = name, store, clock, turns
+        self._view, self._extend, self._fault, self._holding = view, extend, fault, holding
+        self.unlogged = 0  # lists that could not be written down
+        self.losing = False  # the last of them could not
+        self.unwatched = 0  # lists since the guards last looked
+        self.account, self.budget = AccountBook(), PromiseBook()
+        held = partial(holding.add, self)
+        self.buffer = ImpressionBuffer(store, lost=self._lost, left=self._left, held=held)
+        self._reading_account = False  # a job that does is in the queue
+        self._usual: tuple[Sequence[str], Mapping[str, int]] = (), {}  # names that are a schema's columns
+
+    def prepare(self, request: RankRequest, query_id: str) -> Draft:
+        """Make a list; nothing is written down but new features."""
+        self._check_size(request)
+        view, raw = self._features(request)
+        context = NO_CONTEXT
+        if request.context or view.in_force.context:
+            context = context_by_column(request.context, view.in_force.context)
+        person = request.session_id or request.client_id
+        words = (person, request.user_query) if person else (query_id,)
+        seed, at = sticky_seed(self.name, *words), self._clock()
+        reason = self._fault()
+        since, key = at - view.in_force.rules.window, (person, request.user_query) if person else ("", "")
+        number = view.in_force.account
+        standing = self.account.ahead(number) if number else {}
+        ahead = self.account.ahead(number, key, since) if number else {}
+        make = partial(
+            serve,
+            view,
+            request,
+            raw,
+            query_id=query_id,
+            seed=seed,
+            at=at,
+            ahead=ahead,
+            standing=standing,
+            context=context,
+            promised=self._promised(view, request, query_id, at),
+        )
+        with self._turns.take(LIST):
+            try:
+                made = make(fallback=reason)
+            except Exception as error:  # whatever it is, the caller gets a list
+                made = make(fallback=f"{type(error).__name__}: {error}"[:200])
+        exposure = made.impression.exposure
+        if person and exposure is not None and exposure.within is not None:
+            self.account.remember(key, exposure, at=at, since=since)
+        return made
+
+    def shown_elsewhere(self, request: RankRequest) -> Draft:
+        """A list that was shown elsewhere as it came, for this ranker to learn from as far as it can."""
+        self._check_size(request)
+        view, raw = self._features(request)
+        name = request.query_id or ""
+        shadow = View(in_force=replace(view.in_force, mode="shadow", trial=None), model=view.model)
+        seed = sticky_seed(self.name, name)
+        return serve(shadow, request, raw, query_id=name, seed=seed, at=self._clock())
+
+    def fall_back(self, request: RankRequest, query_id: str, reason: str) -> Draft:
+        """The caller's own order, when there is no time or no way to make a list; features have no part."""
+        self._check_size(request)
+        nothing, seed = np.empty((request.n, 0)), sticky_seed(self.name, query_id)
+        view, at = self._view(), self._clock()
+        return serve(
+            view,
+            request,
+            nothing,
+            query_id=query_id,
+            seed=seed,
+            at=at,
+            fallback=reason,
+            ahead=self.account.ahead(view.in_force.account),
+            promised=self._promised(view, request, query_id, at),
+        )
+
+    def publish(self, made: Draft, *, urgent: bool = False) -> Draft:
+        """Have a list written down, without waiting: it is no promise that anything is learned from it.
+
+        If nothing can be written just now, nothing is queued, and the list that is given back says so.
+        """
+        if away := self._store.away():
+            return self._unwritten(made, away)
+        self._showing(made.impression)
+        self.buffer.put(made.impression, urgent=urgent)
+        self.unwatched += 1
+        return made
+
+    def write_down(self, made: Draft) -> Future[None]:
+        """The same for someone who waits until the list is durable."""
+        if away := self._store.away():
+            self._unwritten(made, away)
+            raise ConnectionLost(away)
+        self._showing(made.impression)
+        self.unwatched += 1
+        return self.buffer.put_durably(made.impression)
+
+    def resume(self) -> None:
+        """Have lists written that were held up when the connection to the store was lost."""
+        self._holding.discard(self)  # first: should they be held up again, it is there again
+        self.buffer.resume()
+
+    def refresh_account(self) -> None:
+        """Take in what the log says of exposure, also what other processes wrote; without waiting."""
+        number = self._view().in_force.account
+
+        def done(future: Future[Sequence[ExposureSum]]) -> None:
+            self._reading_account = False
+            if not future.exception():  # otherwise next time; futures of earlier lists are done by now
+                self.account.refresh(future.result())
+
+        if number and not self._reading_account:
+            with contextlib.suppress(StoreError):
+                job = self._store.submit(lambda transaction: transaction.exposures(self.name), urgent=False)
+                self._reading_account = True
+                job.add_done_callback(done)
+
+    def _features(self, request: RankRequest) -> tuple[View, FloatArray]:
+        """The candidates' features, and the view whose columns they and those of who asks have."""
+        view, candidates = self._view(), request.candidates
+        names, schema = self._usual
+        usual = candidates.names is names and view.in_force.schema is schema  # nothing to look up
+        unknown = [] if usual else candidates.new_names(view.in_force.schema)
+        asking = [name for name in request.context if name not in view.in_force.context]
+        if unknown or asking:
+            view = self._extend({"schema": unknown, "context": asking})
+        elif usual:
+            return view, candidates.values
+        raw = candidates.by_column(view.in_force.schema, len(view.in_force.names))
+        if raw is candidates.values and isinstance(candidates.names, tuple):
+            self._usual = candidates.names, view.in_force.schema
+        return view, raw
+
+    def _check_size(self, request: RankRequest) -> None:
+        most = self._view().in_force.rules.max_candidates
+        if request.n > most:
+            raise RequestError(f"expected 1 to {most} candidates, found {request.n}")
+
+    def _promised(self, view: View, request: RankRequest, query_id: str, at: float) -> Promised | None:
+        terms = view.in_force
+        if terms.rules.promise is None:
+            return None
+        key, window = _asking(request), terms.rules.window
+        return self.budget.assign(terms.promise, terms.rules.promise, query_id, key, at=at, window=window)
+
+    def _showing(self, shown: Impression) -> None:
+        """Count a list that is shown now, before it is written."""
+        self.account.show(shown.exposure)
+        if shown.promised is not None:
+            self.budget.show(shown, _asking(shown), at=shown.at)
+
+    def _unwritten(self, made: Draft, reason: str) -> Draft:
+        self._lost(1)
+        self.budget.lose([made.impression])
+        return made.unlogged(reason[:200])
+
+    def _left(self, lists: Sequence[Impression], written: bool) -> None:
+        """Lists do not wait any more; one that was written down says that it can be done again."""
+        self.losing = self.losing and not (written and lists)
+        self.account.leave(lists, written)
+        (self.budget.wrote if written else self.budget.lose)(lists)
+
+    def _lost(self, lists: int) -> None:
+        """Some could not be written down, but were shown: a list is better than none."""
+        if not self.losing:
+            log_trouble(
+                LOGGER,
+                "lists are shown and cannot be written down: clicks on them will be orphans",
+                where=f"ranker {self.name!r}",
+                why="the store refuses them, or takes no more",
+                do="look at the disk or the database, and at rankloop_jobs_waiting",
+            )
+        self.unlogged, self.losing = self.unlogged + lists, True
+        self.account.stale = True
+
+
+def _asking(asked: RankRequest | Impression) -> tuple[str, ...]:
+    """Who asks what; nobody that could ask again, if there is neither a session nor a client."""
+    person = asked.session_id or asked.client_id
+    return (person, asked.user_query) if person else ()
