@@ -101,10 +101,12 @@ def test_ctrl_c_ends_it_cleanly(tmp_path: Path) -> None:
     assert process.stdout
     said = ""
     while "/v1/explain/" not in said:
-        said += process.stdout.readline()
+        line = process.stdout.readline()
+        assert line, said
+        said += line
     process.send_signal(signal.SIGINT)
     rest = process.stdout.read()
-    assert process.wait(30) == 0
+    assert process.wait(120) == 0
     assert "everything is kept" in rest
     process.stdout.close()
 
@@ -128,7 +130,7 @@ def test_a_taken_port_is_said_and_another_one_is_found(tmp_path: Path) -> None:
         assert not process.stdout.readline().endswith(":8000")
         process.terminate()
         process.stdout.read()
-        assert process.wait(30) == 0
+        assert process.wait(120) == 0
         process.stdout.close()
         refused = rankloop("serve", "--port", "8000", "--data-dir", str(tmp_path / "d"), expect=2)
         assert "127.0.0.1:8000 cannot be listened on" in refused
