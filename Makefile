@@ -23,7 +23,7 @@ types: .venv/.test ## mypy --strict on everything
 	$(BIN)/mypy
 
 unit: .venv/.test ## tests and doctests, warnings are errors
-	OPENBLAS_NUM_THREADS=1 PYTHONHASHSEED=0 $(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	OPENBLAS_NUM_THREADS=1 PYTHONHASHSEED=0 $(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
 bench: .venv/.test ## rounds per second, memory and loading time, as ratios to a plain reference
 	$(BIN)/python -m benchmarks

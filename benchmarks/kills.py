@@ -240,7 +240,7 @@ def suffer(folder: Path, *, kills: int, lists: int, seed: int = 0, seconds: floa
     fill(folder, lists)
     server, seen, stop, rng = Mortal(folder), Seen(), threading.Event(), np.random.default_rng(seed)
     server.start()
-    with Client(server.url, server.keys["admin"]) as client:
+    with Client(server.url, server.keys["admin"], timeout=60) as client:
         seen.key = client.create_key(SHOP, "rank")
     actors: list[Actor] = [User(server, seed * 10 + number, seen, stop) for number in range(USERS)]
     actors.append(Operator(server, seed, seen, stop))
@@ -270,7 +270,7 @@ def _ended(server: Mortal, key: str) -> bool:
     with Client(server.url, server.keys["admin"], timeout=30) as client:
         while not all(each["done"] for each in client.deletions()):
             time.sleep(0.1)
-    with contextlib.suppress(ClientError), Client(server.url, key, retries=0) as shop:
+    with contextlib.suppress(ClientError), Client(server.url, key, retries=0, timeout=60) as shop:
         return bool(shop.rank([Item("a", {"x": 1.0, "y": 1.0})]).query_id)
     return False
 

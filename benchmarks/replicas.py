@@ -32,7 +32,8 @@ from rankloop.service.http import Keys
 from rankloop.store import SqliteStore
 from rankloop.store.checks.samples import IMPRESSION, put
 from rankloop.store.postgres import PostgresStore
-from tests.postgres import Cluster, free_port
+from tests.ports import free_port
+from tests.postgres import Cluster
 
 VISITORS, CANDIDATES, FEATURES, CLICKED = 8, 20, 10, 5
 TICK = os.sysconf("SC_CLK_TCK")

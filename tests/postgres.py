@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import tempfile
 from itertools import count
@@ -13,6 +12,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 import psycopg
+
+from tests.ports import free_port
 
 DEBIAN = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
 SEARCH = os.pathsep.join([os.environ.get("PATH", ""), *map(str, DEBIAN)])
@@ -110,10 +111,3 @@ def _unprivileged() -> tuple[list[str], int | None]:
             who = [f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
             return [setpriv, *who, "--"], user.pw_uid
     raise Unavailable("PostgreSQL does not run as root, and there is no setpriv to be somebody else")
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])

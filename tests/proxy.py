@@ -7,6 +7,8 @@ import selectors
 import socket
 import threading
 
+from tests.ports import free_port
+
 
 class Proxy:
     """Passes bytes on to a port, until it is told otherwise.
@@ -22,8 +24,8 @@ class Proxy:
         self._passes.set()
         self._lock = threading.Lock()
         self._selector = selectors.DefaultSelector()
-        self._listening = socket.create_server(("127.0.0.1", 0))
-        self.port = int(self._listening.getsockname()[1])
+        self.port = free_port()  # it is left and taken again, and nobody else may have it in between
+        self._listening = socket.create_server(("127.0.0.1", self.port))
         self._selector.register(self._listening, selectors.EVENT_READ)
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()

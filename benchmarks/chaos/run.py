@@ -25,7 +25,8 @@ from rankloop.service.http import Keys
 from rankloop.service.learning.history import History
 from rankloop.store import COUNTED
 from rankloop.store.postgres import PostgresStore
-from tests.postgres import Cluster, free_port
+from tests.ports import free_port
+from tests.postgres import Cluster
 
 REPLICAS, CLIENTS = 3, 4
 HOURS_OFF = (0.0, 2.0, -3.0)  # the clocks of two replicas are wrong: ahead, and behind

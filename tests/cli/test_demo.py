@@ -30,8 +30,8 @@ def test_it_prints_an_address_that_answers(tmp_path: Path) -> None:
         assert page.text.count('action="/click"') == 10
         (key,) = re.findall(r"sign in with this key: (\S+)", printed)
         rules, admin = f"{url}/v1/rankers/yours/settings", {"Authorization": f"Bearer {key}"}
-        windows.append(httpx.get(rules, headers=admin).json()["settings"]["window"])
-        assert httpx.put(rules, headers=admin, json={"window": 5.0}).status_code == 200
+        windows.append(httpx.get(rules, headers=admin, timeout=60).json()["settings"]["window"])
+        assert httpx.put(rules, headers=admin, json={"window": 5.0}, timeout=60).status_code == 200
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 0
         process.stdout.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from rankloop.types import DataError, SettingError
 from tests.postgres import PASSWORD, Cluster
 from tests.service.http.serving import Process
 from tests.service.life import SHORT, Clock, live, make, same, state
+from tests.waiting import wait_until
 
 LIST = {"candidates": [{"object_id": name, "features": {"bm25": float(n)}} for n, name in enumerate("abc")]}
 
@@ -53,8 +53,7 @@ def test_a_service_on_a_database_survives_being_killed_and_keeps_the_password(
             lost = client.post("/v1/events", json={"events": [{"action_name": "click", "query_id": "q"}]})
             assert lost.status_code == 503
             postgres.start()
-            while "unlogged" in client.post("/v1/rank", json=LIST).json()["provenance"]:
-                time.sleep(0.05)  # it looks now and then, and heals by itself
+            wait_until(lambda: "unlogged" not in client.post("/v1/rank", json=LIST).json()["provenance"])
             click(client)
         with process.client("admin") as client:
             assert client.get("/v1/health").status_code == 200  # lists can be written down again

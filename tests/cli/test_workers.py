@@ -4,18 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 from tests.service.http.serving import Process, click, request
-
-
-def wait_until(holds: Callable[[], object]) -> None:
-    end = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < end, "it never came true"
-        time.sleep(0.05)
+from tests.waiting import wait_until
 
 
 def workers_of(pid: int) -> list[int]:
@@ -41,9 +33,12 @@ def test_workers_on_a_file_are_one_service_and_one_that_dies_is_replaced(tmp_pat
                 process.client("rank") as one,
                 process.client("rank") as other,
             ):  # perhaps not the same worker
-                shown = one.post("/v1/rank", json=request()).json()
-                sent = {"events": [click(shown["query_id"], "d3")]}
-                assert other.post("/v1/events", json=sent).json()["receipts"][0]["verdict"] == "accepted"
+                verdict = "late"
+                while verdict == "late":  # a busy machine took longer than the window: the next list
+                    shown = one.post("/v1/rank", json=request()).json()
+                    sent = {"events": [click(shown["query_id"], "d3")]}
+                    verdict = other.post("/v1/events", json=sent).json()["receipts"][0]["verdict"]
+                assert verdict == "accepted"
 
         def learned() -> int:
             with process.client("admin") as client:

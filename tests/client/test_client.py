@@ -74,7 +74,7 @@ def test_what_the_service_refuses_is_said_in_its_words(client: Client, live: Liv
         client.rank(ITEMS, ranker="nope")
     assert refused.value.status == 400
     with (
-        Client(live.url, live.keys["rank"]) as other,
+        Client(live.url, live.keys["rank"], timeout=60) as other,
         pytest.raises(ClientError, match="admin key") as refused,
     ):
         other.models()

@@ -125,7 +125,7 @@ def test_a_search_is_reranked_and_its_clicks_come_back(kind: str) -> None:
     site, middleware, over = KINDS[kind]
     service = cheap_first()
     app = middleware(site, service=service, session_cookie="visit", deadline=60.0, **OPTIONS)
-    with over(app) as url, httpx.Client(base_url=url, cookies={"visit": "secret"}) as visitor:
+    with over(app) as url, httpx.Client(base_url=url, cookies={"visit": "secret"}, timeout=60) as visitor:
         for answer in ("json", "pieces"):
             found = visitor.get("/search", params={"kind": answer, "q": "mug"})
             said = found.json()
@@ -154,7 +154,7 @@ def test_a_search_is_reranked_and_its_clicks_come_back(kind: str) -> None:
 def test_everything_else_is_untouched(kind: str) -> None:
     site, middleware, over = KINDS[kind]
     app = middleware(site, service=cheap_first(), deadline=60.0, **OPTIONS)
-    with over(site) as plain, over(app) as wrapped, httpx.Client() as visitor:
+    with over(site) as plain, over(app) as wrapped, httpx.Client(timeout=60) as visitor:
         for answer in ("html", "gzip", "error", "broken", "empty", "other", "twice", "no-id", "large"):
             paths = [f"{url}/search?kind={answer}" for url in (plain, wrapped)]
             assert same(*(visitor.get(each) for each in paths)), answer
@@ -173,7 +173,7 @@ def test_without_a_service_the_site_goes_on(kind: str) -> None:
         refused = RankingService(MemoryStore())  # nobody has created the ranker
         nobody = Client("http://127.0.0.1:9", "key", retries=0)
         services: tuple[Ranks, ...] = (nobody, slow, refused)
-        with over(site) as plain, httpx.Client() as visitor:
+        with over(site) as plain, httpx.Client(timeout=60) as visitor:
             own = visitor.get(f"{plain}/search?kind=json")
             for service in services:
                 app = middleware(site, service=service, deadline=0.2, **OPTIONS)

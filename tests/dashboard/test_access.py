@@ -75,7 +75,7 @@ def test_signing_out_ends_the_session(live: Live) -> None:
     client = signed_in(live)
     cookie = client.cookies[COOKIE]
     assert client.post("/logout").status_code == 303
-    again = httpx.get(f"{live.url}/overview", cookies={COOKIE: cookie})
+    again = httpx.get(f"{live.url}/overview", cookies={COOKIE: cookie}, timeout=60)
     assert again.status_code == 303
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import combinations, product
 
 import numpy as np
@@ -19,6 +18,7 @@ from rankloop.service import RankingService, RequestError
 from rankloop.service.operations.traffic import overview
 from rankloop.store import MemoryStore
 from rankloop.types import Query, SettingError
+from tests.waiting import wait_until
 
 
 class Clock:
@@ -136,8 +136,7 @@ def test_stars_are_learned_together_and_the_last_ones_count(docs: Scene) -> None
 def test_visitors_come_and_can_be_forgotten(docs: Scene) -> None:
     demo = Demo(RankingService(MemoryStore()), docs)
     demo.invite(40, "classes")
-    while demo.progress.running:
-        time.sleep(0.01)
+    wait_until(lambda: not demo.progress.running)
     assert (demo.progress.done, demo.progress.trouble, len(demo.visits)) == (40, "", 40)
     assert demo.progress.lesson is not None
     assert demo.progress.lesson.moves

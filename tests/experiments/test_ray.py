@@ -25,7 +25,8 @@ from rankloop.policies import Random
 from rankloop.recommend import IALS, FacT, MostPopular
 from rankloop.reviews import Reviews
 from rankloop.types import Feedback, SettingError
-from tests.experiments.test_sweep import SWEEP, contents, expected, members_of, wait_until
+from tests.experiments.test_sweep import SWEEP, contents, expected, members_of
+from tests.waiting import wait_until
 
 ray = pytest.importorskip("ray", reason="no Ray: pip install 'rankloop[ray]' to run its tests")
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
@@ -139,7 +140,7 @@ def test_ctrl_c_keeps_what_is_done_and_leaves_nobody_behind(tmp_path: Path) -> N
     with subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True, text=True) as process:
         wait_until(lambda: (tmp_path / "runs").exists() and any((tmp_path / "runs").glob("*.parquet")))
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=120)
     assert "KeyboardInterrupt" in said
     assert not (tmp_path / "results.parquet").exists()
     wait_until(lambda: not members_of(process.pid))

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -36,6 +35,7 @@ from rankloop.metrics import NDCG
 from rankloop.policies import DBGD, PDGD, PairRank, Random
 from rankloop.types import Feedback, SettingError
 from rankloop.users import Preset
+from tests.waiting import wait_until
 
 SWEEP = Sweep(
     data=["synthetic:linear:queries=20"],
@@ -101,7 +101,7 @@ def test_an_interrupted_sweep_goes_on_where_it_stopped(
 SCRIPT = """
 import sys
 from pathlib import Path
-from tests_sweep import SWEEP
+from tests.experiments.test_sweep import SWEEP
 from rankloop.experiments import Pool, conduct
 if __name__ == "__main__":
     conduct(SWEEP, Path(sys.argv[1]), engine=Pool(2))
@@ -112,15 +112,12 @@ if __name__ == "__main__":
 def test_a_killed_process_leaves_whole_files_and_no_orphans(
     tmp_path: Path, expected: dict[str, bytes], how: signal.Signals
 ) -> None:
-    (tmp_path / "tests_sweep.py").write_text(Path(__file__).read_text())
-    script = tmp_path / "killed.py"
-    script.write_text(SCRIPT)
     out = tmp_path / "out"
-    command = [sys.executable, "-W", "ignore", str(script), str(out)]
+    command = [sys.executable, "-W", "ignore", "-c", SCRIPT, str(out)]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True) as process:
         wait_until(lambda: (out / "runs").exists() and len(list((out / "runs").glob("*.parquet"))) >= 2)
         process.send_signal(how)
-        process.wait(timeout=30)
+        process.wait(timeout=120)
     wait_until(lambda: not members_of(process.pid))
     for path in (out / "runs").glob("*.parquet"):
         assert pl.read_parquet(path).height > 0
@@ -142,13 +139,6 @@ def members_of(session: int) -> list[int]:
             except (ProcessLookupError, FileNotFoundError):
                 pass
     return alive
-
-
-def wait_until(holds: Callable[[], bool], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, "it never came true"
-        time.sleep(0.02)
 
 
 def test_a_damaged_run_is_done_again(tmp_path: Path, expected: dict[str, bytes]) -> None:

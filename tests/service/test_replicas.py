@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -18,15 +17,9 @@ from rankloop.store.postgres import PostgresStore
 from tests.postgres import Cluster
 from tests.proxy import Proxy
 from tests.service.life import SHORT, Clock, live, make, same, state
+from tests.waiting import wait_until
 
 QUICK = RankerSettings(window=0.2, snapshot_every=3)
-
-
-def wait_until(holds: Callable[[], object], seconds: float = 30.0) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, "it never came true"
-        time.sleep(0.02)
 
 
 @contextmanager
@@ -58,6 +51,17 @@ def click(service: RankingService, shown: RankResponse) -> str:
     return service.record([UserEvent(shown.query_id, shown.object_ids[-1])])[0].verdict
 
 
+def clicked(one: RankingService, other: RankingService) -> RankResponse:
+    """A list by one, clicked at the other in time; if a busy machine takes too long, the next one."""
+    for _ in range(100):
+        shown = shown_by(one)
+        verdict = click(other, shown)
+        if verdict != "late":
+            break
+    assert verdict == "accepted"
+    return shown
+
+
 def version(service: RankingService) -> int:
     return service.model("shop").version
 
@@ -80,7 +84,7 @@ def test_one_learns_all_follow_and_another_takes_over(
     (follower,) = [each for each in services if each is not learner]
     for turn in range(4):  # a click goes to the other one, at once: its list may be on the way
         one, other = services[turn % 2], services[(turn + 1) % 2]
-        assert click(other, shown_by(one)) == "accepted"
+        clicked(one, other)
     wait_until(lambda: learner.model("shop").lists == follower.model("shop").lists == 4)
     assert version(learner) == version(follower)
     assert same(state(learner), state(follower))
@@ -88,8 +92,8 @@ def test_one_learns_all_follow_and_another_takes_over(
     wait_until(lambda: follower.store.impression(shown.query_id))
     assert follower.replay(shown.query_id).identical
     next(own for own, each in opened if each is learner).close()
-    wait_until(lambda: follower.ranker("shop").leads, 10)
-    assert click(follower, shown_by(follower)) == "accepted"
+    wait_until(lambda: follower.ranker("shop").leads)
+    clicked(follower, follower)
     wait_until(lambda: follower.model("shop").lists == 5)  # it is the one who tells the time now
 
 
@@ -100,8 +104,7 @@ def test_a_replica_that_is_cut_off_ranks_says_so_and_heals(
     proxy = Proxy(postgres.port)
     stack.callback(proxy.close)
     service = stack.enter_context(replica(url.replace(f":{postgres.port}/", f":{proxy.port}/"), tmp_path))
-    before = shown_by(service)
-    assert click(service, before) == "accepted"
+    before = clicked(service, service)
     wait_until(lambda: service.model("shop").lists == 1)
     held_up = shown_by(service)  # not written yet
     proxy.drop()
@@ -136,7 +139,7 @@ def test_a_learner_that_stands_still_keeps_nobody_from_learning(
     other = stack.enter_context(replica(url, tmp_path))
     proxy.stall()
     assert not other.ranker("shop").leads
-    assert click(other, shown_by(other)) == "accepted"
+    clicked(other, other)
     wait_until(lambda: other.model("shop").lists == 1)
     wait_until(lambda: not behind.ranker("shop").leads)  # it cannot know, so it does not claim to
     proxy.mend()

@@ -165,11 +165,11 @@ def test_reading_never_waits_for_a_job(tmp_path: Path) -> None:
 
         def slow(transaction: Transaction) -> int:
             started.set()
-            go.wait(10)
+            assert go.wait(60)
             return transaction.append(DECISION)
 
         written = store.submit(slow)
-        started.wait(10)
+        assert started.wait(60)
         assert len(store.decisions("shop")) == 1
         go.set()
         assert written.result() == 2

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from rankloop.store import SqliteStore, Store, StoreError, write
 from rankloop.store.checks.samples import EVENT
 from rankloop.store.postgres import PostgresStore
 from tests.postgres import Cluster
+from tests.waiting import wait_until
 
 KILLS = 20
 
@@ -77,13 +77,6 @@ def check(acknowledged: list[str], store: Store) -> None:
     assert len(set(found)) == len(found), "an event is there twice"
     assert set(acknowledged) <= set(found), "an acknowledged event is lost"
     assert len(acknowledged) > 50
-
-
-def wait_until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < end, "it never came true"
-        time.sleep(0.02)
 
 
 def killed_after(path: Path | str, name: str, seconds: float) -> list[str]:

@@ -98,10 +98,10 @@ def test_what_waits_is_written_in_one_transaction(store: PostgresStore) -> None:
     def slow(transaction: Transaction) -> None:
         transaction.append(DECISION)
         started.set()
-        go.wait(10)
+        assert go.wait(60)
 
     futures = [store.submit(slow)]
-    started.wait(10)  # the writer is busy with a group of one
+    assert started.wait(60)  # the writer is busy with a group of one
     assert not store.decisions("shop")  # whoever reads neither waits nor sees it
     futures += [
         store.submit(lambda transaction, n=n: transaction.append(event(event_id=f"e{n}")))  # type: ignore[misc]
@@ -245,7 +245,7 @@ def test_events_that_cannot_be_written_harm_no_other(store: PostgresStore) -> No
 
     def slow(transaction: Transaction) -> None:
         started.set()
-        go.wait(10)
+        assert go.wait(60)
 
     def twice(transaction: Transaction) -> object:
         transaction.append(event(event_id="twice"))
@@ -255,7 +255,7 @@ def test_events_that_cannot_be_written_harm_no_other(store: PostgresStore) -> No
         raise ZeroDivisionError(known)
 
     busy = store.submit(slow)
-    started.wait(10)
+    assert started.wait(60)
     records = [event(event_id="one"), event(position=2**63), event(detail="\0"), event(object_id="\ud800")]
     done = [store.submit(lambda transaction, each=each: transaction.append(each)) for each in records]  # type: ignore[misc]
     failed = store.submit(twice)

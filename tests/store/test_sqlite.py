@@ -25,10 +25,10 @@ def test_what_waits_is_written_in_one_transaction(tmp_path: Path) -> None:
 
         def slow(transaction: Transaction) -> None:
             started.set()
-            go.wait(10)
+            assert go.wait(60)
 
         futures = [store.submit(slow)]
-        started.wait(10)  # the writer is busy with a group of one
+        assert started.wait(60)  # the writer is busy with a group of one
         futures += [
             store.submit(lambda transaction, n=n: transaction.append(event(event_id=f"e{n}")))  # type: ignore[misc]
             for n in range(100)
@@ -46,15 +46,15 @@ def test_nothing_is_acknowledged_before_it_is_durable(tmp_path: Path) -> None:
 
         def slow(transaction: Transaction) -> None:
             wrote.set()
-            go.wait(10)
+            assert go.wait(60)
 
         blocker = store.submit(slow)
-        wrote.wait(10)
+        assert wrote.wait(60)
         first = store.submit(lambda transaction: transaction.append(EVENT))
         second = store.submit(slow)
         wrote.clear()
         go.set()
-        wrote.wait(10)
+        assert wrote.wait(60)
         blocker.result()
         second.result()
         assert first.result() == 1

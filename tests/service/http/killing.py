@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
 from rankloop.service import RankerSettings, RankingService
@@ -41,6 +41,8 @@ class Mortal:
         with mine, port:
             self._process = SPAWN.Process(target=life, args=(self.folder, self.kept, self.settings, port))
             self._process.start()
+            wait([mine, self._process.sentinel], 120)
+            assert mine.poll(), "the service did not start"
             self.url = f"http://127.0.0.1:{mine.recv()}"
 
     def kill(self) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from rankloop.service import RankingService
 from rankloop.store import MemoryStore
 from tests.service.http.serving import alive, request
+from tests.waiting import wait_until
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 PAGE = """<!DOCTYPE html><title>shop</title>
@@ -37,11 +37,8 @@ def test_a_browser_reports_a_click_on_a_result_and_on_nothing_else(tmp_path: Pat
         query = shown["query_id"]
         page.write_text(PAGE.format(url=live.url, key=live.keys["page"], query=query, results=results))
         browse(page, tmp_path / "profile")
-        for _ in range(1200):  # a busy machine is no failure
-            events = list(service.store.events(None))
-            if len(events) == 2:
-                break
-            time.sleep(0.05)
+        wait_until(lambda: len(list(service.store.events(None))) >= 2)
+        events = list(service.store.events(None))
     found = {(each.object_id, each.action, each.verdict, each.ordinal) for each in events}
     assert found == {
         ("d2", "click", "accepted", names.index("d2") + 1),

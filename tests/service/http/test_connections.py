@@ -101,7 +101,7 @@ def test_a_head_without_an_end_is_refused(line: bytes) -> None:
 
 
 def test_what_does_not_come_is_not_waited_for_forever() -> None:
-    with bounded(head_seconds=0.2, body_seconds=0.4) as live:
+    with bounded(head_seconds=0.5, body_seconds=0.5) as live:
         half = head("/v1/rank", f"Content-Length: {len(BODY)}", key=live.keys["rank"]) + BODY[:20]
         for sent in (b"", b"\r\n", b"GET /v1/hea", half):
             with Caller(live) as caller:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from rankloop.service import RankingService
-from rankloop.service.http import AppContext, HttpSettings, Keys
+from rankloop.service.http import AppContext, Keys
 from rankloop.service.http.app import create_app
 from rankloop.service.http.fast_path import FastPath
 from rankloop.store import MemoryStore
+from tests.service.http.serving import PATIENT
 
 BODY = json.dumps(
     {"session_id": "s", "candidates": [{"object_id": name, "features": {"x": 1.5}} for name in "abc"]}
@@ -39,7 +41,7 @@ class Framework:
 def context(**settings: Any) -> AppContext:
     service = RankingService(MemoryStore())
     service.create("default")
-    return AppContext(service=service, keys=KEYS, settings=HttpSettings(**settings))
+    return AppContext(service=service, keys=KEYS, settings=replace(PATIENT, **settings))
 
 
 def ask(

@@ -60,7 +60,7 @@ def test_the_page_runs_a_whole_trial_and_its_lists_are_the_same_after_a_restart(
 def test_a_trial_by_client_and_command_line() -> None:
     service = RankingService(MemoryStore(), clock=lambda: 1000.0)
     service.create("shop", RankerSettings())
-    with alive(service) as live, Client(live.url, live.keys["admin"]) as client:
+    with alive(service) as live, Client(live.url, live.keys["admin"], timeout=60) as client:
         reach = ["--url", live.url, "--key", live.keys["admin"]]
         begun = CliRunner().invoke(app, ["trial", "start", "shop", "--share", "0.2", *reach])
         assert begun.exit_code == 0, begun.output

@@ -260,7 +260,7 @@ def test_who_waits_for_a_job_hears_that_another_process_has_done_it(tmp_path: Pa
             asking.start()
             while asking.is_alive() and not leader.jobs():
                 leader.tick()
-            asking.join(10)
+            asking.join(60)
             assert versions == [leader.ranker("shop").view.in_force.settings]
 
 
@@ -287,7 +287,7 @@ class Held(PairRank):
 
     def learn(self, feedback: Feedback) -> None:
         if threading.current_thread().name == "jobs":
-            GO.wait(5)
+            GO.wait(60)
         super().learn(feedback)
 
 

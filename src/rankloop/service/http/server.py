@@ -108,6 +108,8 @@ def running(context: AppContext, *, host: str = "127.0.0.1", port: int = 0) -> I
         thread.start()
         try:
             while not server.started:
+                if not thread.is_alive():
+                    raise RuntimeError("the server ended before it listened: its log says why")
                 time.sleep(0.005)
             yield f"http://{host}:{listening.getsockname()[1]}"
         finally:
