@@ -168,7 +168,7 @@ def test_retrained_rankers_disagree_anew_in_every_round() -> None:
         pairs = itertools.pairwise(rounds[20:])
         found[restart] = float(np.median([np.corrcoef(one, other)[0, 1] for one, other in pairs]))
     assert found[False] > 0.95
-    assert abs(found[True]) < 0.5
+    assert abs(found[True]) < 0.3
 
 
 def delta_ndcg_at_10(scores: list[float], gains: list[float], i: int, j: int) -> float:
