@@ -78,6 +78,16 @@ def test_the_width_that_is_needed_is_the_narrowest_that_satisfies_the_condition(
     assert network.step_allowed == pytest.approx(1 / (t * 100 * deep + 100 * lam))
 
 
+@given(st.floats(0, 1e-3), st.floats(0.01, 0.5), st.floats(0.01, 0.25), st.floats(0, 0.3))
+def test_the_chance_of_an_uncertain_pair_is_that_of_lemma_4_2_and_1_where_the_error_is_half_the_gap(
+    squared: float, gap: float, slope: float, error: float
+) -> None:
+    found = widths().chance_uncertain(squared, gap=gap, flattest=slope, error=error)
+    constant = 8 * 0.5**2 * (1 / 4) ** 2 / slope**2  # C_u = 8 ν² k_µ² / c_µ²
+    expected = constant * log(1 / 0.05) / (gap - 2 * error) ** 2 * squared if gap > 2 * error else 1
+    assert found == pytest.approx(min(1, expected))
+
+
 def test_networks_that_do_not_descend_are_refused() -> None:
     with pytest.raises(SettingError, match="take a smaller step"):
         widths(step=1.0)

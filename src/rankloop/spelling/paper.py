@@ -42,11 +42,15 @@ NETWORK = (
     "averaging=False,learning_rate=0.1,regularisation=0.01"
 )
 DIAGONAL = f"{NETWORK},covariance=diagonal,alpha=0.01"
-STEPS = "20 steps of descent in a round, and which of the grid: choose by tuning"
+UNIT = "rates are along the mean over the lists, in the unit in which m is 1"
+STEPS = f"20 steps of descent in a round; {UNIT}; which of the grid: choose by tuning"
 DUEL = "step=0.1,radius=1.0,decay=1.0,start_seed=0"
 SPACE = "projection=document-space(3,recent=10)"
-SPACES = {"projection": tuple(f"document-space({k},recent=10)" for k in range(8))}
+SPACES = {
+    "projection": (*(f"document-space({k},recent=10)" for k in range(8)), "document-space(3,recent=20)")
+}
 STARTS = "team draft; the seed of the start"
+TRIED = f"{STARTS}; of the numbers r that were tried, only 20 is in the text"
 
 PAPER: Mapping[str, PaperSettings] = MappingProxyType(
     {
@@ -60,9 +64,9 @@ PAPER: Mapping[str, PaperSettings] = MappingProxyType(
             ),
             "pepairrank": PaperSettings(
                 "pepairrank:pairing=adjacent,update=exact,regularisation=0.01,rankers=2,variance=0.1",
-                f"{THESIS}, Equation 2.2.1, Algorithm 2, Figures 2.9, 2.12 and 2.13",
+                f"{THESIS}, Equation 2.2.1, Algorithm 2, Figure 2.9",
                 {"rankers": ("2", "5"), "variance": ("0.1", "0.01"), "regularisation": TENTHS},
-                "λ, whose grid is PairRank's",
+                "λ, whose grid is PairRank's; ν², whose values are printed for networks; which of the grid",
             ),
             "olranknet": PaperSettings(
                 f"olranknet:{DIAGONAL}",
@@ -85,7 +89,7 @@ PAPER: Mapping[str, PaperSettings] = MappingProxyType(
                     "regularisation": TENTHS,
                     "learning_rate": RATES,
                 },
-                f"{STEPS}, olRankNet's",
+                f"{STEPS}; λ and rate, whose grids are olRankNet's",
             ),
             "ranknet": PaperSettings(
                 "ranknet:pairing=adjacent,learning_rate=0.001",
@@ -109,7 +113,7 @@ PAPER: Mapping[str, PaperSettings] = MappingProxyType(
                 "pdgd:scorer=mlp(scale=1),learning_rate=0.1,decay=0.999977",
                 f"{NEURAL}, 5.1, as Neural-PDGD",
                 {"learning_rate": RATES},
-                "which of the grid; that the network is olRankNet's",
+                "which of the grid; network, and unit of rates, as olRankNet's",
             ),
             "dbgd-linear": PaperSettings(
                 "dbgd:step=0.01,decay=0.999977",
@@ -121,7 +125,7 @@ PAPER: Mapping[str, PaperSettings] = MappingProxyType(
                 "dbgd:scorer=mlp(scale=1),step=0.01,decay=0.999977",
                 f"{NEURAL}, 5.1, as Neural-DBGD",
                 {"step": RATES},
-                "which of the grid; that the network is olRankNet's; δ = 1 and team draft",
+                "which of the grid; network, and unit of steps, as olRankNet's; δ = 1 and team draft",
             ),
             "dbgd": PaperSettings(
                 f"dbgd:{DUEL}", f"{DSP}, Algorithm 1 without its projection, and 4.2", ours=STARTS
@@ -136,16 +140,16 @@ PAPER: Mapping[str, PaperSettings] = MappingProxyType(
                 f"dbgd:{DUEL},{SPACE}",
                 f"{DSP}, Algorithm 1 and 4.2; grid: Figure 4",
                 SPACES,
-                STARTS,
+                TRIED,
             ),
             "mgd-dsp": PaperSettings(
-                f"mgd:candidates=9,{DUEL},{SPACE}", f"{DSP}, 4.2; grid: Figure 4", SPACES, STARTS
+                f"mgd:candidates=9,{DUEL},{SPACE}", f"{DSP}, 4.2; grid: Figure 4", SPACES, TRIED
             ),
             "nsgd-dsp": PaperSettings(
                 f"nsgd:candidates=9,{DUEL},{SPACE}",
                 f"{DSP}, 4.2; grid: Figure 4",
                 SPACES,
-                f"{STARTS}; proposals and memories, the defaults",
+                f"{TRIED}; proposals and memories, the defaults",
             ),
         }.items()
     }

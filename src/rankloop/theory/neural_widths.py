@@ -2,9 +2,9 @@ r"""Confidence widths of networks by the theory of their tangent kernel, with wh
 
 Constants that the documents leave open, $\bar C_1$ to $\bar C_4$, are `constants`, 1 unless you know better.
 
-Jia, Wang: Learning neural ranking models online from implicit user feedback. WWW 2022, Lemma 3.3.
-Jia: Toward reliable decision-making in information systems. PhD thesis, University of Virginia 2022, Lemma
-2.1.6.
+Jia, Wang: Learning neural ranking models online from implicit user feedback. WWW 2022, Lemmas 3.3 and 4.2.
+Jia: Toward reliable decision-making in information systems. PhD thesis, University of Virginia 2022, Lemmas
+2.1.6 and 2.1.15.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from math import log, sqrt
 
 from rankloop.types import SettingError
+
+STEEPEST = 0.25  # k_µ, the largest slope of the logistic function
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +105,21 @@ class NeuralWidths:
         narrow = math.pow(ratio, 2 / 3) * self._narrow * deep**3
         narrow += math.pow(ratio, 5 / 3) * math.pow(self.width, -1 / 6) * deep**4 * (1 + sqrt(ratio))
         return self.constants[2] * (narrow + sqrt(deep) * self._untrained * sqrt(ratio))
+
+    def chance_uncertain(self, squared_width: float, *, gap: float, flattest: float, error: float) -> float:
+        r"""Lemma 4.2 of 2022 (2.1.15): the chance that a pair is uncertain, by its squared width.
+
+        $$P \le \frac{8 \nu^2 k_\mu^2}{c_\mu^2} \frac{\log(1/\delta)}{(\Delta_{\min} - 2 \epsilon(m))^2}
+        \lVert g_{ij} / \sqrt m \rVert^2_{A_t^{-1}}$$
+
+        from a round $t'$ on whose constants are never given. `gap` is $\Delta_{\min}$, `flattest` $c_\mu$ and
+        `error` $\epsilon(m)$, one of the two. Where twice the error is the gap or more, it says nothing: 1.
+        """
+        left = gap - 2 * error
+        if left <= 0:
+            return 1.0
+        scale = 8 * self.noise**2 * STEEPEST**2 * log(1 / self.delta)
+        return min(1.0, scale * squared_width / (flattest * left) ** 2)
 
     @property
     def step_allowed(self) -> float:

@@ -1,4 +1,4 @@
-"""The users every paper of the field simulates, by name."""
+"""Simulated users of the papers on online learning to rank, by name."""
 
 from __future__ import annotations
 

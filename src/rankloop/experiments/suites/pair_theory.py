@@ -95,6 +95,7 @@ def _networks(world: PairConstants, queries: QuerySet) -> pl.DataFrame:
         ("e(m) of Lemma 2.1.6", network.error),
         ("alpha of Lemma 3.3 (2022), first round", network.short_alpha(0.0)),
         ("e(m) of Lemma 3.3 (2022)", network.short_error),
+        ("gap left in Lemma 4.2 (2022), D_min - 2 e(m)", world.smallest_gap - 2 * network.short_error),
         ("longest step of the lemmas", network.step_allowed),
         ("narrowest network of the lemmas, m", network.width_needed(world.longest_list)),
         (f"documents of {len(queries)} queries", len(queries.features)),
