@@ -26,9 +26,10 @@ from rankloop.experiments import (
     write_figures,
     write_tables,
 )
+from rankloop.experiments.report.charts import chosen_lines
 from rankloop.experiments.report.latex import escape, summary_latex
 from rankloop.experiments.report.paper_drawing import Axes
-from rankloop.experiments.report.paper_figure import chosen_lines, paper_figure, smoothed
+from rankloop.experiments.report.paper_figure import paper_figure, smoothed
 from rankloop.policies import Random
 from rankloop.types import SettingError
 from rankloop.users import Preset

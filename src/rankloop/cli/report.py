@@ -55,6 +55,6 @@ def report(
         folder,
         title=title or folder.resolve().name,
         latex=latex,
-        figures=figures or None,  # type: ignore[arg-type]
+        figures=figures or None,
         style=style,
     )

@@ -32,6 +32,7 @@ def learning_curves(
     measures: Measures = NONE,
     lines: int = MOST_LINES,
     outside: Collection[str] = (),
+    width: int = TOTAL_WIDTH,
     interactive: bool = False,
     dark: bool = False,
 ) -> alt.FacetChart:
@@ -41,24 +42,25 @@ def learning_curves(
     of a policy depends on all policies in it, so that it is the same in every chart. With several data
     sets, `data` chooses one. `measures` say what each is; the usual ones are known. Of more policies than
     `lines` those are drawn that `chosen_lines` chooses. Long names are shortened, and a picture has the key
-    below it. `interactive` adds tooltips and a legend that can be clicked, and leaves the key to the page.
+    below it. All panels together are about `width` pixels wide. `interactive` adds tooltips and a legend that
+    can be clicked, and leaves the key to the page.
     """
     measure = measure_of(metric, measures)
     legend = legend_of(curves, metric=metric, data=data, measures=measures, lines=lines, outside=outside)
     rows = choose(curves, metric=metric, data=data).filter(pl.col("policy").is_in(legend.shown))
     users = rows["user"].unique(maintain_order=True).to_list()
-    width = min(max(TOTAL_WIDTH // len(users), 220), 560)
-    channels = _policy_channels(curves["policy"].to_list(), legend, room=width * len(users))
+    panel = min(max(width // len(users), 220), 560)
+    channels = _policy_channels(curves["policy"].to_list(), legend, room=panel * len(users))
     strength = band_strength(rows["policy"].n_unique())
     layers = _layers(
         measure, *channels, span=span_of(after_the_start(rows)), strength=strength, interactive=interactive
     )
     if not has_bands(rows):
         layers = layers[1:]
-    panels = alt.layer(*layers, data=records(rows)).properties(width=width, height=240)
+    panels = alt.layer(*layers, data=records(rows)).properties(width=panel, height=240)
     facets = panels.facet(column=alt.Column("user:N", sort=users, header=alt.Header(title=None)))
     if not interactive:
-        facets = with_foot(facets, legend, room=width * len(users))
+        facets = with_foot(facets, legend, room=panel * len(users))
     chart: alt.FacetChart = facets.configure(**chart_config(dark=dark))
     return chart
 

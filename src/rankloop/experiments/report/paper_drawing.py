@@ -54,8 +54,8 @@ class Drawing:
 
     def __post_init__(self) -> None:
         """Refuse a logarithmic axis where it has no place for the values."""
-        low = self.means["mean"].min()
-        if self.log_values and low <= 0:  # type: ignore[operator]  # a mean is a number
+        low = min(self.means["mean"].to_list())
+        if self.log_values and low <= 0:
             raise SettingError(
                 f"a logarithmic axis needs values above 0, found {low:g}: leave the values linear, "
                 "as in --log rounds"
