@@ -37,7 +37,7 @@ def shown(source: str, names: dict[str, Any]) -> object:
     ("name", "last", "printed"),
     [
         ("research.ipynb", "tables.tex", "| pairrank |"),
-        ("shop.ipynb", "A better", "is better than the caller"),
+        ("shop.ipynb", True, "is better than the caller"),
     ],
 )
 def test_a_notebook_runs_from_top_to_bottom(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import vl_convert
 
 from rankloop.charts import PALETTE, strokes
 from rankloop.experiments.analysis.statistics import curves
-from rankloop.experiments.report.charts import MOST_POINTS, learning_curves
+from rankloop.experiments.report.charts import MOST_POINTS, learning_curves, legend_of
 from rankloop.experiments.report.pictures import pictures
 from rankloop.experiments.report.profile import fold_profiles, position_profile
 from rankloop.types import SettingError
@@ -184,3 +185,32 @@ def test_the_png_is_that_of_the_specification_itself() -> None:
     """It is drawn from the SVG, so that Vega runs once; the bytes are the same."""
     chart = learning_curves(some_curves(), metric="offline nDCG@10").to_json()
     assert pictures("chart", chart)["chart.png"] == vl_convert.vegalite_to_png(chart, scale=2)
+
+
+LONG = "pairrank:regularisation=0.1,certainty=width(0.01),exploration=random"
+
+
+def test_long_names_are_short_in_the_legend_and_whole_in_the_key() -> None:
+    names = {"random": "pairrank", "PDGD": LONG}
+    frame = some_curves().with_columns(policy=pl.col("policy").replace(names))
+    picture = pictures("x", learning_curves(frame, metric="offline nDCG@10").to_json())["x.svg"].decode()
+    shown = re.findall(r">([^<>]+)</text>", picture)
+    assert {"pairrank", "pairrank-a", "DBGD"} <= set(shown)
+    assert f"pairrank-a: {LONG}" in shown
+    page = learning_curves(frame, metric="offline nDCG@10", interactive=True).to_dict()
+    assert "title" not in page  # the page has the key
+    (values,) = page["datasets"].values()
+    assert LONG in {value["policy"] for value in values}  # whoever points at a line reads the whole name
+
+
+def test_a_chart_has_few_lines_and_says_what_it_leaves_out() -> None:
+    legend = legend_of(some_curves(), metric="offline nDCG@10", data=None, lines=2)
+    assert (legend.shown, legend.left_out) == (["DBGD", "PDGD"], ["random"])
+    outside = legend_of(some_curves(), metric="offline nDCG@10", data=None, lines=2, outside=["random"])
+    assert outside.left_out == ["PDGD"]
+    chart = learning_curves(some_curves(), metric="offline nDCG@10", lines=2).to_dict()
+    (values,) = chart["datasets"].values()
+    assert {value["policy"] for value in values} == {"DBGD", "PDGD"}
+    assert chart["title"]["text"] == ["left out: random"]
+    whole = learning_curves(some_curves(), metric="offline nDCG@10").to_dict()
+    assert "title" not in whole

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
@@ -10,6 +11,7 @@ from rankloop.charts.look import PALETTE
 
 DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))
 SHADES = (0.0, 0.4, -0.35, 0.62, -0.6)  # of a hue, towards white or (below 0) towards black
+SETTING = r"(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|[^,(])+"  # up to a comma that is not within parentheses
 LONGEST = 26  # letters of a short name: what a legend in a column has room for
 
 
@@ -77,9 +79,16 @@ def _families(names: Iterable[str]) -> dict[str, Sequence[str]]:
 
 
 def _values(name: str) -> str:
-    """`pairrank:certainty=width(0.1)` as `pairrank width(0.1)`."""
+    """The values of the settings, after the name.
+
+    >>> _values("olranknet:scorer=mlp((16,16)),learning_rate=0.1")
+    'olranknet mlp((16,16)) 0.1'
+    """
     base, _, settings = name.partition(":")
-    return " ".join([base, *(part.partition("=")[2] or part for part in settings.split(",") if part)])
+    parts = re.findall(
+        r"(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|[^,(])+", settings
+    )  # commas within parentheses stay
+    return " ".join([base, *(part.partition("=")[2] or part for part in parts)])
 
 
 def _letters(count: int) -> list[str]:

@@ -26,6 +26,7 @@ def chart_config(*, dark: bool) -> dict[str, Any]:
         "padding": 8,
         "view": {"stroke": None},
         "axis": {**axis, **sizes, "domain": False},
+        "title": {"color": ink},
         "legend": {
             "labelColor": ink,
             "labelFontSize": 13,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rankloop.cli.study import redo_report
-from rankloop.experiments import FigureStyle
+from rankloop.experiments import FORMATS, FigureStyle
 from rankloop.types import SettingError
 
 
@@ -20,7 +20,9 @@ def report(
     ] = False,
     figures: Annotated[
         str,
-        typer.Option(help="Also write figures for a paper, *pdf* or *svg*, and `figures.tex` with captions."),
+        typer.Option(
+            help="Also write figures for a paper, *pdf*, *svg* or *pgf*, and `figures.tex` with captions."
+        ),
     ] = "",
     width: Annotated[
         int, typer.Option(help="Width of a figure in points: 240 is a column, 505 the page.")
@@ -44,15 +46,15 @@ def report(
 
     `rankloop report results/mq2008 --latex --figures pdf`
 
-    `rankloop report results/mq2008 --figures svg --width 505 --log rounds --smooth 5`
+    `rankloop report results/mq2008 --figures pgf --width 505 --log rounds --smooth 5`
     """
-    if figures not in ("", "pdf", "svg"):
-        raise SettingError(f"--figures must be pdf or svg, found {figures}")
+    if figures and figures not in FORMATS:
+        raise SettingError(f"--figures must be pdf, svg or pgf, found {figures}")
     style = FigureStyle(width=width, font_size=font_size, log=log, smooth=smooth, lines=lines)  # type: ignore[arg-type]  # it looks itself
     redo_report(
         folder,
         title=title or folder.resolve().name,
         latex=latex,
-        figures=figures or None,  # type: ignore[arg-type]
+        figures=figures or None,
         style=style,
     )

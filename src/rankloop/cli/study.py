@@ -131,7 +131,8 @@ def redo_report(
         raise DataError(
             f"{path} is damaged: `rankloop run {folder / 'spec.json'} --out {folder}` mends it"
         ) from error
-    page = present(sweep, results, folder, title=title, notes=conventions(sweep))
+    style = style or FigureStyle()
+    page = present(sweep, results, folder, title=title, notes=conventions(sweep), lines=style.lines)
     CONSOLE.print(f"report   {page}", soft_wrap=True)
     for file in paper_files(sweep, results, folder, latex=latex, figures=figures, style=style):
         CONSOLE.print(f"paper    {file}", soft_wrap=True)
@@ -144,7 +145,7 @@ def paper_files(
     *,
     latex: bool,
     figures: Format | None,
-    style: FigureStyle | None,
+    style: FigureStyle,
 ) -> list[Path]:
     """Write the tables and figures for a paper that were asked for."""
     if not latex and not figures:
@@ -162,7 +163,7 @@ def paper_files(
             folder,
             metrics=metrics,
             kind=figures,
-            style=style or FigureStyle(),
+            style=style,
             measures=sweep.measures,
             queries=queries,
             outside=sweep.outside,
@@ -171,7 +172,14 @@ def paper_files(
 
 
 def present(
-    sweep: Sweep, results: pl.DataFrame, out: Path, *, title: str, notes: Mapping[str, str], banner: str = ""
+    sweep: Sweep,
+    results: pl.DataFrame,
+    out: Path,
+    *,
+    title: str,
+    notes: Mapping[str, str],
+    banner: str = "",
+    lines: int = FigureStyle().lines,
 ) -> Path:
     """Write the report and print the tables that matter."""
     queries = queries_note(graded_queries(sweep))
@@ -190,6 +198,7 @@ def present(
             worst_runs=sweep.worst_runs,
             banner=banner,
             queries=queries,
+            lines=lines,
         )
     rows = summarise(results, measures=sweep.measures, outside=sweep.outside)
     changes = relative_changes(results, sweep.against, measures=sweep.measures)

@@ -6,7 +6,8 @@ from rankloop.experiments.report.change_table import change_table
 from rankloop.experiments.report.charts import learning_curves
 from rankloop.experiments.report.latex import summary_latex
 from rankloop.experiments.report.paper import write_figures, write_tables
-from rankloop.experiments.report.paper_figure import FigureStyle, Format
+from rankloop.experiments.report.paper_drawing import FigureStyle
+from rankloop.experiments.report.paper_figure import FORMATS, Format
 from rankloop.experiments.report.profile import fold_profiles, position_profile
 from rankloop.experiments.report.report import write_report
 from rankloop.experiments.report.table import summary_markdown, summary_table
@@ -48,6 +49,7 @@ from rankloop.experiments.sweeps.study import conduct, sweep_id
 from rankloop.experiments.sweeps.sweep import Run, Sweep
 
 __all__ = [
+    "FORMATS",
     "PICTURES",
     "SUITES",
     "TABLES",

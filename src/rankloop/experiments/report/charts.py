@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import textwrap
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import altair as alt
 import polars as pl
 
-from rankloop.charts import chart_config, strokes
+from rankloop.charts import chart_config, family, key, short_names, strokes
 from rankloop.experiments.simulation.known_measures import NONE, measure_of
 from rankloop.experiments.simulation.measures import Measure, Measures
 from rankloop.types import SettingError
@@ -16,7 +20,8 @@ from rankloop.types import SettingError
 TOTAL_WIDTH = 930  # pixels for all panels together
 MOST_POINTS = 200  # per line: more cannot be told apart on a panel and only make the file large
 FEWEST_FOR_A_BAND = 3  # the interval of two runs is so wide that it would hide the lines
-LONGEST_NAME = 50  # letters of a policy's name in a legend of several columns
+MOST_LINES = 8  # of a chart, unless more are asked for: the eye follows no more
+FOOT = 11  # pixels of the type below a picture
 
 
 def learning_curves(
@@ -25,6 +30,9 @@ def learning_curves(
     metric: str,
     data: str | None = None,
     measures: Measures = NONE,
+    lines: int = MOST_LINES,
+    outside: Collection[str] = (),
+    width: int = TOTAL_WIDTH,
     interactive: bool = False,
     dark: bool = False,
 ) -> alt.FacetChart:
@@ -32,25 +40,79 @@ def learning_curves(
 
     `curves` is what `statistics.curves` returns. Give the whole frame even for one metric: the colour
     of a policy depends on all policies in it, so that it is the same in every chart. With several data
-    sets, `data` chooses one. `measures` say what each is; the usual ones are known. `interactive` adds
-    tooltips and a legend that can be clicked.
+    sets, `data` chooses one. `measures` say what each is; the usual ones are known. Of more policies than
+    `lines` those are drawn that `chosen_lines` chooses. Long names are shortened, and a picture has the key
+    below it. All panels together are about `width` pixels wide. `interactive` adds tooltips and a legend that
+    can be clicked, and leaves the key to the page.
     """
-    rows, measure = choose(curves, metric=metric, data=data), measure_of(metric, measures)
+    measure = measure_of(metric, measures)
+    legend = legend_of(curves, metric=metric, data=data, measures=measures, lines=lines, outside=outside)
+    rows = choose(curves, metric=metric, data=data).filter(pl.col("policy").is_in(legend.shown))
     users = rows["user"].unique(maintain_order=True).to_list()
-    width = min(max(TOTAL_WIDTH // len(users), 220), 560)
-    channels = _policy_channels(
-        curves["policy"].to_list(), shown=best_first(rows, measure), room=width * len(users)
-    )
+    panel = min(max(width // len(users), 220), 560)
+    channels = _policy_channels(curves["policy"].to_list(), legend, room=panel * len(users))
     strength = band_strength(rows["policy"].n_unique())
     layers = _layers(
         measure, *channels, span=span_of(after_the_start(rows)), strength=strength, interactive=interactive
     )
     if not has_bands(rows):
         layers = layers[1:]
-    panels = alt.layer(*layers, data=records(rows)).properties(width=width, height=240)
+    panels = alt.layer(*layers, data=records(rows)).properties(width=panel, height=240)
     facets = panels.facet(column=alt.Column("user:N", sort=users, header=alt.Header(title=None)))
+    if not interactive:
+        facets = with_foot(facets, legend, room=panel * len(users))
     chart: alt.FacetChart = facets.configure(**chart_config(dark=dark))
     return chart
+
+
+@dataclass(frozen=True, slots=True)
+class Legend:
+    """Which policies a chart draws, the best first, which it leaves out, and how each is called in it."""
+
+    shown: Sequence[str]
+    left_out: Sequence[str]
+    short: Mapping[str, str]  # of those shown
+
+    @property
+    def key(self) -> dict[str, str]:
+        """Short names, and what they stand for."""
+        return key(dict(self.short))
+
+
+def legend_of(
+    curves: pl.DataFrame,
+    *,
+    metric: str,
+    data: str | None,
+    measures: Measures = NONE,
+    lines: int = MOST_LINES,
+    outside: Collection[str] = (),
+) -> Legend:
+    """The legend of one chart; a policy has the same short name in all charts of these curves."""
+    rows = choose(curves, metric=metric, data=data)
+    shown, left_out = chosen_lines(best_first(rows, measure_of(metric, measures)), lines, outside)
+    short = short_names(curves["policy"].unique())
+    return Legend(shown, left_out, {name: short[name] for name in shown})
+
+
+def with_foot(chart: alt.FacetChart, legend: Legend, *, room: int) -> alt.FacetChart:
+    """The chart with the key of its short names below it, and with what it leaves out, if there is any."""
+    paragraphs = [f"{brief}: {name}" for brief, name in legend.key.items()]
+    if legend.left_out:
+        paragraphs.append(f"left out: {'; '.join(legend.left_out)}")
+    wrap = partial(textwrap.wrap, width=int(room / (0.55 * FOOT)), break_on_hyphens=False)
+    lines = [line for paragraph in paragraphs for line in wrap(paragraph)]
+    style: dict[str, Any] = {"orient": "bottom", "anchor": "start", "fontSize": FOOT, "fontWeight": "normal"}
+    return chart.properties(title=alt.TitleParams(lines, **style, offset=14)) if lines else chart
+
+
+def label_by(short: Mapping[str, str]) -> str:
+    """The expression by which Vega writes short names in place of whole ones.
+
+    >>> label_by({"mgd:step=0.1": "mgd"})
+    '{"mgd:step=0.1": "mgd"}[datum.label]'
+    """
+    return f"{json.dumps(dict(short))}[datum.label]"
 
 
 def axis_title(measure: Measure) -> str:
@@ -101,17 +163,22 @@ def _layers(
 
 
 def _policy_channels(
-    policies: Sequence[str], *, shown: Sequence[str], room: int
+    policies: Sequence[str], chosen: Legend, *, room: int
 ) -> tuple[alt.Color, alt.StrokeDash]:
     drawn = strokes(policies)
     names, colours = list(drawn), [stroke.colour for stroke in drawn.values()]
     dashes = [list(stroke.dash) for stroke in drawn.values()]
     symbol: dict[str, Any] = {"symbolType": "stroke", "symbolStrokeWidth": 3, "symbolSize": 260}
-    widths = [7 * min(len(name), LONGEST_NAME) + 55 for name in shown]  # about what a name and its line take
-    columns = len(shown) if sum(widths) <= room else max(room // max(widths), 1)
-    limit = 7 * LONGEST_NAME if columns > 1 else room - 55  # alone in its row, a name may be as long as that
+    widths = [7 * len(name) + 55 for name in chosen.short.values()]  # about what a name and its line take
+    columns = len(widths) if sum(widths) <= room else max(room // max(widths), 1)
     legend = alt.Legend(
-        title=None, values=shown, columns=columns, labelLimit=limit, symbolOpacity=1, **symbol
+        title=None,
+        values=list(chosen.shown),
+        columns=columns,
+        labelExpr=label_by(chosen.short),
+        labelLimit=room - 55,
+        symbolOpacity=1,
+        **symbol,
     )
     return (
         alt.Color("policy:N", scale=alt.Scale(domain=names, range=colours), legend=legend),
@@ -171,16 +238,35 @@ def best_first(rows: pl.DataFrame, measure: Measure) -> list[str]:
     return worst_last["policy"].to_list()
 
 
+def chosen_lines(
+    ordered: Sequence[str], most: int, outside: Collection[str] = ()
+) -> tuple[list[str], list[str]]:
+    """Which policies are drawn, best first, and which are left out.
+
+    Those shown for reference only keep their line; then comes the best of each family, then the best of all.
+
+    >>> chosen_lines(["a:x=1", "a:x=2", "a", "b"], 3)
+    (['a:x=1', 'a:x=2', 'b'], ['a'])
+    """
+    firsts = list({family(name): name for name in reversed(ordered)}.values())
+    ranked = sorted(ordered, key=lambda name: (name not in outside, name not in firsts, ordered.index(name)))
+    kept = set(ranked[:most])
+    return [name for name in ordered if name in kept], [name for name in ordered if name not in kept]
+
+
 def records(rows: pl.DataFrame) -> alt.InlineData:
     """The rows as plain values, thinned; inline because Altair refuses long frames."""
+    return alt.InlineData(values=thinned(rows).to_dicts())
+
+
+def thinned(rows: pl.DataFrame) -> pl.DataFrame:
+    """As many rounds as can be told apart, and as many digits."""
     rounds = rows["round"].unique().sort()
     step = -(-len(rounds) // MOST_POINTS)
     kept = rounds.reverse().gather_every(step).to_list()  # from the end: the last round is the result
     columns = ["user", "policy", "round", "runs"]
     numbers = [pl.col(name).round_sig_figs(6) for name in ("mean", "low", "high")]
-    return alt.InlineData(
-        values=rows.filter(pl.col("round").is_in(kept)).select(*columns, *numbers).to_dicts()
-    )
+    return rows.filter(pl.col("round").is_in(kept)).select(*columns, *numbers)
 
 
 def _known(curves: pl.DataFrame, column: str) -> str:

@@ -8,7 +8,10 @@ from rankloop.charts import key, short_names
 from rankloop.experiments.analysis.statistics import SummaryRow
 from rankloop.experiments.report.table import Layout, Line, arrange, mark, span
 
-HEAD = "% Written by rankloop. Needs the packages booktabs (tables), graphicx (PDF) or svg (SVG figures).\n"
+HEAD = (
+    "% Written by rankloop. Needs the packages booktabs (tables), "
+    "graphicx (PDF), svg (SVG) or pgfplots (PGF figures).\n"
+)
 SPECIAL = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",

@@ -47,6 +47,7 @@ td small { font-weight: 400; } .strip { vertical-align: middle; overflow: visibl
 .strip .mean { stroke: var(--ink); stroke-width: 1.5; }
 .banner { border: 2px solid #E69F00; border-radius: 10px; padding: 12px 24px; font-weight: 600; }
 dl { display: grid; grid-template-columns: fit-content(40%) 1fr; gap: 6px 22px; margin: 12px 0 0; }
+.key { font-size: 13.5px; gap: 2px 16px; margin: 4px 0 0; } .key dd { font-family: ui-monospace, monospace; }
 dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
 footer { font-size: 13.5px; margin-top: 28px; }
 """

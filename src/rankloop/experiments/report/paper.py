@@ -10,7 +10,8 @@ import polars as pl
 
 from rankloop.experiments.analysis.statistics import SummaryRow
 from rankloop.experiments.report.latex import HEAD, summary_latex
-from rankloop.experiments.report.paper_figure import NARROW_PAGE, FigureStyle, Format, paper_figure
+from rankloop.experiments.report.paper_drawing import FigureStyle
+from rankloop.experiments.report.paper_figure import NARROW_PAGE, Format, paper_figure
 from rankloop.experiments.simulation.known_measures import NONE
 from rankloop.experiments.simulation.measures import Measures
 from rankloop.experiments.sweeps.files import write_whole

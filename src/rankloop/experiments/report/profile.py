@@ -5,6 +5,7 @@ A measure with a position is one point of a profile; all points of the profile t
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import altair as alt
@@ -12,13 +13,17 @@ import polars as pl
 
 from rankloop.charts import chart_config
 from rankloop.experiments.report.charts import (
+    MOST_LINES,
     TOTAL_WIDTH,
     axis_title,
     band_strength,
     choose,
     has_bands,
+    label_by,
+    legend_of,
     span_of,
     value_axis,
+    with_foot,
 )
 from rankloop.experiments.simulation.known_measures import NONE, measure_of, point_of
 from rankloop.experiments.simulation.measures import Measure, Measures
@@ -46,14 +51,19 @@ def position_profile(
     metric: str,
     data: str | None = None,
     measures: Measures = NONE,
+    lines: int = MOST_LINES,
+    outside: Collection[str] = (),
     interactive: bool = False,
     dark: bool = False,
 ) -> alt.FacetChart:
     """One chart: the mean of a profile over positions, a line per round, a panel per user and policy.
 
-    `curves` is what `fold_profiles` returns. The options are those of `learning_curves`.
+    `curves` is what `fold_profiles` returns. The options are those of `learning_curves`; of more policies
+    than `lines`, as many have panels.
     """
-    rows = choose(curves, metric=metric, data=data).sort("round", "position", maintain_order=True)
+    legend = legend_of(curves, metric=metric, data=data, lines=lines, outside=outside)
+    rows = choose(curves, metric=metric, data=data).filter(pl.col("policy").is_in(legend.shown))
+    rows = rows.sort("round", "position", maintain_order=True)
     users, policies, rounds = (
         rows[name].unique(maintain_order=True).to_list() for name in ("user", "policy", "round")
     )
@@ -64,8 +74,16 @@ def position_profile(
     width = min(max(TOTAL_WIDTH // len(users), 220), 560)
     panels = alt.layer(*layers, data=_records(rows)).properties(width=width, height=200)
     columns = alt.Column("user:N", sort=users, header=alt.Header(title=None))
-    side = alt.Header(title=None, labelAngle=-90, labelFontSize=12, labels=len(policies) > 1)
+    side = alt.Header(
+        title=None,
+        labelAngle=-90,
+        labelFontSize=12,
+        labels=len(policies) > 1,
+        labelExpr=label_by(legend.short),
+    )
     facets = panels.facet(column=columns, row=alt.Row("policy:N", sort=policies, header=side))
+    if not interactive:
+        facets = with_foot(facets, legend, room=width * len(users))
     chart: alt.FacetChart = facets.configure(**chart_config(dark=dark))
     return chart
 

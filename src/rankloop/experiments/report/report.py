@@ -19,7 +19,7 @@ from rankloop.experiments.analysis.change import Change, relative_changes
 from rankloop.experiments.analysis.single_runs import SingleRuns, single_runs
 from rankloop.experiments.analysis.statistics import SummaryRow, curves, summarise
 from rankloop.experiments.report.change_table import change_html
-from rankloop.experiments.report.charts import axis_title, learning_curves
+from rankloop.experiments.report.charts import MOST_LINES, Legend, axis_title, learning_curves, legend_of
 from rankloop.experiments.report.page import GUIDE, STYLE
 from rankloop.experiments.report.pictures import pictures
 from rankloop.experiments.report.profile import fold_profiles, position_profile
@@ -38,6 +38,7 @@ class Chart:
     metric: str
     measure: Measure  # of a profile, one of its points
     data: str
+    legend: Legend
     spec: dict[str, Any]  # for the page: interactive, without colours of light or dark
     picture: str  # the specification of the PNG and the SVG
 
@@ -55,6 +56,7 @@ def write_report(
     worst_runs: bool = False,
     banner: str = "",
     queries: str = "",
+    lines: int = MOST_LINES,
 ) -> Path:
     """Write `report.html` and the PNG and SVG of every chart into `directory`; return the page's path.
 
@@ -64,12 +66,13 @@ def write_report(
     them, these come first and only these are drawn; under them stands how much policies changed `against`
     others. Those named `outside` are shown for reference only. With `worst_runs` the worst run has a table,
     too. A `banner` stands above everything; `queries`, on how many test queries there are, under every
-    offline table. The same results give the same bytes.
+    offline table. A chart has at most so many `lines` and says what it leaves out. The same results
+    give the same bytes.
     """
     folder = Path(directory)
     measures = {name: measure_of(name, measures) for name in results["metric"].unique(maintain_order=True)}
     rows = summarise(results, measures=measures, outside=outside)
-    charts = list(_charts(fold_profiles(curves(results), measures=measures), measures, about))
+    charts = list(_charts(fold_profiles(curves(results), measures=measures), measures, about, lines, outside))
     tables = [name for name, measure in measures.items() if not measure.profile]  # a profile has a chart only
     changes = relative_changes(results, against or {}, measures=measures)
     page = render_page(
@@ -145,7 +148,9 @@ def render_page(
 """
 
 
-def _charts(frame: pl.DataFrame, measures: Measures, about: Sequence[str]) -> Iterator[Chart]:
+def _charts(
+    frame: pl.DataFrame, measures: Measures, about: Sequence[str], lines: int, outside: Collection[str]
+) -> Iterator[Chart]:
     several = frame["data"].n_unique() > 1
     taken: set[str] = set()
     pairs = frame.select("metric", "data").unique(maintain_order=True).rows()
@@ -154,22 +159,24 @@ def _charts(frame: pl.DataFrame, measures: Measures, about: Sequence[str]) -> It
         measure = measures[metric] if metric in measures else point_of(metric, measures)
         short = measure.short or metric
         name = _file_name(f"{short} {data}" if several else short, taken)
-        draw = partial(
-            position_profile if measure.profile else learning_curves,
-            frame,
-            metric=metric,
-            data=data,
-            measures=measures,
-        )
-        spec = draw(interactive=True).to_dict()
+        options: dict[str, Any] = {
+            "metric": metric,
+            "data": data,
+            "measures": measures,
+            "lines": lines,
+            "outside": outside,
+        }
+        draw = position_profile if measure.profile else learning_curves
+        spec = draw(frame, **options, interactive=True).to_dict()
         spec.pop("config")
         yield Chart(
             name=name,
             metric=metric,
             measure=measure,
             data=data if several else "",
+            legend=legend_of(frame, **options),
             spec=spec,
-            picture=draw().to_json(),
+            picture=draw(frame, **options).to_json(),
         )
 
 
@@ -209,7 +216,19 @@ def _section(
 
 def _figure(chart: Chart) -> str:
     caption = f"<figcaption>{html.escape(chart.data)}</figcaption>" if chart.data else ""
-    return f'<figure>{caption}<div class="chart" data-spec="spec-{chart.name}"></div></figure>\n'
+    drawing = f'<div class="chart" data-spec="spec-{chart.name}"></div>'
+    return f"<figure>{caption}{drawing}{_key(chart.legend)}</figure>\n"
+
+
+def _key(legend: Legend) -> str:
+    """What the short names of a chart stand for, and what it leaves out; nothing, if all is there."""
+    items = [
+        f"<dt>{html.escape(brief)}</dt><dd>{html.escape(name)}</dd>" for brief, name in legend.key.items()
+    ]
+    if legend.left_out:
+        names = html.escape("; ".join(legend.left_out))
+        items.append(f"<dt>not drawn</dt><dd>{names} (<code>rankloop report --lines</code> draws more)</dd>")
+    return f'<dl class="key">{"".join(items)}</dl>' if items else ""
 
 
 def _lead(rows: list[SummaryRow]) -> str:
