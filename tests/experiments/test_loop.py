@@ -12,7 +12,7 @@ from rankloop.checks import small_world
 from rankloop.experiments import Protocol, Record, simulate
 from rankloop.metrics import NDCG, PairwiseRegret
 from rankloop.policies import PDGD, Policy, Random, RankNet
-from rankloop.types import Feedback, IntArray, Ranking, SettingError, Signal, UserModel
+from rankloop.types import Feedback, IntArray, QuerySet, Ranking, SettingError, Signal, UserModel
 from rankloop.users import Preset
 
 WORLD, HELD_OUT = small_world(), small_world(seed=8)
@@ -56,6 +56,21 @@ def test_every_number_follows_from_what_was_shown() -> None:
     orders = [np.argsort(-policy.score(judged.query)) for judged in HELD_OUT]
     offline = [NDCG(k=5)(order, judged.relevance) for order, judged in zip(orders, HELD_OUT, strict=True)]
     assert values[40, "offline nDCG@5"] == pytest.approx(np.mean(offline))
+
+
+def test_lists_of_other_lengths_keep_their_rounds() -> None:
+    """Of queries with 1 to 8 documents, five are shown at most."""
+    sizes = 1 + np.arange(len(WORLD)) % 8
+    rows = np.concatenate([start + np.arange(n) for start, n in zip(WORLD.offsets, sizes, strict=False)])
+    offsets = np.append(0, np.cumsum(sizes))
+    jagged = QuerySet(WORLD.features[rows], offsets, WORLD.relevance[rows], WORLD.ids)
+    witness = Witness()
+    records = list(simulate(Random(), witness, jagged, HELD_OUT, seed=3, protocol=PROTOCOL))
+    values = {(record.round, record.metric): record.value for record in records}
+    wrong = [PairwiseRegret()(ranking.order, grades) for ranking, grades in witness.seen]
+    assert len({len(ranking) for ranking, _ in witness.seen}) == 5
+    for end in PROTOCOL.checkpoint_rounds()[1:]:
+        assert values[end, "pairwise regret"] == sum(wrong[:end])
 
 
 def test_the_same_seed_gives_the_same_numbers() -> None:

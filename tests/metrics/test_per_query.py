@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankloop.metrics import AP, DCG, ERR, MRR, NDCG, Metric, PairwiseRegret, Precision
+from rankloop.metrics.ranked import RankedRows
 from rankloop.types import FloatArray, IntArray, QuerySet, RankingError
 
 TIE_AWARE: list[Metric] = [
@@ -110,3 +111,65 @@ def test_scores_that_cannot_be_ranked_are_refused(metric: Metric) -> None:
         metric.per_query(np.zeros(2), judged([0, 1, 2]))
     with pytest.raises(RankingError, match="1 of 3 scores are NaN"):
         metric.per_query(np.array([0.0, np.nan, 1.0]), judged([0, 1, 2]))
+
+
+@pytest.mark.parametrize("metric", EVERY_METRIC, ids=str)
+@settings(max_examples=50)
+@given(queries=sets, seed=seeds, k=st.integers(1, 5))
+def test_many_lists_are_graded_to_the_bit_as_one_by_one(
+    metric: Metric, queries: QuerySet, seed: int, k: int
+) -> None:
+    """Except that ideals known before may be summed in another order than that of a single list."""
+    rng = np.random.default_rng(seed)
+    long = [index for index, rows in enumerate(slices(queries)) if rows.stop - rows.start >= k]
+    asked = rng.choice(long, size=7) if long else np.empty(0, dtype=np.int64)
+    lists = [rng.permutation(queries[index].query.n_docs)[:k] for index in asked.tolist()]
+    found = metric.grader(queries)(asked, np.array(lists, dtype=np.int64).reshape(-1, k))
+    ideals = metric.ideal(queries) if isinstance(metric, NDCG) else np.zeros(len(queries))
+    expected = [
+        metric.given_ideal(order, queries[index].relevance, ideals[index])
+        if isinstance(metric, NDCG)
+        else metric(order, queries[index].relevance)
+        for index, order in zip(asked.tolist(), lists, strict=True)
+    ]
+    assert found.tolist() == expected
+
+
+@pytest.mark.parametrize("metric", EVERY_METRIC, ids=str)
+@settings(max_examples=20)
+@given(queries=sets, seed=seeds)
+def test_scores_are_graded_again_as_the_first_time(metric: Metric, queries: QuerySet, seed: int) -> None:
+    grade, rng = metric.scores_grader(queries), np.random.default_rng(seed)
+    for scores in rng.integers(0, 3, (3, len(queries.relevance))).astype(float):
+        assert grade(scores).tolist() == metric.per_query(scores, queries).tolist()
+
+
+@pytest.mark.parametrize("k", [10, 33, 100])
+def test_long_lists_have_the_bits_of_one_by_one_too(k: int) -> None:
+    rng = np.random.default_rng(k)
+    queries, metric = judged(*rng.integers(0, 5, (4, 120)).tolist()), NDCG(k=None)
+    asked, lists = np.arange(40) % 4, rng.permuted(np.tile(np.arange(120), (40, 1)), axis=1)[:, :k]
+    ideal = metric.ideal(queries)
+    expected = [
+        metric.given_ideal(order, queries[index].relevance, ideal[index])
+        for index, order in zip(asked.tolist(), lists, strict=True)
+    ]
+    assert metric.grader(queries)(asked, lists).tolist() == expected
+
+
+@given(queries=sets, seed=seeds, grades=st.integers(1, 9))
+def test_rows_are_sorted_by_query_then_score_then_as_they_came(
+    queries: QuerySet, seed: int, grades: int
+) -> None:
+    scores = np.random.default_rng(seed).integers(-grades, grades, len(queries.relevance)) / 2.0
+    scores[scores == 0] *= np.random.default_rng(seed).choice([-1, 1], np.count_nonzero(scores == 0))
+    key = [
+        (index, -scores[row], row)
+        for index, rows in enumerate(slices(queries))
+        for row in range(len(scores))[rows]
+    ]
+    expected = sorted(key)
+    ranked = RankedRows.of(scores, queries)
+    assert ranked.rows.tolist() == [row for _, _, row in expected]
+    places = [n for n, each in enumerate(expected) if not n or each[:2] != expected[n - 1][:2]]
+    assert ranked.group_starts.tolist() == places

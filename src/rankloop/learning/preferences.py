@@ -64,7 +64,9 @@ def preferred_pairs(feedback: Feedback, pairing: Pairing, seed: int) -> tuple[In
     if pairing == "matching":
         clicked, skipped = _clicked_and_skipped(feedback)
         if not (clicked.size and skipped.size):
-            return clicked[:0], skipped[:0]  # making a generator takes as long as all the rest
+            return clicked[:0], skipped[:0]
+        if clicked.size == skipped.size == 1:  # nothing to draw: a generator would take as long as the rest
+            return clicked, skipped
         return _matched(clicked, skipped, np.random.default_rng(seed))
     return adjacent_pairs(feedback) if pairing == "adjacent" else clicked_over_skipped(feedback)
 

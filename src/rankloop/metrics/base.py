@@ -7,9 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import ClassVar, TypeAlias
 
+import numpy as np
+
 from rankloop.types import FloatArray, IntArray, QuerySet, SettingError
 
-Grader: TypeAlias = Callable[[int, IntArray, IntArray], float]  # index of the query, order, relevance
+# which query each list is of [n_lists], the lists, all of one length [n_lists, k] -> their values [n_lists]
+Grader: TypeAlias = Callable[[IntArray, IntArray], FloatArray]
+ScoresGrader: TypeAlias = Callable[[FloatArray], FloatArray]  # scores [n_rows] -> values [n_queries]
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -39,9 +43,17 @@ class Metric(ABC):
         """Grade, for every query, the list that sorts its candidates by falling score: [n_queries]."""
 
     def grader(self, queries: QuerySet) -> Grader:
-        """Grades lists of these queries, one after the other; what can be known before is known before."""
-        del queries
-        return lambda _index, order, relevance: self(order, relevance)
+        """Grades many lists of these queries; what can be known before is known before."""
+
+        def grade(asked: IntArray, lists: IntArray) -> FloatArray:
+            shown = zip(asked.tolist(), lists, strict=True)
+            return np.array([self(order, queries[index].relevance) for index, order in shown])
+
+        return grade
+
+    def scores_grader(self, queries: QuerySet) -> ScoresGrader:
+        """`per_query` for these queries, asked again and again; what can be known before is known before."""
+        return lambda scores: self.per_query(scores, queries)
 
     @property
     def least_relevant(self) -> int:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.metrics.base import CutMetric, Grader
+from rankloop.metrics.base import CutMetric, Grader, ScoresGrader
 from rankloop.metrics.ranked import RankedRows
 from rankloop.types import FloatArray, IntArray, QuerySet
 
@@ -82,7 +82,8 @@ class NDCG(CutMetric):
     $$\mathrm{nDCG@}k = \mathrm{DCG@}k \,/\, \max_{\text{lists}} \mathrm{DCG@}k$$
 
     The best list is made of all candidates, shown or not. Without a relevant document the value is 0.
-    A loop that grades one list per round asks for `ideal` once and then only for `given_ideal`.
+    Who grades one list after the other asks for `ideal` once and then only for `given_ideal`; a `grader` is
+    for many lists at once.
 
     >>> grades = np.array([1, 0, 2])
     >>> NDCG(k=2)(np.array([0, 2]), grades)  # (1 + 3 / log2(3)) / (3 + 1 / log2(3))
@@ -110,15 +111,30 @@ class NDCG(CutMetric):
 
     def per_query(self, scores: FloatArray, queries: QuerySet) -> FloatArray:
         """Grade every query: [n_queries]."""
-        ideal = self.ideal(queries)
-        value = DCG(k=self.k).per_query(scores, queries)
-        return np.divide(value, ideal, out=np.zeros_like(value), where=ideal > 0.0)
+        return self.scores_grader(queries)(scores)
 
     def grader(self, queries: QuerySet) -> Grader:
-        """Grades lists of these queries with their ideals, which are worked out once."""
-        ideal = self.ideal(queries).tolist()
-        return lambda index, order, relevance: self.given_ideal(order, relevance, ideal[index])
+        """Grades lists of these queries with their gains and ideals, which are worked out once."""
+        gains, ideals, starts = gain(queries.relevance), self.ideal(queries), queries.offsets[:-1]
+
+        def grade(asked: IntArray, lists: IntArray) -> FloatArray:
+            shown = gains[starts[asked][:, None] + lists[:, : self.k]]
+            # a product of its own for each list: one of all of them might end in other bits
+            got: FloatArray = np.matmul(shown[:, None, :], rank_discount(shown.shape[1]))[:, 0]
+            return _shares(got, ideals[asked])
+
+        return grade
+
+    def scores_grader(self, queries: QuerySet) -> ScoresGrader:
+        """Grades every query with its ideal, which is worked out once."""
+        dcg, ideal = DCG(k=self.k), self.ideal(queries)
+        return lambda scores: _shares(dcg.per_query(scores, queries), ideal)
 
     def ideal(self, queries: QuerySet) -> FloatArray:
         """The DCG of the best list of every query, for `given_ideal`: [n_queries]."""
         return DCG(k=self.k).ideal(queries)
+
+
+def _shares(got: FloatArray, ideal: FloatArray) -> FloatArray:
+    """Of the best that there is; 0 where there is nothing."""
+    return np.divide(got, ideal, out=np.zeros_like(got), where=ideal > 0.0)

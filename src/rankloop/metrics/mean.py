@@ -30,9 +30,16 @@ def mean_over_queries(
     >>> mean_over_queries(NDCG(k=10), scores, queries, without_relevant="zero")
     0.5
     """
+    return mean_of_values(metric, metric.per_query(scores, queries), queries, without_relevant)
+
+
+def mean_of_values(
+    metric: Metric, values: FloatArray, queries: QuerySet, without_relevant: WithoutRelevant
+) -> float:
+    """The mean of what a metric gave each query, [n_queries]."""
     if without_relevant not in get_args(WithoutRelevant):
         raise SettingError(f'without_relevant must be "skip", "zero" or "one", found {without_relevant!r}')
-    values, relevant = metric.per_query(scores, queries), has_relevant(queries, metric.least_relevant)
+    relevant = has_relevant(queries, metric.least_relevant)
     if without_relevant != "skip":
         return float(np.where(relevant, values, float(without_relevant == "one")).mean())
     if not relevant.any():

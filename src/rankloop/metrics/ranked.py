@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -34,15 +35,17 @@ class RankedRows:
     def of(cls, scores: FloatArray, queries: QuerySet) -> RankedRows:
         """Sort every query by falling score; equal scores keep the order of the set."""
         _check(scores, queries)
-        offsets = queries.offsets
-        key = np.empty(len(scores), dtype=np.complex128)  # NumPy sorts by real part, then by imaginary part
-        key.real = np.repeat(np.arange(len(queries)), np.diff(offsets))
-        key.imag = scores
-        key.imag *= -1
-        rows = np.argsort(key, kind="stable")
-        sorted_key = key[rows]
-        starts = np.concatenate([[True], sorted_key[1:] != sorted_key[:-1]])
-        return cls(rows, queries.relevance[rows], offsets, np.flatnonzero(starts))
+        costs, bounds = -scores, queries.offsets.tolist()
+        query = np.repeat(np.arange(len(queries)), np.diff(queries.offsets))  # of every row
+        # The plain sort is three times as fast, but leaves ties in any order: who has some is sorted again.
+        apart = [costs[start:end].argsort() for start, end in pairwise(bounds)]
+        rows = np.concatenate(apart) + queries.offsets[query]
+        ranked = costs[rows]
+        tied = (ranked[1:] == ranked[:-1]) & (query[1:] == query[:-1])
+        for index in np.unique(query[1:][tied]).tolist():
+            start, end = bounds[index : index + 2]
+            rows[start:end] = start + costs[start:end].argsort(kind="stable")
+        return cls(rows, queries.relevance[rows], queries.offsets, np.flatnonzero(np.append(True, ~tied)))
 
     @cached_property
     def rank(self) -> IntArray:

@@ -8,9 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.metrics.base import Metric
+from rankloop.metrics.base import Grader, Metric
 from rankloop.metrics.ranked import RankedRows
 from rankloop.types import BoolArray, FloatArray, IntArray, QuerySet
+
+CELLS = 10_000_000  # comparisons of results in memory at a time
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -37,8 +39,21 @@ class PairwiseRegret(Metric):
         """Count the wrong pairs of one shown list."""
         shown = relevance[order]
         better = np.count_nonzero(relevance > shown[:, None])  # better documents, wherever they are ...
-        above = np.count_nonzero((shown[:, None] > shown) & _above(len(shown)))  # ... but rightly above
-        return float(better - above)
+        return float(better - _rightly_above(shown[None])[0])  # ... but rightly above
+
+    def grader(self, queries: QuerySet) -> Grader:
+        """Counts the wrong pairs of lists of these queries; the better documents of each are counted once."""
+        relevance, starts = queries.relevance, queries.offsets[:-1]
+        ideal = RankedRows.of(relevance.astype(np.float64), queries)
+        better = np.empty_like(ideal.rows)
+        better[ideal.rows] = ideal.spread(ideal.rank[ideal.group_starts] - 1)
+
+        def grade(asked: IntArray, lists: IntArray) -> FloatArray:
+            rows = starts[asked][:, None] + lists
+            wrong = better[rows].sum(axis=1) - _rightly_above(relevance[rows])
+            return np.asarray(wrong, dtype=np.float64)
+
+        return grade
 
     def per_query(self, scores: FloatArray, queries: QuerySet) -> FloatArray:
         """Count the wrong pairs of every query: [n_queries]."""
@@ -49,6 +64,17 @@ class PairwiseRegret(Metric):
             worse_above = ranked.count_above(worse) + ranked.group_sum(worse) / 2
             wrong += ranked.spread(worse_above) * (ranked.relevance > grade)
         return ranked.query_sum(wrong)
+
+
+def _rightly_above(shown: IntArray) -> IntArray:
+    """In how many pairs of each list the better result is above the other, from their grades [n, k]: [n]."""
+    n, k = shown.shape
+    above, step = np.empty(n, dtype=np.int64), max(CELLS // k**2, 1)
+    for start in range(0, n, step):
+        part = shown[start : start + step]
+        better = part[:, :, None] > part[:, None, :]
+        above[start : start + step] = np.count_nonzero(better & _above(k), axis=(1, 2))
+    return above
 
 
 @lru_cache(maxsize=64)

@@ -72,7 +72,9 @@ class MGD(ScoredFromBase):
 
     def parameters_for(self, features: FloatArray) -> FloatArray:
         """The parameters or, before anything was learned, where it starts."""
-        if self.parameters.size or self.start_seed is None:
+        if self.parameters.size:
+            return self.parameters
+        if self.start_seed is None:
             return super().parameters_for(features)
         start = unit_directions(1, features.shape[1], np.random.default_rng(self.start_seed))
         return start.ravel()

@@ -74,7 +74,7 @@ def simulate(
             judged = train[draws[past]]
             ranking = policy.rank(judged.query, k=protocol.k, rng=policies)
             gauges.look(judged, ranking)
-            meter.look(past, draws[past], ranking.order, judged.relevance)
+            meter.look(past, draws[past], ranking.order)
             policy.shown(ranking)
             feedback = user.respond(ranking, judged.relevance, users)
             gauges.hear(feedback)

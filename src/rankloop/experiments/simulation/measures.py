@@ -14,10 +14,9 @@ from rankloop.metrics import (
     PairwiseRegret,
     discounted_cumulative,
     has_relevant,
-    mean_over_queries,
     parse_metric,
 )
-from rankloop.metrics.mean import WithoutRelevant
+from rankloop.metrics.mean import WithoutRelevant, mean_of_values
 from rankloop.types import BoolArray, DataError, FloatArray, QuerySet, SettingError
 
 Direction: TypeAlias = Literal["higher", "lower"]
@@ -101,9 +100,9 @@ class Offline(LoopMeasure):
             "trained on.",
         )
 
-    def value(self, scores: FloatArray, queries: QuerySet, without_relevant: WithoutRelevant) -> float:
-        """The mean over queries."""
-        return mean_over_queries(self.metric, scores, queries, without_relevant=without_relevant)
+    def value(self, values: FloatArray, queries: QuerySet, without_relevant: WithoutRelevant) -> float:
+        """The mean, from the metric of every query."""
+        return mean_of_values(self.metric, values, queries, without_relevant)
 
 
 class ShownMeasure(LoopMeasure):

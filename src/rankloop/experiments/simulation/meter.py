@@ -22,6 +22,9 @@ class Meter:
         self._policy = policy
         self._measures = protocol.measured()
         self._test, self._without_relevant = test, protocol.without_relevant
+        self._offline = {
+            each: each.metric.scores_grader(test) for each in self._measures if isinstance(each, Offline)
+        }
         shown = dict.fromkeys(each.metric for each in self._measures if not isinstance(each, Offline))
         self._values: dict[Metric, FloatArray] = {metric: np.zeros(protocol.rounds) for metric in shown}
         self._asked = np.zeros(protocol.rounds, dtype=np.int64)  # the training query of every round
@@ -31,20 +34,32 @@ class Meter:
             each: BestFixedOrder(each.metric, train) for each in self._measures if isinstance(each, Regret)
         }
         self._graders = [(_grader(metric, policy, train), values) for metric, values in self._values.items()]
+        self._lists: list[IntArray] = []  # shown since the last checkpoint, and not graded yet
 
-    def look(self, past: int, index: int, order: IntArray, relevance: IntArray) -> None:
-        """Grade the list shown after so many others, for the training query of that index."""
+    def look(self, past: int, index: int, order: IntArray) -> None:
+        """Take note of the list shown after so many others, for the training query of that index."""
         self._asked[past] = index
-        for grade, values in self._graders:
-            values[past] = grade(index, order, relevance)
+        self._lists.append(order)
+
+    def _grade(self, since: int) -> None:
+        """Grade the lists of the rounds since the last checkpoint, those of one length together."""
+        lengths = np.array([len(order) for order in self._lists], dtype=np.int64)
+        for length in np.unique(lengths):
+            alike = np.flatnonzero(lengths == length)
+            lists = np.concatenate([self._lists[number] for number in alike]).reshape(-1, length)
+            for grade, values in self._graders:
+                values[since + alike] = grade(self._asked[since + alike], lists)
+        self._lists = []
 
     def read(self, since: int, end: int) -> Iterator[tuple[LoopMeasure, float]]:
         """What there is to record after `end` rounds; lists shown are measured once there are some."""
+        self._grade(since)
         scores = None
         for measure in self._measures:
             if isinstance(measure, Offline):
                 scores = score_all(self._policy, self._test) if scores is None else scores
-                yield measure, measure.value(scores, self._test, self._without_relevant)
+                values = self._offline[measure](scores)
+                yield measure, measure.value(values, self._test, self._without_relevant)
             elif isinstance(measure, ShownMeasure) and end:
                 yield measure, measure.value(self._values[measure.metric][:end], since)
             elif isinstance(measure, Regret) and end:
