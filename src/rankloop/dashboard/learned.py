@@ -88,7 +88,6 @@ async def search(
         found=found,
         tries=context.service.mode(name) == "explore",
         mode=context.service.mode(name),
-        titled=any(each.title for each in found.results),
     )
 
 

@@ -74,7 +74,8 @@ async def query(
         bars=bars(why.contributions) if why else [],
         reasons=looked.reasons[:DRAWN],
         without_reasons=looked.without_reasons,
-        titles={each.object_id: each.title for each in looked.reasons},
+        titles=dict(zip(shown.shown, shown.titles, strict=False))
+        | {each.object_id: each.title for each in looked.reasons},
         values=values_of(shown, context.service.columns(shown.ranker)),
         own_order=OWN_ORDER,
         tries=shown.mode == "explore" and not shown.fallback,

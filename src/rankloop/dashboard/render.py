@@ -34,7 +34,7 @@ def environment(*packages: str) -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {"share": share, "number": number, "signed": signed, "moment": moment, "clock": clock}
-    made.filters |= {"dotted": dotted, "plain": plain, "percent": percent}
+    made.filters |= {"dotted": dotted, "named": named, "plain": plain, "percent": percent}
     made.globals |= {"version": __version__, "json_element": _element, "sparkline": sparkline}
     return made
 
@@ -126,6 +126,19 @@ def dotted(name: str) -> Markup:
     json.<wbr>loads&lt;b&gt;
     """
     return Markup("<wbr>").join(re.findall(r"[^./_-]+[./_-]*|[./_-]+", name))
+
+
+def named(object_id: str, title: str | None = "") -> Markup:
+    """A result as people know it: by its title, if one was sent, and its id.
+
+    >>> print(named("sku-17", "Blue mug"))
+    Blue mug <span class="mono soft">(sku-<wbr>17)</span>
+    >>> print(named("json"))
+    <span class="mono">json</span>
+    """
+    if not title or title == object_id:
+        return Markup('<span class="mono">{}</span>').format(dotted(object_id))
+    return Markup('{} <span class="mono soft">({})</span>').format(title, dotted(object_id))
 
 
 def _element(identity: str, value: object) -> Markup:
