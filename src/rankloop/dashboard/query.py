@@ -64,6 +64,7 @@ async def query(
         request,
         "query.html",
         section="/query",
+        ranker=shown.ranker,
         shown=shown,
         groups=[shown.groups[row] for row in shown.order] if shown.exposure and any(shown.groups) else [],
         events=looked.audit.events,

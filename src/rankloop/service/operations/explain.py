@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import floor
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -60,7 +61,7 @@ class Explanation:
         above, below = named(self.above, self.titles[0]), named(self.below, self.titles[1])
         pair = f"{above} stands above {below}"
         told = (
-            "" if self.probability is None else f" (the model is {self.probability:.0%} sure of this order)"
+            "" if self.probability is None else f" (the model is {_sure(self.probability)} sure of this order)"
         )
         reasons = {
             " because one of them is pinned": self.pinned,
@@ -76,6 +77,17 @@ class Explanation:
         if self.certainty is None:
             return f"{above} scored higher than {below}; this policy cannot say how sure it is."
         return f"{pair}: their order is {WORDS[self.certainty]}{told}."
+
+
+def _sure(probability: float) -> str:
+    """In whole percent, never rounded up: what is likely is not 95%, and nothing is quite sure.
+
+    >>> _sure(0.949), _sure(0.9996), _sure(0.001)
+    ('94%', 'over 99%', 'under 1%')
+    """
+    if not 0.01 <= probability < 0.995:
+        return "over 99%" if probability > 0.5 else "under 1%"
+    return f"{floor(100 * probability + 1e-9)}%"
 
 
 def named(object_id: str, title: str = "") -> str:
