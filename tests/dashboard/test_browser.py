@@ -158,7 +158,7 @@ def pull_the_levers(seen: Browsing, demo: Demo) -> None:
     page.get_by_role("button", name="Go back").last.click()
     seen.arrives("text=It knows again what it knew at version")
     assert demo.model.lists < lists
-    assert page.inner_text("#version") == str(demo.model.version)
+    assert page.inner_text("#version") == f"{demo.model.version:,}"
     assert seen.fits()
 
 

@@ -68,7 +68,7 @@ def test_stop_shows_the_own_order_and_resume_goes_back_to_the_mode_before(
     page = lever(client, "/steer/stop", reason="a complaint <b>", back="/doctor?minutes=60")
     assert service.mode("default") == "passthrough"
     assert "It is stopped" in page
-    assert 'href="/doctor" aria-current="page"' in page
+    assert 'href="/doctor?ranker=default" aria-current="page"' in page
     assert re.search(r'id="status-state".*?</span>stopped</span>', page)
     (last, *_) = service.decided(ranker="default", last=1)
     assert (last.who, last.why) == ("admin", "a complaint <b>")
@@ -165,6 +165,16 @@ def test_marks_stand_where_the_lists_of_their_time_do() -> None:
     assert [each["x"] for each in placed(marks, steps, "lists", until=200)] == [10, 20, 40, 60]
     assert [each["x"] for each in placed(marks[1:2], steps, "time")] == ["1970-01-01T00:00:50+00:00"]
     assert placed(marks, [], "lists") == []
+
+
+def test_decisions_that_would_hide_each_other_share_a_mark() -> None:
+    steps = [Overview(0, 100, 0.5, 0.5, 0.5, 0.0, 0.0, 0)]
+    marks = [Mark(at, f"decision {number}", number=number) for number, at in enumerate((50, 51, 52, 90), 1)]
+    marks += [Mark(at, "version 7 was kept") for at in (50, 51)]
+    for by in ("lists", "time"):
+        shown = placed(marks, steps, by, until=100)  # type: ignore[arg-type]
+        assert [each["number"] for each in shown] == ["1–3", "4", "", ""]
+        assert shown[0]["what"] == "decision 1; decision 2; decision 3"
 
 
 def test_a_mean_reciprocal_rank_is_a_number_everywhere() -> None:

@@ -1,9 +1,12 @@
-"""rankloop doctor: whether clicks arrive at a running service, and what to do if something is wrong."""
+"""rankloop doctor: whether clicks arrive at a service or in its folder, and what to do if they do not."""
 
 from __future__ import annotations
 
+import time
+from pathlib import Path
 from typing import Annotated, Any
 
+import msgspec
 import typer
 from rich.markup import escape
 from rich.padding import Padding
@@ -19,12 +22,19 @@ def doctor(
     minutes: Annotated[int, typer.Option(min=1, max=525_600, help="How far to look back.")] = 1440,
     strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings, too.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print findings, causes and fixes as JSON.")] = False,
+    data_dir: Annotated[
+        Path | None,
+        typer.Option(
+            help="Look into the folder of a service instead, which is only read.", show_default=False
+        ),
+    ] = None,
     url: Url = LOCAL,
     key: Key = "",
 ) -> None:
     """Say what is wrong with a service and the clicks it gets, why, and what to do.
 
-    The exit code is 1 if something is serious, or with --strict a warning; 0 otherwise.
+    The exit code is 1 if something is serious, or with --strict a warning; 0 otherwise. A folder tells of its
+    clicks, whether the service runs or not; how the process itself is, only a running one can say.
 
     For example:
 
@@ -33,9 +43,14 @@ def doctor(
     `rankloop doctor --minutes 60 --strict --url https://rank.example`
 
     `rankloop doctor --json | jq '.[].fix'`
+
+    `rankloop doctor --data-dir rankloop-data`
     """
-    with Client(url, key, timeout=60.0) as client:
-        found = client.doctor(minutes=minutes)
+    if data_dir is None:
+        with Client(url, key, timeout=60.0) as client:
+            found = client.doctor(minutes=minutes)
+    else:
+        found = of_folder(data_dir, minutes)
     causes = found["causes"]
     if json_:
         CONSOLE.print_json(data=causes)
@@ -44,6 +59,21 @@ def doctor(
     grave = {"serious", "warning"} if strict else {"serious"}
     if any(each["level"] in grave for each in causes):
         raise typer.Exit(1)
+
+
+def of_folder(data_dir: Path, minutes: int) -> dict[str, Any]:
+    """The findings about the clicks in a folder, as a service would say them; nothing is changed."""
+    from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
+    from rankloop.service.learning.in_force import in_force  # noqa: PLC0415
+    from rankloop.service.operations.doctor import doctor as diagnose  # noqa: PLC0415
+    from rankloop.spelling import catalogue  # noqa: PLC0415
+
+    with DataDirectory(data_dir).look() as store:
+        now = store.time(time.time())
+        rules = {name: in_force(store, name, catalogue(())).rules for name in store.rankers()}
+        found = diagnose(store, since=now - 60 * minutes, until=now + 1, rules=rules)
+    told: dict[str, Any] = msgspec.to_builtins(found)
+    return told
 
 
 def tell(found: dict[str, Any], url: str) -> None:

@@ -25,15 +25,17 @@ class Item:
     features: Mapping[str, float | None] = field(default_factory=dict)
     pinned_at: int | None = None  # from 1
     group: str | None = None
+    title: str = ""  # for people who look at past lists
 
     def to_json(self) -> dict[str, Any]:
         """As the service takes it."""
-        return {
+        sent = {
             "object_id": self.object_id,
             "features": dict(self.features),
             "pinned_at": self.pinned_at,
             "group": self.group,
         }
+        return sent | ({"title": self.title} if self.title else {})
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,10 @@ def ranked(
             query_id=query_id,
         )
     shown = service.rank(
-        [Candidate(each.object_id, each.features, each.pinned_at, each.group or "") for each in items],
+        [
+            Candidate(each.object_id, each.features, each.pinned_at, each.group or "", each.title)
+            for each in items
+        ],
         ranker=ranker,
         k=k,
         user_query=user_query,

@@ -15,6 +15,7 @@ from rankloop.service.operations.traffic import By, Overview
 
 FEWEST = 2  # steps of which a line can be drawn
 MARK = "#6E6A62"  # between both schemes
+NEAR = 0.03  # of the axis: decisions that are closer share a mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,22 +119,35 @@ def placed(
     if not steps:
         return []
     told = [each for each in marks if each.at > steps[0].start]
-    places = [_moment(each.at) if by == "time" else _lists_by(each.at, steps, until) for each in told]
-    return [
-        {
-            "x": x,
-            "number": each.number,
-            "what": each.what,
-            "who": each.who or "nobody said",
-            "why": each.why or "nobody said",
-            "at": _moment(each.at),
-        }
-        for x, each in zip(places, told, strict=True)
-    ]
+    end = until or max([steps[-1].start, *(each.at for each in told)])
+    length = end - steps[0].start if by == "time" else sum(step.lists for step in steps)
+    found: list[dict[str, Any]] = []
+    last: tuple[float, Mark] | None = None  # the mark of the decision before, and its place
+    for each in told:
+        place = each.at if by == "time" else _lists_by(each.at, steps, until)
+        if each.number and last and abs(place - last[0]) < NEAR * length:
+            _join(found[-1], each)
+        else:
+            x = _moment(each.at) if by == "time" else place
+            found.append({"x": x, "number": str(each.number or ""), **_said(each)})
+            last = (place, each) if each.number else None
+    return found
+
+
+def _said(mark: Mark) -> dict[str, str]:
+    who, why = mark.who or "nobody said", mark.why or "nobody said"
+    return {"what": mark.what, "who": who, "why": why, "at": _moment(mark.at)}
+
+
+def _join(shown: dict[str, Any], mark: Mark) -> None:
+    """Let a decision share the mark of the one before, which it would hide."""
+    shown["number"] = f"{shown['number'].split('–')[0]}–{mark.number}"
+    more = _said(mark)
+    shown |= {name: f"{shown[name]}; {more[name]}" for name in ("what", "who", "why")}
 
 
 def _marked(marks: Sequence[dict[str, Any]], x: alt.X) -> Iterator[alt.Chart]:
-    """Decisions as dashed lines with their number on top, versions as ticks on the axis."""
+    """Decisions as dashed lines with their numbers on top, versions as ticks on the axis."""
     decisions = [each for each in marks if each["number"]]
     versions = [each for each in marks if not each["number"]]
     when = alt.Tooltip("at:T", title="at", format="%d %b %H:%M:%S")
@@ -142,11 +156,11 @@ def _marked(marks: Sequence[dict[str, Any]], x: alt.X) -> Iterator[alt.Chart]:
         base = alt.Chart(alt.InlineData(values=decisions)).encode(x=x, tooltip=[*words, when])
         yield base.mark_rule(color=MARK, strokeDash=[3, 3], strokeWidth=1.2)
         yield base.mark_rule(opacity=0, strokeWidth=14)  # something to point at
-        yield base.mark_point(
-            shape="circle", size=190, color=MARK, filled=True, opacity=1, yOffset=-2
-        ).encode(y=alt.value(0))
+        yield base.mark_point(shape="circle", color=MARK, filled=True, opacity=1, yOffset=-2).encode(
+            y=alt.value(0), size=alt.condition("length(datum.number) > 2", alt.value(430), alt.value(190))
+        )
         yield base.mark_text(color="#ffffff", fontSize=9.5, fontWeight=600, dy=-1.5).encode(
-            y=alt.value(0), text="number:Q"
+            y=alt.value(0), text="number:N"
         )
     if versions:
         base = alt.Chart(alt.InlineData(values=versions)).encode(x=x, tooltip=[words[0], when])

@@ -52,7 +52,7 @@ async def undo(
 ) -> Response[str]:
     """What an undo would do, before anybody does it."""
     seen = await context.ask(partial(context.service.undo_preview, decision))
-    return pages.show(request, "undo.html", section="/decisions", seen=seen)
+    return pages.show(request, "undo.html", section="/decisions", ranker=seen.ranker, seen=seen)
 
 
 @post("/decisions/undo", guards=[own_site])

@@ -18,6 +18,7 @@ from rankloop.service.operations.learned import LearnedWeight
 
 QUERIES = 10  # on the page
 VERSIONS = 30  # to choose from
+DAY = 86_400.0  # seconds
 HALF = 100.0  # units of a bar's way to either side
 Version = Annotated[int | None, QueryParameter(ge=1)]
 
@@ -47,9 +48,9 @@ async def learned(
     if not name:
         return pages.show(request, "learned.html", section="/learned", ranker="")
     found = await context.ask(partial(service.learned, name, version))
-    versions = [number for number, _ in await context.ask(partial(service.versions, name))][::-1]
-    earlier = [each for each in versions if each < found.version]
-    compared = since or (earlier[min(len(earlier) - 1, 4)] if earlier else None)
+    kept = await context.ask(partial(service.versions, name))
+    versions = [number for number, _ in kept][::-1]
+    compared = since or a_day_before([each for each in kept if each[0] < found.version])
     between = None
     if compared is not None and not found.reason:
         between = await context.ask(partial(service.learned_between, name, compared, version))
@@ -85,11 +86,21 @@ async def search(
         request,
         "search_report.html",
         section="/learned",
+        ranker=name,
         found=found,
         tries=context.service.mode(name) == "explore",
         mode=context.service.mode(name),
-        titled=any(each.title for each in found.results),
     )
+
+
+def a_day_before(versions: Sequence[tuple[int, float]]) -> int | None:
+    """The version to compare with, of those that were kept and when: yesterday's, or the oldest there is.
+
+    >>> a_day_before([(3, 0.0), (8, 10.0), (9, 90_000.0)]), a_day_before([])
+    (8, None)
+    """
+    old = [number for number, at in versions if at <= versions[-1][1] - DAY]
+    return old[-1] if old else versions[0][0] if versions else None
 
 
 def bars(weights: Sequence[LearnedWeight]) -> list[WeightBar]:

@@ -180,4 +180,9 @@
     });
   }
   enhance();
+
+  // on a phone the pages are a row: the one that is shown is in sight
+
+  var row = document.querySelector(".side nav"), here = row && row.querySelector("[aria-current]");
+  if (here) row.scrollLeft = here.offsetLeft - row.offsetLeft - (row.clientWidth - here.offsetWidth) / 2;
 })();

@@ -55,6 +55,7 @@ class Pages:
         told = {
             "section": section,
             "sections": (("/", self.home), *self.more, *SECTIONS),
+            "kept": len(SECTIONS),  # whose links keep the ranker
             "session": session,
             "here": str(request.base_url).rstrip("/"),
             "path": f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path,

@@ -64,6 +64,7 @@ async def query(
         request,
         "query.html",
         section="/query",
+        ranker=shown.ranker,
         shown=shown,
         groups=[shown.groups[row] for row in shown.order] if shown.exposure and any(shown.groups) else [],
         events=looked.audit.events,
@@ -74,7 +75,8 @@ async def query(
         bars=bars(why.contributions) if why else [],
         reasons=looked.reasons[:DRAWN],
         without_reasons=looked.without_reasons,
-        titles={each.object_id: each.title for each in looked.reasons},
+        titles=dict(zip(shown.shown, shown.titles, strict=False))
+        | {each.object_id: each.title for each in looked.reasons},
         values=values_of(shown, context.service.columns(shown.ranker)),
         own_order=OWN_ORDER,
         tries=shown.mode == "explore" and not shown.fallback,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from datetime import UTC, datetime
 from typing import Any
@@ -33,8 +34,15 @@ def environment(*packages: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"share": share, "number": number, "signed": signed, "moment": moment, "clock": clock}
-    made.filters |= {"dotted": dotted, "plain": plain, "percent": percent}
+    made.filters |= {
+        "share": share,
+        "sure": sure,
+        "number": number,
+        "signed": signed,
+        "moment": moment,
+        "clock": clock,
+    }
+    made.filters |= {"dotted": dotted, "named": named, "plain": plain, "percent": percent}
     made.globals |= {"version": __version__, "json_element": _element, "sparkline": sparkline}
     return made
 
@@ -62,6 +70,15 @@ def share(value: float | None) -> str:
     ('43.1 %', '–')
     """
     return NOTHING if value is None else f"{100 * value:.1f} %"
+
+
+def sure(probability: float) -> str:
+    """How sure something is, in percent, never rounded up: what is *likely* is not 95 %.
+
+    >>> sure(0.9499), sure(0.95), sure(0.99999)
+    ('94.9 %', '95.0 %', 'over 99.9 %')
+    """
+    return "over 99.9 %" if probability > 0.999 else f"{math.floor(1000 * probability + 1e-9) / 10:.1f} %"
 
 
 def percent(value: float) -> str:
@@ -126,6 +143,19 @@ def dotted(name: str) -> Markup:
     json.<wbr>loads&lt;b&gt;
     """
     return Markup("<wbr>").join(re.findall(r"[^./_-]+[./_-]*|[./_-]+", name))
+
+
+def named(object_id: str, title: str | None = "") -> Markup:
+    """A result as people know it: by its title, if one was sent, and its id.
+
+    >>> print(named("sku-17", "Blue mug"))
+    <span>Blue mug <span class="mono soft">(sku-<wbr>17)</span></span>
+    >>> print(named("json"))
+    <span class="mono">json</span>
+    """
+    if not title or title == object_id:
+        return Markup('<span class="mono">{}</span>').format(dotted(object_id))
+    return Markup('<span>{} <span class="mono soft">({})</span></span>').format(title, dotted(object_id))
 
 
 def _element(identity: str, value: object) -> Markup:

@@ -79,6 +79,7 @@ async def preview(request: AnyRequest, pages: InjectedPages, context: InjectedCo
         request,
         "settings_preview.html",
         section="/settings",
+        ranker=seen.ranker,
         preview=seen,
         changes=json.dumps(changes),
         nothing=not seen.changes and not relearn,

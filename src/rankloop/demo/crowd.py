@@ -126,4 +126,6 @@ def first_liked(order: IntArray, grades: IntArray) -> int:
 
 def candidates_of(hits: Sequence[Hit]) -> list[Candidate]:
     """What the ranker is asked to rank, in the search engine's own order."""
-    return [Candidate(hit.entry.name, hit.features, group=hit.entry.seller) for hit in hits]
+    return [
+        Candidate(hit.entry.name, hit.features, group=hit.entry.seller, title=hit.entry.title) for hit in hits
+    ]

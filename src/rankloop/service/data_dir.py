@@ -86,6 +86,18 @@ class DataDirectory:
             yield store
 
     @contextmanager
+    def look(self) -> Iterator[Store]:
+        """The store as it is, to read only: nothing is made or changed, and a service may be running."""
+        if self.database:
+            with self._in_database(create=False, shared=True) as store:
+                yield store
+        elif not (self.path / "log.db").exists():
+            raise DataError(f"{self.path} holds no log: name the folder of a service with --data-dir")
+        else:
+            with SqliteStore(self.path / "log.db", read_only=True) as store:
+                yield store
+
+    @contextmanager
     def held(self) -> Iterator[None]:
         """Hold the folder, so that no other process opens the log that is a file in it.
 

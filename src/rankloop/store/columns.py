@@ -31,12 +31,13 @@ IMPRESSION_COLUMNS = (
     *("model", "settings", "mode", "policy", "seed", "k", "teaches", "fallback", "digest"),
     *("pairs", "settled", "explored", "cost", "user"),
 )
-LIST_COLUMNS = (*IMPRESSION_COLUMNS, "shown", "exposure", "assignment", "promised")
+LIST_COLUMNS = (*IMPRESSION_COLUMNS, "shown", "titles", "exposure", "assignment", "promised")
 ENTRY_COLUMNS = ("seq", "at", "ranker", "query_id", "teaches", "promised")
 PAYLOAD_COLUMNS = ("seq", "object_ids", "groups", "arrays", "recommended")
 EVENT_COLUMNS = tuple(Event.__dataclass_fields__)
 WHOLE_COLUMNS = (
     *IMPRESSION_COLUMNS,
+    "titles",
     "exposure",
     "assignment",
     "promised",
@@ -44,7 +45,7 @@ WHOLE_COLUMNS = (
 )  # of a list and its payload
 SUMMARY_COLUMNS = (
     *("seq", "at", "query_id", "user_query", "client_id", "session_id", "model", "mode", "fallback"),
-    *("pairs", "settled", "explored", "shown", "exposure"),
+    *("pairs", "settled", "explored", "shown", "titles", "exposure"),
 )
 TRIAL_COLUMNS = ("seq", "at", "query_id", "client_id", "session_id", "shown", "assignment")
 
@@ -55,8 +56,9 @@ _event_values = attrgetter(*EVENT_COLUMNS[2:])
 
 def list_row(shown: Impression, seq: int, at: float) -> tuple[Any, ...]:
     """A list in the order of `LIST_COLUMNS`."""
-    parts = texts(shown.shown), part_text(shown.exposure), part_text(shown.assignment)
-    return (seq, at, *_impression_values(shown), *parts, part_text(shown.promised))
+    names = texts(shown.shown), texts(shown.titles) if shown.titles else None
+    parts = map(part_text, (shown.exposure, shown.assignment, shown.promised))
+    return (seq, at, *_impression_values(shown), *names, *parts)
 
 
 def payload_row(shown: Impression, seq: int) -> tuple[Any, ...]:
@@ -101,13 +103,14 @@ def event_row(event: Event, seq: int, at: float) -> tuple[Any, ...]:
 
 def impression_from(row: Sequence[Any]) -> Impression:
     """A list from a row of `WHOLE_COLUMNS`."""
-    *plain, exposure, assignment, promised, object_ids, groups, arrays, recommended = row
+    *plain, titles, exposure, assignment, promised, object_ids, groups, arrays, recommended = row
     values = unpack(arrays)
     known = dict(zip(IMPRESSION_COLUMNS, plain, strict=True))
     return Impression(
         **known | {"teaches": bool(known["teaches"])},
         object_ids=texts_from(object_ids),
         groups=texts_from(groups),
+        titles=texts_from(titles) if titles else (),
         features=whole(values),
         pinned_at=values.pop("pinned_at"),
         order=values.pop("order"),
@@ -135,11 +138,12 @@ def trial_list_from(row: Sequence[Any]) -> TrialList:
 
 def summary_from(row: Sequence[Any]) -> ListSummary:
     """A list in a line, from a row of `SUMMARY_COLUMNS` and the positions of clicks, with commas between."""
-    *plain, shown, exposure, clicks = row
+    *plain, shown, titles, exposure, clicks = row
     known: dict[str, Any] = dict(zip(SUMMARY_COLUMNS, plain, strict=False))
     return ListSummary(
         **known,
         shown=tuple(texts_from(shown)),
+        titles=tuple(texts_from(titles)) if titles else (),
         exposure=part_from(exposure, Exposure),
         clicks=tuple(sorted(map(int, clicks.split(",")))) if clicks else (),
     )

@@ -125,7 +125,7 @@ def _row(record: Record) -> Row:
     arrays: dict[str, Array] = dict(row.pop("arrays", {}))
     arrays |= {name: row.pop(name) for name in OWN_ARRAYS if name in row}
     arrays |= {f"evidence.{name}": value for name, value in row.pop("evidence", {}).items()}
-    for name in ("digest", "object_ids", "groups", "body"):
+    for name in ("digest", "object_ids", "groups", "titles", "body"):
         if name in row:
             row[name] = row[name].hex() if name == "digest" else _plain(row[name])
     for name in PARTS:

@@ -381,7 +381,7 @@ class MemoryStore:
 def _summary(shown: Impression, clicks: set[int]) -> ListSummary:
     plain = {name: getattr(shown, name) for name in SUMMARY_COLUMNS}
     return ListSummary(
-        **plain | {"shown": tuple(shown.shown)},
+        **plain | {"shown": tuple(shown.shown), "titles": tuple(shown.titles)},
         clicks=tuple(sorted(clicks)),
     )
 

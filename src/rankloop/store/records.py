@@ -91,6 +91,7 @@ class Impression:
     k: int  # how many results were asked for
     object_ids: Sequence[str]  # [n] as the caller sent them
     groups: Sequence[str] = ()  # [n] or empty
+    titles: Sequence[str] = ()  # [k] for people, of what was shown, best first; or empty: nobody said any
     pinned_at: IntArray  # [n] positions from 1, 0 = free
     features: FloatArray  # [n, width] by column of the ranker's schema, NaN = missing
     order: IntArray  # [k] rows of features, as shown
@@ -120,6 +121,10 @@ class Impression:
     def shown(self) -> list[str]:
         """The ids that were shown, best first."""
         return [self.object_ids[row] for row in self.order.tolist()]
+
+    def title_of(self, object_id: str) -> str:
+        """What the caller calls a result that was shown; empty: nothing, or it was not shown."""
+        return dict(zip(self.shown, self.titles, strict=False)).get(object_id, "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,6 +168,7 @@ class ListSummary:
     settled: int | None
     explored: int
     shown: Sequence[str]  # the ids, best first
+    titles: Sequence[str] = ()  # of these; or empty
     exposure: Exposure | None = None
     clicks: tuple[int, ...] = ()  # positions of results with a counted event
 

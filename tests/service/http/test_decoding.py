@@ -32,7 +32,11 @@ numbers = st.none() | st.floats(-1e9, 1e9) | st.integers(-(10**6), 10**6)
 bodies = st.lists(
     st.fixed_dictionaries(
         {"features": st.dictionaries(st.sampled_from("abcde"), numbers)},
-        optional={"pinned_at": st.integers(1, 9), "group": st.text("xy", max_size=2)},
+        optional={
+            "pinned_at": st.integers(1, 9),
+            "group": st.text("xy", max_size=2),
+            "title": st.none() | st.text("xyü", max_size=2),
+        },
     ),
     min_size=1,
     max_size=5,
@@ -49,9 +53,15 @@ def told(table: Candidates) -> dict[str, dict[str, Any]]:
     width = {name: column for column, name in enumerate(sorted(table.names))}
     values = table.by_column(width, len(width))
     n = len(values)
-    pins, groups = table.pinned_at or [0] * n, table.groups or [""] * n
+    pins, groups, titles = table.pinned_at or [0] * n, table.groups or [""] * n, table.titles or [""] * n
     return {
-        name: {"row": repr(values[row].tolist()), "names": sorted(width), "at": pins[row], "in": groups[row]}
+        name: {
+            "row": repr(values[row].tolist()),
+            "names": sorted(width),
+            "at": pins[row],
+            "in": groups[row],
+            "called": titles[row],
+        }
         for row, name in enumerate(table.object_ids)
     }
 
@@ -63,7 +73,13 @@ def test_a_decoder_that_has_seen_much_reads_like_one_that_has_seen_nothing(
     decoder = RankDecoder()
     for candidates in many:
         plain = [
-            Candidate(f"d{n}", each["features"], each.get("pinned_at"), each.get("group") or "")
+            Candidate(
+                f"d{n}",
+                each["features"],
+                each.get("pinned_at"),
+                each.get("group") or "",
+                each.get("title") or "",
+            )
             for n, each in enumerate(candidates)
         ]
         found = decoder.decode(body(candidates, k=3))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -11,15 +12,15 @@ from rankloop.cli import app
 from rankloop.service import Candidate, RankingService, UserEvent
 from rankloop.service.http.routes.monitoring import diagnose
 from rankloop.service.operations.findings import Finding
-from rankloop.store import MemoryStore
+from rankloop.store import MemoryStore, SqliteStore, Store, StoreError
 from tests.dashboard.looking import signed_in, watched
 
 MUGS = [Candidate("a"), Candidate("b"), Candidate("c")]
 
 
-def shop(visits: int = 60) -> RankingService:
+def shop(visits: int = 60, store: Store | None = None) -> RankingService:
     """Visitors who click on every second list."""
-    service = RankingService(MemoryStore())
+    service = RankingService(store or MemoryStore())
     service.create("shop")
     for number in range(visits):
         shown = service.rank(MUGS, ranker="shop", session_id=f"s{number}", client_id=f"c{number}")
@@ -111,3 +112,30 @@ def test_the_command_fails_on_what_is_serious_and_prints_the_fix(wrong: int, str
     assert ("data-rankloop-query" in told.output) == (wrong > 1)
     assert ("data-rankloop-query" in page) == (wrong > 1)
     assert ('class="badge dot open"' in page) == (wrong > 0)
+
+
+def test_a_folder_has_the_same_findings_as_its_service_and_not_a_byte_of_it_changes(tmp_path: Path) -> None:
+    asked = ["doctor", "--json", "--data-dir", str(tmp_path)]
+    with SqliteStore(tmp_path / "log.db") as store:
+        service = shop(store=store)
+        shown = service.rank(MUGS, ranker="shop", session_id="s")
+        service.record([UserEvent(shown.query_id, "a", action="purchase"), UserEvent("made up", "a")])
+        expected = [each.sentence for each in diagnose(service, 60).causes]
+        beside = CliRunner().invoke(app, asked)  # while it is open
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    told = CliRunner().invoke(app, asked)
+    assert [each["sentence"] for each in json.loads(told.output)] == expected != []
+    assert beside.output == told.output
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    nowhere = CliRunner().invoke(app, ["doctor", "--data-dir", str(tmp_path / "none")])
+    assert nowhere.exit_code != 0
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_log_that_is_only_read_refuses_to_be_written(tmp_path: Path) -> None:
+    with SqliteStore(tmp_path / "log.db") as store:
+        shop(2, store)
+    with SqliteStore(tmp_path / "log.db", read_only=True) as store:
+        assert store.rankers() == ["shop"]
+        with pytest.raises(StoreError, match="readonly"):
+            RankingService(store).create("another")

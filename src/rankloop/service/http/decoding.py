@@ -55,7 +55,7 @@ class RankDecoder:
         found = self._decoder.decode(body)
         self._learn(dict.fromkeys(chain.from_iterable(each.features for each in found.candidates)))
         candidates = [
-            Candidate(each.object_id, each.features, each.pinned_at, each.group or "")
+            Candidate(each.object_id, each.features, each.pinned_at, each.group or "", each.title or "")
             for each in found.candidates
         ]
         return _request(found, columns(candidates))
@@ -96,12 +96,14 @@ class OwnOrderDecoder:
     def decode(self, body: bytes) -> RankRequest:
         """The request, or msgspec's complaint; what is wrong with features is not seen."""
         found = self._decoder.decode(body)
+        titles = [each.title or "" for each in found.candidates]
         candidates = Candidates(
             object_ids=[each.object_id for each in found.candidates],
             names=(),
             values=np.empty((len(found.candidates), 0)),
             pinned_at=[each.pinned_at or 0 for each in found.candidates],
             groups=[each.group or "" for each in found.candidates],
+            titles=titles if any(titles) else (),
         )
         return _request(found, candidates)
 
@@ -133,12 +135,14 @@ class _QuickDecoder:
         names, values = self._sent([astuple(each.features) for each in found.candidates])
         pins = [each.pinned_at or 0 for each in found.candidates]
         groups = [each.group or "" for each in found.candidates]
+        titles = [each.title or "" for each in found.candidates]
         candidates = Candidates(
             object_ids=[each.object_id for each in found.candidates],
             names=names,
             values=values,
             pinned_at=pins if any(pins) else (),
             groups=groups if any(groups) else (),
+            titles=titles if any(titles) else (),
         )
         found.candidates.clear()  # thousands of numbers: while they are at hand, letting go of them is cheap
         return _request(found, candidates)

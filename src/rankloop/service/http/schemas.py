@@ -31,6 +31,7 @@ class CandidateHead(Struct, forbid_unknown_fields=True, kw_only=True, gc=False):
     object_id: Annotated[str, Meta(min_length=1, max_length=200)]
     pinned_at: Annotated[int, Meta(ge=1, le=MOST_RESULTS)] | None = None
     group: Id | None = None
+    title: Annotated[str, Meta(max_length=200, description="for people who look at past lists")] | None = None
 
 
 class CandidateBody(CandidateHead, kw_only=True, gc=False):

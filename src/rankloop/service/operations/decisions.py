@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -27,6 +27,7 @@ KINDS = (
     "backup",
 )
 LONGEST_REASON = 2000
+MOST_CHANGES = 3  # of settings that are named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,14 +61,19 @@ def decided(
         raise RequestError(f"no decision is of the kind {kind!r}: {suggestion(kind, KINDS)}")
     names = (SERVICE, *store.rankers()) if ranker is None else (ranker,)
     kinds = (kind,) if kind else KINDS
-    streams = (reversed(store.decisions(name, kind=each)) for name in names for each in kinds)
-    merged: Iterable[Decision] = heapq.merge(*streams, key=lambda each: -each.seq)
-    told = (in_words(each) for each in merged)
+    streams = (_newest_first(store.decisions(name, kind=each)) for name in names for each in kinds)
+    merged = heapq.merge(*streams, key=lambda each: -each[0].seq)
+    told = (in_words(each, former) for each, former in merged)
     return list(islice((each for each in told if who in ("", each.who)), last))
 
 
-def in_words(decision: Decision) -> Decided:
-    """A decision as people read it."""
+def _newest_first(decisions: Sequence[Decision]) -> Iterator[tuple[Decision, Decision | None]]:
+    """Decisions of a kind, each with the one before it."""
+    yield from zip(reversed(decisions), [*reversed(decisions[:-1]), None], strict=False)  # there may be none
+
+
+def in_words(decision: Decision, former: Decision | None = None) -> Decided:
+    """A decision as people read it; with the `former` one of its kind, also what it changed."""
     body = decision.body
     return Decided(
         seq=decision.seq,
@@ -76,18 +82,17 @@ def in_words(decision: Decision) -> Decided:
         kind=decision.kind,
         who=str(body.get("by", "")),
         why=str(body.get("reason", "")),
-        what=_what(decision.kind, body),
+        what=_what(decision.kind, body, former.body if former else None),
     )
 
 
-def _what(kind: str, body: Mapping[str, Any]) -> str:
+def _what(kind: str, body: Mapping[str, Any], former: Mapping[str, Any] | None) -> str:
     if kind == "key":
         acted = {"create": "was created", "rotate": "got new bits", "revoke": "was revoked"}[body["action"]]
         return f"the {body['scope']} key {body['name']} {acted}"
     if kind == "settings":
-        policy = body["settings"].get("policy") or {}
-        name = policy.get("name", "?") if isinstance(policy, Mapping) else str(policy)
-        return f"settings with policy {name}" + (", the log learned again" if body.get("relearn") else "")
+        said = settings_in_words(body["settings"], former["settings"] if former else None)
+        return said + (", the log learned again" if body.get("relearn") else "")
     sentences = {
         "mode": lambda: f"mode {body['mode']}",
         "rollback": lambda: f"back to version {body['to']:,}",
@@ -100,6 +105,35 @@ def _what(kind: str, body: Mapping[str, Any]) -> str:
         "retain": lambda: f"the log begins at entry {body['base']:,}",
     }
     return sentences[kind]() if kind in sentences else kind
+
+
+def settings_in_words(after: Mapping[str, Any], before: Mapping[str, Any] | None) -> str:
+    """What a change of settings is about.
+
+    >>> settings_in_words({"window": 60, "fair": {"shares": "equal"}}, {"window": 30, "fair": None})
+    'fair, window from 30 to 60'
+    >>> settings_in_words({"policy": {"name": "pdgd"}}, None)
+    'settings with policy pdgd'
+    """
+    if before is None:
+        policy = after.get("policy") or {}
+        return f"settings with policy {policy.get('name', '?') if isinstance(policy, Mapping) else policy}"
+    changed = sorted(name for name in {*after, *before} if after.get(name) != before.get(name))
+    told = [_changed(name, before.get(name), after.get(name)) for name in changed[:MOST_CHANGES]]
+    more = len(changed) - len(told)
+    return (", ".join(told) or "the same settings again") + (f" and {more} more settings" if more else "")
+
+
+def _changed(name: str, before: object, after: object) -> str:
+    """A setting that was changed; what is more than a number or a word only by its name."""
+    plain = (str, int, float, bool)
+    if not all(each is None or isinstance(each, plain) for each in (before, after)):
+        return name
+    one, other = (
+        "none" if each is None else f"{each:g}" if isinstance(each, float) else each
+        for each in (before, after)
+    )
+    return f"{name} from {one} to {other}"
 
 
 def _deleted(body: Mapping[str, Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import floor
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -52,13 +53,15 @@ class Explanation:
     mixed: bool = False  # the list is that of another arm of a trial, or made of both
     open: bool | None = None  # the policy may try it either way, by its own criterion; None: it has none
     certainty: Grade | None = None  # how sure the model is of the likelier order, in a word
+    titles: tuple[str, str] = ("", "")  # of the upper and of the lower; empty: nobody said any
 
     @property
     def sentence(self) -> str:
         """In words."""
-        pair = f"{self.above!r} stands above {self.below!r}"
+        above, below = named(self.above, self.titles[0]), named(self.below, self.titles[1])
+        pair = f"{above} stands above {below}"
         told = (
-            "" if self.probability is None else f" (the model is {self.probability:.0%} sure of this order)"
+            "" if self.probability is None else f" (the model is {_sure(self.probability)} sure of this order)"
         )
         reasons = {
             " because one of them is pinned": self.pinned,
@@ -70,10 +73,30 @@ class Explanation:
         if reason:
             return f"{pair}{reason}."
         if self.explored:
-            return f"{self.above!r} was tried above {self.below!r}, against the scores{told}."
+            return f"{above} was tried above {below}, against the scores{told}."
         if self.certainty is None:
-            return f"{self.above!r} scored higher than {self.below!r}; this policy cannot say how sure it is."
+            return f"{above} scored higher than {below}; this policy cannot say how sure it is."
         return f"{pair}: their order is {WORDS[self.certainty]}{told}."
+
+
+def _sure(probability: float) -> str:
+    """In whole percent, never rounded up: what is likely is not 95%, and nothing is quite sure.
+
+    >>> _sure(0.949), _sure(0.9996), _sure(0.001)
+    ('94%', 'over 99%', 'under 1%')
+    """
+    if not 0.01 <= probability < 0.995:
+        return "over 99%" if probability > 0.5 else "under 1%"
+    return f"{floor(100 * probability + 1e-9)}%"
+
+
+def named(object_id: str, title: str = "") -> str:
+    """A result as people know it: by its title, if one was sent, and its id.
+
+    >>> named("sku-17", "Blue mug"), named("sku-17")
+    ('Blue mug (sku-17)', "'sku-17'")
+    """
+    return f"{title} ({object_id})" if title and title != object_id else repr(object_id)
 
 
 def explain_past(shown: Impression, history: History, terms: InForce, a: str, b: str) -> Explanation:
@@ -108,9 +131,11 @@ def explain(
     labels = [*names, *("" for _ in range(len(parts) - len(names)))]
     if _trusts(policy):
         labels[len(parts) - 1] = OWN_ORDER
+    above, below = shown.object_ids[upper], shown.object_ids[lower]
     return Explanation(
-        above=shown.object_ids[upper],
-        below=shown.object_ids[lower],
+        above=above,
+        below=below,
+        titles=(shown.title_of(above), shown.title_of(below)),
         gap=gap,
         width=width,
         probability=probability,

@@ -46,6 +46,7 @@ class UnsettledPair:
     grade: Grade
     open: bool | None  # the policy may try it either way; None: it has no such criterion
     needs: ClicksNeeded | None  # None: the policy cannot tell
+    titles: tuple[str, str] = ("", "")  # of the upper and of the lower; empty: nothing was said
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +123,9 @@ def _reported(
     )
     scores = policy.score(query).astype(np.float64)
     rows = np.argsort(-scores, kind="stable")[: last.k]
-    results = tuple(_results(last, rows, scores, counted))
+    results = _results(last, rows, scores, counted)
     told = sureness(policy, query, rows)
-    unsettled, needed = _unsettled(policy, query, rows, last, told)
+    unsettled, needed = _unsettled(policy, query, rows, results, told)
     firsts = [each.first_click for each in counted if each.first_click is not None]
     pairs = len(rows) * (len(rows) - 1) // 2
     return QueryReport(
@@ -138,7 +139,7 @@ def _reported(
         last_at=last.at,
         last_query_id=last.query_id,
         model=model.version,
-        results=results,
+        results=tuple(results),
         moved=sum(each.position != each.own_position for each in results),
         pairs=pairs,
         settled=None if told is None else int((np.triu(told, 1) >= SETTLED).sum()),
@@ -152,11 +153,16 @@ def _results(
 ) -> list[QueryResult]:
     shown = Counter(name for each in counted for name in each.shown)
     clicks = Counter(each.shown[position - 1] for each in counted for position in each.clicks)
-    titles = getattr(last, "titles", ()) or [""] * len(last.object_ids)
+    titles = {
+        name: title
+        for each in reversed(counted)  # the newest last: its titles hold
+        for name, title in zip(each.shown, each.titles, strict=False)
+        if title
+    }
     return [
         QueryResult(
             object_id=(name := last.object_ids[row]),
-            title=titles[row],
+            title=titles.get(name, ""),
             position=position,
             own_position=row + 1,
             score=float(scores[row]),
@@ -168,7 +174,7 @@ def _results(
 
 
 def _unsettled(
-    policy: Policy, query: Query, rows: IntArray, last: Impression, told: FloatArray | None
+    policy: Policy, query: Query, rows: IntArray, results: Sequence[QueryResult], told: FloatArray | None
 ) -> tuple[list[UnsettledPair], int | None]:
     """Neighbours that are not settled, the fewest clicks first, and what all need together."""
     if told is None or len(rows) < 2:
@@ -184,8 +190,11 @@ def _unsettled(
         gap = float(scores[upper] - scores[lower])
         needs = None if spreads is None else clicks_needed(gap, float(spreads[upper, lower]))
         tried = None if certain is None else not (certain[upper, lower] or certain[lower, upper])
-        names = last.object_ids[rows[upper]], last.object_ids[rows[lower]]
-        found.append(UnsettledPair(*names, sure, grade_of(sure), tried, needs))
+        above, below = results[upper], results[lower]
+        titles = above.title, below.title
+        found.append(
+            UnsettledPair(above.object_id, below.object_id, sure, grade_of(sure), tried, needs, titles)
+        )
     known = [each.needs.median for each in found if each.needs is not None]
     found.sort(key=lambda each: float("inf") if each.needs is None else each.needs.median)
     return found, two_digits(sum(known)) if len(known) == len(found) else None

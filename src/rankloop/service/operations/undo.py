@@ -59,7 +59,8 @@ class Refused(Exception):
 def undo_plan(service: RankingService, seq: int) -> Plan:
     """How to undo a decision by its entry in the log."""
     decision = _find(service.store, seq)
-    told = seq, decision.ranker, decision.kind, in_words(decision).what
+    former = [each for each in service.store.decisions(decision.ranker, kind=decision.kind) if each.seq < seq]
+    told = seq, decision.ranker, decision.kind, in_words(decision, former[-1] if former else None).what
     try:
         return _plan(service, decision, told)
     except Refused as refused:

@@ -22,13 +22,15 @@ NUMBERS = (int, float, np.number, np.bool_, type(None))  # a bool is an int
 class Candidate:
     """Something that can be shown: an id, features by name, and perhaps a position where it must stand.
 
-    A feature that is `None`, or not there, is missing.
+    A feature that is `None`, or not there, is missing. A title is for people who look at past lists: nothing
+    is learned from it, and it is kept with those lists in which the candidate was shown.
     """
 
     object_id: str
     features: Mapping[str, float | None] = field(default_factory=dict)
     pinned_at: int | None = None  # from 1
     group: str = ""
+    title: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be an id, a name or a position."""
@@ -40,6 +42,7 @@ class Candidate:
         if pin is not None and not (isinstance(pin, int) and not isinstance(pin, bool) and pin >= 1):
             raise RequestError(f"{self.object_id!r}: pinned_at must be a position from 1, found {pin!r}")
         check_text("group", self.group, empty=True)
+        check_text("title", self.title, empty=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -56,11 +59,13 @@ class Candidates:
     values: FloatArray  # [n, m], NaN = missing
     pinned_at: Sequence[int] = ()  # [n] positions from 1, 0 = free; or empty
     groups: Sequence[str] = ()  # [n] or empty
+    titles: Sequence[str] = ()  # [n] or empty
 
     def __post_init__(self) -> None:
         """Refuse what cannot be an id or a number."""
         check_texts("object_id", self.object_ids)
         check_texts("group", self.groups, empty=True)
+        check_texts("title", self.titles, empty=True)
         if self.values.size and not (self.values.min() >= -LARGEST and self.values.max() <= LARGEST):
             self._check_size()  # or something is missing, which is neither
 
@@ -105,12 +110,14 @@ def columns(candidates: Sequence[Candidate]) -> Candidates:
             found = _numbers([candidates[row] for row in rows], kind)
             values[np.ix_(rows, [column[name] for name in kind])] = found
     pins, groups = [each.pinned_at or 0 for each in candidates], [each.group for each in candidates]
+    titles = [each.title for each in candidates]
     return Candidates(
         object_ids=[each.object_id for each in candidates],
         names=names,
         values=values,
         pinned_at=pins if any(pins) else (),
         groups=groups if any(groups) else (),
+        titles=titles if any(titles) else (),
     )
 
 

@@ -180,6 +180,7 @@ def serve(
         k=request.k,
         object_ids=candidates.object_ids,
         groups=candidates.groups,
+        titles=[candidates.titles[row] for row in listing.order.tolist()] if candidates.titles else (),
         pinned_at=_pinned_at(request),
         features=raw,
         order=listing.order,

@@ -50,6 +50,7 @@ IMPRESSION = Impression(
     seed=2**63 - 1,
     k=2,
     object_ids=["a", "b", "ü"],
+    titles=['Überschuh, "rot"', ""],
     pinned_at=np.array([0, 2, 0]),
     features=np.array([[1.0, np.nan], [0.1, -0.0], [5e-324, 1e100]]),
     order=np.array([2, 1]),

@@ -97,6 +97,9 @@ STEPS: tuple[tuple[str, ...], ...] = (
         """CREATE INDEX ON events (ranker, source, at)
             WHERE source <> '' AND verdict IN ('accepted', 'late')""",
     ),
+    (  # what callers call the results, for people
+        "ALTER TABLE impressions ADD COLUMN titles text",
+    ),
 )
 
 

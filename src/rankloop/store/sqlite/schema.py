@@ -118,7 +118,20 @@ STEPS: tuple[tuple[str, ...], ...] = (
         """CREATE INDEX events_by_source ON events (ranker, source, at)
             WHERE source != '' AND verdict IN ('accepted', 'late')""",
     ),
+    (  # what callers call the results, for people
+        "ALTER TABLE impressions ADD COLUMN titles TEXT",
+    ),
 )
+
+
+def check_version(connection: sqlite3.Connection) -> None:
+    """Refuse a file that would have to be changed before it can be read."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version != len(STEPS):
+        raise StoreError(
+            f"this file has version {version}, this rankloop reads version {len(STEPS)}: "
+            "start its service once with this rankloop, or use the one it was written with"
+        )
 
 
 def migrate(connection: sqlite3.Connection) -> None:

@@ -56,7 +56,7 @@ from rankloop.store.sqlite.exposure import (
     exposure_in_parts,
     read_exposures,
 )
-from rankloop.store.sqlite.schema import migrate
+from rankloop.store.sqlite.schema import check_version, migrate
 from rankloop.store.sqlite.statistics import grades, in_parts, recent, sources, summaries, tally, traffic
 from rankloop.store.sqlite.transaction import (
     LAST_SEQ,
@@ -81,11 +81,12 @@ class SqliteStore:
     """Store in one SQLite file; any number of threads, one process.
 
     Write-ahead log with `synchronous=FULL`: what was acknowledged survives the loss of power. One thread
-    writes, with group commit; readers have connections of their own and never wait for it.
+    writes, with group commit; readers have connections of their own and never wait for it. With `read_only`
+    the file is left as it is, also beside a service that runs: one of an earlier release is refused.
     """
 
-    def __init__(self, path: Path | str) -> None:
-        self._path = Path(path)
+    def __init__(self, path: Path | str, *, read_only: bool = False) -> None:
+        self._path, self._read_only = Path(path), read_only
         self._idle: deque[sqlite3.Connection] = deque()
         self._opened: list[sqlite3.Connection] = []
         self._opening = threading.Lock()
@@ -95,13 +96,10 @@ class SqliteStore:
         self._seen = 0  # the state of the file, as SQLite counts what other connections wrote
         try:
             self._writer = self._open()
-            self._writer.execute(
-                f"PRAGMA page_size = {PAGE_BYTES}"
-            )  # of a new file; an old one keeps its own
-            self._writer.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")  # of a new file
-            self._writer.execute("PRAGMA journal_mode = WAL")
-            self._writer.execute("PRAGMA synchronous = FULL")
-            migrate(self._writer)
+            if read_only:
+                check_version(self._writer)
+            else:
+                self._prepare()
         except (sqlite3.Error, StoreError) as error:
             self._close_all()
             raise StoreError(f"{self._path} cannot be opened as a store: {error}") from error
@@ -385,10 +383,22 @@ class SqliteStore:
             self._head, self._seen = read_head(self._writer), version
         return self._head
 
+    def _prepare(self) -> None:
+        """Make the file what this release expects."""
+        self._writer.execute(f"PRAGMA page_size = {PAGE_BYTES}")  # of a new file; an old one keeps its own
+        self._writer.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")  # of a new file
+        self._writer.execute("PRAGMA journal_mode = WAL")
+        self._writer.execute("PRAGMA synchronous = FULL")
+        migrate(self._writer)
+
     def _open(self) -> sqlite3.Connection:
+        name: Path | str = self._path
+        if self._read_only:  # without a write-ahead log nobody has it open: then nothing is made beside it
+            alone = not self._path.with_name(f"{self._path.name}-wal").exists()
+            name = f"{self._path.absolute().as_uri()}?mode=ro{'&immutable=1' if alone else ''}"
         with self._opening:
             connection = sqlite3.connect(
-                self._path, timeout=30, isolation_level=None, check_same_thread=False
+                name, timeout=30, isolation_level=None, check_same_thread=False, uri=self._read_only
             )
             self._opened.append(connection)
         return connection

@@ -45,6 +45,7 @@ class PastList(Struct):
     fallback: str | None
     teaches: bool
     shown: list[str]
+    titles: list[str]  # of what was shown; empty: nobody said any
     candidates: list[dict[str, Any]]  # as they came, with their features by name
     context: dict[str, Any] | None  # of who asked: user, and features by name
     evidence: dict[str, Any]  # what the policy needs to learn from it
@@ -67,6 +68,8 @@ class ListLine(Struct):
     shown: int  # results
     clicked: int  # of them, how many were
     first_click: int | None  # the position of the highest of these
+    first_clicked: str | None  # its object_id
+    first_title: str | None  # what the caller calls it, if anything
     pairs: int
     settled: int | None  # of the pairs; None: the policy could not tell
     explored: int  # of the pairs, shown against the scores
@@ -135,6 +138,7 @@ async def replay(query_id: FromPath[str], context: InjectedContext) -> Again:
 
 def line_of(shown: ListSummary) -> ListLine:
     """A list in a line."""
+    first = shown.first_click
     return ListLine(
         query_id=shown.query_id,
         at=shown.at,
@@ -144,7 +148,9 @@ def line_of(shown: ListSummary) -> ListLine:
         seq=shown.seq,
         shown=len(shown.shown),
         clicked=shown.clicked,
-        first_click=shown.first_click,
+        first_click=first,
+        first_clicked=shown.shown[first - 1] if first else None,
+        first_title=(shown.titles[first - 1] or None) if first and shown.titles else None,
         pairs=shown.pairs,
         settled=shown.settled,
         explored=shown.explored,
@@ -180,6 +186,7 @@ def _told(found: Audit, names: list[str], of_context: list[str]) -> PastList:
         fallback=shown.fallback or None,
         teaches=shown.teaches,
         shown=shown.shown,
+        titles=list(shown.titles),
         candidates=[
             {"object_id": name, "features": row, "pinned_at": pin or None, "group": group or None}
             for name, row, pin, group in zip(shown.object_ids, features, pins, groups, strict=True)

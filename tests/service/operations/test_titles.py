@@ -1,0 +1,73 @@
+"""Titles are for people: on every page that names a result, and nothing is learned from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from rankloop.service import Candidate, RankingService, RequestError, UserEvent
+from rankloop.store import MemoryStore, SqliteStore, Store
+from tests.dashboard.looking import signed_in, watched
+
+COLOURS = ("blue", "red", "green", "white")
+STORES = [lambda _: MemoryStore(), lambda folder: SqliteStore(folder / "log.db")]
+
+
+def shop(store: Store, *, titled: bool) -> RankingService:
+    """Visitors who take the red one; the shop shows three of four."""
+    service = RankingService(store, clock=lambda: 1e9)
+    service.create("shop")
+    for number in range(20):
+        mugs = [
+            Candidate(f"sku-{n}", {"red": float(name == "red")}, title=f"{name} <mug>" if titled else "")
+            for n, name in enumerate(COLOURS)
+        ]
+        shown = service.rank(mugs, ranker="shop", k=3, user_query="mug", query_id=f"q{number}")
+        service.record([UserEvent(shown.query_id, "sku-1", event_id=f"e{number}")])
+        service.flush("shop")
+    return service
+
+
+@pytest.mark.parametrize("made", STORES, ids=["memory", "sqlite"])
+def test_titles_change_neither_what_is_learned_nor_what_is_shown(
+    made: Callable[[Path], Store], tmp_path: Path
+) -> None:
+    (tmp_path / "with").mkdir()
+    (tmp_path / "without").mkdir()
+    with closing(made(tmp_path / "with")) as store, closing(made(tmp_path / "without")) as plain:
+        titled, untitled = shop(store, titled=True), shop(plain, titled=False)
+        for number in range(20):
+            one, other = store.impression(f"q{number}"), plain.impression(f"q{number}")
+            assert one is not None
+            assert other is not None
+            assert (one.digest, one.shown) == (other.digest, other.shown)
+            assert list(one.titles) == [f"{COLOURS[int(name[-1])]} <mug>" for name in one.shown]
+            assert list(other.titles) == []
+            assert titled.replay(f"q{number}").identical
+        assert titled.learned("shop").weights == untitled.learned("shop").weights
+
+
+def test_every_page_that_names_a_result_has_its_title_beside_its_id() -> None:
+    service = shop(MemoryStore(), titled=True)
+    with watched(service) as live:
+        client = signed_in(live)
+        for path in ("/query", "/query/q19", "/learned", "/learned/search?user_query=mug"):
+            page = client.get(path, params={"ranker": "shop", "user_query": "mug"}).text
+            assert "&lt;mug&gt; <span class=\"mono soft\">(sku-" in page, path
+            assert "<mug>" not in page, path
+        sentence = service.explain("q19", "sku-1", "sku-0").sentence
+        assert sentence.startswith("red <mug> (sku-1) stands above blue <mug> (sku-0)")
+        assert sentence in unescape(client.get("/query/q19?a=sku-1&b=sku-0").text)
+        told = client.get("/v1/lists", params={"ranker": "shop"}, headers=live["admin"].headers).json()
+        assert (told[0]["first_clicked"], told[0]["first_title"]) == ("sku-1", "red <mug>")
+
+
+def test_a_title_that_no_store_can_keep_is_refused() -> None:
+    with pytest.raises(RequestError, match="title"):
+        Candidate("a", title="\0")
+    with pytest.raises(RequestError, match="title"):
+        Candidate("a", title="x" * 201)
