@@ -61,7 +61,9 @@ class Explanation:
         above, below = named(self.above, self.titles[0]), named(self.below, self.titles[1])
         pair = f"{above} stands above {below}"
         told = (
-            "" if self.probability is None else f" (the model is {_sure(self.probability)} sure of this order)"
+            ""
+            if self.probability is None
+            else f" (the model is {_sure(self.probability)} sure of this order)"
         )
         reasons = {
             " because one of them is pinned": self.pinned,
