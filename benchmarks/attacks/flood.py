@@ -92,7 +92,7 @@ def flood(port: int, key: str, batch: int, stop: Flag, told: Any) -> None:
                     wires[number] = dial(port, "127.0.0.2")
         for number, wire in enumerate(wires):
             try:
-                answers[wire.recv(65536)[9:12].decode() or "closed"] += 1
+                answers[_response(wire)[9:12].decode()] += 1
             except OSError:
                 answers["closed"] += 1
                 time.sleep(0.01)
@@ -108,15 +108,21 @@ def event(query_id: str) -> dict[str, Any]:
 
 def _answered(wire: Any, request: bytes, status: int) -> bytes:
     wire.sendall(request)
+    found = _response(wire)
+    if not found.startswith(f"HTTP/1.1 {status}".encode()):
+        raise OSError(found[:60])
+    return found.partition(b"\r\n\r\n")[2]
+
+
+def _response(wire: Any) -> bytes:
+    """Head and body of an answer, in however many pieces they come."""
     found = b""
     while b"\r\n\r\n" not in found or not _whole(found):
         more = wire.recv(65536)
         if not more:
             raise OSError("closed")
         found += more
-    if not found.startswith(f"HTTP/1.1 {status}".encode()):
-        raise OSError(found[:60])
-    return found.partition(b"\r\n\r\n")[2]
+    return found
 
 
 def _whole(found: bytes) -> bool:

@@ -18,6 +18,7 @@ from benchmarks.serving import Server
 
 CANDIDATES, FEATURES, DEADLINE = 500, 100, 0.1
 CONNECTIONS, SECONDS, TIMES = 160, 15.0, 4
+IDLE = 4.0  # seconds after which a connection is opened anew: the server closes those that are idle for 5
 
 
 @dataclass
@@ -81,13 +82,16 @@ def offered(
     port = int(urlsplit(server.url).port or 0)
 
     def work() -> None:
-        wire = dial(port)
+        wire, used = dial(port), time.perf_counter()
         while True:
             with lock:
                 number = next(numbers)
             due = began + number / rate if rate else time.perf_counter()
             time.sleep(max(due - time.perf_counter(), 0.0))
-            sent = time.perf_counter()
+            if time.perf_counter() - used > IDLE:
+                wire.close()
+                wire = dial(port)
+            sent = used = time.perf_counter()
             if sent - began > seconds:
                 break
             try:

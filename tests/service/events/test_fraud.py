@@ -11,7 +11,7 @@ import pytest
 
 from rankloop.service import Candidate, RankerSettings, RankingService, RequestError, UserEvent
 from rankloop.service.events.sources import SourceHash
-from rankloop.service.events.strays import AT_ONCE, StrayBudget
+from rankloop.service.events.strays import AT_ONCE, PER_LIST, StrayBudget
 from rankloop.service.http import HttpSettings
 from rankloop.service.operations.doctor import doctor
 from rankloop.service.operations.selection import Selection
@@ -139,6 +139,21 @@ def test_strays_are_written_down_only_so_often_and_can_be_deleted() -> None:
     assert not list(service.store.events(None))
     budget = StrayBudget()
     assert sum(budget.spend(float(second)) for second in range(2000) for _ in range(10)) < 2 * AT_ONCE + 4010
+
+
+@pytest.mark.parametrize(("name", "action"), [("no such mug", "click"), ("mug", "hover")])
+def test_one_list_cannot_be_used_to_fill_the_disk_with_what_teaches_nothing(name: str, action: str) -> None:
+    service = RankingService(MemoryStore(), clock=lambda: 0.0)
+    service.create("shop")
+    shown = service.rank([Candidate("mug"), Candidate("cup")], ranker="shop")
+    said = [UserEvent(shown.query_id, name, event_id=str(n), action=action) for n in range(5000)]
+    verdicts = {receipt.verdict for receipt in service.record(said)}
+    assert verdicts <= {"not_shown", "ignored"}
+    assert len(list(service.store.events("shop"))) == PER_LIST + AT_ONCE
+    assert service.strays.dropped == 5000 - PER_LIST - AT_ONCE
+    (told,) = service.record([UserEvent(shown.query_id, "mug")])
+    assert told.verdict == "accepted"
+    assert len(list(service.store.events("shop"))) == PER_LIST + AT_ONCE + 1  # what counts is always there
 
 
 def test_events_are_selected_by_all_that_is_said() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from rankloop.service import Candidate, RankingService, UserEvent
+from rankloop.service import Candidate, Health, RankingService, UserEvent
 from rankloop.service.learning.history import History
 from rankloop.store import Decision, MemoryStore, StoreError
 from tests.service.http.serving import Process, alive
@@ -125,3 +125,28 @@ def test_it_drains_on_sigterm_while_balancers_look_elsewhere(tmp_path: Path) -> 
     with process.client("rank") as client:  # a new connection is still taken in
         assert client.post("/v1/rank", json=BODY).status_code == 200
     assert process.stop() == 0  # whoever asks twice does not wait
+
+
+class Crowded(RankingService):
+    """A service whose health takes a while to look at, as that of thousands of rankers does."""
+
+    looks = 0
+
+    def health(self) -> Health:
+        self.looks, began = self.looks + 1, time.thread_time()
+        while time.thread_time() - began < 0.03:
+            pass
+        return super().health()
+
+
+def test_whoever_has_no_key_cannot_have_the_health_of_thousands_of_rankers_looked_at_all_the_time() -> None:
+    store = Full()
+    service = Crowded(store)
+    service.create("default")
+    with alive(service) as live:
+        assert [live["none"].get("/v1/health").status_code for _ in range(12)] == [200] * 12
+        assert service.looks < 12
+        store.full = True
+        live["rank"].post("/v1/rank", json=BODY)
+        while live["none"].get("/v1/health").status_code != 503:  # it is heard of soon
+            time.sleep(0.01)

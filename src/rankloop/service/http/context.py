@@ -19,6 +19,7 @@ from rankloop.service.http.limits import Limits
 from rankloop.service.http.prometheus import Metrics
 from rankloop.service.http.publisher import Publisher
 from rankloop.service.http.rank_executor import RankExecutor
+from rankloop.service.http.recent_health import RecentHealth
 from rankloop.service.http.recommend_executor import RecommendExecutor
 from rankloop.service.http.settings import HttpSettings
 from rankloop.service.ids import random_id
@@ -50,6 +51,7 @@ class AppContext:
         """Count, and make room for threads."""
         self.service.keys.give(self.keys.hashes)
         self.metrics = Metrics(self.service)
+        self.health = RecentHealth(self.service.health)
         self.backlog = Backlog(self.settings.deadline)
         self.limits = Limits(self.settings)
         self.connections = Connections(self.settings, self.limits.requests.empty)

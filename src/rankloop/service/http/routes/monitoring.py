@@ -20,6 +20,7 @@ from rankloop import __version__
 from rankloop.service.http.auth import AnyRequest, needs
 from rankloop.service.http.context import AppContext, InjectedContext
 from rankloop.service.http.keys import bearer
+from rankloop.service.http.recent_health import RecentHealth
 from rankloop.service.keys import hash_of
 from rankloop.service.operations.doctor import Diagnosis, doctor, with_causes
 from rankloop.service.operations.retirement import about_unused
@@ -59,7 +60,7 @@ class Ready(Struct):
 @route("/v1/health", http_method=["GET", "HEAD"], summary="Is it well?")
 async def health(context: InjectedContext) -> Response[Alive]:
     """Whether everything keeps up, with status 503 while it does not; needs no key and says nothing else."""
-    ok = await context.ask(partial(_well, context.service))
+    ok = await context.ask(partial(_well, context.health))
     return Response(Alive(ok, __version__), status_code=200 if ok else 503)
 
 
@@ -74,9 +75,9 @@ async def ready(context: InjectedContext) -> Response[Ready]:
     return Response(Ready(not reason, reason), status_code=503 if reason else 200)
 
 
-def _well(service: RankingService) -> bool:
+def _well(health: RecentHealth) -> bool:
     try:
-        return service.health().ok
+        return health.look().ok
     except StoreError:  # it cannot even be read
         return False
 
@@ -142,7 +143,7 @@ async def _changes(context: AppContext, key: str) -> AsyncIterator[bytes]:
     said, at = b"", 0.0
     try:
         while not context.stopping.is_set() and context.service.keys.still_opens(key):
-            now = _spoken(context.service.health())
+            now = _spoken(context.health.look())
             if now != said or time.monotonic() - at > SPEAK_EVERY:
                 said, at = now, time.monotonic()
                 yield b"event: state\ndata: " + said + b"\n\n"
