@@ -84,6 +84,13 @@ def test_run_takes_a_suite(tmp_path: Path) -> None:
     printed = " ".join(asked("run", "classic/interleaving", *arguments).split())
     assert "A quick look, 20 rounds and 2 seeds" in printed
     assert 'class="banner"' in (tmp_path / "report.html").read_text()
+    again = " ".join(rankloop("report", str(tmp_path), "--latex", "--figures", "pgf").split())
+    assert "A quick look, 20 rounds and 2 seeds" in again
+    assert 'class="banner"' in (tmp_path / "report.html").read_text()
+    for name in ("tables.tex", "figures.tex"):
+        captions = [line for line in (tmp_path / name).read_text().splitlines() if "caption" in line]
+        assert captions
+        assert all("no numbers for a claim." in line for line in captions)
     assert "Offline means rest on " in printed
     rows = json.loads((tmp_path / "summary.json").read_text())
     assert {row["policy"] for row in rows} >= {"dbgd", "mgd:candidates=49,interleaving=probabilistic"}

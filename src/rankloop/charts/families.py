@@ -11,6 +11,7 @@ from rankloop.charts.look import PALETTE
 
 DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))
 SHADES = (0.0, 0.4, -0.35, 0.62, -0.6)  # of a hue, towards white or (below 0) towards black
+OWN_CLASS = r"[\w.]+:[A-Z]\w*(?=:|$)"  # my_rankers:Rocchio, as the command line names it
 SETTING = r"(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|[^,(])+"  # up to a comma that is not within parentheses
 LONGEST = 26  # letters of a short name: what a legend in a column has room for
 
@@ -24,12 +25,13 @@ class Stroke:
 
 
 def family(name: str) -> str:
-    """What a policy is a variant of: its name without settings.
+    """What a policy is a variant of: its name without settings; of a class in a file, both.
 
-    >>> family("pairrank@paper:regularisation=0.1"), family("mgd")
-    ('pairrank', 'mgd')
+    >>> family("pairrank@paper:regularisation=0.1"), family("mgd"), family("my_rankers:Rocchio:rate=0.1")
+    ('pairrank', 'mgd', 'my_rankers:Rocchio')
     """
-    return name.partition(":")[0].partition("@")[0]
+    own = re.match(OWN_CLASS, name)
+    return own[0] if own else name.partition(":")[0].partition("@")[0]
 
 
 def strokes(names: Iterable[str]) -> dict[str, Stroke]:
@@ -50,15 +52,23 @@ def strokes(names: Iterable[str]) -> dict[str, Stroke]:
 def short_names(names: Iterable[str]) -> dict[str, str]:
     """A short name for each: the family and the values of its settings or, where these are long, a letter.
 
+    A class of one's own goes without its file, unless another has its name.
+
     >>> list(short_names(["mgd:step=0.1", "pdgd", "pdgd:decay=1.0", "pdgd:decay=1.0,step=0.01"]).values())
     ['mgd', 'pdgd', 'pdgd 1.0', 'pdgd 1.0 0.01']
+    >>> list(short_names(["my_rankers:Rocchio", "my_rankers:Rocchio:rate=0.5"]).values())
+    ['Rocchio', 'Rocchio 0.5']
     """
     short: dict[str, str] = {}
-    for base, members in _families(names).items():
+    families = _families(names)
+    classes = [whole.rpartition(":")[2] for whole in families]
+    for whole, members in families.items():
+        base = whole.rpartition(":")[2]
+        base = base if classes.count(base) == 1 else whole
         if len(members) == 1:
             short[members[0]] = base
             continue
-        values = {name: _values(name) for name in members}
+        values = {name: base + _values(name, whole) for name in members}
         letters = iter(f"{base}-{letter}" for letter in _letters(len(members)))
         for name, text in values.items():
             fits = len(text) <= LONGEST and list(values.values()).count(text) == 1
@@ -78,17 +88,14 @@ def _families(names: Iterable[str]) -> dict[str, Sequence[str]]:
     return {base: tuple(members) for base, members in grouped.items()}
 
 
-def _values(name: str) -> str:
-    """The values of the settings, after the name.
+def _values(name: str, base: str) -> str:
+    """What follows the name of its family: a preset, and the values of the settings.
 
-    >>> _values("olranknet:scorer=mlp((16,16)),learning_rate=0.1")
-    'olranknet mlp((16,16)) 0.1'
+    >>> _values("olranknet@paper:scorer=mlp((16,16)),learning_rate=0.1", "olranknet")
+    '@paper mlp((16,16)) 0.1'
     """
-    base, _, settings = name.partition(":")
-    parts = re.findall(
-        r"(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|[^,(])+", settings
-    )  # commas within parentheses stay
-    return " ".join([base, *(part.partition("=")[2] or part for part in parts)])
+    preset, _, settings = name.removeprefix(base).partition(":")
+    return " ".join([preset, *(part.partition("=")[2] or part for part in re.findall(SETTING, settings))])
 
 
 def _letters(count: int) -> list[str]:

@@ -9,6 +9,7 @@ import polars as pl
 from rich.table import Table
 
 from rankloop.cli import engine as engines
+from rankloop.cli.banner import keep_banner, kept_banner
 from rankloop.cli.console import CONSOLE
 from rankloop.cli.progress import SweepProgress
 from rankloop.cli.spec import from_spec
@@ -63,6 +64,9 @@ def study(
     )
     with SweepProgress(CONSOLE, runs=len(runs), rounds=sweep.protocol.rounds) as progress:
         results = conduct(sweep, out, engine=chosen, watch=progress)
+    if banner:
+        keep_banner(out, sweep, banner)
+    banner = kept_banner(out, sweep)
     notes = {**(notes or {}), **conventions(sweep)}
     page = present(sweep, results, out, title=title, notes=notes, banner=banner)
     for name, note in notes.items():
@@ -132,9 +136,14 @@ def redo_report(
             f"{path} is damaged: `rankloop run {folder / 'spec.json'} --out {folder}` mends it"
         ) from error
     style = style or FigureStyle()
-    page = present(sweep, results, folder, title=title, notes=conventions(sweep), lines=style.lines)
+    banner = kept_banner(folder, sweep)
+    page = present(
+        sweep, results, folder, title=title, notes=conventions(sweep), lines=style.lines, banner=banner
+    )
+    if banner:
+        CONSOLE.print(f"[bold yellow]{banner}[/]")
     CONSOLE.print(f"report   {page}", soft_wrap=True)
-    for file in paper_files(sweep, results, folder, latex=latex, figures=figures, style=style):
+    for file in paper_files(sweep, results, folder, latex=latex, figures=figures, style=style, remark=banner):
         CONSOLE.print(f"paper    {file}", soft_wrap=True)
 
 
@@ -146,8 +155,9 @@ def paper_files(
     latex: bool,
     figures: Format | None,
     style: FigureStyle,
+    remark: str,
 ) -> list[Path]:
-    """Write the tables and figures for a paper that were asked for."""
+    """Write the tables and figures for a paper that were asked for; their captions end with the remark."""
     if not latex and not figures:
         return []
     rows = summarise(results, measures=sweep.measures, outside=sweep.outside)
@@ -155,7 +165,9 @@ def paper_files(
     queries = {data: queries_told(counts, warn=True) for data, counts in graded_queries(sweep).items()}
     files = []
     if latex:
-        files = [write_tables(rows, folder, metrics=metrics, queries=queries, outside=sweep.outside)]
+        files = [
+            write_tables(rows, folder, metrics=metrics, queries=queries, outside=sweep.outside, remark=remark)
+        ]
     if figures:
         files += write_figures(
             results,
@@ -167,6 +179,7 @@ def paper_files(
             measures=sweep.measures,
             queries=queries,
             outside=sweep.outside,
+            remark=remark,
         )
     return files
 

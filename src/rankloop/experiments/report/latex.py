@@ -59,12 +59,13 @@ def summary_latex(
     metric: str,
     queries: Mapping[str, str] | None = None,
     outside: Collection[str] = (),
+    remark: str = "",
 ) -> str:
     r"""The summary of one metric as a LaTeX table: best in bold, daggers for what is significantly worse.
 
     `queries` says for each dataset how many test queries the means rest on; those named `outside` do not
     compete and are set in italics. Beside each mean of several runs stands its worst run. Long names of
-    policies are shortened, and the key stands below.
+    policies are shortened, and the key stands below. A `remark` ends the caption.
     """
     layout = arrange(rows, metric=metric)
     short = short_names(line.policy for line in layout.lines)
@@ -73,7 +74,7 @@ def summary_latex(
         [
             rf"\begin{{table{star}}}[t]",
             r"\centering\small",
-            rf"\caption{{{_caption(rows, layout, queries or {}, outside)}}}",
+            rf"\caption{{{_caption(rows, layout, queries or {}, outside, remark)}}}",
             rf"\label{{tab:{slug(metric)}}}\smallskip",
             rf"\begin{{tabular}}{{l{'r' * len(layout.users)}}}",
             r"\toprule",
@@ -176,6 +177,7 @@ def _caption(
     layout: Layout,
     queries: Mapping[str, str],
     outside: Collection[str],
+    remark: str,
 ) -> str:
     chosen = [row for row in rows if row.metric == layout.metric]
     data = list(dict.fromkeys(line.data for line in layout.lines))
@@ -192,6 +194,7 @@ def _caption(
         "In italics: taught by the labels, shown for reference only."
         if any(line.policy in outside for line in layout.lines)
         else "",
+        escape(remark),
     ]
     return " ".join(filter(None, sentences))
 

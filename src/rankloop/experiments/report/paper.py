@@ -24,9 +24,11 @@ def write_tables(
     metrics: Sequence[str],
     queries: Mapping[str, str] | None = None,
     outside: Collection[str] = (),
+    remark: str = "",
 ) -> Path:
-    """Write a LaTeX table of each metric into `tables.tex`."""
-    tables = [summary_latex(rows, metric=metric, queries=queries, outside=outside) for metric in metrics]
+    """Write a LaTeX table of each metric into `tables.tex`; each caption ends with the remark."""
+    table = partial(summary_latex, rows, queries=queries, outside=outside, remark=remark)
+    tables = [table(metric=metric) for metric in metrics]
     text = "\n".join([HEAD, *tables])
     write_whole(folder / "tables.tex", partial(Path.write_bytes, data=text.encode()))
     return folder / "tables.tex"
@@ -43,9 +45,12 @@ def write_figures(
     measures: Measures = NONE,
     queries: Mapping[str, str] | None = None,
     outside: Collection[str] = (),
+    remark: str = "",
 ) -> list[Path]:
     """Write a figure of each metric and dataset into `figures/`, and `figures.tex` with their captions."""
-    draw = partial(paper_figure, results, rows, style=style, measures=measures, queries=queries)
+    draw = partial(
+        paper_figure, results, rows, style=style, measures=measures, queries=queries, remark=remark
+    )
     pairs = dict.fromkeys((row.metric, row.data) for row in rows if row.metric in metrics)
     figures = [draw(metric=metric, data=data, outside=outside) for metric, data in pairs]
     wide = style.width > NARROW_PAGE

@@ -62,10 +62,12 @@ def paper_figure(
     measures: Measures = NONE,
     queries: Mapping[str, str] | None = None,
     outside: Collection[str] = (),
+    remark: str = "",
 ) -> Figure:
     """The learning curves of one metric on one dataset, a panel per user, as wide as asked to a point or two.
 
-    `rows` are the summary of the results, for the caption; `queries` says how many test queries there are.
+    `rows` are the summary of the results, for the caption; `queries` says how many test queries there are; a
+    `remark` ends it.
     """
     measure = measure_of(metric, measures)
     own = results.filter(pl.col("metric") == metric, pl.col("data") == data)
@@ -84,6 +86,7 @@ def paper_figure(
         + (r" with its 95\,\% band." if has_bands(drawn) else "."),
         queries_sentence(queries or {}, [data]) if metric.startswith("offline") else "",
         f"Smoothed over {style.smooth} checkpoints within each run." if style.smooth > 1 else "",
+        escape(remark),
     ]
     return Figure(
         name=slug(f"{metric} {data}" if several else metric),
