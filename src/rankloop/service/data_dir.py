@@ -83,6 +83,8 @@ class DataDirectory:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Hold the folder, so that no other process opens the log that is a file in it."""
+        if self.path.is_file():
+            raise DataError(f"{self.path} is a file: name a folder with --data-dir")
         self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         descriptor = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
