@@ -60,6 +60,7 @@ clean: ## forget the environment and everything built
 	$(PYTHON) -m venv .venv
 
 .venv/.run: .venv/bin/python pyproject.toml
+	@echo "setting up an environment in .venv (once, about a minute) ..."
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
 

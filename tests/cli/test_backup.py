@@ -74,6 +74,8 @@ def test_a_backup_is_made_while_others_write_and_comes_back_to_the_bit(folder: P
     assert findings(copy, "", 1000) == []
     verify(data_dir=folder)  # also after a deletion
     (tmp_path / "no.db").write_text("no log")
+    with pytest.raises(StoreError, match=r"no\.db is damaged or no backup"):
+        restore(tmp_path / "no.db", data_dir=tmp_path / "new")
     with pytest.raises(DataError, match="in use"), DataDirectory(copy).open():
         restore(tmp_path / "b" / "monday.db", data_dir=copy, overwrite=True)
 

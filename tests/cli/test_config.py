@@ -62,6 +62,16 @@ def test_a_file_with_a_mistake_is_refused_with_a_suggestion(path: Path, text: st
     assert words in " ".join(said.split())
 
 
+def test_a_file_that_is_not_there_is_told_and_a_folder_that_is_a_file(tmp_path: Path) -> None:
+    missing, taken = tmp_path / "nowhere.toml", tmp_path / "taken"
+    taken.write_text("")
+    assert "nowhere.toml does not exist" in " ".join(
+        rankloop("serve", "--config", str(missing), expect=2).split()
+    )
+    said = rankloop("serve", "--data-dir", str(taken), "--port", "0", expect=2)
+    assert "is a file: name a folder with --data-dir" in " ".join(said.split())
+
+
 def test_a_variable_that_sets_nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANKLOOP_DEADLNE", "1")
     said = asked("serve", "--print-config")

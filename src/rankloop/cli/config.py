@@ -46,6 +46,10 @@ def read_settings(path: Path, known: Iterable[str], *, flags: Collection[str] = 
     try:
         with path.open("rb") as file:
             found = tomllib.load(file)
+    except FileNotFoundError as error:
+        raise SettingError(
+            f"{path} does not exist: name a file of settings, as deploy/rankloop.toml is one"
+        ) from error
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingError(f"{path} cannot be read as settings: {error}") from error
     names = [name for name in known if name not in OURS]

@@ -60,7 +60,9 @@ def demo(
         RankingService(store, background=True) as service,
     ):
         if not (data_dir / "corpus.db").exists():
-            typer.echo(f"reading the documentation of Python {platform.python_version()} (once) ...")
+            typer.echo(
+                f"reading the documentation of Python {platform.python_version()} (once, some seconds) ..."
+            )
         corpus = Corpus.open(data_dir / "corpus.db", Entry, standard_library)
         shown = first_keys(service.keys, directory.key_file, fresh=True)
         log_to_stderr(quiet=True)

@@ -70,9 +70,9 @@ class Transport:
         except BROKEN as error:
             self.close()
             if not kept or isinstance(error, TimeoutError):
-                raise ClientError(
-                    f"{self._host} does not answer: {str(error) or type(error).__name__}"
-                ) from error
+                where = f"{self._host}:{self._port}" if self._port else self._host
+                why = str(error) or type(error).__name__
+                raise ClientError(f"{where} does not answer: {why}; is the service running there?") from error
             return self._once(method, path, data, more)  # the server had ended the connection in the meantime
         return _understood(status, text)
 

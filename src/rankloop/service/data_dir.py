@@ -103,6 +103,8 @@ class DataDirectory:
 
         Whoever holds it is alone, so that what a restore left that was killed can go: it may tell of people.
         """
+        if self.path.is_file():
+            raise DataError(f"{self.path} is a file: name a folder with --data-dir")
         self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         descriptor = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:

@@ -66,7 +66,7 @@ def restore(source: Path, directory: DataDirectory, *, overwrite: bool = False) 
         draft = _draft(log)
         try:
             shutil.copyfile(source, draft)
-            check_log(draft)
+            check_log(draft, source)
             sync(draft)
             settle(log)
             draft.replace(log)

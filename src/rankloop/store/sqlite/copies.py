@@ -45,18 +45,20 @@ def damage(path: Path) -> list[str]:
     return [] if found == ["ok"] else found
 
 
-def check_log(path: Path) -> None:
-    """Refuse a file that is no log, is damaged, or comes from a later release."""
+def check_log(path: Path, called: Path) -> None:
+    """Refuse a file that is no log, is damaged, or comes from a later release; it is the copy of another."""
     wrong = damage(path)
     if wrong:
-        raise StoreError(f"{path} is damaged: {wrong[0]}")
+        raise StoreError(
+            f"{called} is damaged or no backup: {wrong[0]}; name another that `rankloop backup` wrote"
+        )
     with closing(sqlite3.connect(path)) as connection:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
     if not {"impressions", "events", "decisions"} <= tables:
-        raise StoreError(f"{path} is no log of rankloop: name a file that `rankloop backup` wrote")
+        raise StoreError(f"{called} is no log of rankloop: name a file that `rankloop backup` wrote")
     if version > len(STEPS):
-        raise StoreError(f"{path} has version {version}, this rankloop knows up to {len(STEPS)}")
+        raise StoreError(f"{called} has version {version}, this rankloop knows up to {len(STEPS)}")
 
 
 def settle(path: Path) -> None:
