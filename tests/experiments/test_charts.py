@@ -12,7 +12,7 @@ import vl_convert
 
 from rankloop.charts import PALETTE, strokes
 from rankloop.experiments.analysis.statistics import curves
-from rankloop.experiments.report.charts import MOST_POINTS, learning_curves
+from rankloop.experiments.report.charts import MOST_POINTS, brief_names, learning_curves
 from rankloop.experiments.report.pictures import pictures
 from rankloop.experiments.report.profile import fold_profiles, position_profile
 from rankloop.types import SettingError
@@ -53,6 +53,17 @@ def test_the_legend_lists_the_best_policy_first_but_colours_follow_the_alphabet(
         colour = line_of(learning_curves(some_curves(), metric=metric).to_dict())["encoding"]["color"]
         assert colour["legend"]["values"] == best_first
         assert colour["scale"] == {"domain": ["DBGD", "PDGD", "random"], "range": list(PALETTE[:3])}
+
+
+def test_a_legend_on_a_page_has_short_names_where_a_policys_name_is_long() -> None:
+    long = "PDGD:learning_rate=0.1,decay=0.999977,scorer=linear"
+    frame = some_curves().with_columns(policy=pl.col("policy").replace({"PDGD": long}))
+    for interactive in (True, False):
+        drawn = learning_curves(frame, metric="offline nDCG@10", interactive=interactive).to_dict()
+        colour = line_of(drawn)["encoding"]["color"]
+        assert long in colour["legend"]["values"]  # which is what a tooltip says
+        assert ("labelExpr" in colour["legend"]) == interactive  # a picture has no key below
+    assert brief_names(frame["policy"].to_list())[long] == "PDGD"
 
 
 def test_a_policy_keeps_its_colour_where_others_are_missing() -> None:

@@ -57,7 +57,7 @@ def test_every_page_that_names_a_result_has_its_title_beside_its_id() -> None:
         client = signed_in(live)
         for path in ("/query", "/query/q19", "/learned", "/learned/search?user_query=mug"):
             page = client.get(path, params={"ranker": "shop", "user_query": "mug"}).text
-            assert "&lt;mug&gt; <span class=\"mono soft\">(sku-" in page, path
+            assert '&lt;mug&gt; <span class="mono soft">(sku-' in page, path
             assert "<mug>" not in page, path
         sentence = service.explain("q19", "sku-1", "sku-0").sentence
         assert sentence.startswith("red <mug> (sku-1) stands above blue <mug> (sku-0)")

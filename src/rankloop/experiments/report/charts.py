@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
 import polars as pl
 
-from rankloop.charts import chart_config, strokes
+from rankloop.charts import chart_config, short_names, strokes
 from rankloop.experiments.simulation.known_measures import NONE, measure_of
 from rankloop.experiments.simulation.measures import Measure, Measures
 from rankloop.types import SettingError
@@ -17,6 +18,7 @@ TOTAL_WIDTH = 930  # pixels for all panels together
 MOST_POINTS = 200  # per line: more cannot be told apart on a panel and only make the file large
 FEWEST_FOR_A_BAND = 3  # the interval of two runs is so wide that it would hide the lines
 LONGEST_NAME = 50  # letters of a policy's name in a legend of several columns
+LONG = 32  # letters of a name, from which on the legend of a page has short ones
 
 
 def learning_curves(
@@ -39,7 +41,10 @@ def learning_curves(
     users = rows["user"].unique(maintain_order=True).to_list()
     width = min(max(TOTAL_WIDTH // len(users), 220), 560)
     channels = _policy_channels(
-        curves["policy"].to_list(), shown=best_first(rows, measure), room=width * len(users)
+        curves["policy"].to_list(),
+        shown=best_first(rows, measure),
+        room=width * len(users),
+        short=brief_names(curves["policy"].to_list()) if interactive else {},
     )
     strength = band_strength(rows["policy"].n_unique())
     layers = _layers(
@@ -51,6 +56,17 @@ def learning_curves(
     facets = panels.facet(column=alt.Column("user:N", sort=users, header=alt.Header(title=None)))
     chart: alt.FacetChart = facets.configure(**chart_config(dark=dark))
     return chart
+
+
+def brief_names(policies: Sequence[str]) -> dict[str, str]:
+    """The short names for the legend of a page, where a key can stand below; none if all names are short.
+
+    >>> brief_names(["pdgd", "pairrank:certainty=width(0.1),exploration=optimistic"])
+    {'pairrank:certainty=width(0.1),exploration=optimistic': 'pairrank', 'pdgd': 'pdgd'}
+    >>> brief_names(["pdgd", "mgd:step=0.1"])
+    {}
+    """
+    return short_names(policies) if max(map(len, policies), default=0) > LONG else {}
 
 
 def axis_title(measure: Measure) -> str:
@@ -101,13 +117,16 @@ def _layers(
 
 
 def _policy_channels(
-    policies: Sequence[str], *, shown: Sequence[str], room: int
+    policies: Sequence[str], *, shown: Sequence[str], room: int, short: Mapping[str, str]
 ) -> tuple[alt.Color, alt.StrokeDash]:
     drawn = strokes(policies)
     names, colours = list(drawn), [stroke.colour for stroke in drawn.values()]
     dashes = [list(stroke.dash) for stroke in drawn.values()]
     symbol: dict[str, Any] = {"symbolType": "stroke", "symbolStrokeWidth": 3, "symbolSize": 260}
-    widths = [7 * min(len(name), LONGEST_NAME) + 55 for name in shown]  # about what a name and its line take
+    told = [short.get(name, name) for name in shown]
+    widths = [7 * min(len(name), LONGEST_NAME) + 55 for name in told]  # about what a name and its line take
+    if short:
+        symbol["labelExpr"] = f"{json.dumps(short)}[datum.label] || datum.label"
     columns = len(shown) if sum(widths) <= room else max(room // max(widths), 1)
     limit = 7 * LONGEST_NAME if columns > 1 else room - 55  # alone in its row, a name may be as long as that
     legend = alt.Legend(

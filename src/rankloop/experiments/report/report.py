@@ -14,12 +14,12 @@ from typing import Any
 
 import polars as pl
 
-from rankloop.charts import DRAW, SCHEMES, json_element, library
+from rankloop.charts import DRAW, SCHEMES, json_element, key, library
 from rankloop.experiments.analysis.change import Change, relative_changes
 from rankloop.experiments.analysis.single_runs import SingleRuns, single_runs
 from rankloop.experiments.analysis.statistics import SummaryRow, curves, summarise
 from rankloop.experiments.report.change_table import change_html
-from rankloop.experiments.report.charts import axis_title, learning_curves
+from rankloop.experiments.report.charts import axis_title, brief_names, learning_curves
 from rankloop.experiments.report.page import GUIDE, STYLE
 from rankloop.experiments.report.pictures import pictures
 from rankloop.experiments.report.profile import fold_profiles, position_profile
@@ -38,6 +38,7 @@ class Chart:
     metric: str
     measure: Measure  # of a profile, one of its points
     data: str
+    key: Mapping[str, str]  # what short names in the legend of the page stand for
     spec: dict[str, Any]  # for the page: interactive, without colours of light or dark
     picture: str  # the specification of the PNG and the SVG
 
@@ -168,6 +169,7 @@ def _charts(frame: pl.DataFrame, measures: Measures, about: Sequence[str]) -> It
             metric=metric,
             measure=measure,
             data=data if several else "",
+            key={} if measure.profile else key(brief_names(frame["policy"].to_list())),
             spec=spec,
             picture=draw().to_json(),
         )
@@ -209,7 +211,11 @@ def _section(
 
 def _figure(chart: Chart) -> str:
     caption = f"<figcaption>{html.escape(chart.data)}</figcaption>" if chart.data else ""
-    return f'<figure>{caption}<div class="chart" data-spec="spec-{chart.name}"></div></figure>\n'
+    names = [
+        f"<dt>{html.escape(short)}</dt><dd>{html.escape(name)}</dd>" for short, name in chart.key.items()
+    ]
+    below = f'<dl class="names">{"".join(names)}</dl>' if names else ""
+    return f'<figure>{caption}<div class="chart" data-spec="spec-{chart.name}"></div>{below}</figure>\n'
 
 
 def _lead(rows: list[SummaryRow]) -> str:
