@@ -65,12 +65,12 @@ class StagedShop:
         """A week: unseen first, then learning, a trial, and what was decided on the way."""
         service, self.clock.behind = self.service, 6 * DAY
         service.keys.begin()
-        self.key = service.keys.create("anna", "admin", reason="runs the search")
+        self.key = service.keys.create("anna", "admin", by="admin", reason="runs the search")
         service.keys.create("ben", "admin", by="anna", reason="looks after it, too")
         service.create(SHOP, SETTINGS, mode="shadow")
         service.create(MARKET, replace(SETTINGS, fair=FAIR))
         self.pass_by(SHOP, 200, days=0.5)
-        service.set_mode(SHOP, "explore", by="anna", reason="two days of watching looked fine")
+        service.set_mode(SHOP, "explore", by="anna", reason="half a day of watching looked fine")
         self.pass_by(SHOP, 500, days=1.5)
         plan = TrialSettings(share=0.5, outcome="clicked", action="purchase", highest=50)
         trial = service.start_trial(SHOP, plan, by="ben", reason="is it worth it?")

@@ -172,7 +172,7 @@ def test_decisions_that_would_hide_each_other_share_a_mark() -> None:
     marks = [Mark(at, f"decision {number}", number=number) for number, at in enumerate((50, 51, 52, 90), 1)]
     marks += [Mark(at, "version 7 was kept") for at in (50, 51)]
     for by in ("lists", "time"):
-        shown = placed(marks, steps, by, until=100)  # type: ignore[arg-type]
+        shown = placed(marks, steps, by, until=100)
         assert [each["number"] for each in shown] == ["1–3", "4", "", ""]
         assert shown[0]["what"] == "decision 1; decision 2; decision 3"
 

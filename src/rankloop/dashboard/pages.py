@@ -52,7 +52,7 @@ class Pages:
         service = request.app.state.context.service
         session = session_of(request, self.sessions)
         asked = str(values.get("ranker") or request.query_params.get("ranker") or "")
-        told = {
+        told: dict[str, Any] = {
             "section": section,
             "sections": (("/", self.home), *self.more, *SECTIONS),
             "kept": len(SECTIONS),  # whose links keep the ranker

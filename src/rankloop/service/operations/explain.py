@@ -60,11 +60,8 @@ class Explanation:
         """In words."""
         above, below = named(self.above, self.titles[0]), named(self.below, self.titles[1])
         pair = f"{above} stands above {below}"
-        told = (
-            ""
-            if self.probability is None
-            else f" (the model is {_sure(self.probability)} sure of this order)"
-        )
+        sure = None if self.probability is None else _sure(self.probability)
+        told = f" (the model is {sure} sure of this order)" if sure else ""
         reasons = {
             " because one of them is pinned": self.pinned,
             f" because the list was shown in your own order, for the promise of clicks{told}": self.promised,
