@@ -66,9 +66,9 @@ def test_a_file_that_is_not_there_is_told_and_a_folder_that_is_a_file(tmp_path: 
     missing, taken = tmp_path / "nowhere.toml", tmp_path / "taken"
     taken.write_text("")
     assert "nowhere.toml does not exist" in " ".join(
-        rankloop("serve", "--config", str(missing), expect=2).split()
+        asked("serve", "--config", str(missing), expect=2).split()
     )
-    said = rankloop("serve", "--data-dir", str(taken), "--port", "0", expect=2)
+    said = asked("serve", "--data-dir", str(taken), "--port", "0", expect=2)
     assert "is a file: name a folder with --data-dir" in " ".join(said.split())
 
 
