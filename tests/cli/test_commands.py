@@ -1,3 +1,4 @@
+import errno
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ from typer.testing import CliRunner
 import rankloop
 from rankloop.cli import app
 from rankloop.cli.commands import COMMANDS, imported
+from rankloop.cli.stopping import Stopping
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -37,3 +39,19 @@ def test_a_misspelled_command_gets_a_suggestion() -> None:
     result = CliRunner().invoke(app, ["comapre"])
     assert result.exit_code == 2
     assert "compare" in result.output
+
+
+def test_whoever_stops_reading_is_told_nothing() -> None:
+    """As `rankloop export ... | head` does: a broken pipe is no error to speak of."""
+    group = typer.Typer(cls=Stopping)
+
+    @group.command()
+    def write() -> None:
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    @group.command()
+    def other() -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    assert CliRunner().invoke(group, ["write"]).stderr == ""
+    assert CliRunner().invoke(group, ["other"]).stderr == "error: No space left on device\n"

@@ -23,8 +23,11 @@ class Stopping(TyperGroup):
         except RankloopError as error:
             ERRORS.print(f"[bold red]error:[/] {escape(str(error))}")
             raise typer.Exit(2) from error
+        except BrokenPipeError:
+            raise  # whoever reads has seen enough, as `head` does: that is no error to speak of
         except OSError as error:
-            ERRORS.print(f"[bold red]error:[/] {escape(f'{error.filename}: {error.strerror or error}')}")
+            where = f"{error.filename}: " if error.filename else ""
+            ERRORS.print(f"[bold red]error:[/] {escape(f'{where}{error.strerror or error}')}")
             raise typer.Exit(2) from error
         except KeyboardInterrupt as error:
             ERRORS.print("\nstopped: finished runs are kept, and the same command goes on from there")
