@@ -24,7 +24,7 @@ LONG = (  # files that take longest, by the processor time they took: what is le
     "service/http/test_fuzz.py",
     "test_examples.py",
     "policies/test_pairrank.py",
-    "demo/test_shop_browser.py",
+    "demo/test_camping_browser.py",
     "experiments/test_report.py",
     "service/operations/test_audit_and_rollback.py",
     "policies/test_neural.py",
@@ -48,6 +48,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Long files first: each is run by one worker, and both are to be done at the same time."""
     here = Path(__file__).parent
     turns = {here / name: turn for turn, name in enumerate(LONG)}
+    assert all(map(Path.exists, turns)), "a file of LONG is gone: see conftest.py"
     items.sort(key=lambda item: turns.get(item.path, len(LONG)))
 
 

@@ -97,11 +97,13 @@ FILES = [
 ]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_imports_point_down(path: Path) -> None:
-    layer = layer_of(path)
-    allowed = MAY_IMPORT[layer] | {layer, "__version__"}
-    assert set(imports(path.read_text())) <= allowed
+def test_imports_point_down() -> None:
+    assert [
+        f"{path.relative_to(ROOT)} imports {layer}"
+        for path in FILES
+        for layer in sorted(set(imports(path.read_text())))
+        if layer not in MAY_IMPORT[layer_of(path)] | {layer_of(path), "__version__"}
+    ] == []
 
 
 def test_every_layer_has_its_row_in_the_table() -> None:
@@ -128,8 +130,9 @@ def test_no_hidden_randomness() -> None:
     for path in FILES:
         tree = ast.parse(path.read_text())
         for node in ast.walk(tree):
-            if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("np.random", "numpy.random"):
-                assert node.attr in allowed, f"{path}: np.random.{node.attr}"
+            match node:
+                case ast.Attribute(ast.Attribute(ast.Name("np" | "numpy"), "random"), name):
+                    assert name in allowed, f"{path}: np.random.{name}"
             if isinstance(node, ast.Import):
                 assert all(alias.name not in ("random", "pickle") for alias in node.names), path
 

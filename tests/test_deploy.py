@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.cli.test_cli import rankloop
+from tests.cli.test_cli import asked
 from tests.ports import free_port
 from tests.service.http.serving import Process
 from tests.waiting import wait_until
@@ -27,7 +27,7 @@ ANALYZE = shutil.which("systemd-analyze")
 
 
 def test_the_settings_are_settings() -> None:
-    said = rankloop("serve", "--config", str(DEPLOY / "rankloop.toml"), "--print-config")
+    said = asked("serve", "--config", str(DEPLOY / "rankloop.toml"), "--print-config")
     named = [
         line.split(" = ")[0] for line in (DEPLOY / "rankloop.toml").read_text().splitlines() if " = " in line
     ]
@@ -77,7 +77,7 @@ def test_the_image_is_made_by_the_steps_of_the_page_from_files_that_are_there() 
     assert command == '["/opt/rankloop/bin/rankloop", "serve"]'
     (variables,) = [rest for word, rest in lines if word == "ENV"]
     names = [each.partition("=")[0].removeprefix("RANKLOOP_").lower() for each in variables.split()]
-    known = rankloop("serve", "--print-config")
+    known = asked("serve", "--print-config")
     assert all(re.search(rf"^{name} = ", known, re.MULTILINE) or name == "port" for name in names)
     (check,) = [rest for word, rest in lines if word == "HEALTHCHECK"]
     (port,), (volume,), (user,) = (

@@ -10,6 +10,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, Field, fields
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
@@ -45,6 +46,7 @@ def blocks(page: Path, languages: str) -> list[tuple[str, str]]:
     return re.findall(rf"^```({languages})\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
 
 
+@cache
 def prose(page: Path) -> str:
     """A page without its code blocks."""
     return re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
@@ -162,12 +164,14 @@ def test_make_targets_exist() -> None:
 # Links
 
 
+@cache
 def anchors(page: Path) -> set[str]:
     """The anchors of a page's headings, as GitHub makes them."""
     headings = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+@cache
 def links(page: Path) -> list[str]:
     """The relative links of a page."""
     return [link for link in re.findall(r"\]\(([^)\s]+)\)", prose(page)) if "://" not in link]

@@ -66,14 +66,20 @@ def names(source: str) -> Iterator[str]:
                 yield name
 
 
-def words(name: str) -> set[str]:
+@cache
+def words(name: str) -> frozenset[str]:
     """The words of a name, in small letters."""
-    return {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)}
+    return frozenset(word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name))
 
 
-def named(path: Path) -> set[str]:
-    """The names in a file, and its own."""
-    return {*names(path.read_text("utf-8")), *path.relative_to(SOURCE).with_suffix("").parts}
+@cache
+def named() -> list[tuple[Path, str]]:
+    """Every name in the source with its file, whose own name is one, too."""
+    found = []
+    for path in FILES:
+        inside = path.relative_to(SOURCE)
+        found += [(inside, name) for name in {*names(path.read_text("utf-8")), *inside.with_suffix("").parts}]
+    return sorted(found)
 
 
 @pytest.mark.parametrize("heading", TABLES)
@@ -106,24 +112,28 @@ def test_what_is_named_exists(name: str) -> None:
         assert hasattr(importlib.import_module(module), member), name
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_words_that_are_not_used_name_nothing(path: Path) -> None:
-    for name in named(path) - set(ALLOWED):
-        for word in words(name) & set(NOT_USED):
-            pytest.fail(f"{path.relative_to(SOURCE)}: {name}: say {NOT_USED[word]}, not {word}")
+def test_words_that_are_not_used_name_nothing() -> None:
+    assert [
+        f"{path}: {name}: say {NOT_USED[word]}, not {word}"
+        for path, name in named()
+        for word in words(name) & set(NOT_USED)
+        if name not in ALLOWED
+    ] == []
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_a_replay_is_a_past_list_made_again(path: Path) -> None:
+def test_a_replay_is_a_past_list_made_again() -> None:
     """Algorithms and experiments make no list again; what they replay is called replay memory."""
-    if path.relative_to(SOURCE).parts[0] in ("policies", "learning", "experiments", "spelling"):
-        for name in named(path):
-            assert "replay" not in words(name) or "memory" in words(name), f"{path}: {name}"
+    assert [
+        f"{path}: {name}"
+        for path, name in named()
+        if path.parts[0] in ("policies", "learning", "experiments", "spelling")
+        and "replay" in words(name)
+        and "memory" not in words(name)
+    ] == []
 
 
 def test_every_exception_is_needed() -> None:
-    found = {name for path in FILES for name in named(path)}
-    assert set(ALLOWED) <= found
+    assert set(ALLOWED) <= {name for _, name in named()}
 
 
 @pytest.mark.parametrize(
@@ -139,4 +149,4 @@ def test_every_exception_is_needed() -> None:
     ],
 )
 def test_every_kind_of_name_is_seen(source: str) -> None:
-    assert set.union(*map(words, names(source))) & set(NOT_USED)
+    assert frozenset().union(*map(words, names(source))) & set(NOT_USED)

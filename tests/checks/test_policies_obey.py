@@ -77,7 +77,7 @@ def test_law(make: Make, check: Callable[[Make], None]) -> None:
 
 @pytest.mark.parametrize("make", [make for name, make in POLICIES.items() if name != "Random"])
 def test_learning_beats_random(make: Make) -> None:
-    learning_beats_random(make, rounds=1500)
+    learning_beats_random(make)
 
 
 def test_the_policies_are_found() -> None:

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import polars as pl
@@ -15,13 +14,14 @@ import pytest
 from typer.testing import CliRunner
 
 from rankloop.cli import app
+from tests.waiting import wait_until
 
 SMALL = ["--data", "synthetic:linear:queries=20", "--rounds", "30", "--seeds", "2", "--workers", "1"]
 QUICK = ["--quick", "--data", "synthetic:linear:queries=20", "--rounds", "20", "--workers", "1"]
 
 
 def rankloop(*arguments: str, cwd: Path | None = None, expect: int = 0) -> str:
-    """Run the command and return what it printed."""
+    """Run the command in a process of its own, as a person does, and return what it printed."""
     done = subprocess.run(
         [sys.executable, "-W", "error", "-m", "rankloop", *arguments],
         capture_output=True,
@@ -35,7 +35,7 @@ def rankloop(*arguments: str, cwd: Path | None = None, expect: int = 0) -> str:
 
 
 def asked(*arguments: str, expect: int = 0) -> str:
-    """The same without a process of its own, for what only looks, or refuses to begin."""
+    """The same in this process, which has everything loaded."""
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == expect, result.output
     return result.output
@@ -68,40 +68,40 @@ def test_compare_prints_a_table_and_names_the_report(finished: tuple[Path, str])
 def test_the_same_command_again_takes_what_is_there(finished: tuple[Path, str]) -> None:
     out, _ = finished
     before = {path: path.read_bytes() for path in out.glob("*.*")}
-    rankloop("compare", *SMALL, "--policies", "pdgd,random", "--stop", "both", "--out", str(out))
+    asked("compare", *SMALL, "--policies", "pdgd,random", "--stop", "both", "--out", str(out))
     assert {path: path.read_bytes() for path in out.glob("*.*")} == before
 
 
 def test_run_repeats_a_spec(finished: tuple[Path, str], tmp_path: Path) -> None:
     out, _ = finished
-    rankloop("run", str(out / "spec.json"), "--workers", "1", "--out", str(tmp_path))
+    asked("run", str(out / "spec.json"), "--workers", "1", "--out", str(tmp_path))
     for name in ("results.parquet", "spec.json", "summary.json"):
         assert (tmp_path / name).read_bytes() == (out / name).read_bytes()
 
 
 def test_run_takes_a_suite(tmp_path: Path) -> None:
     arguments = [*QUICK, "--out", str(tmp_path)]
-    printed = " ".join(rankloop("run", "classic/interleaving", *arguments).split())
+    printed = " ".join(asked("run", "classic/interleaving", *arguments).split())
     assert "A quick look, 20 rounds and 2 seeds" in printed
     assert 'class="banner"' in (tmp_path / "report.html").read_text()
     assert "Offline means rest on " in printed
     rows = json.loads((tmp_path / "summary.json").read_text())
     assert {row["policy"] for row in rows} >= {"dbgd", "mgd:candidates=49,interleaving=probabilistic"}
-    rankloop("run", str(tmp_path / "spec.json"), "--workers", "1", "--out", str(tmp_path))
+    asked("run", str(tmp_path / "spec.json"), "--workers", "1", "--out", str(tmp_path))
 
 
 def test_a_suite_of_a_paper_shows_its_figure_and_can_be_repeated(tmp_path: Path) -> None:
     first, again = tmp_path / "first", tmp_path / "again"
     small = [*QUICK, "--out", str(first)]
-    printed = rankloop("run", "pairrank/fig7", *small)
+    printed = asked("run", "pairrank/fig7", *small)
     assert "what the paper shows" in printed
     assert "a description, neither better nor worse" in " ".join(printed.split())  # it may be wrapped
     assert "offline nDCG@10" not in printed
     assert {path.name for path in first.glob("*.png")} == {"blocks.png", "block-size-by-position.png"}
-    rankloop("run", str(first / "spec.json"), "--workers", "1", "--out", str(again))
+    asked("run", str(first / "spec.json"), "--workers", "1", "--out", str(again))
     for name in ("results.parquet", "spec.json", "summary.json", "blocks.png"):
         assert (again / name).read_bytes() == (first / name).read_bytes()
-    rankloop("report", str(first))
+    asked("report", str(first))
     assert {path.name for path in first.glob("*.png")} == {"blocks.png", "block-size-by-position.png"}
 
 
@@ -114,10 +114,10 @@ def test_compare_takes_probes(tmp_path: Path) -> None:
         "--probes",
         "block-size:ranks=(1,2),cosine",
     ]
-    rankloop("compare", *SMALL, *choice, "--out", str(tmp_path))
+    asked("compare", *SMALL, *choice, "--out", str(tmp_path))
     metrics = set(pl.read_parquet(tmp_path / "results.parquet")["metric"].to_list())
     assert {"block size at rank 2", "cosine to offline RankNet"} <= metrics
-    rankloop("run", str(tmp_path / "spec.json"), "--workers", "1", "--out", str(tmp_path))
+    asked("run", str(tmp_path / "spec.json"), "--workers", "1", "--out", str(tmp_path))
 
 
 def test_a_spec_of_names_that_people_chose_runs(finished: tuple[Path, str], tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_a_spec_of_names_that_people_chose_runs(finished: tuple[Path, str], tmp_
     }
     path = tmp_path / "spec.json"
     path.write_text(json.dumps(spec))
-    rankloop("run", str(path), "--workers", "1", "--out", str(tmp_path / "out"))
+    asked("run", str(path), "--workers", "1", "--out", str(tmp_path / "out"))
     again = json.loads((tmp_path / "out" / "spec.json").read_text())
     assert again["policies"] == {"ours": "pdgd:learning_rate=0.2", "pdgd": "pdgd"}
 
@@ -139,19 +139,19 @@ def test_a_spec_from_before_there_were_probes_still_runs(finished: tuple[Path, s
     path.write_text(
         json.dumps({key: spec[key] for key in spec if key not in ("probes", "about", "against", "measures")})
     )
-    rankloop("run", str(path), "--workers", "1", "--out", str(tmp_path / "out"))
+    asked("run", str(path), "--workers", "1", "--out", str(tmp_path / "out"))
     assert (tmp_path / "out" / "spec.json").read_bytes() == (finished[0] / "spec.json").read_bytes()
 
 
 def test_every_metric_can_be_asked_for(tmp_path: Path) -> None:
-    asked = "offline ERR@10, online MRR,offline Precision(relevant_from=2)@5,cumulative nDCG@5"
-    choice = ["--policies", "pdgd", "--users", "perfect", "--measures", asked, "--out", str(tmp_path)]
-    printed = rankloop("compare", *SMALL, *choice)
-    metrics = {each.strip() for each in asked.split(",")}
+    wanted = "offline ERR@10, online MRR,offline Precision(relevant_from=2)@5,cumulative nDCG@5"
+    choice = ["--policies", "pdgd", "--users", "perfect", "--measures", wanted, "--out", str(tmp_path)]
+    printed = asked("compare", *SMALL, *choice)
+    metrics = {each.strip() for each in wanted.split(",")}
     assert set(pl.read_parquet(tmp_path / "results.parquet")["metric"].to_list()) == metrics
     assert all(metric in " ".join(printed.split()) for metric in metrics)  # long titles are wrapped
     before = {name: (tmp_path / name).read_bytes() for name in ("results.parquet", "spec.json")}
-    rankloop("run", str(tmp_path / "spec.json"), "--workers", "1", "--out", str(tmp_path / "again"))
+    asked("run", str(tmp_path / "spec.json"), "--workers", "1", "--out", str(tmp_path / "again"))
     assert {name: (tmp_path / "again" / name).read_bytes() for name in before} == before
 
 
@@ -181,33 +181,37 @@ def test_a_policy_of_ones_own_is_compared_in_other_processes_and_again(tmp_path:
 
 def test_policies_taught_by_labels_are_compared_like_any_other(tmp_path: Path) -> None:
     names = "pdgd,offline-ranknet:scorer=linear,steps=20"
-    printed = rankloop("compare", *SMALL, "--policies", names, "--users", "perfect", "--out", str(tmp_path))
+    printed = asked("compare", *SMALL, "--policies", names, "--users", "perfect", "--out", str(tmp_path))
+    printed = " ".join(printed.split())  # it may be wrapped
     assert "offline-ranknet:scorer=linear,steps=20: taught by the labels, shown for reference only" in printed
     spec = json.loads((tmp_path / "spec.json").read_text())
     taught = spec["policies"].pop("offline-ranknet:scorer=linear,steps=20")
     earlier = {**spec, "skylines": {taught: "OfflineRankNet(...)"}}  # as specs once were
     (tmp_path / "earlier.json").write_text(json.dumps(earlier))
-    rankloop("run", str(tmp_path / "earlier.json"), "--workers", "1", "--out", str(tmp_path / "again"))
+    asked("run", str(tmp_path / "earlier.json"), "--workers", "1", "--out", str(tmp_path / "again"))
     assert json.loads((tmp_path / "again" / "spec.json").read_text())["policies"] == {
         "pdgd": "pdgd",
         taught: taught,
     }
 
 
-def test_policies_are_compared_under_a_user_who_grades(tmp_path: Path) -> None:
-    asked = ("compare", *SMALL, "--policies", "slam:weights=ap,listnet:step_size=inverse-root(0.1)")
+def test_policies_are_compared_under_a_user_who_grades(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    policies = "slam:weights=ap,listnet:step_size=inverse-root(0.1)"
     users = "labels,labels:top_k=2,noise=0.1"
-    rankloop(*asked, "--users", users, "--out", "out", cwd=tmp_path)
+    asked("compare", *SMALL, "--policies", policies, "--users", users, "--out", "out")
     spec = json.loads((tmp_path / "out" / "spec.json").read_text())
     assert list(spec["users"]) == ["labels", "labels:top_k=2,noise=0.1"]
-    rankloop("run", "out/spec.json", "--workers", "1", "--out", "again", cwd=tmp_path)
+    asked("run", "out/spec.json", "--workers", "1", "--out", "again")
     for file in ("results.parquet", "spec.json"):
         assert (tmp_path / "again" / file).read_bytes() == (tmp_path / "out" / file).read_bytes()
 
 
 def test_report_can_be_written_again(finished: tuple[Path, str]) -> None:
     out, _ = finished
-    assert "offline nDCG@10" in rankloop("report", str(out), "--title", "Once more")
+    assert "offline nDCG@10" in asked("report", str(out), "--title", "Once more")
     assert "Once more" in (out / "report.html").read_text()
 
 
@@ -230,9 +234,9 @@ def test_list_knows_everything() -> None:
 def test_data_commands(tmp_path: Path) -> None:
     file = tmp_path / "train.txt"
     file.write_text("".join(f"{n % 3} qid:{n // 4} 1:{n} 2:0.5\n" for n in range(40)))
-    assert "10 queries, 40 documents, 2 features, 3 grades: good" in rankloop("data", "check", str(file))
-    assert "grades" in rankloop("data", "info", "synthetic:linear")
-    assert "ready" in rankloop("data", "prepare", str(file))
+    assert "10 queries, 40 documents, 2 features, 3 grades: good" in asked("data", "check", str(file))
+    assert "grades" in asked("data", "info", "synthetic:linear")
+    assert "ready" in asked("data", "prepare", str(file))
 
 
 @pytest.mark.parametrize(
@@ -278,7 +282,7 @@ def test_mistakes_get_one_sentence_and_change_nothing(
 def test_an_output_that_is_a_file_is_left_alone(tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("mine")
-    printed = rankloop("compare", *SMALL, "--policies", "random", "--out", str(file), expect=2)
+    printed = asked("compare", *SMALL, "--policies", "random", "--out", str(file), expect=2)
     assert "notes.txt: File exists" in printed
     assert "Traceback" not in printed
     assert file.read_text() == "mine"
@@ -327,12 +331,9 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
         text=True,
         start_new_session=True,
     )
-    end = time.monotonic() + 60
-    while not list((out / "runs").glob("*.parquet")):
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    wait_until(lambda: list((out / "runs").glob("*.parquet")))
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to everyone
-    printed = "".join(process.communicate(timeout=30))
+    printed = "".join(process.communicate(timeout=120))
     assert process.returncode == 130, printed
     assert "the same command goes on from there" in printed
     assert "Traceback" not in printed

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_cli import rankloop
+from tests.cli.test_cli import asked
 
 FILE = """
 port = 9000
@@ -33,7 +33,7 @@ def test_the_command_line_wins_then_the_environment_then_the_file(
     monkeypatch.setenv("RANKLOOP_PORT", "9001")
     monkeypatch.setenv("RANKLOOP_DEADLINE", "0.4")
     monkeypatch.setenv("RANKLOOP_CONFIG", str(path))
-    printed = rankloop("serve", "--print-config", "--deadline", "0.5")
+    printed = asked("serve", "--print-config", "--deadline", "0.5")
     found = tomllib.loads(printed)
     assert (found["deadline"], found["port"], found["data_dir"]) == (0.5, 9001, "/var/lib/rankloop")
     assert (found["quiet"], found["recommender"]) == (True, ["shop=shop.npz"])
@@ -58,11 +58,11 @@ def test_the_command_line_wins_then_the_environment_then_the_file(
 )
 def test_a_file_with_a_mistake_is_refused_with_a_suggestion(path: Path, text: str, words: str) -> None:
     path.write_text(text)
-    said = rankloop("serve", "--config", str(path), "--print-config", expect=2)
+    said = asked("serve", "--config", str(path), "--print-config", expect=2)
     assert words in " ".join(said.split())
 
 
 def test_a_variable_that_sets_nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANKLOOP_DEADLNE", "1")
-    said = rankloop("serve", "--print-config")
+    said = asked("serve", "--print-config")
     assert "RANKLOOP_DEADLNE sets nothing: did you mean 'deadline'?" in " ".join(said.split())

@@ -9,7 +9,7 @@ import pytest
 from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
 from rankloop.service.data_dir import DataDirectory
 from rankloop.service.operations.retention import RetentionSettings
-from tests.cli.test_cli import rankloop
+from tests.cli.test_cli import asked, rankloop
 
 DAY = 86_400.0
 LONG_AGO = 1_700_000_000.0
@@ -40,7 +40,7 @@ def test_what_is_old_goes_and_what_was_learned_stays(folder: Path) -> None:
     assert (folder / "log.db").stat().st_size < before
     with DataDirectory(folder).open() as store:
         assert RankingService(store).model("shop").lists == 200
-    again = rankloop("retain", "--data-dir", str(folder), "--ranker", "shop", "--days", "9999999")
+    again = asked("retain", "--data-dir", str(folder), "--ranker", "shop", "--days", "9999999")
     assert "nothing deleted" in again
 
 
@@ -48,9 +48,9 @@ def test_a_folder_in_use_or_without_a_log_is_refused(folder: Path, tmp_path: Pat
     with DataDirectory(folder).open():
         refused = rankloop("retain", "--data-dir", str(folder), "--ranker", "shop", "--days", "1", expect=2)
         assert "in use" in refused
-    nowhere = rankloop("retain", "--data-dir", str(tmp_path / "none"), "--days", "1", expect=2)
+    nowhere = asked("retain", "--data-dir", str(tmp_path / "none"), "--days", "1", expect=2)
     assert "holds no log" in nowhere
-    unknown = rankloop("retain", "--data-dir", str(folder), "--ranker", "shp", "--days", "1", expect=2)
+    unknown = asked("retain", "--data-dir", str(folder), "--ranker", "shp", "--days", "1", expect=2)
     assert "did you mean 'shop'" in unknown
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Page, Request, sync_playwright
+from playwright.sync_api import Browser, Page, Request, sync_playwright
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 NO_CHROMIUM = "no chromium: install it to see the pages in a browser"
@@ -80,7 +80,9 @@ class Browsing:
         self.page.evaluate(AT_REST)
         self.page.evaluate(AXE.read_text("utf-8"))
         tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-        found = self.page.evaluate("tags => axe.run(document, {runOnly: tags})", tags)
+        found = self.page.evaluate(
+            "tags => axe.run(document, {runOnly: tags, resultTypes: ['violations']})", tags
+        )
         return [
             f"{each['id']}: {each['help']}: {json.dumps([node['html'][:200] for node in each['nodes'][:3]])}"
             for each in found["violations"]
@@ -88,12 +90,24 @@ class Browsing:
 
 
 @contextmanager
-def browser(url: str, **how: Any) -> Iterator[Browsing]:
-    """A fresh browser at an address."""
+def chromium() -> Iterator[Browser]:
+    """A browser without a page; while it runs, nothing else may run an event loop in this thread."""
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
+        launched = playwright.chromium.launch(
             executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
         )
-        context = chromium.new_context(**how)
-        yield Browsing(context.new_page(), url)
-        chromium.close()
+        try:
+            yield launched
+        finally:
+            launched.close()
+
+
+@contextmanager
+def browser(url: str, launched: Browser | None = None, **how: Any) -> Iterator[Browsing]:
+    """A browser that knows nothing, at an address: its own, or a new profile of one that runs already."""
+    with nullcontext(launched) if launched else chromium() as found:
+        context = found.new_context(**how)
+        try:
+            yield Browsing(context.new_page(), url)
+        finally:
+            context.close()

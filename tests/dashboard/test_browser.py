@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser
 
 from rankloop.demo import visitor
 from rankloop.demo.corpus import Corpus
@@ -17,12 +18,29 @@ from rankloop.demo.routes import demo_routes
 from rankloop.demo.stdlib import standard_library
 from rankloop.service import RankingService
 from rankloop.store import MemoryStore
-from tests.dashboard.browsing import AXE, CHROMIUM, DESKTOP, NO_AXE, NO_CHROMIUM, PHONE, Browsing, browser
+from tests.dashboard.browsing import (
+    AXE,
+    CHROMIUM,
+    DESKTOP,
+    NO_AXE,
+    NO_CHROMIUM,
+    PHONE,
+    Browsing,
+    browser,
+    chromium,
+)
 from tests.service.http.serving import Live, alive
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM)
 MODULES = ("csv", "email", "http", "json", "logging", "os", "queue", "random", "sqlite3", "threading", "xml")
 SCREENS = pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop, light", "phone, dark"])
+
+
+@pytest.fixture(scope="module")
+def launched() -> Iterator[Browser]:
+    """One browser for all: each test has a profile of its own in it."""
+    with chromium() as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
@@ -50,9 +68,11 @@ def order(seen: Browsing) -> list[str]:
 
 
 @SCREENS
-def test_a_session(live: Live, demo: Demo, screen: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_session(
+    live: Live, launched: Browser, demo: Demo, screen: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(visitor, "secrets", SimpleNamespace(token_urlsafe=lambda _: "always the same"))
-    with browser(live.url, **screen) as seen:
+    with browser(live.url, launched, **screen) as seen:
         search_and_click(seen, demo)
         invite_visitors(seen, demo)
         sign_in(seen, live.keys["admin"])
@@ -175,8 +195,8 @@ def look_around(seen: Browsing) -> None:
     seen.arrives("text=A shop that learns what people like")
 
 
-def test_a_keyboard_is_enough(live: Live, demo: Demo) -> None:
-    with browser(live.url, **DESKTOP) as seen:
+def test_a_keyboard_is_enough(live: Live, launched: Browser, demo: Demo) -> None:
+    with browser(live.url, launched, **DESKTOP) as seen:
         page = seen.go("/")
         page.keyboard.type("umbrella")  # the box has the focus
         page.keyboard.press("Enter")
@@ -203,10 +223,10 @@ def test_a_keyboard_is_enough(live: Live, demo: Demo) -> None:
         assert seen.trouble == []
 
 
-def test_results_glide_to_their_new_positions(live: Live, demo: Demo) -> None:
+def test_results_glide_to_their_new_positions(live: Live, launched: Browser, demo: Demo) -> None:
     """Where a result begins to move is where it stood; whoever wants no motion gets none."""
     for motion in ("no-preference", "reduce"):
-        with browser(live.url, **DESKTOP, reduced_motion=motion) as seen:
+        with browser(live.url, launched, **DESKTOP, reduced_motion=motion) as seen:
             page = seen.go("/?q=umbrella")
             page.evaluate(SLOWLY)
             before = page.evaluate(TOPS)
@@ -237,8 +257,8 @@ TOPS = """() => Object.fromEntries(Array.from(document.querySelectorAll('[data-k
     each => [each.dataset.key || "", each.getBoundingClientRect().top]))"""
 
 
-def test_stars_are_given_by_keyboard_and_learned_together(live: Live, demo: Demo) -> None:
-    with browser(live.url, **DESKTOP) as seen:
+def test_stars_are_given_by_keyboard_and_learned_together(live: Live, launched: Browser, demo: Demo) -> None:
+    with browser(live.url, launched, **DESKTOP) as seen:
         page = seen.go("/?q=umbrella&by=stars")
         names = order(seen)
         for position, stars in ((8, 5), (0, 1), (7, 2), (7, 5)):
@@ -261,8 +281,12 @@ def test_stars_are_given_by_keyboard_and_learned_together(live: Live, demo: Demo
 
 @SCREENS
 @pytest.mark.skipif(not AXE.exists(), reason=NO_AXE)
-def test_pages_can_be_read_by_everyone(live: Live, demo: Demo, screen: dict[str, Any]) -> None:
-    with browser(live.url, **screen, reduced_motion="reduce") as seen:  # what glides is read when it stands
+def test_pages_can_be_read_by_everyone(
+    live: Live, launched: Browser, demo: Demo, screen: dict[str, Any]
+) -> None:
+    with browser(
+        live.url, launched, **screen, reduced_motion="reduce"
+    ) as seen:  # what glides is read when it stands
         found: dict[str, list[str]] = {}
 
         def look(name: str) -> None:
@@ -312,8 +336,8 @@ def test_pages_can_be_read_by_everyone(live: Live, demo: Demo, screen: dict[str,
         assert {name: wrong for name, wrong in found.items() if wrong} == {}
 
 
-def test_without_scripts_it_works_as_well(live: Live, demo: Demo) -> None:
-    with browser(live.url, **DESKTOP, java_script_enabled=False) as seen:
+def test_without_scripts_it_works_as_well(live: Live, launched: Browser, demo: Demo) -> None:
+    with browser(live.url, launched, **DESKTOP, java_script_enabled=False) as seen:
         page = seen.go("/?q=umbrella")
         page.locator(".results .title").nth(5).click()
         seen.arrives("#learned")

@@ -32,7 +32,7 @@ def one_click(store: Store) -> None:
 
 
 def much(store: Store) -> None:
-    traffic(store, RANKER, lists=20_000, events=100_000, now=time.time())
+    traffic(store, RANKER, lists=4_000, events=20_000, now=time.time())
 
 
 @pytest.fixture(scope="module", params=[nothing, one_click, much], ids=lambda fill: fill.__name__)

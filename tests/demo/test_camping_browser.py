@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser
 
 from rankloop.demo.camping.shop import RANKER, CampingShop
 from rankloop.demo.demo import Demo
@@ -13,11 +14,28 @@ from rankloop.demo.routes import demo_routes
 from rankloop.demo.scene import Scene
 from rankloop.service import RankingService
 from rankloop.store import MemoryStore
-from tests.dashboard.browsing import AXE, CHROMIUM, DESKTOP, NO_AXE, NO_CHROMIUM, PHONE, Browsing, browser
+from tests.dashboard.browsing import (
+    AXE,
+    CHROMIUM,
+    DESKTOP,
+    NO_AXE,
+    NO_CHROMIUM,
+    PHONE,
+    Browsing,
+    browser,
+    chromium,
+)
 from tests.service.http.serving import Live, alive
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM)
 SCREENS = pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop, light", "phone, dark"])
+
+
+@pytest.fixture(scope="module")
+def launched() -> Iterator[Browser]:
+    """One browser for all: each test has a profile of its own in it."""
+    with chromium() as found:
+        yield found
 
 
 @pytest.fixture
@@ -51,8 +69,10 @@ def answer_all(seen: Browsing, much: str) -> int:
 
 
 @SCREENS
-def test_a_newcomers_session(live: Live, shop: CampingShop, screen: dict[str, Any]) -> None:
-    with browser(live.url, **screen) as seen:
+def test_a_newcomers_session(
+    live: Live, launched: Browser, shop: CampingShop, screen: dict[str, Any]
+) -> None:
+    with browser(live.url, launched, **screen) as seen:
         page = seen.go("/")
         page.get_by_role("link", name="recommendations with their reasons").click()
         seen.arrives(".results")
@@ -90,8 +110,8 @@ def test_a_newcomers_session(live: Live, shop: CampingShop, screen: dict[str, An
         assert seen.trouble == []
 
 
-def test_the_shop_is_usable_by_keyboard(live: Live, shop: CampingShop) -> None:
-    with browser(live.url, **DESKTOP) as seen:
+def test_the_shop_is_usable_by_keyboard(live: Live, launched: Browser, shop: CampingShop) -> None:
+    with browser(live.url, launched, **DESKTOP) as seen:
         page = seen.go("/for-you")
         until(seen, "#question button[value=much]")
         page.keyboard.press("Enter")
@@ -120,9 +140,9 @@ def until(seen: Browsing, selector: str) -> None:
 
 @SCREENS
 def test_an_operator_tries_a_recommendation_and_nothing_is_logged(
-    live: Live, shop: CampingShop, screen: dict[str, Any]
+    live: Live, launched: Browser, shop: CampingShop, screen: dict[str, Any]
 ) -> None:
-    with browser(live.url, **screen) as seen:
+    with browser(live.url, launched, **screen) as seen:
         page = seen.go("/recommend")
         assert page.locator("#recommended > ol > li").count() == 10
         page.locator("#question button").first.click()
@@ -143,8 +163,8 @@ def test_an_operator_tries_a_recommendation_and_nothing_is_logged(
 
 @SCREENS
 @pytest.mark.skipif(not AXE.exists(), reason=NO_AXE)
-def test_the_shop_can_be_read_by_everyone(live: Live, screen: dict[str, Any]) -> None:
-    with browser(live.url, **screen) as seen:
+def test_the_shop_can_be_read_by_everyone(live: Live, launched: Browser, screen: dict[str, Any]) -> None:
+    with browser(live.url, launched, **screen) as seen:
         found: dict[str, list[str]] = {}
         page = seen.go("/for-you")
         found["newcomer"] = seen.complaints()

@@ -321,7 +321,7 @@ def test_settings_nobody_knows_are_refused(settings: dict[str, Any], message: st
 
 # What its theory guarantees
 
-DELTA, DOCUMENTS, THEORY_ROUNDS, RUNS = 0.1, 100, 120, 40
+DELTA, DOCUMENTS, THEORY_ROUNDS, RUNS = 0.1, 100, 120, 20
 LONGEST_DIFFERENCE = 4.0  # u: all documents are on a circle of radius 2
 LONGEST_WEIGHTS = 1.3 / LONGEST_DIFFERENCE  # Q, such that σ'(Qu) (σ(Qu) - 1/2) is largest
 

@@ -121,11 +121,11 @@ events = st.fixed_dictionaries(
 def size(live: Live) -> int:
     """How much is in the log, once everything under way is written."""
     store = live.context.service.store
+    assert isinstance(store, SqliteStore)
     write(store, lambda transaction: transaction.time(0))
     assert not live.context.service.health().rankers["default"].unlogged
-    return sum(1 for _ in store.events(None)) + sum(
-        len(store.decisions(name)) + sum(1 for _ in store.impressions(name)) for name in store.rankers()
-    )
+    tables = ("events", "decisions", "impressions")  # counted where they are: every example asks twice
+    return sum(store._rows(f"SELECT count(*) FROM {table}")[0][0] for table in tables)
 
 
 def check(live: Live, answer: httpx.Response, before: int) -> None:
