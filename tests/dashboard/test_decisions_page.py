@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,7 +53,7 @@ def test_a_session_ends_with_the_key_that_began_it(live: Live) -> None:
 @pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM)
 @pytest.mark.skipif(not AXE.exists(), reason=NO_AXE)
 @pytest.mark.parametrize("how", [DESKTOP, PHONE], ids=["light", "dark on a phone"])
-def test_everyone_can_read_it(live: Live, how: dict[str, object], tmp_path: Path) -> None:
+def test_everyone_can_read_it(live: Live, how: dict[str, Any], tmp_path: Path) -> None:
     with browser(live.url, **how) as seen:
         seen.go("/login?next=/decisions")
         seen.page.fill("input[name=key]", live.keys["admin"])
