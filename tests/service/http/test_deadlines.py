@@ -22,7 +22,7 @@ from tests.waiting import wait_until
 
 T = TypeVar("T")
 GO = threading.Event()  # what is stuck goes on when it is set
-HASTY = HttpSettings(deadline=0.05, patience=0.2, threads=2, waiting=1)
+HASTY = HttpSettings(deadline=0.05, patience=2.0, threads=2, waiting=1)
 
 
 @dataclass(kw_only=True, eq=False)

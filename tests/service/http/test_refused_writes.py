@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+import httpx
 import pytest
 
 from rankloop.service import RankingService
 from rankloop.service.http import HttpSettings
 from rankloop.store import SqliteStore, write
 from tests.service.http.serving import alive, click, request
+from tests.waiting import wait_until
 
 HASTY = HttpSettings(deadline=30.0, patience=0.3)
 
@@ -51,8 +53,16 @@ def test_a_decision_that_was_answered_with_503_is_never_in_force(tmp_path: Path)
             assert service.settings("default").to_json() == before
             assert service.rankers() == ["default"]
             assert not list(store.events(None))
-            again = live["rank"].post("/v1/events", json=events).json()["receipts"][0]["verdict"]
-            assert again == "accepted"
+            answers = list[httpx.Response]()
+
+            def answered() -> bool:
+                answers.append(live["rank"].post("/v1/events", json=events))
+                return answers[-1].status_code == 200
+
+            wait_until(answered)
+            verdict = answers[-1].json()["receipts"][0]["verdict"]
+            busy = ("duplicate",) if len(answers) > 1 else ()  # it was refused while it was under way
+            assert verdict in ("accepted", *busy)
 
 
 def test_a_request_that_comes_too_late_writes_nothing_more(
