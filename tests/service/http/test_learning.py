@@ -69,7 +69,7 @@ def test_lists_are_made_again_byte_for_byte_after_a_restart(tmp_path: Path) -> N
                 answer = live["rank"].post("/v1/rank", json=body)
                 shown = answer.json()
                 sent[shown["query_id"]] = answer.content
-                if number % 10 == 0:
+                if number % 5 == 0:
                     clicked = shown["ranking"][-1]["object_id"]
                     client.events([click(shown["query_id"], clicked, event_id=f"e{number}")])
                     clock.now += 61.0
