@@ -122,15 +122,15 @@ def placed(
     end = until or max([steps[-1].start, *(each.at for each in told)])
     length = end - steps[0].start if by == "time" else sum(step.lists for step in steps)
     found: list[dict[str, Any]] = []
-    last: tuple[float, Mark] | None = None  # the mark of the decision before, and its place
+    last: tuple[float, Mark] | None = None  # the decision before, and where it stands
     for each in told:
-        place = each.at if by == "time" else _lists_by(each.at, steps, until)
-        if each.number and last and abs(place - last[0]) < NEAR * length:
+        where = each.at if by == "time" else _lists_by(each.at, steps, until)
+        if each.number and last and abs(where - last[0]) < NEAR * length:
             _join(found[-1], each)
         else:
-            x = _moment(each.at) if by == "time" else place
+            x = _moment(each.at) if by == "time" else where
             found.append({"x": x, "number": str(each.number or ""), **_said(each)})
-            last = (place, each) if each.number else None
+            last = (where, each) if each.number else None
     return found
 
 

@@ -37,10 +37,14 @@ class Move:
         'cheap counts more now'
         >>> Move("blue", 0.3, 0.1).said({"blue": Word("blue")})
         'blue counts less now'
+        >>> Move("blue", 0.0, -0.6).said({"blue": Word("blue")})
+        'blue counts against it now'
         """
         word = words.get(self.feature, Word(self.feature))
         if self.change < 0 and word.little:
             return f"{word.little} counts more now"
+        if self.after < 0:
+            return f"{word.much} counts {'against it' if self.change < 0 else 'less against it'} now"
         return f"{word.much} counts {'more' if self.change > 0 else 'less'} now"
 
 
