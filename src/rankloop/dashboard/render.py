@@ -42,7 +42,7 @@ def environment(*packages: str) -> Environment:
         "moment": moment,
         "clock": clock,
     }
-    made.filters |= {"dotted": dotted, "named": named, "plain": plain, "percent": percent}
+    made.filters |= {"dotted": dotted, "named": named, "plain": plain, "brief": brief, "percent": percent}
     made.globals |= {"version": __version__, "json_element": _element, "sparkline": sparkline}
     return made
 
@@ -106,6 +106,15 @@ def plain(value: float) -> str:
     ('4', '0.25')
     """
     return f"{value:g}"
+
+
+def brief(value: float) -> str:
+    """A number in few letters, that stays in one line: no more digits than can be compared.
+
+    >>> brief(0.123456), brief(12_345.6), brief(1e-5), brief(-4.0)
+    ('0.1235', '12,346', '1e-05', '-4')
+    """
+    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e12 else f"{value:.4g}"
 
 
 def signed(value: float, digits: int = 2) -> str:
