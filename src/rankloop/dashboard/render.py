@@ -72,13 +72,18 @@ def share(value: float | None) -> str:
     return NOTHING if value is None else f"{100 * value:.1f} %"
 
 
-def sure(probability: float) -> str:
+def sure(probability: float | None, digits: int = 1) -> str:
     """How sure something is, in percent, never rounded up: what is *likely* is not 95 %.
 
-    >>> sure(0.9499), sure(0.95), sure(0.99999)
-    ('94.9 %', '95.0 %', 'over 99.9 %')
+    >>> sure(0.9499), sure(0.95), sure(0.99999), sure(0.9499, 0), sure(0.996, 0)
+    ('94.9 %', '95.0 %', 'over 99.9 %', '94 %', 'over 99 %')
     """
-    return "over 99.9 %" if probability > 0.999 else f"{math.floor(1000 * probability + 1e-9) / 10:.1f} %"
+    if probability is None:
+        return NOTHING
+    unit = 10**digits
+    found = math.floor(100 * unit * probability + 1e-9) / unit
+    most = 100 - 1 / unit  # nothing is quite sure
+    return f"over {most:.{digits}f} %" if 100 * probability > most else f"{found:.{digits}f} %"
 
 
 def percent(value: float) -> str:
