@@ -15,7 +15,8 @@ import pytest
 
 from rankloop.service import Candidate, Health, RankingService, UserEvent
 from rankloop.service.learning.history import History
-from rankloop.store import Decision, MemoryStore, StoreError
+from rankloop.store import SERVICE, Decision, MemoryStore, StoreError
+from rankloop.types import DataError
 from tests.service.http.serving import Process, alive
 from tests.waiting import wait_until
 
@@ -114,6 +115,25 @@ def test_an_error_of_learning_is_counted_and_passes() -> None:
         )
         assert all(f"\nrankloop_{name}" in text for name in names)
         assert "\nprocess_resident_memory_bytes" in text
+
+
+class KeysUnreadable(MemoryStore):
+    """A store whose entries about the service cannot be read."""
+
+    def decisions(self, ranker: str, *, kind: str | None = None, after: int = 0) -> Sequence[Decision]:
+        if ranker == SERVICE:
+            raise StoreError("this page is damaged")
+        return super().decisions(ranker, kind=kind, after=after)
+
+
+def test_a_service_that_cannot_be_opened_leaves_no_thread_behind(tmp_path: Path) -> None:
+    unreadable, fine = KeysUnreadable(), MemoryStore()
+    before = set(threading.enumerate())
+    with pytest.raises(StoreError):
+        RankingService(unreadable, background=True)
+    with pytest.raises(DataError):
+        RankingService(fine, background=True, recommenders={"shop": tmp_path / "nowhere.npz"})
+    assert set(threading.enumerate()) <= before
 
 
 def test_it_drains_on_sigterm_while_balancers_look_elsewhere(tmp_path: Path) -> None:
