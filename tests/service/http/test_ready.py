@@ -8,12 +8,15 @@ import signal
 import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from pathlib import Path
 
 import httpx
 import pytest
 
 from rankloop.service import Candidate, Health, RankingService, UserEvent
+from rankloop.service.http.recent_health import RecentHealth
 from rankloop.service.learning.history import History
 from rankloop.store import SERVICE, Decision, MemoryStore, StoreError
 from rankloop.types import DataError
@@ -158,6 +161,25 @@ class Crowded(RankingService):
         while time.thread_time() - began < 0.03:
             pass
         return super().health()
+
+
+def test_those_who_ask_for_health_at_once_share_one_look() -> None:
+    together, used, looks = threading.Barrier(8), count(), list[float]()
+
+    def look() -> Health:
+        looks.append(time.monotonic())
+        time.sleep(0.2)  # meanwhile all the others ask
+        return Health({})
+
+    health = RecentHealth(look, used=lambda: float(next(used)))  # each takes a second: it is good for twenty
+
+    def ask() -> bool:
+        together.wait(60)
+        return health.look().ok
+
+    with ThreadPoolExecutor(8) as threads:
+        assert [each.result() for each in [threads.submit(ask) for _ in range(8)]] == [True] * 8
+    assert len(looks) == 1
 
 
 def test_whoever_has_no_key_cannot_have_the_health_of_thousands_of_rankers_looked_at_all_the_time() -> None:
