@@ -198,6 +198,20 @@ def test_a_list_page_says_what_the_api_says() -> None:
     assert "tried either way" not in off
 
 
+def test_a_price_of_five_digits_is_explained_with_all_of_them() -> None:
+    service = RankingService(MemoryStore())
+    service.create(RANKER)
+    for _ in range(3):
+        shown = service.rank([Candidate("a", {"price": 12_345}), Candidate("b", {"price": 9})])
+        service.record([UserEvent(shown.query_id, "b")])
+        service.flush(RANKER)
+    shown = service.rank([Candidate("a", {"price": 12_345}), Candidate("b", {"price": 9})])
+    with watched(service) as live:
+        page = signed_in(live).get(f"/query/{shown.query_id}", params={"a": "a", "b": "b"}).text
+    assert ">12,345</td>" in page
+    assert ">9</td>" in page
+
+
 def test_blocks_are_what_certain_orders_leave() -> None:
     ids = (f"list-{number}" for number in range(100))  # and so the same luck each time
     service = RankingService(MemoryStore(), ids=ids.__next__)

@@ -18,7 +18,7 @@ from tests.service.http.serving import Live
 
 TRIALS = {
     "holdout": TrialSettings(wait=5, session=5),
-    "interleave": TrialSettings(kind="interleave", wait=5, session=5),
+    "interleave": TrialSettings(kind="interleave", wait=5, session=5, action="purchase", highest=50),
     "worse": TrialSettings(kind="interleave", wait=5, session=5),
     "fresh": TrialSettings(),
 }
@@ -66,6 +66,7 @@ def test_the_page_says_what_the_api_says(live: Live, ranker: str) -> None:
     for outcome in api["outcomes"] if ranker != "fresh" else ():
         shown = page.partition(f'id="uplift-{outcome["outcome"]}"')[2]
         assert outcome["outcome"] in ("clicks", "first_click") or f'value="{outcome["estimate"]}"' in shown
+    assert "more per list more" not in page
 
 
 def test_a_ranker_without_a_trial_shows_none() -> None:

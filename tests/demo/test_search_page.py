@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import httpx
 import pytest
 
+from rankloop.dashboard.render import sure
 from rankloop.demo.demo import Demo
 from rankloop.demo.products.catalogue import products
 from rankloop.demo.routes import demo_routes
@@ -81,6 +82,9 @@ def test_both_lists_are_there_and_say_where_each_result_went(
         went = hits.index(name) + 1 - position
         assert (f">up</span> {went}<" in row) == (went > 0)
         assert (f">down</span> {-went}<" in row) == (went < 0)
+    for row, result in zip(rows, demos[path].service.replay(shown.query_id).response.ranking, strict=True):
+        told = f"{sure(result.probability)}: it may" if result.open else f", {sure(result.probability, 0)}<"
+        assert f"{result.certainty}{told}" in row or f"Its order is {result.certainty}, {told}" in row
 
 
 def test_every_product_has_a_picture_and_nothing_else_is_drawn(live: Live) -> None:

@@ -244,6 +244,18 @@ def test_the_source_for_latex_has_the_means_as_coordinates_and_a_colour_for_each
     assert r"\input{figures/offline-ndcg-10.pgf}" in figure.latex("pgf", wide=False)
 
 
+def test_a_narrow_logarithmic_axis_has_labels_and_a_single_run_has_no_band() -> None:
+    results = some_results(policies=["pairrank", "mgd"])  # from 0.8 to 0.92: no 1, 2 or 5 is between them
+    results = results.filter((pl.col("policy") == "pairrank") | (pl.col("seed") == 0))
+    style = FigureStyle(log="values")
+    figure = paper_figure(results, summarise(results), metric=METRIC, data="mq_2008", style=style)
+    source = figure.render("pgf").decode()
+    (labels,) = re.findall(r"yticklabels=\{(.*?)\}", source)
+    assert len(labels.split(",")) > 1
+    assert len(re.findall(r"coordinates \{\(.*\} -- cycle", source)) == len(USERS)  # one for each panel
+    assert source.count("-- cycle") == len(USERS)
+
+
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no pdflatex here")
 @pytest.mark.parametrize(("width", "log"), [(240, "none"), (505, "both")])
 def test_latex_draws_the_source_as_wide_as_asked(width: int, log: Axes, tmp_path: Path) -> None:

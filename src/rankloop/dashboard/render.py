@@ -42,7 +42,7 @@ def environment(*packages: str) -> Environment:
         "moment": moment,
         "clock": clock,
     }
-    made.filters |= {"dotted": dotted, "named": named, "plain": plain, "percent": percent}
+    made.filters |= {"dotted": dotted, "named": named, "plain": plain, "brief": brief, "percent": percent}
     made.globals |= {"version": __version__, "json_element": _element, "sparkline": sparkline}
     return made
 
@@ -72,13 +72,18 @@ def share(value: float | None) -> str:
     return NOTHING if value is None else f"{100 * value:.1f} %"
 
 
-def sure(probability: float) -> str:
+def sure(probability: float | None, digits: int = 1) -> str:
     """How sure something is, in percent, never rounded up: what is *likely* is not 95 %.
 
-    >>> sure(0.9499), sure(0.95), sure(0.99999)
-    ('94.9 %', '95.0 %', 'over 99.9 %')
+    >>> sure(0.9499), sure(0.95), sure(0.99999), sure(0.9499, 0), sure(0.996, 0)
+    ('94.9 %', '95.0 %', 'over 99.9 %', '94 %', 'over 99 %')
     """
-    return "over 99.9 %" if probability > 0.999 else f"{math.floor(1000 * probability + 1e-9) / 10:.1f} %"
+    if probability is None:
+        return NOTHING
+    unit = 10**digits
+    found = math.floor(100 * unit * probability + 1e-9) / unit
+    most = 100 - 1 / unit  # nothing is quite sure
+    return f"over {most:.{digits}f} %" if 100 * probability > most else f"{found:.{digits}f} %"
 
 
 def percent(value: float) -> str:
@@ -106,6 +111,15 @@ def plain(value: float) -> str:
     ('4', '0.25')
     """
     return f"{value:g}"
+
+
+def brief(value: float) -> str:
+    """A number in few letters, that stays in one line: no more digits than can be compared.
+
+    >>> brief(0.123456), brief(12_345.6), brief(1e-5), brief(-4.0)
+    ('0.1235', '12,346', '1e-05', '-4')
+    """
+    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e12 else f"{value:.4g}"
 
 
 def signed(value: float, digits: int = 2) -> str:

@@ -143,7 +143,7 @@ def _unit(found: OutcomeReport, report: TrialReport) -> tuple[str, Callable[[flo
     if found.outcome == "clicked":
         return f"percentage points{owed}", lambda value: signed(100 * value, 1)
     unit = {"clicks": "clicks per list", "first_click": "of 1 / position"}
-    named = unit.get(found.outcome, "more per list")
+    named = unit.get(found.outcome, "per list" if owed else "more per list")
     return f"{named}{owed}", lambda value: signed(value, 2 if found.outcome == "value" else 3)
 
 

@@ -69,7 +69,7 @@ class PairwiseRegret(Metric):
 def _rightly_above(shown: IntArray) -> IntArray:
     """In how many pairs of each list the better result is above the other, from their grades [n, k]: [n]."""
     n, k = shown.shape
-    above, step = np.empty(n, dtype=np.int64), max(CELLS // k**2, 1)
+    above, step = np.empty(n, dtype=np.int64), max(CELLS // max(k, 1) ** 2, 1)
     for start in range(0, n, step):
         part = shown[start : start + step]
         better = part[:, :, None] > part[:, None, :]

@@ -84,12 +84,17 @@ class RankingService(LiveRankers):
         wait: bool = True,
         retention: RetentionSettings | None = None,
     ) -> None:
+        # First, and closed if there is no service: what cannot be opened leaves no thread behind.
+        self.keys = KeyManager(store, clock=clock, watch=background)
         feeds = recommenders or {}
-        super().__init__(store, clock, ids, election, policies, feeds, background=background, wait=wait)
+        try:
+            super().__init__(store, clock, ids, election, policies, feeds, background=background, wait=wait)
+        except BaseException:
+            self.keys.close()
+            raise
         self.retention = retention or RetentionSettings()  # in the background, by itself
         self._retention = RetentionRounds(self.retention)
         self._told = RecentReports()
-        self.keys = KeyManager(store, clock=clock, watch=background)
         self._keeper = LearningThread(self.upkeep, every=UPKEEP, name="upkeep") if background else None
 
     def __enter__(self) -> Self:

@@ -8,14 +8,18 @@ import signal
 import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from pathlib import Path
 
 import httpx
 import pytest
 
 from rankloop.service import Candidate, Health, RankingService, UserEvent
+from rankloop.service.http.recent_health import RecentHealth
 from rankloop.service.learning.history import History
-from rankloop.store import Decision, MemoryStore, StoreError
+from rankloop.store import SERVICE, Decision, MemoryStore, StoreError
+from rankloop.types import DataError
 from tests.service.http.serving import Process, alive
 from tests.waiting import wait_until
 
@@ -116,6 +120,25 @@ def test_an_error_of_learning_is_counted_and_passes() -> None:
         assert "\nprocess_resident_memory_bytes" in text
 
 
+class KeysUnreadable(MemoryStore):
+    """A store whose entries about the service cannot be read."""
+
+    def decisions(self, ranker: str, *, kind: str | None = None, after: int = 0) -> Sequence[Decision]:
+        if ranker == SERVICE:
+            raise StoreError("this page is damaged")
+        return super().decisions(ranker, kind=kind, after=after)
+
+
+def test_a_service_that_cannot_be_opened_leaves_no_thread_behind(tmp_path: Path) -> None:
+    unreadable, fine = KeysUnreadable(), MemoryStore()
+    before = set(threading.enumerate())
+    with pytest.raises(StoreError):
+        RankingService(unreadable, background=True)
+    with pytest.raises(DataError):
+        RankingService(fine, background=True, recommenders={"shop": tmp_path / "nowhere.npz"})
+    assert set(threading.enumerate()) <= before
+
+
 def test_it_drains_on_sigterm_while_balancers_look_elsewhere(tmp_path: Path) -> None:
     process = Process(tmp_path / "data", "--drain", "600").start()
     with httpx.Client(base_url=process.url, timeout=60) as client:
@@ -138,6 +161,25 @@ class Crowded(RankingService):
         while time.thread_time() - began < 0.03:
             pass
         return super().health()
+
+
+def test_those_who_ask_for_health_at_once_share_one_look() -> None:
+    together, used, looks = threading.Barrier(8), count(), list[float]()
+
+    def look() -> Health:
+        looks.append(time.monotonic())
+        time.sleep(0.2)  # meanwhile all the others ask
+        return Health({})
+
+    health = RecentHealth(look, used=lambda: float(next(used)))  # each takes a second: it is good for twenty
+
+    def ask() -> bool:
+        together.wait(60)
+        return health.look().ok
+
+    with ThreadPoolExecutor(8) as threads:
+        assert [each.result() for each in [threads.submit(ask) for _ in range(8)]] == [True] * 8
+    assert len(looks) == 1
 
 
 def test_whoever_has_no_key_cannot_have_the_health_of_thousands_of_rankers_looked_at_all_the_time() -> None:

@@ -293,6 +293,14 @@ def test_a_wrong_request_gets_one_sentence_and_changes_nothing(live: Live, body:
         ({"candidates": "mug"}, 'candidates: Expected `array`, got `str`, found "mug"'),
         ({"candidates": [{"object_id": "a"}], "k": 10**9}, "k: Expected `int` <= 10000, found 1000000000"),
         (
+            {"candidates": [{"object_id": "a"}], "k": 10**99},
+            "k: Expected `int` <= 10000, found a number of 100 digits",
+        ),
+        (
+            {"candidates": [{"object_id": "a"}], "session_id": "s" * 201},
+            "session_id: Expected `str` of length <= 200, found a text of 201 characters",
+        ),
+        (
             {"candidates": [{"object_id": "a", "features": {"size": 1, "colour": "red"}}]},
             'candidates[0].features.colour: Expected `float | null`, got `str`, found "red"',
         ),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rankloop.service import Candidate, RankingService, RequestError, UserEvent
-from rankloop.store import MemoryStore, SqliteStore, Store
+from rankloop.store import MemoryStore, Person, SqliteStore, Store
 from tests.dashboard.looking import signed_in, watched
 
 COLOURS = ("blue", "red", "green", "white")
@@ -64,6 +64,21 @@ def test_every_page_that_names_a_result_has_its_title_beside_its_id() -> None:
         assert sentence in unescape(client.get("/query/q19?a=sku-1&b=sku-0").text)
         told = client.get("/v1/lists", params={"ranker": "shop"}, headers=live["admin"].headers).json()
         assert (told[0]["first_clicked"], told[0]["first_title"]) == ("sku-1", "red <mug>")
+
+
+def test_titles_go_with_the_lists_of_a_person_who_is_deleted(tmp_path: Path) -> None:
+    def written() -> bytes:
+        return b"".join(path.read_bytes() for path in tmp_path.iterdir())
+
+    with closing(SqliteStore(tmp_path / "log.db")) as store:
+        service = shop(store, titled=True)
+        mug = Candidate("sku-9", title="engraved for Otto")
+        service.rank([mug], ranker="shop", client_id="otto", query_id="his")
+        assert list(service.audit("his").impression.titles) == ["engraved for Otto"]
+        assert b"engraved for Otto" in written()
+        service.delete_people([Person(client_id="otto")])
+        assert b"engraved for Otto" not in written()
+        assert b"red <mug>" in written()  # those of others stay
 
 
 def test_a_title_that_no_store_can_keep_is_refused() -> None:

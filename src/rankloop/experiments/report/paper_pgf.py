@@ -70,10 +70,12 @@ def ticks(low: float, high: float) -> list[float]:
 
 
 def logarithmic_ticks(low: float, high: float) -> list[float]:
-    """Those that begin with 1, 2 or 5, or of many only the powers of ten.
+    """Those that begin with 1, 2 or 5, of many only the powers of ten; if there are not two, round numbers.
 
     >>> logarithmic_ticks(10, 1000), logarithmic_ticks(3, 70000)
     ([10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0], [10.0, 100.0, 1000.0, 10000.0])
+    >>> logarithmic_ticks(0.58, 0.71)
+    [0.6, 0.65, 0.7]
     """
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     within = [
@@ -81,6 +83,8 @@ def logarithmic_ticks(low: float, high: float) -> list[float]:
         for factors in ((1, 2, 5), (1,))
     ]
     fine, coarse = ([tick for tick in every if low <= tick <= high] for every in within)
+    if len(fine) < 2 and low < high:
+        return ticks(low, high)
     return fine if len(fine) <= MOST_TICKS + 1 or len(coarse) < 2 else coarse
 
 
@@ -165,7 +169,8 @@ def _panel(drawing: Drawing, index: int) -> Iterator[str]:
         strength = band_strength(len(drawing.lines))
         for number, curve in enumerate(curves.values()):
             style = f"draw=none,fill=rankloop{number},fill opacity={strength:.2g}"
-            yield rf"\addplot[{style}] coordinates {{{_band(curve, drawing)}}} -- cycle;"
+            if band := _band(curve, drawing):
+                yield rf"\addplot[{style}] coordinates {{{band}}} -- cycle;"
     for number, (name, curve) in enumerate(curves.items()):
         points = " ".join(f"({at},{mean:g})" for at, mean in curve.select("round", "mean").rows())
         style = f"rankloop{number},line width=.8pt,line join=round{_dashes(drawing.lines[name])}"
@@ -173,7 +178,7 @@ def _panel(drawing: Drawing, index: int) -> Iterator[str]:
 
 
 def _band(curve: pl.DataFrame, drawing: Drawing) -> str:
-    """The outline of a band: its lower edge, and the upper one back."""
+    """The outline of a band: its lower edge, and the upper one back; empty, if there was a single run."""
     least = drawing.span[0] / FURTHEST if drawing.log_values else -math.inf
     edges = curve.select("round", "low", "high").drop_nulls()
     there = [(at, max(low, least)) for at, low, _ in edges.rows()]

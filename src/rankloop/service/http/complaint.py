@@ -63,7 +63,11 @@ def _told(value: Any) -> str:
     if isinstance(value, list | dict):
         return f"{len(value)} entries" if value else "an empty one"
     sent = msgspec.json.encode(value).decode()
-    return sent if len(sent) <= LONGEST else f"a text of {len(value)} characters"
+    if len(sent) <= LONGEST:
+        return sent
+    return (
+        f"a text of {len(value)} characters" if isinstance(value, str) else f"a number of {len(sent)} digits"
+    )
 
 
 def _walk(value: Any, path: str, got: str) -> tuple[list[str | int], Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 
@@ -31,13 +32,15 @@ class RecentHealth:
         self._look, self._used, self._now = look, used, now
         self._found: Health | None = None
         self._until = 0.0
+        self._looking = threading.Lock()
 
     def look(self) -> Health:
-        """How the service is, or was a moment ago."""
-        now = self._now()
-        if self._found is None or now >= self._until:
-            began = self._used()
-            self._found = self._look()
-            took = self._used() - began
-            self._until = now + (took / SHARE if took > LITTLE else 0.0)
-        return self._found
+        """How the service is, or was a moment ago; those who ask while somebody looks wait for that."""
+        with self._looking:
+            now = self._now()
+            if self._found is None or now >= self._until:
+                began = self._used()
+                self._found = self._look()
+                took = self._used() - began
+                self._until = now + (took / SHARE if took > LITTLE else 0.0)
+            return self._found

@@ -112,6 +112,8 @@ def settings_in_words(after: Mapping[str, Any], before: Mapping[str, Any] | None
 
     >>> settings_in_words({"window": 60, "fair": {"shares": "equal"}}, {"window": 30, "fair": None})
     'fair, window from 30 to 60'
+    >>> settings_in_words({"window": 1_209_600.0}, {"window": 0.25})
+    'window from 0.25 to 1209600'
     >>> settings_in_words({"policy": {"name": "pdgd"}}, None)
     'settings with policy pdgd'
     """
@@ -130,7 +132,7 @@ def _changed(name: str, before: object, after: object) -> str:
     if not all(each is None or isinstance(each, plain) for each in (before, after)):
         return name
     one, other = (
-        "none" if each is None else f"{each:g}" if isinstance(each, float) else each
+        "none" if each is None else f"{each:.15g}" if isinstance(each, float) else each
         for each in (before, after)
     )
     return f"{name} from {one} to {other}"
