@@ -76,7 +76,11 @@ class Browsing:
         return wide <= 0
 
     def complaints(self) -> list[str]:
-        """What axe-core finds wrong with the page, once nothing moves or fades any more."""
+        """What axe-core finds wrong with the page, from its top, once nothing moves or fades any more.
+
+        Further down, a notice that sticks to the window covers whatever has scrolled beneath it.
+        """
+        self.page.evaluate("scrollTo({top: 0, behavior: 'instant'})")
         self.page.evaluate(AT_REST)
         self.page.evaluate(AXE.read_text("utf-8"))
         tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]

@@ -82,7 +82,7 @@ def test_a_clock_that_was_set_back_is_said_to_admins_and_to_nobody_else(clock: C
     assert live["none"].get("/v1/health").json()["ok"] is False
     finding = live["admin"].get("/v1/doctor").json()["findings"][0]
     assert "the clock is 3600 seconds behind the log" in finding
-    assert finding in signed_in(live).get("/doctor").text
+    assert f"{finding[:1].upper()}{finding[1:]}" in signed_in(live).get("/doctor").text  # as a sentence
     with live["admin"].stream("GET", "/v1/stream") as stream:
         said = next(line for line in stream.iter_lines() if line.startswith("data: "))
         assert json.loads(said.removeprefix("data: "))["findings"] == [finding]
