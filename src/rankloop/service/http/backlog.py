@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 from rankloop.service.http.concurrency import Refused
 
-LISTS, OWN = 0.3, 0.2  # of a deadline: what may be let in of lists, and of answers in one's own order
+LISTS, OWN = 0.2, 0.1  # of a deadline: what may be let in of lists, and of answers in one's own order
 LEAST = 0.0003  # seconds that any request takes
 UNKNOWN = 50_000  # bytes, of a body that does not say
 PACE, OWN_SHARE = 1e-8, 0.15  # seconds per byte before anything is known; of it, for one's own order
