@@ -84,13 +84,15 @@ def watched(pid: int) -> Iterator[Cost]:
     began, used = time.perf_counter(), cpu_seconds(pid)
 
     def look() -> None:
-        while not ended.wait(0.05):
+        while True:  # at least once, however soon it ends
             cost.memory = max(cost.memory, resident(pid))
             cost.files = max(cost.files, len(os.listdir(f"/proc/{pid}/fd")))  # noqa: PTH208
             started = [
                 each.read_text(encoding="ascii") for each in Path(f"/proc/{pid}/task").glob("*/children")
             ]
             cost.children = max(cost.children, len(" ".join(started).split()))
+            if ended.wait(0.05):
+                return
 
     thread = threading.Thread(target=look, daemon=True)
     thread.start()
