@@ -9,17 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankloop.types import (
-    Array,
-    BoolArray,
-    Context,
-    DataError,
-    Feedback,
-    Query,
-    QuerySet,
-    Ranking,
-    RankingError,
-)
+from rankloop.errors import DataError, RankingError
+from rankloop.types import Array, BoolArray, Context, Feedback, Query, QuerySet, Ranking
 
 QUERY = Query("q", np.eye(4))
 

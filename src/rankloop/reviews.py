@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from rankloop.types import BoolArray, DataError, FloatArray, IntArray
+from rankloop.errors import DataError
+from rankloop.types import BoolArray, FloatArray, IntArray
 
 SparseArray: TypeAlias = Any  # scipy.sparse.csr_array, which has no types
 

@@ -1,4 +1,4 @@
-"""The nouns every part of rankloop shares, and the errors it raises.
+"""The nouns every part of rankloop shares.
 
 A policy sees a `Query`, answers with a `Ranking` and learns from `Feedback`. Labels live only in
 `JudgedQuery` and `QuerySet`, which users and metrics see and policies never do.
@@ -6,14 +6,15 @@ A policy sees a `Query`, answers with a `Ranking` and learns from `Feedback`. La
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from rankloop.errors import DataError, RankingError
 
 FloatArray: TypeAlias = npt.NDArray[np.floating[Any]]
 IntArray: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -23,34 +24,6 @@ State: TypeAlias = Mapping[str, Array]
 
 BOOLEAN = np.dtype(np.bool_)  # comparing with the type itself makes one each time
 Signal: TypeAlias = Literal["clicks", "grades"]  # what someone who looks at a list gives back
-
-
-class RankloopError(Exception):
-    """The root of every error rankloop raises on purpose."""
-
-
-class DataError(RankloopError):
-    """Data that cannot be read, or that says something impossible."""
-
-
-class RankingError(RankloopError):
-    """A ranking or a feedback that does not fit its query."""
-
-
-class SettingError(RankloopError, ValueError):
-    """An option outside its range, or a name nobody knows."""
-
-
-def suggestion(name: str, choices: Iterable[str]) -> str:
-    """For errors about names: the nearest choice, whatever its capitals, and all of them.
-
-    >>> suggestion("Liner", ["linear", "nonlinear"])
-    "did you mean 'linear'? choose from linear, nonlinear"
-    """
-    known = {choice.casefold(): choice for choice in choices}
-    nearest = difflib.get_close_matches(name.casefold(), known, n=1)
-    guess = f"did you mean {known[nearest[0]]!r}? " if nearest else ""
-    return f"{guess}choose from {', '.join(known.values())}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,10 +14,10 @@ import pytest
 import typer
 
 from rankloop.cli.backup import backup, findings, restore, verify
+from rankloop.errors import DataError
 from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
 from rankloop.service.data_dir import DataDirectory
 from rankloop.store import Person, SqliteStore, StoreError
-from rankloop.types import DataError
 
 RULES = RankerSettings(window=1.0, snapshot_every=10)
 

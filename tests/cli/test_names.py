@@ -6,10 +6,10 @@ import pytest
 
 from rankloop import policies
 from rankloop.cli import names
+from rankloop.errors import SettingError
 from rankloop.experiments.simulation import probes
 from rankloop.policies import Policy
 from rankloop.spelling import catalogue
-from rankloop.types import SettingError
 from rankloop.users import Labels, Preset
 
 

@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 
 from rankloop.cli.serve import recommenders
+from rankloop.errors import DataError, SettingError
 from rankloop.recommend import save
 from rankloop.service import RankingService
 from rankloop.service.data_dir import DataDirectory
-from rankloop.types import DataError, SettingError
 from tests.cli.test_cli import asked
 from tests.service.http.serving import Process
 from tests.service.recommending.shop import CATALOGUE, fitted

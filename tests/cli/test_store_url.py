@@ -11,11 +11,11 @@ import pytest
 from rankloop.cli.log import export_, import_
 from rankloop.cli.relearn import relearn
 from rankloop.cli.retain import retain
+from rankloop.errors import DataError, SettingError
 from rankloop.service import RankingService
 from rankloop.service.data_dir import DataDirectory
 from rankloop.store import StoreError
 from rankloop.store.postgres.connections import connect
-from rankloop.types import DataError, SettingError
 from tests.postgres import PASSWORD, Cluster
 from tests.service.http.serving import Process
 from tests.service.life import SHORT, Clock, live, make, same, state

@@ -11,9 +11,9 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from rankloop.client import Client, ClientError, Item
+from rankloop.errors import SettingError
 from rankloop.service import RankingService
 from rankloop.store import MemoryStore
-from rankloop.types import SettingError
 from tests.service.http.serving import Live, alive
 
 ITEMS = [Item("a", {"x": 1.0}), Item("b", {"x": 2.0}), Item("c", {"x": None}, group="shoes")]

@@ -24,11 +24,11 @@ from rankloop.connect.click_log import (
     scan,
     ubi_lists,
 )
+from rankloop.errors import DataError
 from rankloop.policies import MGD, PDGD, PairRank
 from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
 from rankloop.service.data_dir import DataDirectory
 from rankloop.store import Job, MemoryStore, StoreError, Transaction
-from rankloop.types import DataError
 
 T = TypeVar("T")
 HEADER = "search_term,sku,click,rank,price,color"

@@ -6,9 +6,9 @@ import psycopg
 import pytest
 
 from rankloop.connect import PostgresSearch
+from rankloop.errors import SettingError
 from rankloop.service import RankingService, UserEvent
 from rankloop.store import MemoryStore
-from rankloop.types import SettingError
 from tests.postgres import Cluster
 
 TABLE = """

@@ -11,7 +11,8 @@ import pytest
 
 from rankloop.data import cache as cache_module
 from rankloop.data import cache_folder, file_digest, read_cached, read_letor
-from rankloop.types import DataError, QuerySet
+from rankloop.errors import DataError
+from rankloop.types import QuerySet
 
 LOAD = "import sys; from rankloop.data import read_cached; print(len(read_cached(sys.argv[1])))"
 DIE_WHILE_WRITING = """

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rankloop.data import WORLDS, available, expand, load
-from rankloop.types import DataError, SettingError
+from rankloop.errors import DataError, SettingError
 
 Pack = Callable[[bytes], bytes]
 PACKING: list[tuple[str, Pack]] = [("", bytes), (".gz", gzip.compress), (".xz", lzma.compress)]

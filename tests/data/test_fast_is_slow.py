@@ -9,7 +9,7 @@ from rankloop.data.fast import parse_fast
 from rankloop.data.lines import Lines
 from rankloop.data.numbers import parse_numbers
 from rankloop.data.slow import Block, parse_slowly
-from rankloop.types import DataError
+from rankloop.errors import DataError
 
 exactly = settings(derandomize=True, deadline=None, max_examples=200)
 decimals = st.builds(

@@ -13,9 +13,10 @@ from rankloop.cli import app
 from rankloop.cli.spec import from_spec
 from rankloop.data import FeatureGroups, concatenate, load, normalise_per_query, parse_groups
 from rankloop.data.world import split
+from rankloop.errors import DataError, SettingError
 from rankloop.experiments import Protocol, Sweep, execute
 from rankloop.policies import Random
-from rankloop.types import DataError, QuerySet, SettingError
+from rankloop.types import QuerySet
 from rankloop.users import Preset
 
 WORLD = "synthetic:nonlinear:queries=6,test_queries=3"

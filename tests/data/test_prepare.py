@@ -11,7 +11,8 @@ from rankloop.data import (
     unit_length,
 )
 from rankloop.data.prepare import CHUNK_ROWS
-from rankloop.types import DataError, FloatArray, QuerySet
+from rankloop.errors import DataError
+from rankloop.types import FloatArray, QuerySet
 
 
 def random_queries(rng: np.random.Generator, *, queries: int = 40, features: int = 7) -> QuerySet:

@@ -26,9 +26,9 @@ from rankloop.data.reviews import (
     write_reviews,
 )
 from rankloop.data.reviews.titles import title_words
+from rankloop.errors import DataError, SettingError
 from rankloop.recommend.profiles import item_opinions
 from rankloop.reviews import Mentions, Reviews
-from rankloop.types import DataError, SettingError
 
 SHOP = Shop(users=40, items=24).reviews()
 

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from rankloop.checks import small_world
 from rankloop.data import qrels_text, ranked, read_qrels, read_run, run_text
+from rankloop.errors import DataError
 from rankloop.metrics import AP, ERR, MRR, NDCG, Metric, Precision, mean_over_lists
-from rankloop.types import DataError, QuerySet
+from rankloop.types import QuerySet
 
 EXPONENTIAL = {grade: 2**grade - 1 for grade in range(5)}
 MEASURES: list[tuple[Metric, Any]] = [

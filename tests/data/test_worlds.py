@@ -19,7 +19,8 @@ from rankloop.data import (
     prepare,
     world,
 )
-from rankloop.types import FloatArray, QuerySet, SettingError
+from rankloop.errors import SettingError
+from rankloop.types import FloatArray, QuerySet
 
 SMALL = {"queries": 30, "test_queries": 20}
 

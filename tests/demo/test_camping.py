@@ -17,7 +17,8 @@ from rankloop.demo.camping.shop import RANKER, CampingShop, Shopper, fitted
 from rankloop.demo.demo import Demo
 from rankloop.demo.routes import demo_routes
 from rankloop.demo.scene import Scene
-from rankloop.service import RankingService, RequestError
+from rankloop.errors import RequestError
+from rankloop.service import RankingService
 from rankloop.store import MemoryStore
 from tests.service.http.serving import Live, alive
 

@@ -14,10 +14,11 @@ from rankloop.demo.products.scene import TASTES as PLAIN_TASTES
 from rankloop.demo.rows import rows
 from rankloop.demo.scene import Scene
 from rankloop.demo.verdict import FitChart, Verdict
-from rankloop.service import RankingService, RequestError
+from rankloop.errors import RequestError, SettingError
+from rankloop.service import RankingService
 from rankloop.service.operations.traffic import overview
 from rankloop.store import MemoryStore
-from rankloop.types import Query, SettingError
+from rankloop.types import Query
 from tests.waiting import wait_until
 
 

@@ -7,9 +7,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from rankloop.errors import SettingError
 from rankloop.evaluation import ClickAccount, SearchArm
 from rankloop.evaluation.conservative import BETS
-from rankloop.types import SettingError
 
 ACCOUNT = ClickAccount(share=0.9, chance=0.05, own=0.3)
 RATES = (0.0, 0.1, 0.5, 0.9, 1.0)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankloop.errors import DataError, SettingError
 from rankloop.evaluation import (
     ESTIMATORS,
     AnyTime,
@@ -27,7 +28,7 @@ from rankloop.evaluation import (
     weighted,
 )
 from rankloop.policies import PDGD, LinUCB, Random, SquareCB
-from rankloop.types import DataError, FloatArray, SettingError
+from rankloop.types import FloatArray
 
 LOGGING = np.array([0.5, 0.3, 0.2])
 POLICY = np.array([0.1, 0.2, 0.7])

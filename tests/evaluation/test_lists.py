@@ -9,6 +9,7 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
+from rankloop.errors import SettingError
 from rankloop.evaluation import (
     Chances,
     LoggedList,
@@ -20,7 +21,7 @@ from rankloop.evaluation import (
 )
 from rankloop.evaluation.lists import weighed
 from rankloop.policies import DBGD, PDGD, PairRank, Policy, Random
-from rankloop.types import Feedback, FloatArray, Query, SettingError
+from rankloop.types import Feedback, FloatArray, Query
 
 QUERY = Query("q", np.array([[1.0, 0.0], [0.6, 0.2], [0.1, 0.9], [0.0, 0.3]]))
 ATTRACTIVE = np.array([0.8, 0.5, 0.3, 0.1])

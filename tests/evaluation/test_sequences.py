@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankloop.errors import SettingError
 from rankloop.evaluation import difference_sequence, mean_sequence, win_sequence
 from rankloop.evaluation.sequences import COSTS, EXPECTED, FRACTIONS
 from rankloop.interleaving import Interleaving, Probabilistic, TeamDraft, credit
-from rankloop.types import SettingError
 
 
 def slow_mean_bounds(values: list[float], level: float) -> tuple[float, float]:

@@ -11,10 +11,10 @@ import pytest
 from rich.console import Console
 from scipy import stats
 
+from rankloop.errors import SettingError
 from rankloop.experiments import Change, Protocol, Sweep, change_table, relative_changes, write_report
 from rankloop.experiments.report.change_table import change_html
 from rankloop.policies import MGD, Random
-from rankloop.types import SettingError
 from rankloop.users import Preset
 
 PLAIN = np.array([10.0, 12.0, 11.0, 13.0, 12.0, 14.0])

@@ -12,11 +12,11 @@ import pytest
 import vl_convert
 
 from rankloop.charts import PALETTE, strokes
+from rankloop.errors import SettingError
 from rankloop.experiments.analysis.statistics import curves
 from rankloop.experiments.report.charts import MOST_POINTS, learning_curves, legend_of
 from rankloop.experiments.report.pictures import pictures
 from rankloop.experiments.report.profile import fold_profiles, position_profile
-from rankloop.types import SettingError
 
 POLICIES = ["random", "PDGD", "DBGD"]
 USERS = ["perfect", "navigational"]

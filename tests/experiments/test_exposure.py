@@ -10,12 +10,13 @@ import pytest
 
 from rankloop.cli.spec import from_spec
 from rankloop.data import FeatureGroups, load
+from rankloop.errors import SettingError
 from rankloop.experiments import Protocol, Record, Sweep, conduct, measured_looks, simulate, sweep_id
 from rankloop.experiments.simulation.examination import fitted
 from rankloop.experiments.simulation.probes import Exposure, ViolatedOrders
 from rankloop.explorers.fair import whole_looks
 from rankloop.policies import IPS, FairExpPairRank, PairRank, Policy, Random
-from rankloop.types import QuerySet, Ranking, SettingError
+from rankloop.types import QuerySet, Ranking
 from rankloop.users import Labels, PositionBased, Preset
 
 GROUPS = FeatureGroups(feature=1, threshold=0.4)

@@ -9,11 +9,12 @@ import pytest
 
 from rankloop.checks import small_world
 from rankloop.data import load
+from rankloop.errors import DataError, SettingError
 from rankloop.experiments import Protocol, Regret, parse_measure, simulate
 from rankloop.experiments.simulation.hindsight import BestFixedOrder
 from rankloop.metrics import DCG, ERR, NDCG, Metric, PairwiseRegret, Precision
 from rankloop.policies import RTopKItems, ThompsonItems
-from rankloop.types import DataError, QuerySet, SettingError
+from rankloop.types import QuerySet
 from rankloop.users import Labels
 
 METRICS = (DCG(), DCG(k=2), NDCG(), Precision(k=2), PairwiseRegret())

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from rankloop.checks import small_world
+from rankloop.errors import SettingError
 from rankloop.experiments import Protocol, Record, simulate
 from rankloop.metrics import NDCG, PairwiseRegret
 from rankloop.policies import PDGD, Policy, Random, RankNet
-from rankloop.types import Feedback, IntArray, QuerySet, Ranking, SettingError, Signal, UserModel
+from rankloop.types import Feedback, IntArray, QuerySet, Ranking, Signal, UserModel
 from rankloop.users import Preset
 
 WORLD, HELD_OUT = small_world(), small_world(seed=8)

@@ -12,6 +12,7 @@ import pytest
 
 from rankloop.checks import small_world
 from rankloop.data import Dataset
+from rankloop.errors import DataError, SettingError
 from rankloop.experiments import (
     Answerable,
     Average,
@@ -32,7 +33,7 @@ from rankloop.experiments import (
 from rankloop.experiments.simulation.probes import Blocks, BlockSizeByPosition, CosineToOffline
 from rankloop.metrics import AP, DCG, ERR, METRICS, MRR, NDCG, Metric, PairwiseRegret, Precision
 from rankloop.policies import ListNet, PairRank, Random
-from rankloop.types import DataError, QuerySet, Ranking, SettingError, Signal
+from rankloop.types import QuerySet, Ranking, Signal
 from rankloop.users import Labels, Preset
 
 ASKED = (

@@ -14,6 +14,7 @@ import pytest
 
 from rankloop.charts import PALETTE, short_names, strokes
 from rankloop.data import load
+from rankloop.errors import SettingError
 from rankloop.experiments import (
     FigureStyle,
     Protocol,
@@ -31,7 +32,6 @@ from rankloop.experiments.report.latex import escape, summary_latex
 from rankloop.experiments.report.paper_drawing import Axes
 from rankloop.experiments.report.paper_figure import paper_figure, smoothed
 from rankloop.policies import Random
-from rankloop.types import SettingError
 from rankloop.users import Preset
 
 METRIC = "offline nDCG@10"

@@ -17,6 +17,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import expit
 
 from rankloop.checks import small_world
+from rankloop.errors import SettingError
 from rankloop.experiments import Measure, Pool, Protocol, Record, Sweep, conduct, execute, simulate
 from rankloop.experiments.simulation.probes import (
     Blocks,
@@ -38,7 +39,7 @@ from rankloop.experiments.simulation.probes.offline import graded_pairs
 from rankloop.experiments.sweeps.ledger import Ledger
 from rankloop.metrics import NDCG
 from rankloop.policies import DBGD, MGD, PDGD, PairRank, PePairRank, Policy, Random, RankNet
-from rankloop.types import BoolArray, FloatArray, Query, QuerySet, Ranking, SettingError
+from rankloop.types import BoolArray, FloatArray, Query, QuerySet, Ranking
 from rankloop.users import Preset
 
 WORLD, HELD_OUT = small_world(), small_world(seed=8)

@@ -19,12 +19,13 @@ from rankloop.cli.engine import engine, told
 from rankloop.cli.study import tabulate
 from rankloop.data import Dataset
 from rankloop.data.reviews import load_reviews
+from rankloop.errors import SettingError
 from rankloop.experiments import Pool, Ray, Sweep, Tick, conduct, execute
 from rankloop.experiments.recommendation import compare_recommenders
 from rankloop.policies import Random
 from rankloop.recommend import IALS, FacT, MostPopular
 from rankloop.reviews import Reviews
-from rankloop.types import Feedback, SettingError
+from rankloop.types import Feedback
 from tests.experiments.test_sweep import SWEEP, contents, expected, members_of
 from tests.waiting import wait_until
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from rankloop.errors import DataError
 from rankloop.experiments import Measure
 from rankloop.experiments.analysis.statistics import (
     SummaryRow,
@@ -22,7 +23,6 @@ from rankloop.experiments.analysis.statistics import (
     to_json_rows,
 )
 from rankloop.experiments.simulation.measures import Direction
-from rankloop.types import DataError
 
 COLUMNS = ["data", "fold", "user", "policy", "seed", "round", "metric", "value"]
 

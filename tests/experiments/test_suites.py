@@ -11,6 +11,7 @@ import pytest
 from rankloop.cli import names
 from rankloop.cli.spec import from_spec
 from rankloop.data import FeatureGroups
+from rankloop.errors import SettingError
 from rankloop.experiments import (
     PICTURES,
     SUITES,
@@ -27,7 +28,6 @@ from rankloop.experiments import (
 )
 from rankloop.policies import OfflineRankNet, Policy
 from rankloop.spelling import spell
-from rankloop.types import SettingError
 
 SMALL = "synthetic:linear:queries=15"
 FEW_ITEMS = "synthetic:items:queries=15"

@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 
 from rankloop.cli import app
 from rankloop.data.reviews import Shop
+from rankloop.errors import DataError, SettingError
 from rankloop.experiments.recommendation.survey import Votes, read_answers, survey_id, survey_page
 from rankloop.recommend import FMF, Catalogue, FacT, MostPopular, Recommender, Saved, save
-from rankloop.types import DataError, SettingError
 from tests.dashboard.browsing import CHROMIUM, DESKTOP, NO_CHROMIUM, browser
 
 REVIEWS = Shop(users=80, items=30).reviews()

@@ -17,6 +17,7 @@ import pytest
 
 from rankloop.checks import small_world
 from rankloop.data import Dataset
+from rankloop.errors import SettingError
 from rankloop.experiments import (
     Engine,
     First,
@@ -33,7 +34,7 @@ from rankloop.experiments import (
 from rankloop.experiments.sweeps.files import write_json, write_whole
 from rankloop.metrics import NDCG
 from rankloop.policies import DBGD, PDGD, PairRank, Random
-from rankloop.types import Feedback, SettingError
+from rankloop.types import Feedback
 from rankloop.users import Preset
 from tests.waiting import wait_until
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from rankloop.errors import SettingError
 from rankloop.experiments.analysis.statistics import SummaryRow
 from rankloop.experiments.report.table import summary_html, summary_markdown, summary_table
-from rankloop.types import SettingError
 
 
 def row(

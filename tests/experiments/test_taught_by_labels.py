@@ -11,6 +11,7 @@ from polars.testing import assert_frame_equal
 
 from rankloop.checks import small_world
 from rankloop.data import Dataset
+from rankloop.errors import SettingError
 from rankloop.experiments import Protocol, Run, Sweep, execute, simulate, summarise
 from rankloop.experiments.sweeps.ledger import SCHEMA
 from rankloop.policies import (
@@ -25,7 +26,7 @@ from rankloop.policies import (
     Slam,
 )
 from rankloop.scorers import MLP, Linear
-from rankloop.types import QuerySet, Ranking, SettingError
+from rankloop.types import QuerySet, Ranking
 from rankloop.users import Labels, Preset
 
 SMALL = MLP((16, 8))

@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 
 from rankloop.cli import app
 from rankloop.data import load
+from rankloop.errors import RankingError, SettingError
 from rankloop.experiments import Protocol, Sweep, execute, simulate
 from rankloop.experiments.sweeps.tuning import Choice, grid_points, ranked, read_grid, tune
 from rankloop.policies import PDGD, Policy, Random
-from rankloop.types import RankingError, SettingError
 from rankloop.users import Preset
 
 USERS = {"perfect": Preset("perfect"), "informational": Preset("informational")}

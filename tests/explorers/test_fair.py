@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankloop.errors import RankingError, SettingError
 from rankloop.explorers import random_topological
 from rankloop.explorers.fair import (
     LOOK,
@@ -28,7 +29,7 @@ from rankloop.explorers.fair import (
 from rankloop.explorers.fair.pricing import Pricing
 from rankloop.explorers.fair.queues import group_queues
 from rankloop.explorers.fair.templates import all_templates, granted
-from rankloop.types import BoolArray, FloatArray, IntArray, RankingError, SettingError
+from rankloop.types import BoolArray, FloatArray, IntArray
 
 LENGTHS = [1000, 630, 500, 430, 387, 356]
 

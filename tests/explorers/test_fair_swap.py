@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankloop.errors import SettingError
 from rankloop.explorers.fair import fair_list, whole_looks
 from rankloop.explorers.fair.swap import count_violations, fair_swap, swap_list
-from rankloop.types import BoolArray, IntArray, SettingError
+from rankloop.types import BoolArray, IntArray
 
 A, B = 0, 1
 

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankloop.errors import SettingError
 from rankloop.interleaving import Interleaving, Probabilistic, TeamDraft, credit, expected_sign
-from rankloop.types import BoolArray, FloatArray, IntArray, SettingError
+from rankloop.types import BoolArray, FloatArray, IntArray
 
 METHODS: list[Interleaving] = [
     TeamDraft(),

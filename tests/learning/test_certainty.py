@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
+from rankloop.errors import SettingError
 from rankloop.learning.certainty import squared_widths
 from rankloop.policies import Belief, Certainty, DiagonalWidth, Sure, Theory, Width
 from rankloop.spelling import parse, spell
-from rankloop.types import BoolArray, FloatArray, SettingError
+from rankloop.types import BoolArray, FloatArray
 
 THEORY = Theory(longest_weights=1.0, longest_difference=1.0, delta=0.5, noise=0.01)
 

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankloop.errors import SettingError
 from rankloop.explorers import certain_orders
 from rankloop.policies import Covariance, Diagonal, Full, Projected
 from rankloop.scorers import MLP, Gradients, Linear
-from rankloop.types import FloatArray, SettingError
+from rankloop.types import FloatArray
 
 
 def some_gradients(seed: int, n: int = 6) -> Gradients:

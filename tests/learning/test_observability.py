@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rankloop.errors import SettingError
 from rankloop.learning.indistinguishable import FIRST, SECOND, least_regret
 from rankloop.learning.objectives import (
     APGain,
@@ -25,7 +26,6 @@ from rankloop.learning.observability import (
     value_matrix,
 )
 from rankloop.metrics import AP, DCG, NDCG, PairwiseRegret, Precision
-from rankloop.types import SettingError
 
 SMALL = (3, 4, 5)
 ADDITIVE = (SumLoss(), PairwiseLoss(), DCGGain())

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankloop.errors import SettingError
 from rankloop.learning.preferences import (
     Pairing,
     adjacent_pairs,
@@ -19,7 +20,7 @@ from rankloop.learning.preferences import (
     pair_differences,
     preferred_pairs,
 )
-from rankloop.types import Feedback, IntArray, Query, Ranking, SettingError
+from rankloop.types import Feedback, IntArray, Query, Ranking
 
 PAIRINGS: tuple[Pairing, ...] = ("adjacent", "matching", "all")
 

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankloop.errors import RankingError, SettingError
 from rankloop.learning.projection import orthonormal_basis
 from rankloop.policies import DBGD, MGD, NSGD, DocumentSpace, Projection, TrueDocumentSpace
 from rankloop.policies.mgd import unit_directions
 from rankloop.scorers import MLP
-from rankloop.types import Feedback, FloatArray, Query, Ranking, RankingError, SettingError
+from rankloop.types import Feedback, FloatArray, Query, Ranking
 
 DIMENSIONS = 40
 QUERY = Query("q", np.random.default_rng(0).random((12, DIMENSIONS)))

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 import torch
 
+from rankloop.errors import SettingError
 from rankloop.learning.adam import adam
 from rankloop.policies import Exact, ReplayMemory
-from rankloop.types import FloatArray, SettingError
+from rankloop.types import FloatArray
 
 
 def replayed(training: ReplayMemory, rounds: int, seed: int = 0) -> FloatArray:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from rankloop.errors import SettingError
 from rankloop.learning.topk_losses import (
     NormalisedListNet,
     ObservedSquared,
@@ -20,7 +21,7 @@ from rankloop.learning.topk_losses import (
     UnnormalisedKL,
 )
 from rankloop.learning.topk_propensities import TopKPropensities
-from rankloop.types import FloatArray, SettingError
+from rankloop.types import FloatArray
 
 Value: TypeAlias = Callable[[FloatArray, FloatArray], float]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rankloop.errors import SettingError
 from rankloop.metrics import discounted_cumulative
-from rankloop.types import SettingError
 
 
 def test_every_sum_is_that_of_the_formula() -> None:

@@ -7,8 +7,9 @@ from math import log2
 import numpy as np
 import pytest
 
+from rankloop.errors import SettingError
 from rankloop.metrics import DCG, NDCG
-from rankloop.types import QuerySet, SettingError
+from rankloop.types import QuerySet
 
 GRADES = np.array([0, 3, 1, 2])
 BEST = 7 + 3 / log2(3) + 1 / log2(4)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankloop.errors import SettingError
 from rankloop.metrics import ERR
-from rankloop.types import SettingError
 
 
 def slow_err(grades: list[int], *, k: int, max_grade: int) -> float:

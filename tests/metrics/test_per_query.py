@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankloop.errors import RankingError
 from rankloop.metrics import AP, DCG, ERR, MRR, NDCG, Metric, PairwiseRegret, Precision
 from rankloop.metrics.ranked import RankedRows
-from rankloop.types import FloatArray, IntArray, QuerySet, RankingError
+from rankloop.types import FloatArray, IntArray, QuerySet
 
 TIE_AWARE: list[Metric] = [
     *(kind(k=k) for kind in (DCG, NDCG, Precision, AP, MRR) for k in (None, 1, 3, 10)),

@@ -11,6 +11,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from rankloop.errors import RankingError, SettingError
 from rankloop.learning.replay_memory import comparisons_of
 from rankloop.policies import (
     DBGD,
@@ -26,7 +27,7 @@ from rankloop.policies import (
 )
 from rankloop.scorers import MLP
 from rankloop.spelling import parse
-from rankloop.types import Feedback, FloatArray, Query, Ranking, RankingError, SettingError
+from rankloop.types import Feedback, FloatArray, Query, Ranking
 
 SCORER = MLP((4, 4), scale=1.0)
 ROUNDS, STEPS, RATE, PENALTY = 7, 5, 0.1, 0.5

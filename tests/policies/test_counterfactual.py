@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from rankloop.checks import small_world
+from rankloop.errors import RankingError, SettingError
 from rankloop.learning.adam import adam
 from rankloop.policies import DLA, CounterfactualPolicy, IPSRankNet, ReplayMemory
-from rankloop.types import Feedback, FloatArray, Query, Ranking, RankingError, SettingError
+from rankloop.types import Feedback, FloatArray, Query, Ranking
 from rankloop.users import PositionBased
 
 CLIP, RATE, PLAIN = 3.0, 0.05, ReplayMemory(lists=0)  # each step is on the new list alone

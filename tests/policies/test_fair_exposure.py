@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from rankloop.checks import small_world
 from rankloop.data import FeatureGroups, load
+from rankloop.errors import RankingError, SettingError
 from rankloop.explorers.fair import LOOK, least_tolerance
 from rankloop.explorers.fair.swap import count_violations
 from rankloop.learning.examination import position_looks
@@ -18,7 +19,7 @@ from rankloop.learning.item_keys import item_key
 from rankloop.policies import IPS, FairCo, FairExpPairRank, FairExpTopRank, PairRank, Policy, TopRank
 from rankloop.service import RankerSettings
 from rankloop.service.settings import check_served
-from rankloop.types import Feedback, Query, QuerySet, Ranking, RankingError, SettingError
+from rankloop.types import Feedback, Query, QuerySet, Ranking
 from rankloop.users import Preset
 
 USER = Preset("informational").for_grades(5)

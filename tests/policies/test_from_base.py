@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from rankloop.checks.life import Make, live, small_world
+from rankloop.errors import SettingError
 from rankloop.learning.preferences import preferred_pairs
 from rankloop.policies import (
     DBGD,
@@ -33,7 +34,7 @@ from rankloop.policies import (
 )
 from rankloop.scorers import MLP
 from rankloop.spelling import catalogue
-from rankloop.types import Feedback, FloatArray, Query, QuerySet, SettingError, log_ranks
+from rankloop.types import Feedback, FloatArray, Query, QuerySet, log_ranks
 
 SMALL = MLP((8,))
 KINDS: dict[str, Make] = {

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from rankloop.checks import small_world
+from rankloop.errors import RankingError
 from rankloop.experiments.simulation.warm_up import warm_up
 from rankloop.explorers import greedy
 from rankloop.learning.adam import adam
@@ -16,16 +17,7 @@ from rankloop.learning.delta_ndcg import lambdas
 from rankloop.learning.pair_loss import descent, residuals
 from rankloop.policies import PDGD, LearnsFromGrades, OfflineLambdaRank, OfflineRankNet, OlLambdaRankGT
 from rankloop.scorers import MLP
-from rankloop.types import (
-    BoolArray,
-    Feedback,
-    FloatArray,
-    JudgedQuery,
-    Query,
-    QuerySet,
-    Ranking,
-    RankingError,
-)
+from rankloop.types import BoolArray, Feedback, FloatArray, JudgedQuery, Query, QuerySet, Ranking
 from rankloop.users import Labels
 
 SCORER = MLP((4, 4))

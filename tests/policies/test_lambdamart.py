@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from rankloop.checks import share_of_right_pairs, small_world
+from rankloop.errors import RankingError, SettingError
 from rankloop.experiments.simulation.warm_up import warm_up
 from rankloop.learning.boosted_trees import Boosting, lambdamart, sums
 from rankloop.policies import LambdaMART
-from rankloop.types import Feedback, Query, Ranking, RankingError, SettingError
+from rankloop.types import Feedback, Query, Ranking
 
 
 def test_the_arrays_score_as_lightgbm_does(monkeypatch: pytest.MonkeyPatch) -> None:

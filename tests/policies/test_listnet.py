@@ -12,6 +12,7 @@ from scipy.optimize import approx_fprime
 
 from rankloop.checks import Make, check_policy, learning_beats_random, small_world
 from rankloop.checks.life import live
+from rankloop.errors import SettingError
 from rankloop.policies import (
     APWeights,
     Constant,
@@ -22,7 +23,7 @@ from rankloop.policies import (
     Slam,
 )
 from rankloop.scorers import MLP, Scorer
-from rankloop.types import Feedback, FloatArray, Query, Ranking, SettingError
+from rankloop.types import Feedback, FloatArray, Query, Ranking
 from rankloop.users import Labels
 
 FAMILY: dict[str, Callable[..., GradedPolicy]] = {"slam": Slam, "minimax": Minimax, "listnet": ListNet}

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankloop.errors import SettingError
 from rankloop.explorers import greedy
 from rankloop.interleaving import Probabilistic, TeamDraft
 from rankloop.policies import DBGD, MGD
 from rankloop.policies.mgd import unit_directions
-from rankloop.types import Feedback, Query, Ranking, SettingError
+from rankloop.types import Feedback, Query, Ranking
 
 QUERY = Query("q", np.random.default_rng(0).random((6, 3)))
 DIRECTIONS = np.array([[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0]])

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from rankloop.checks import small_world
 from rankloop.data.separable import Separable
+from rankloop.errors import SettingError
 from rankloop.explorers import greedy
 from rankloop.learning.graded_hinge import worst_pair
 from rankloop.learning.list_weights import out_of_order
 from rankloop.policies import Minimax, NDCGWeights, Policy, Slam
 from rankloop.spelling import parse
-from rankloop.types import Feedback, IntArray, Query, SettingError
+from rankloop.types import Feedback, IntArray, Query
 from rankloop.users import Labels
 
 

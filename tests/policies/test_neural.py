@@ -12,6 +12,7 @@ import pytest
 from scipy.optimize import minimize
 
 from rankloop.checks import LAWS, SANITY, Make, share_of_right_pairs
+from rankloop.errors import RankingError, SettingError
 from rankloop.learning.preferences import pair_differences
 from rankloop.policies import (
     DBGD,
@@ -32,7 +33,7 @@ from rankloop.policies import (
 )
 from rankloop.policies.pdgd import swap_probability
 from rankloop.scorers import MLP, Linear
-from rankloop.types import Feedback, FloatArray, Query, QuerySet, Ranking, RankingError, SettingError
+from rankloop.types import Feedback, FloatArray, Query, QuerySet, Ranking
 from rankloop.users import Cascade
 
 USER = Cascade(click=(0.05, 0.9), stop=(0.0, 0.1))

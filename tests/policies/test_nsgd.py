@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rankloop.errors import SettingError
 from rankloop.learning.difficult_lists import quality, remember
 from rankloop.policies import NSGD
-from rankloop.types import Feedback, FloatArray, Query, Ranking, SettingError
+from rankloop.types import Feedback, FloatArray, Query, Ranking
 
 QUERY = Query("q", np.random.default_rng(0).random((10, 30)))
 

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
+from rankloop.errors import SettingError
 from rankloop.learning.delta_ndcg import delta_ndcg
 from rankloop.policies import Diagonal, Full, OlLambdaRank, OlRankNet
 from rankloop.scorers import MLP, Linear
-from rankloop.types import Feedback, FloatArray, Query, Ranking, SettingError
+from rankloop.types import Feedback, FloatArray, Query, Ranking
 
 SMALL = MLP((12, 8), scale=1.0)
 SEEDS = np.zeros(1, np.int64)  # of lists

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
+from rankloop.errors import RankingError, SettingError
 from rankloop.policies import Exact, P2NeurRank, ReplayMemory
 from rankloop.scorers import MLP, Linear
-from rankloop.types import Feedback, FloatArray, Query, Ranking, RankingError, SettingError
+from rankloop.types import Feedback, FloatArray, Query, Ranking
 
 
 def feedback_on(seed: int, n: int = 6) -> Feedback:

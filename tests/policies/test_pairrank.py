@@ -16,24 +16,13 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from rankloop.data import available, load
+from rankloop.errors import RankingError, SettingError
 from rankloop.explorers import ordered_blocks
 from rankloop.learning.preferences import Pairing, pair_differences
 from rankloop.policies import PairRank, Sure, Theory, Width
 from rankloop.policies.pairwise import Update, typical_squared_distance
 from rankloop.policies.uncertain import Exploration
-from rankloop.types import (
-    BoolArray,
-    Feedback,
-    FloatArray,
-    IntArray,
-    Query,
-    QuerySet,
-    Ranking,
-    RankingError,
-    SettingError,
-    Signal,
-    State,
-)
+from rankloop.types import BoolArray, Feedback, FloatArray, IntArray, Query, QuerySet, Ranking, Signal, State
 from rankloop.users import Preset
 
 USERS = ("perfect", "navigational", "informational")

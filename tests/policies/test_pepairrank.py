@@ -15,10 +15,11 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
 from rankloop.data import load
+from rankloop.errors import SettingError
 from rankloop.learning.preferences import pair_differences
 from rankloop.policies import PePairRank
 from rankloop.policies.pairwise import Update
-from rankloop.types import Feedback, FloatArray, Query, QuerySet, Ranking, SettingError
+from rankloop.types import Feedback, FloatArray, Query, QuerySet, Ranking
 from rankloop.users import Preset
 
 

@@ -10,11 +10,12 @@ import pytest
 
 from rankloop.checks import small_world
 from rankloop.checks.life import USER
+from rankloop.errors import RankingError, SettingError
 from rankloop.learning.preferences import preferred_pairs
 from rankloop.learning.win_odds import EVEN, log_win_odds, win_rates
 from rankloop.policies import PairRank, Race
 from rankloop.policies.race import DEPTH
-from rankloop.types import Feedback, Query, Ranking, RankingError, SettingError
+from rankloop.types import Feedback, Query, Ranking
 
 WORLD = small_world(queries=20)
 

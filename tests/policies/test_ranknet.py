@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankloop.errors import RankingError, SettingError
 from rankloop.learning.preferences import Pairing
 from rankloop.policies import EpsilonGreedy, RankNet
-from rankloop.types import Feedback, FloatArray, Query, Ranking, RankingError, SettingError
+from rankloop.types import Feedback, FloatArray, Query, Ranking
 
 
 def loss(weights: FloatArray, features: FloatArray, clicks: list[bool], pairing: Pairing) -> float:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from rankloop.checks import Make, check_policy, share_of_right_pairs, small_world
 from rankloop.checks.life import show
+from rankloop.errors import SettingError
 from rankloop.policies import (
     AdaGrad,
     DocumentSchedule,
@@ -31,7 +32,7 @@ from rankloop.policies import (
     UnnormalisedKL,
 )
 from rankloop.spelling import parse, spell
-from rankloop.types import Feedback, FloatArray, IntArray, Query, Ranking, SettingError
+from rankloop.types import Feedback, FloatArray, IntArray, Query, Ranking
 from rankloop.users import Labels
 
 LOSSES: list[TopKLoss] = [

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.special import expit, ndtr
 
 from rankloop.data import load
+from rankloop.errors import RankingError, SettingError
 from rankloop.explorers import (
     draw,
     epsilon_greedy_propensities,
@@ -30,7 +31,7 @@ from rankloop.policies import (
     SquareCB,
     ThompsonLogistic,
 )
-from rankloop.types import Context, Feedback, FloatArray, Query, Ranking, RankingError, SettingError
+from rankloop.types import Context, Feedback, FloatArray, Query, Ranking
 from rankloop.users import AdClicks
 
 Make = Callable[[], SelectionPolicy]

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankloop.data.separable import Separable
+from rankloop.errors import RankingError, SettingError
 from rankloop.learning.graded_hinge import Weigh, listwise_hinge
 from rankloop.metrics import AP, NDCG, Metric
 from rankloop.policies import APWeights, ListWeights, NDCGWeights, Slam
-from rankloop.types import Feedback, FloatArray, IntArray, Query, Ranking, RankingError, SettingError
+from rankloop.types import Feedback, FloatArray, IntArray, Query, Ranking
 from rankloop.users import Labels
 
 MEASURES: list[tuple[ListWeights, Metric]] = [

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from rankloop.checks import Make
+from rankloop.errors import RankingError
 from rankloop.policies import (
     DBGD,
     MGD,
@@ -23,7 +24,7 @@ from rankloop.policies import (
 )
 from rankloop.policies.state_fields import state
 from rankloop.scorers import MLP
-from rankloop.types import Feedback, FloatArray, Query, RankingError
+from rankloop.types import Feedback, FloatArray, Query
 from tests.checks.test_policies_obey import POLICIES
 
 BY_FEATURES = {name: make for name, make in POLICIES.items() if make().knows_by == "features"}

@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rankloop.cli import app
+from rankloop.errors import SettingError
 from rankloop.policies import (
     DBGD,
     PDGD,
@@ -31,7 +32,6 @@ from rankloop.scorers import MLP
 from rankloop.service import Candidate, RankerSettings, RankingService, Scaling, UserEvent
 from rankloop.service.data_dir import DataDirectory
 from rankloop.store import MemoryStore
-from rankloop.types import SettingError
 from tests.service.http.serving import alive
 from tests.service.life import SHORT, Clock, live, make
 

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from rankloop.data.reviews import Shop, by_share
+from rankloop.errors import SettingError
 from rankloop.recommend import MostPopular, best_items, top_lists
 from rankloop.recommend.base import FactorModel
 from rankloop.reviews import Reviews
-from rankloop.types import FloatArray, SettingError
+from rankloop.types import FloatArray
 
 
 @dataclass(kw_only=True, eq=False)

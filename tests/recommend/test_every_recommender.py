@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from rankloop.data.reviews import Shop, by_share
+from rankloop.errors import DataError, SettingError
 from rankloop.recommend import (
     BPRMF,
     EFM,
@@ -35,7 +36,6 @@ from rankloop.recommend import (
 )
 from rankloop.recommend.storage import digest_of
 from rankloop.reviews import Mentions, Reviews
-from rankloop.types import DataError, SettingError
 
 PARTS = by_share(Shop(users=80, items=36).reviews(), np.random.default_rng(0))
 SMALL: list[Recommender] = [

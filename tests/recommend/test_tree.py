@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from rankloop.data.reviews import Shop
+from rankloop.errors import SettingError
 from rankloop.recommend import FacT, Grower, Recommender
 from rankloop.recommend.base import ones_like
 from rankloop.recommend.bins import Bins
@@ -17,7 +18,7 @@ from rankloop.recommend.pair_objectives import item_pairs, user_pairs
 from rankloop.recommend.profiles import mention_shares
 from rankloop.recommend.tree import AT_LEAST, BELOW, STAYS, UNKNOWN, _Growing
 from rankloop.reviews import SparseArray
-from rankloop.types import FloatArray, SettingError
+from rankloop.types import FloatArray
 
 REVIEWS = Shop(users=80, items=36).reviews()
 BY_USER = ones_like(REVIEWS.matrix())

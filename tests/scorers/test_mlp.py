@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankloop.errors import RankingError, SettingError
 from rankloop.scorers import MLP, Linear, Scorer
-from rankloop.types import FloatArray, RankingError, SettingError
+from rankloop.types import FloatArray
 
 HIDDEN = st.lists(st.sampled_from([2, 4, 6]), min_size=1, max_size=3).map(tuple)
 

@@ -13,9 +13,10 @@ import torch
 from torch import nn
 
 from rankloop.checks import LAWS
+from rankloop.errors import RankingError, SettingError
 from rankloop.policies import PDGD, P2NeurRank
 from rankloop.scorers import MLP, Module, module
-from rankloop.types import FloatArray, RankingError, SettingError
+from rankloop.types import FloatArray
 
 
 def plain(n_features: int) -> Any:

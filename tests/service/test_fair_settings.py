@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankloop.errors import SettingError
 from rankloop.explorers.fair import attainable, discounted_looks, least_tolerance
 from rankloop.service import FairSettings, RankerSettings
 from rankloop.service.fair import OTHERS
 from rankloop.spelling import catalogue
 from rankloop.store import Store
-from rankloop.types import SettingError
 from tests.service.life import make
 
 NAMES = ("a", "b", "c", OTHERS)

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
+from rankloop.errors import RequestError
 from rankloop.policies import PDGD
-from rankloop.service import Candidate, RankerSettings, RankingService, RankResponse, RequestError, UserEvent
+from rankloop.service import Candidate, RankerSettings, RankingService, RankResponse, UserEvent
 from rankloop.store import Decision, MemoryStore, SqliteStore, StoreError, write
 from tests.service.faults import FaultyStore, settle
 from tests.service.follower import in_force

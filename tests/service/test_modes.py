@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rankloop.errors import SettingError
 from rankloop.policies import PDGD
 from rankloop.service import RankerSettings, RankingService, UserEvent
 from rankloop.service.settings import LEARNS, MODES, Mode
 from rankloop.store import MemoryStore, SqliteStore, Store
-from rankloop.types import FloatArray, Query, SettingError
+from rankloop.types import FloatArray, Query
 from tests.service.life import SHORT, Clock, best_of, live, make, same, some_candidates, state
 
 

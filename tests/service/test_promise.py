@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+from rankloop.errors import SettingError
 from rankloop.evaluation import ClickAccount
 from rankloop.policies import PairRank, Policy
 from rankloop.service import (
@@ -27,7 +28,7 @@ from rankloop.service.learning.searches import Searches
 from rankloop.service.promise_book import PromiseBook
 from rankloop.spelling import catalogue
 from rankloop.store import Event, MemoryStore, Person, Promised, SqliteStore, Store
-from rankloop.types import Feedback, FloatArray, Query, Ranking, SettingError
+from rankloop.types import Feedback, FloatArray, Query, Ranking
 from tests.service.faults import settle
 from tests.service.internals import small
 from tests.service.life import Clock, best_of, make, some_candidates

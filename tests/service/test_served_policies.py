@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from rankloop.checks import check_policy
+from rankloop.errors import SettingError
 from rankloop.policies import PDGD, AdForest, OlRankNet, Policy
 from rankloop.scorers import MLP
 from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
 from rankloop.store import MemoryStore
-from rankloop.types import SettingError
 from tests.service.internals import ignored
 from tests.service.life import make, some_candidates, state
 from tests.service.own_policies import Positional, Remembering, documented

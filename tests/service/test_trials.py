@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rankloop.errors import RequestError, SettingError
 from rankloop.policies import MGD, PDGD, PairRank
 from rankloop.service import (
     Candidate,
@@ -16,7 +17,6 @@ from rankloop.service import (
     RankerSettings,
     RankingService,
     RankRequest,
-    RequestError,
     TrialSettings,
     UserEvent,
     columns,
@@ -28,7 +28,6 @@ from rankloop.service.trial import Trial
 from rankloop.spelling import describe, parse
 from rankloop.store import Assignment, Event, MemoryStore, SqliteStore, Store, TrialList
 from rankloop.store.export import export_jsonl, import_jsonl
-from rankloop.types import SettingError
 from tests.service.life import Clock, best_of, make, some_candidates
 from tests.service.own_policies import Remembering
 from tests.test_docs import ROOT

@@ -7,11 +7,11 @@ import json
 
 import pytest
 
+from rankloop.errors import SettingError
 from rankloop.policies import DBGD, Diagonal, DocumentSpace, Exact, PairRank, Policy, Width
 from rankloop.scorers import MLP, Linear
 from rankloop.service.settings import settings_from_json
 from rankloop.spelling import PAPER, build, catalogue, describe, parse, spell, split
-from rankloop.types import SettingError
 
 KNOWN = catalogue()
 

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from rankloop.errors import SettingError
 from rankloop.policies import MGD, DiagonalWidth, DocumentSpace, PairRank, Policy, Random, TrueDocumentSpace
 from rankloop.scorers import MLP, Linear
 from rankloop.spelling import PARTS, build, catalogue, describe, parse, settings_of, spell
-from rankloop.types import SettingError
 
 KNOWN = catalogue()
 WORDS = {  # settings that are one of a few words

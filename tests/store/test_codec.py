@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankloop.errors import DataError
 from rankloop.store import pack, unpack
-from rankloop.types import Array, DataError
+from rankloop.types import Array
 
 DTYPES = st.sampled_from([np.float64, np.float32, np.int64, np.int32, np.uint8, np.bool_])
 SHAPES = arrays.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4)

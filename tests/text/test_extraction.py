@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankloop.errors import SettingError
 from rankloop.text import RawReview, extract, frequent, mentions, read, sample
 from rankloop.text.aspects import Aspect, aspects
 from rankloop.text.negation import NEGATORS
@@ -16,7 +17,6 @@ from rankloop.text.opinions import Opinion, opinions
 from rankloop.text.pairs import WINDOW, _distance, _take_nearest
 from rankloop.text.tokens import BOUNDARY, sentences, token, words
 from rankloop.text.word_sets import word_set
-from rankloop.types import SettingError
 
 ASPECTS = ["screen", "battery life", "coffee", "waiter", "strap", "picture quality"]
 PRAISE = ["good", "excellent", "crisp", "reliable", "comfortable", "sturdy"]

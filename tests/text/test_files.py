@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankloop.errors import DataError
 from rankloop.text import RawReview, ReadReview, extract, read_raw_reviews, sample, write_reviews, writing
-from rankloop.types import DataError
 
 NAMES = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S"]), min_size=1, max_size=8)
 RAW = st.builds(

@@ -7,6 +7,7 @@ from math import log, sqrt
 
 import pytest
 
+from rankloop.errors import SettingError
 from rankloop.theory import (
     Class,
     ListNetLoss,
@@ -17,7 +18,6 @@ from rankloop.theory import (
     regularisation,
     regularised_excess,
 )
-from rankloop.types import SettingError
 
 RATE = 0.01  # of a class with log2(3mn) / n = 24 / 240,000
 BALL = Class(norm=2.0, radius=0.5, queries=240_000, documents=2**24 // 3)

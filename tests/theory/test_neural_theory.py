@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankloop.errors import SettingError
 from rankloop.theory import NeuralWidths, effective_dimension, tangent_kernel
-from rankloop.types import FloatArray, SettingError
+from rankloop.types import FloatArray
 
 
 def widths(**settings: float) -> NeuralWidths:

@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from rankloop.errors import DataError, RankingError
 from rankloop.theory import (
     Class,
     ListNetLoss,
@@ -21,7 +22,7 @@ from rankloop.theory import (
 )
 from rankloop.theory.excess import ball_of
 from rankloop.theory.online_to_batch import only
-from rankloop.types import DataError, FloatArray, QuerySet, RankingError
+from rankloop.types import FloatArray, QuerySet
 
 LOSS, ROUNDS, NORM = ListNetLoss(), 4, 2.0
 

@@ -14,6 +14,7 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from rankloop.checks import small_world
+from rankloop.errors import DataError, SettingError
 from rankloop.experiments.simulation.probes.orders import uncertain_pairs
 from rankloop.explorers import ordered_blocks
 from rankloop.theory import (
@@ -23,7 +24,7 @@ from rankloop.theory import (
     copies_needed,
     measure_constants,
 )
-from rankloop.types import DataError, QuerySet, SettingError
+from rankloop.types import QuerySet
 
 POSITIVE = st.floats(0.05, 3.0)
 

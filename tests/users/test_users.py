@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankloop.types import BoolArray, DataError, Query, Ranking, SettingError, UserModel
+from rankloop.errors import DataError, SettingError
+from rankloop.types import BoolArray, Query, Ranking, UserModel
 from rankloop.users import (
     CASCADE_TABLES,
     Cascade,

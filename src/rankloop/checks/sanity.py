@@ -7,8 +7,9 @@ from contextlib import suppress
 import numpy as np
 
 from rankloop.checks.life import LawBroken, Make, live, reaction, show, world_for
+from rankloop.errors import RankingError
 from rankloop.policies import Policy
-from rankloop.types import FloatArray, IntArray, Query, QuerySet, RankingError
+from rankloop.types import FloatArray, IntArray, Query, QuerySet
 
 
 def lists_are_valid(make: Make) -> None:

@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from rankloop.checks.life import LawBroken, Make, expect_same, live, reaction, show, world_for
+from rankloop.errors import RankingError, RankloopError
 from rankloop.policies import Policy
-from rankloop.types import Context, Feedback, Query, Ranking, RankingError, RankloopError
+from rankloop.types import Context, Feedback, Query, Ranking
 
 ROUNDS = 12
 LESSONS = 60

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import typer
 
 from rankloop.cli.console import ERRORS
-from rankloop.types import SettingError, suggestion
+from rankloop.errors import SettingError, suggest_name
 
 PREFIX = "RANKLOOP"
 ELSEWHERE = ("DATA", "CACHE", "URL", "KEY")  # variables of this prefix that other parts read
@@ -57,7 +57,7 @@ def read_settings(path: Path, known: Iterable[str], *, flags: Collection[str] = 
     for key, value in found.items():
         name = key.replace("-", "_")
         if name not in names:
-            raise SettingError(f"{path}: no setting is called {key!r}: {suggestion(name, names)}")
+            raise SettingError(f"{path}: no setting is called {key!r}: {suggest_name(name, names)}")
         if isinstance(value, bool) and name not in flags:
             raise SettingError(f"{path}: {key!r} is no switch, found {json.dumps(value)}: write its value")
         settings[name] = _plain(path, key, value)
@@ -82,7 +82,7 @@ def unknown_variables(environment: Mapping[str, str], known: Iterable[str]) -> I
     allowed = {f"{PREFIX}_{name.upper()}" for name in (*names, *ELSEWHERE, "config")}
     for variable in sorted(environment):
         if variable.startswith(f"{PREFIX}_") and variable not in allowed:
-            said = suggestion(variable.removeprefix(f"{PREFIX}_").lower(), names)
+            said = suggest_name(variable.removeprefix(f"{PREFIX}_").lower(), names)
             yield f"{variable} sets nothing: {said}"
 
 

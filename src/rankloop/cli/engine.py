@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from rankloop.errors import SettingError
 from rankloop.experiments import Engine, Pool, Ray
 from rankloop.experiments.sweeps.mapping import Mapper
-from rankloop.types import SettingError
 
 Workers = Annotated[int | None, typer.Option(min=1, help="Processes to use (default: all cores).")]
 EngineName = Annotated[

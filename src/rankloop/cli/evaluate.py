@@ -13,6 +13,7 @@ from rankloop.cli import names
 from rankloop.cli.console import CONSOLE
 from rankloop.cli.list_log import lists_in
 from rankloop.cli.service_log import log_in, told
+from rankloop.errors import DataError, SettingError
 from rankloop.evaluation import (
     ESTIMATORS,
     Columns,
@@ -24,7 +25,6 @@ from rankloop.evaluation import (
 )
 from rankloop.evaluation.tables import OPEN_BANDIT
 from rankloop.policies import Policy, SelectionPolicy
-from rankloop.types import DataError, SettingError
 
 NOTES = (
     "at least: with this probability the true click rate is above it, if the log is looked at once; the last "

@@ -11,7 +11,7 @@ import typer
 from rankloop.cli.console import CONSOLE
 from rankloop.cli.trial import Key
 from rankloop.cli.where import DataDir, StoreUrl
-from rankloop.types import SettingError, suggestion
+from rankloop.errors import SettingError, suggest_name
 
 if TYPE_CHECKING:
     from rankloop.portable import PortableModel
@@ -53,7 +53,7 @@ def export_model(
     from rankloop.portable import FORMATS  # noqa: PLC0415
 
     if kind not in FORMATS:
-        raise SettingError(f"no format is called {kind!r}: {suggestion(kind, FORMATS)}")
+        raise SettingError(f"no format is called {kind!r}: {suggest_name(kind, FORMATS)}")
     with CONSOLE.status("reading what was learned"):
         if url:
             model = _asked(url, key, ranker, version, by_document)

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from rankloop.cli.console import CONSOLE
 from rankloop.cli.where import DataDir, StoreUrl
-from rankloop.types import DataError
+from rankloop.errors import DataError
 
 if TYPE_CHECKING:
     from rankloop.connect.click_log import LoggedList, Mapped, Row

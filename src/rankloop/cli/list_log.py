@@ -10,8 +10,8 @@ from rich.table import Table
 from rankloop.cli import names
 from rankloop.cli.console import CONSOLE
 from rankloop.cli.service_log import told
+from rankloop.errors import DataError
 from rankloop.evaluation import NoSupport
-from rankloop.types import DataError
 
 NOTE = (
     "clicks per list on the first results, shown without exploring. Whole lists supposes nothing about "

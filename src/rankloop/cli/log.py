@@ -9,7 +9,7 @@ import typer
 
 from rankloop.cli.console import CONSOLE
 from rankloop.cli.where import DataDir, StoreUrl
-from rankloop.types import DataError
+from rankloop.errors import DataError
 
 
 def export_(

@@ -6,12 +6,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from rankloop.errors import SettingError
 from rankloop.experiments import LoopMeasure, parse_measure
 from rankloop.experiments.simulation import probes
 from rankloop.experiments.simulation.probes import Probe
 from rankloop.policies import Policy
 from rankloop.spelling import lookup, make, parse, split
-from rankloop.types import SettingError
 from rankloop.users import CASCADE_TABLES, AdClicks, Labels, Preset
 
 PROBES: Mapping[str, type[Probe]] = {

@@ -10,6 +10,7 @@ import typer
 from rich.progress import track
 
 from rankloop.cli.console import CONSOLE
+from rankloop.errors import SettingError, suggest_name
 from rankloop.learning.objectives import (
     APGain,
     AUCLoss,
@@ -21,7 +22,6 @@ from rankloop.learning.objectives import (
     SumLoss,
 )
 from rankloop.learning.observability import Observability, check_size, observability
-from rankloop.types import SettingError, suggestion
 
 KINDS: dict[str, type[Objective]] = {
     kind.label.casefold(): kind for kind in (SumLoss, PairwiseLoss, DCGGain, NDCGGain, APGain, AUCLoss)
@@ -66,7 +66,7 @@ def objective(name: str, items: int) -> Objective:
         return PrecisionGain(n)
     known = [kind.label for kind in KINDS.values()]
     if name.strip().casefold() not in KINDS:
-        raise SettingError(f"no measure is called {name!r}: {suggestion(name, [*known, 'Precision@n'])}")
+        raise SettingError(f"no measure is called {name!r}: {suggest_name(name, [*known, 'Precision@n'])}")
     return KINDS[name.strip().casefold()]()
 
 

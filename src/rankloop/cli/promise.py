@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankloop.cli.console import CONSOLE
 from rankloop.cli.trial import LOCAL, Key, Ranker, Url
 from rankloop.client import Client
-from rankloop.types import DataError
+from rankloop.errors import DataError
 
 
 def promise(ranker: Ranker = "default", url: Url = LOCAL, key: Key = "") -> None:

@@ -10,7 +10,7 @@ import typer
 from rankloop.cli.console import CONSOLE
 from rankloop.cli.trial import LOCAL, Key, Url
 from rankloop.client import Client
-from rankloop.types import SettingError
+from rankloop.errors import SettingError
 
 settings_app = typer.Typer(no_args_is_help=True, help="Settings of a ranker of a running service.")
 Ranker = Annotated[str, typer.Option(help="Whose settings.")]

@@ -12,6 +12,7 @@ from rich.table import Table
 from rankloop.cli.console import CONSOLE
 from rankloop.cli.engine import EngineName, Workers, mapper
 from rankloop.data.reviews import load_reviews
+from rankloop.errors import SettingError
 from rankloop.experiments import Here
 from rankloop.experiments.recommendation import compare_recommenders
 from rankloop.experiments.recommendation.survey import QUESTIONS, Votes, read_answers, survey_page
@@ -28,7 +29,6 @@ from rankloop.recommend import (
 from rankloop.recommend.feature_ranker import FeatureRanker
 from rankloop.recommend.interview import NUMBERS, next_question
 from rankloop.recommend.templates import explanation
-from rankloop.types import SettingError
 
 recommend_app = typer.Typer(help="Recommendations from reviews, with their reasons.", no_args_is_help=True)
 Data = Annotated[

@@ -13,7 +13,7 @@ from rich.table import Table
 from rankloop.cli import names
 from rankloop.cli.console import CONSOLE
 from rankloop.cli.where import DataDir, StoreUrl
-from rankloop.types import SettingError
+from rankloop.errors import SettingError
 
 if TYPE_CHECKING:
     from rankloop.service import Model

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from rankloop.cli.study import redo_report
+from rankloop.errors import SettingError
 from rankloop.experiments import FORMATS, FigureStyle
-from rankloop.types import SettingError
 
 
 def report(

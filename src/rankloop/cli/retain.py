@@ -10,7 +10,7 @@ from rich.filesize import decimal
 
 from rankloop.cli.console import CONSOLE, ERRORS
 from rankloop.cli.where import DataDir, StoreUrl, whoever
-from rankloop.types import SettingError
+from rankloop.errors import SettingError
 
 if TYPE_CHECKING:
     from rankloop.service.operations.retention import Retained

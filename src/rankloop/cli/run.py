@@ -13,9 +13,9 @@ from rankloop.cli.spec import from_spec
 from rankloop.cli.study import about_the_paper, draw, study, tabulate
 from rankloop.cli.sweep_options import Base, Groups, Out
 from rankloop.data import parse_groups
+from rankloop.errors import SettingError
 from rankloop.experiments import PICTURES, SUITES, TABLES
 from rankloop.spelling import lookup
-from rankloop.types import SettingError
 
 QUICK = (
     "A quick look, {rounds:,} rounds and {seeds} seeds, to see whether all is well: no numbers for a claim."

@@ -18,7 +18,7 @@ from rankloop.cli import names
 from rankloop.cli.config import Config, PrintConfig, effective
 from rankloop.cli.console import ERRORS
 from rankloop.cli.where import StoreUrl
-from rankloop.types import SettingError
+from rankloop.errors import SettingError
 
 if TYPE_CHECKING:  # so that the other commands do not load a web server
     from rankloop.recommend import Saved

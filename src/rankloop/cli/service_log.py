@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankloop.errors import DataError
 from rankloop.evaluation import LoggedRounds
 from rankloop.policies import SelectionPolicy
 from rankloop.spelling import catalogue
-from rankloop.types import BoolArray, DataError, FloatArray
+from rankloop.types import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from rankloop.service import RankerSettings, RankingService

@@ -10,11 +10,11 @@ from typing import Any
 
 from rankloop.cli import names
 from rankloop.data import FeatureGroups
+from rankloop.errors import DataError
 from rankloop.experiments import Protocol, Sweep, parse_measure
 from rankloop.experiments.simulation.measures import KINDS
 from rankloop.experiments.sweeps.sweep import SPECIFIED
 from rankloop.policies import Policy
-from rankloop.types import DataError
 from rankloop.users import Labels
 
 OPTIONAL: dict[str, Any] = {

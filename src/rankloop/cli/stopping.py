@@ -16,7 +16,7 @@ class Stopping(TyperGroup):
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         """Run the command."""
-        from rankloop.types import RankloopError  # noqa: PLC0415  # --help does without arrays
+        from rankloop.errors import RankloopError  # noqa: PLC0415  # --help does without arrays
 
         try:
             return super().invoke(ctx)

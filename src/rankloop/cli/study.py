@@ -14,6 +14,7 @@ from rankloop.cli.console import CONSOLE
 from rankloop.cli.progress import SweepProgress
 from rankloop.cli.spec import from_spec
 from rankloop.data import load
+from rankloop.errors import DataError, SettingError
 from rankloop.experiments import (
     PICTURES,
     TABLES,
@@ -40,7 +41,6 @@ from rankloop.experiments import (
 )
 from rankloop.experiments.suites.base import PaperTable
 from rankloop.experiments.sweeps.mapping import Mapper
-from rankloop.types import DataError, SettingError
 from rankloop.users import Labels
 
 

@@ -14,11 +14,11 @@ from rankloop.cli import names
 from rankloop.cli.console import CONSOLE
 from rankloop.cli.progress import SweepProgress
 from rankloop.data import Qrels, qrels_text, ranked, read_qrels, read_run, run_text
+from rankloop.errors import SettingError
 from rankloop.experiments import Protocol, Run, Sweep, Tick, queries_note
 from rankloop.experiments.sweeps.files import write_whole
 from rankloop.metrics import Metric, mean_over_lists, parse_metric
 from rankloop.policies import score_all
-from rankloop.types import SettingError
 
 trec_app = typer.Typer(
     no_args_is_help=True, help="TREC files: write runs and qrels of policies, evaluate those of others."

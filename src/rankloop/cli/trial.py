@@ -11,8 +11,8 @@ from rich.table import Table
 
 from rankloop.cli.console import CONSOLE
 from rankloop.client import Client
+from rankloop.errors import DataError
 from rankloop.spelling import describe, parse
-from rankloop.types import DataError
 
 trial_app = typer.Typer(no_args_is_help=True, help="Compare a ranker of a running service, live.")
 

@@ -15,11 +15,11 @@ from rich.table import Table
 from rankloop.cli import names
 from rankloop.cli.console import CONSOLE
 from rankloop.cli.progress import SweepProgress
+from rankloop.errors import SettingError
 from rankloop.experiments import Pool, Protocol, Sweep, conduct, sweep_id
 from rankloop.experiments.sweeps.files import write_json
 from rankloop.experiments.sweeps.tuning import EVERYONE, Choice, grid_points, ranked, read_grid, tune
 from rankloop.spelling import PAPER, lookup
-from rankloop.types import SettingError
 
 BY = {"offline": "offline", "cumulative": "cumulative"}  # kinds of measures
 

@@ -11,8 +11,8 @@ from rankloop.cli.console import CONSOLE
 from rankloop.cli.service_log import told
 from rankloop.cli.trial import LOCAL, Key, Url
 from rankloop.client import Client
+from rankloop.errors import SettingError
 from rankloop.spelling import describe, parse
-from rankloop.types import SettingError
 
 
 def what_if(

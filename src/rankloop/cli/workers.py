@@ -15,7 +15,7 @@ from multiprocessing.context import SpawnProcess
 from types import FrameType
 from typing import Any, TypeAlias
 
-from rankloop.types import DataError
+from rankloop.errors import DataError
 
 SPAWN = multiprocessing.get_context("spawn")
 SIGNALS = (signal.SIGINT, signal.SIGTERM)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rankloop.types import RankloopError
+from rankloop.errors import RankloopError
 
 
 class ClientError(RankloopError):

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from rankloop.client.lists import ClientError
-from rankloop.types import SettingError
+from rankloop.errors import SettingError
 
 AGAIN = (0, 408, 429, 500, 502, 503, 504)  # no answer, or one that may be another soon
 BROKEN = (OSError, http.client.HTTPException)

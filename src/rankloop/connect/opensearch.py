@@ -14,7 +14,7 @@ from urllib.request import Request, urlopen
 from rankloop.client import Client, Item, RankedList
 from rankloop.connect.click_log.ubi import document
 from rankloop.connect.ranking import Ranks, ranked
-from rankloop.types import RankloopError
+from rankloop.errors import RankloopError
 
 PAGE = 1000  # events in one request
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankloop.client import Item
 from rankloop.connect.ranking import Ranks, ranked
-from rankloop.types import SettingError
+from rankloop.errors import SettingError
 
 if TYPE_CHECKING:
     from psycopg import Connection

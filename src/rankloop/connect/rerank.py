@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, quote, urlencode
 
 from rankloop.client import Item
 from rankloop.connect.ranking import Ranks, clicked, ranked
-from rankloop.types import RankloopError
+from rankloop.errors import RankloopError
 
 LOGGER = logging.getLogger("rankloop.connect")
 LARGEST = 4 * 2**20  # bytes of an answer that is looked into

@@ -11,7 +11,7 @@ from litestar.response import Redirect
 
 from rankloop.dashboard.access import AnyRequest, own_site, signed_form
 from rankloop.dashboard.pages import InjectedPages
-from rankloop.service import RequestError
+from rankloop.errors import RequestError
 from rankloop.service.http.context import InjectedContext
 from rankloop.service.operations.decisions import KINDS
 from rankloop.service.operations.undo import NEVER

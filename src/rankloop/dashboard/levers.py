@@ -11,7 +11,8 @@ from litestar.response import Redirect
 
 from rankloop.dashboard.access import AnyRequest, local_path, own_site, signed_form
 from rankloop.dashboard.pages import InjectedPages
-from rankloop.service import RankingService, RequestError, TrialSettings
+from rankloop.errors import RequestError
+from rankloop.service import RankingService, TrialSettings
 from rankloop.service.http.context import InjectedContext
 from rankloop.service.settings import MODES, Mode
 

@@ -14,12 +14,12 @@ from litestar.params import FromPath, QueryParameter
 from rankloop.dashboard.access import AnyRequest
 from rankloop.dashboard.pages import InjectedPages
 from rankloop.dashboard.reasons import ReasonBar, reason_bars
+from rankloop.errors import RankloopError
 from rankloop.service import Audit, Explanation, RankingService
 from rankloop.service.http.context import InjectedContext
 from rankloop.service.operations.explain import OWN_ORDER
 from rankloop.service.operations.settled import SettledPairs
 from rankloop.store import Impression
-from rankloop.types import RankloopError
 
 DRAWN = 20  # results in the picture
 FEATURES = 12  # in an explanation

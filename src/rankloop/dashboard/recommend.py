@@ -13,14 +13,8 @@ from litestar.params import FromQuery, QueryParameter
 from rankloop.dashboard.access import AnyRequest
 from rankloop.dashboard.pages import InjectedPages
 from rankloop.dashboard.reasons import ReasonBar, reason_bars
-from rankloop.service import (
-    Interview,
-    RankingService,
-    Recommendation,
-    RecommenderInfo,
-    RecommendRequest,
-    RequestError,
-)
+from rankloop.errors import RequestError
+from rankloop.service import Interview, RankingService, Recommendation, RecommenderInfo, RecommendRequest
 from rankloop.service.http.context import InjectedContext
 
 SHOWN = 10

@@ -28,9 +28,9 @@ from rankloop.dashboard import (
 from rankloop.dashboard import start as start_page
 from rankloop.dashboard.access import AnyRequest, SignInFirst, signed_in
 from rankloop.dashboard.pages import Pages
+from rankloop.errors import RankloopError
 from rankloop.service import HistoryError
 from rankloop.service.errors import ConflictError
-from rankloop.types import RankloopError
 
 TITLES = {403: "That is not allowed", 404: "Nothing is here", 405: "That cannot be done here"}
 TITLES |= {429: "Too many at once", 503: "Not just now"}

@@ -17,7 +17,8 @@ from rankloop.dashboard.access import AnyRequest, own_site, signed_form
 from rankloop.dashboard.pages import InjectedPages
 from rankloop.dashboard.settings_words import CHOICES, GROUPS, WORDS
 from rankloop.dashboard.steering import first_ranker
-from rankloop.service import RankerSettings, RankingService, RequestError
+from rankloop.errors import RequestError
+from rankloop.service import RankerSettings, RankingService
 from rankloop.service.http.context import InjectedContext
 from rankloop.service.operations.settings_change import SettingsPreview, check_confirmed
 

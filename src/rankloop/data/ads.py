@@ -8,7 +8,8 @@ import numpy as np
 
 from rankloop.data.labelled import visitors
 from rankloop.data.world import World
-from rankloop.types import QuerySet, SettingError
+from rankloop.errors import SettingError
+from rankloop.types import QuerySet
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,8 @@ import numpy as np
 from rankloop.data.cache import file_digest
 from rankloop.data.dataset import Dataset, fingerprint
 from rankloop.data.labelled import Labelled, read_labelled, visitors
-from rankloop.types import DataError, FloatArray, SettingError, suggestion
+from rankloop.errors import DataError, SettingError, suggest_name
+from rankloop.types import FloatArray
 
 BANDIT = "bandit"
 FOLDERS = ("", "uci_multiclass", "later/uci_multiclass")  # below those of RANKLOOP_DATA
@@ -73,7 +74,7 @@ def _locate(stem: str, folders: Sequence[Path]) -> Path:
     known = labelled_files(folders)
     raise DataError(
         f"no labelled data is called {stem!r}: looked in {looked}; "
-        + (f"{suggestion(stem, known)}; " if known else "")
+        + (f"{suggest_name(stem, known)}; " if known else "")
         + "give the path of a CSV file whose last column is the class, as in bandit:rows.csv, or use "
         "synthetic:ads, which needs no data"
     )
@@ -88,7 +89,7 @@ def _split(description: str) -> tuple[str, dict[str, int]]:
     for text in filter(None, rest.split(",")):
         name, _, value = text.partition("=")
         if name not in known:
-            raise SettingError(f"bandit data has no option {name!r}: {suggestion(name, known)}")
+            raise SettingError(f"bandit data has no option {name!r}: {suggest_name(name, known)}")
         if not value.isdecimal():
             raise SettingError(f"option {name}: expected {name}=<a whole number>, found {text!r}")
         options[name] = int(value)

@@ -20,7 +20,8 @@ from pathlib import Path
 import numpy as np
 
 from rankloop.data.reader import FORMAT_VERSION, read_letor
-from rankloop.types import Array, DataError, QuerySet
+from rankloop.errors import DataError
+from rankloop.types import Array, QuerySet
 
 ARRAYS = ("features", "offsets", "relevance")
 UNFINISHED = ".unfinished-"

@@ -15,7 +15,8 @@ from rankloop.data.layouts import Split, find_splits
 from rankloop.data.prepare import concatenate
 from rankloop.data.synthetic import WORLDS, each_seed, world
 from rankloop.data.world import split
-from rankloop.types import DataError, QuerySet, SettingError, suggestion
+from rankloop.errors import DataError, SettingError, suggest_name
+from rankloop.types import QuerySet
 
 SYNTHETIC = "synthetic"
 UNIT = "@unit"  # after a name: documents of length 1
@@ -172,7 +173,7 @@ def _locate(name: str, search: Sequence[str | Path] | None) -> tuple[Path, str]:
 def _check_fold(name: str, fold: str, folds: Iterable[str]) -> None:
     folds = tuple(each for each in folds if each)
     if fold and fold not in folds:
-        choices = suggestion(fold, folds) if folds else "it is not folded, leave the fold out"
+        choices = suggest_name(fold, folds) if folds else "it is not folded, leave the fold out"
         raise SettingError(f"{name}: no fold is called {fold!r}: {choices}")
     if folds and not fold:
         raise SettingError(
@@ -210,6 +211,6 @@ def _not_found(name: str, folders: tuple[Path, ...]) -> DataError:
     known = [folder.name for folder in _dataset_folders(folders)] + [f"{SYNTHETIC}:{each}" for each in WORLDS]
     looked = ", ".join(map(str, folders)) if folders else "no folder, because RANKLOOP_DATA is not set"
     return DataError(
-        f"no dataset is called {name!r}: looked in {looked}; {suggestion(stem, known)}; set RANKLOOP_DATA to "
-        f"the folders that contain your datasets (separated by {os.pathsep!r}), or give a path"
+        f"no dataset is called {name!r}: looked in {looked}; {suggest_name(stem, known)}; set RANKLOOP_DATA "
+        f"to the folders that contain your datasets (separated by {os.pathsep!r}), or give a path"
     )

@@ -6,7 +6,8 @@ import hashlib
 from dataclasses import dataclass, replace
 
 from rankloop.data.prepare import drop_constant_features, normalise_per_query, pad_features, unit_length
-from rankloop.types import DataError, QuerySet
+from rankloop.errors import DataError
+from rankloop.types import QuerySet
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,7 +8,8 @@ import numpy as np
 
 from rankloop.data.dataset import Dataset, fingerprint
 from rankloop.data.prepare import normalise_per_query
-from rankloop.types import BoolArray, DataError, QuerySet, SettingError, suggestion
+from rankloop.errors import DataError, SettingError, suggest_name
+from rankloop.types import BoolArray, QuerySet
 
 GROUPS = ("A", "B")
 
@@ -77,7 +78,7 @@ def parse_groups(text: str) -> FeatureGroups:
         if not equals or name not in ("feature", "threshold"):
             raise SettingError(
                 f"groups are written feature=<number>,threshold=<number>, found {text!r}: "
-                + suggestion(name, ("feature", "threshold"))
+                + suggest_name(name, ("feature", "threshold"))
             )
         values[name] = value
     try:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.data.world import World
-from rankloop.types import BoolArray, QuerySet, SettingError
+from rankloop.errors import SettingError
+from rankloop.types import BoolArray, QuerySet
 
 
 @dataclass(frozen=True, kw_only=True)

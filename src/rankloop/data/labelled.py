@@ -10,7 +10,8 @@ from zipfile import BadZipFile
 import numpy as np
 import polars as pl
 
-from rankloop.types import DataError, FloatArray, IntArray, QuerySet
+from rankloop.errors import DataError
+from rankloop.types import FloatArray, IntArray, QuerySet
 
 
 @dataclass(frozen=True, slots=True, eq=False)

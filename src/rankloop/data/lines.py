@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
-from rankloop.types import DataError
+from rankloop.errors import DataError
 
 CHUNK_BYTES = 1 << 17  # measured: smaller is slower, larger costs memory
 BUFFER_BYTES = 1 << 20

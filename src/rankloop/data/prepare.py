@@ -8,7 +8,8 @@ from itertools import chain, pairwise
 
 import numpy as np
 
-from rankloop.types import BoolArray, DataError, FloatArray, IntArray, QuerySet
+from rankloop.errors import DataError
+from rankloop.types import BoolArray, FloatArray, IntArray, QuerySet
 
 CHUNK_ROWS = 8192  # bounds the double-precision copies
 

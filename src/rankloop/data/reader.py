@@ -11,7 +11,8 @@ import numpy as np
 from rankloop.data.fast import parse_fast
 from rankloop.data.lines import Lines, read_lines
 from rankloop.data.slow import MAX_FEATURE, Block, parse_slowly
-from rankloop.types import DataError, FloatArray, QuerySet
+from rankloop.errors import DataError
+from rankloop.types import FloatArray, QuerySet
 
 FORMAT_VERSION = 1  # part of the cache's key: raise it whenever the same file is read differently
 

@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
-from rankloop.types import DataError
+from rankloop.errors import DataError
 
 Row: TypeAlias = tuple[int, Mapping[str, object]]  # the line it ends on, its values by column
 JSON_ENDINGS = (".jsonl", ".ndjson", ".json")

@@ -40,7 +40,7 @@ def parse_slowly(lines: Lines, *, max_feature: int = MAX_FEATURE) -> Block:
     >>> parse_slowly(Lines("train.txt", 17, [b"0 qid:7 5:abc"]))
     Traceback (most recent call last):
         ...
-    rankloop.types.DataError: train.txt, line 17: expected <feature>:<number>, found '5:abc'
+    rankloop.errors.DataError: train.txt, line 17: expected <feature>:<number>, found '5:abc'
     """
     numbers, grades, queries, rows = [], [], [], []
     for number, content in enumerate(lines.content, lines.first):

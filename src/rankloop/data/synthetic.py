@@ -12,7 +12,7 @@ from rankloop.data.linear import Linear
 from rankloop.data.nonlinear import Independent, Nonlinear
 from rankloop.data.separable import Separable
 from rankloop.data.world import World
-from rankloop.types import SettingError, suggestion
+from rankloop.errors import SettingError, suggest_name
 
 WORLDS: dict[str, type[World]] = {
     "linear": Linear,
@@ -33,7 +33,7 @@ def world(description: str) -> World:
     """
     name, _, options = description.partition(":")
     if name not in WORLDS:
-        raise SettingError(f"no synthetic world is called {name!r}: {suggestion(name, WORLDS)}")
+        raise SettingError(f"no synthetic world is called {name!r}: {suggest_name(name, WORLDS)}")
     chosen: dict[str, Any] = dict(_option(WORLDS[name], text) for text in options.split(",") if text)
     return WORLDS[name](**chosen)
 
@@ -61,7 +61,7 @@ def _option(kind: type[World], text: str) -> tuple[str, int | float]:
     types = {field.name: int if field.type == "int" else float for field in fields(kind)}
     if name not in types:
         world_name = kind.__name__.lower()
-        raise SettingError(f"the {world_name} world has no option {name!r}: {suggestion(name, types)}")
+        raise SettingError(f"the {world_name} world has no option {name!r}: {suggest_name(name, types)}")
     try:
         return name, types[name](value)
     except ValueError:

@@ -9,7 +9,8 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 
 from rankloop.data.lines import Lines, read_lines
-from rankloop.types import DataError, FloatArray, IntArray, QuerySet
+from rankloop.errors import DataError
+from rankloop.types import FloatArray, IntArray, QuerySet
 
 Qrels: TypeAlias = Mapping[str, Mapping[str, int]]  # query -> document -> grade
 TrecRun: TypeAlias = Mapping[str, Mapping[str, float]]  # query -> document -> score, higher is better

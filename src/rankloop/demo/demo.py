@@ -13,20 +13,12 @@ from rankloop.demo.lesson import Lesson, lesson
 from rankloop.demo.reasons import Reasons, reasons
 from rankloop.demo.scene import Scene
 from rankloop.demo.sellers import FAIR, LATELY, SELLERS, Seen, seen
+from rankloop.errors import RequestError, SettingError, suggest_name
 from rankloop.explorers.fair import LOOK
 from rankloop.policies import ListNet
-from rankloop.service import (
-    Model,
-    RankerSettings,
-    RankingService,
-    RankResponse,
-    RequestError,
-    Result,
-    UserEvent,
-)
+from rankloop.service import Model, RankerSettings, RankingService, RankResponse, Result, UserEvent
 from rankloop.service.ids import random_id
 from rankloop.store import Impression
-from rankloop.types import SettingError, suggestion
 
 # What nobody rated is unknown. Of two ratings of a result the last one counts. A few stars say little about
 # what was never shown: they move a result by a few positions from where plain search has it.
@@ -199,7 +191,7 @@ class Demo:
     def invite(self, number: int, taste: str) -> None:
         """Send for visitors; they come in a thread of their own, and `progress` says how far they are."""
         if taste not in self.scene.tastes:
-            raise SettingError(f"no taste is called {taste!r}: {suggestion(taste, self.scene.tastes)}")
+            raise SettingError(f"no taste is called {taste!r}: {suggest_name(taste, self.scene.tastes)}")
         if not 1 <= number <= MOST_VISITORS:
             raise RequestError(f"1 to {MOST_VISITORS} visitors can come at once, found {number}")
         with self._one_crowd:

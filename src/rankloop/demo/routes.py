@@ -24,7 +24,7 @@ from rankloop.demo.demo import Demo, Found
 from rankloop.demo.rows import SELLER_COLOURS, DemoSite, Sellers, plain_rows, rows, shop_window
 from rankloop.demo.verdict import FitChart, Verdict
 from rankloop.demo.visitor import COOKIE, Clicked, Rated, Visitor, Visitors
-from rankloop.service import RequestError
+from rankloop.errors import RequestError
 from rankloop.service.http.context import InjectedContext
 
 By: TypeAlias = Literal["clicks", "stars"]

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankloop.types import FloatArray, IntArray, SettingError
+from rankloop.errors import SettingError
+from rankloop.types import FloatArray, IntArray
 
 FRACTIONS = 2.0 ** -np.arange(1.0, 25.0)  # of the capital, that a bet puts at risk
 HALVINGS = 40

@@ -28,8 +28,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal, Self, TypeAlias
 
+from rankloop.errors import SettingError
 from rankloop.evaluation.sequences import COSTS, FRACTIONS
-from rankloop.types import SettingError
 
 SearchArm: TypeAlias = Literal["held", "owned", "learned"]
 BETS = tuple(zip(FRACTIONS.tolist(), COSTS.tolist(), strict=True))

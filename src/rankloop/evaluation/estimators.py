@@ -10,10 +10,11 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import stdtrit
 
+from rankloop.errors import SettingError
 from rankloop.evaluation.anytime import anytime_lower
 from rankloop.evaluation.reward_model import cross_fitted
 from rankloop.evaluation.weights import Weighted
-from rankloop.types import FloatArray, SettingError
+from rankloop.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,10 @@ from typing import TypeAlias
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.explorers import ordered_blocks
 from rankloop.policies import PDGD, ExploresUncertain, Policy, Random
-from rankloop.types import BoolArray, FloatArray, IntArray, Query, SettingError
+from rankloop.types import BoolArray, FloatArray, IntArray, Query
 
 Chances: TypeAlias = Callable[[IntArray], FloatArray]  # from the rows above to [n] probabilities of the next
 

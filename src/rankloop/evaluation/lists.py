@@ -16,9 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
+from rankloop.errors import DataError
 from rankloop.evaluation.list_chances import Chances
 from rankloop.evaluation.weights import NEGLIGIBLE, NoSupport
-from rankloop.types import DataError, FloatArray, IntArray
+from rankloop.types import FloatArray, IntArray
 
 FOLDS = 2
 FEWEST = 30  # effective lists: with fewer, an interval does not hold what it says

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rankloop.errors import DataError
 from rankloop.learning.item_keys import KeyArray, item_key
-from rankloop.types import BoolArray, Context, DataError, FloatArray, IntArray, Query
+from rankloop.types import BoolArray, Context, FloatArray, IntArray, Query
 
 
 @dataclass(frozen=True, slots=True, eq=False)

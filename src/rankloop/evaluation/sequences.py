@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betaln, xlog1py, xlogy
 
-from rankloop.types import BoolArray, FloatArray, IntArray, SettingError
+from rankloop.errors import SettingError
+from rankloop.types import BoolArray, FloatArray, IntArray
 
 FRACTIONS = np.array([0.75, *2.0 ** -np.arange(1.0, 11.0)])  # of what a bet may put at risk
 COSTS = -np.log1p(-FRACTIONS) - FRACTIONS  # of a squared step, in logarithms of capital

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from rankloop.errors import DataError, SettingError, suggest_name
 from rankloop.evaluation.rounds import LoggedRounds
-from rankloop.types import DataError, FloatArray, SettingError, suggestion
+from rankloop.types import FloatArray
 
 MOST_WORDS = 100  # different words in a column of the context
 
@@ -40,7 +41,7 @@ class Columns:
             name, equals, column = part.partition("=")
             if name not in known or not equals or not column:
                 raise SettingError(
-                    f"columns: expected <what>=<column>, found {part!r}: {suggestion(name, known)}"
+                    f"columns: expected <what>=<column>, found {part!r}: {suggest_name(name, known)}"
                 )
             given[name] = column
         context = tuple(filter(None, given.pop("context", "").split("+")))
@@ -61,7 +62,7 @@ def read_rounds(path: Path, columns: Columns) -> LoggedRounds:
     wanted = (columns.reward, columns.shown, columns.propensity, *columns.context)
     for name in wanted:
         if name not in frame.columns:
-            raise DataError(f"{path}: no column is called {name!r}: {suggestion(name, frame.columns)}")
+            raise DataError(f"{path}: no column is called {name!r}: {suggest_name(name, frame.columns)}")
         if frame[name].null_count():
             raise DataError(f"{path}: column {name!r} has {frame[name].null_count()} empty cells")
     names, shown = np.unique(frame[columns.shown].cast(pl.String).to_numpy(), return_inverse=True)

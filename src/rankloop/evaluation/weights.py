@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rankloop.errors import RankloopError, SettingError
 from rankloop.evaluation.rounds import LoggedRounds
 from rankloop.policies import Policy, Random, SelectionPolicy
-from rankloop.types import FloatArray, RankloopError, SettingError
+from rankloop.types import FloatArray
 
 NEGLIGIBLE = 1e-12  # a probability that is 0 but for rounding
 

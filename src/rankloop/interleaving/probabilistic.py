@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.interleaving.base import Interleaved
-from rankloop.types import IntArray, SettingError
+from rankloop.types import IntArray
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from math import ceil, sqrt
 
-from rankloop.types import SettingError
+from rankloop.errors import SettingError
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.learning.forest import ALWAYS, Forest, joined
-from rankloop.types import FloatArray, IntArray, SettingError
+from rankloop.types import FloatArray, IntArray
 
 AT_ONCE = 500_000  # of rows times trees
 

@@ -8,9 +8,10 @@ from typing import ClassVar, Protocol
 import numpy as np
 from scipy.special import ndtri
 
+from rankloop.errors import SettingError
 from rankloop.explorers import certain_orders
 from rankloop.learning.top_orders import TopOrders, top_orders
-from rankloop.types import BoolArray, FloatArray, SettingError
+from rankloop.types import BoolArray, FloatArray
 
 FLATTEST = 1e-300  # no slope is taken for flatter: widths stay numbers
 

@@ -14,10 +14,11 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from rankloop.errors import SettingError
 from rankloop.learning import logistic
 from rankloop.learning.certainty import differences, squared_widths
 from rankloop.scorers import Gradients
-from rankloop.types import FloatArray, IntArray, SettingError
+from rankloop.types import FloatArray, IntArray
 
 
 class Covariance(Protocol):

@@ -7,8 +7,9 @@ from typing import TypeAlias
 
 import numpy as np
 
+from rankloop.errors import RankingError, SettingError
 from rankloop.explorers.fair import discounted_looks, whole_looks
-from rankloop.types import IntArray, RankingError, SettingError
+from rankloop.types import IntArray
 
 Looks: TypeAlias = str | tuple[float, ...]  # "log2", "reciprocal", "measured" or a number for each position
 
@@ -22,7 +23,7 @@ def check_looks(looks: Looks) -> None:
     >>> check_looks((1.0, 0.5, 0.7))
     Traceback (most recent call last):
     ...
-    rankloop.types.SettingError: examination must be numbers that start above 0, never rise ...
+    rankloop.errors.SettingError: examination must be numbers that start above 0, never rise ...
     """
     if isinstance(looks, str):
         if looks not in NAMES:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rankloop.types import BoolArray, FloatArray, IntArray, SettingError
+from rankloop.errors import SettingError
+from rankloop.types import BoolArray, FloatArray, IntArray
 
 ALWAYS = 1e300  # the threshold of a leaf: every row passes
 LARGEST = float(np.finfo(np.float32).max)  # of the numbers that trees are grown with

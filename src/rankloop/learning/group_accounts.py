@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from rankloop.errors import RankingError, SettingError
 from rankloop.learning.item_keys import KeyArray, item_key
-from rankloop.types import Array, IntArray, RankingError, SettingError
+from rankloop.types import Array, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

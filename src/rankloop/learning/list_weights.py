@@ -8,7 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
-from rankloop.types import Array, FloatArray, RankingError, SettingError
+from rankloop.errors import RankingError, SettingError
+from rankloop.types import Array, FloatArray
 
 HIGHEST = 1000.0  # the highest grade whose gain 2^r - 1 is a number
 

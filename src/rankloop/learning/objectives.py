@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.types import Array, FloatArray, IntArray, SettingError
+from rankloop.errors import SettingError
+from rankloop.types import Array, FloatArray, IntArray
 
 
 @dataclass(frozen=True)

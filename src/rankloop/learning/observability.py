@@ -17,8 +17,9 @@ from itertools import combinations, permutations, product
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.learning.objectives import Objective
-from rankloop.types import BoolArray, FloatArray, IntArray, SettingError
+from rankloop.types import BoolArray, FloatArray, IntArray
 
 MOST_ITEMS = 5  # with six there are 720 orders, and linear programs with as many rows for each of them
 NEARLY = 1e-9

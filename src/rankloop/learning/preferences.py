@@ -6,7 +6,8 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from rankloop.types import Feedback, FloatArray, IntArray, SettingError
+from rankloop.errors import SettingError
+from rankloop.types import Feedback, FloatArray, IntArray
 
 Pairing: TypeAlias = Literal["adjacent", "matching", "all"]
 

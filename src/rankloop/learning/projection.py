@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-from rankloop.types import BoolArray, Feedback, FloatArray, RankingError, SettingError
+from rankloop.errors import RankingError, SettingError
+from rankloop.types import BoolArray, Feedback, FloatArray
 
 ROUNDING = 1e-6  # of features in single precision, with room for sums of them
 

@@ -9,7 +9,8 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from rankloop.types import FloatArray, IntArray, SettingError
+from rankloop.errors import SettingError
+from rankloop.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from rankloop.types import SettingError
+from rankloop.errors import SettingError
 
 
 class StepSize(Protocol):

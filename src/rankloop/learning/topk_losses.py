@@ -16,7 +16,8 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from rankloop.types import FloatArray, IntArray, SettingError
+from rankloop.errors import SettingError
+from rankloop.types import FloatArray, IntArray
 
 LARGEST = 30.0  # scores beyond count as this in an exponential: e^30 is 10^13
 

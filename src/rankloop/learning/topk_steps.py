@@ -7,7 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from rankloop.types import FloatArray, RankingError, SettingError
+from rankloop.errors import RankingError, SettingError
+from rankloop.types import FloatArray
 
 TINY = 1e-12
 

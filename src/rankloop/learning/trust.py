@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from rankloop.types import SettingError, suggestion
+from rankloop.errors import SettingError, suggest_name
 
 Trust: TypeAlias = str | float | None  # how good is the order? a word, a weight, or nothing is said
 
@@ -48,7 +48,7 @@ def order_prior(trust: Trust) -> OrderPrior | None:
     number = isinstance(trust, int | float) and not isinstance(trust, bool)
     if number and 0 < trust <= 100:  # type: ignore[operator]
         return OrderPrior(float(trust), DOUBT * max(float(trust), 0.5))
-    hint = f": {suggestion(trust, WORDS)}" if isinstance(trust, str) else ""
+    hint = f": {suggest_name(trust, WORDS)}" if isinstance(trust, str) else ""
     raise SettingError(
         f"trust says how good the caller's own order is: {', '.join(WORDS)}, a weight of 0 to 100, "
         f"or None to ignore it, found {trust!r}{hint}"

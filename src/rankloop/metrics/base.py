@@ -9,7 +9,8 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from rankloop.types import FloatArray, IntArray, QuerySet, SettingError
+from rankloop.errors import SettingError
+from rankloop.types import FloatArray, IntArray, QuerySet
 
 # which query each list is of [n_lists], the lists, all of one length [n_lists, k] -> their values [n_lists]
 Grader: TypeAlias = Callable[[IntArray, IntArray], FloatArray]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankloop.types import FloatArray, SettingError
+from rankloop.errors import SettingError
+from rankloop.types import FloatArray
 
 
 def discounted_cumulative(values: FloatArray, *, discount: float = 0.9995) -> FloatArray:

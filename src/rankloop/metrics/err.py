@@ -7,10 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.metrics.base import CutMetric
 from rankloop.metrics.dcg import gain
 from rankloop.metrics.ranked import RankedRows
-from rankloop.types import FloatArray, IntArray, QuerySet, SettingError
+from rankloop.types import FloatArray, IntArray, QuerySet
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)

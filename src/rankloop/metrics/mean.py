@@ -6,8 +6,9 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from rankloop.errors import DataError, SettingError
 from rankloop.metrics.base import Metric
-from rankloop.types import BoolArray, DataError, FloatArray, QuerySet, SettingError
+from rankloop.types import BoolArray, FloatArray, QuerySet
 
 WithoutRelevant: TypeAlias = Literal["skip", "zero", "one"]
 

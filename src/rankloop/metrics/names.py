@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import fields
 
+from rankloop.errors import SettingError, suggest_name
 from rankloop.metrics.average_precision import AP
 from rankloop.metrics.base import Metric
 from rankloop.metrics.dcg import DCG, NDCG
@@ -13,7 +14,6 @@ from rankloop.metrics.err import ERR
 from rankloop.metrics.precision import Precision
 from rankloop.metrics.reciprocal_rank import MRR
 from rankloop.metrics.regret import PairwiseRegret
-from rankloop.types import SettingError, suggestion
 
 METRICS: Mapping[str, type[Metric]] = {
     kind.label: kind for kind in (NDCG, DCG, ERR, AP, MRR, Precision, PairwiseRegret)
@@ -33,7 +33,7 @@ def parse_metric(name: str) -> Metric:
     label = labels.get(form["label"].casefold()) if form else None
     if form is None or label is None:
         word = re.split(r"[(@]", name)[0].strip()
-        raise SettingError(f"no metric is called {name!r}: {suggestion(word, METRICS)}, as in nDCG@10")
+        raise SettingError(f"no metric is called {name!r}: {suggest_name(word, METRICS)}, as in nDCG@10")
     options = {form["option"]: form["value"], "k": form["k"]}
     chosen = {option: int(value) for option, value in options.items() if option and value is not None}
     return _build(METRICS[label], chosen, name)

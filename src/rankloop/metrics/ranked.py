@@ -8,7 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from rankloop.types import Array, FloatArray, IntArray, QuerySet, RankingError
+from rankloop.errors import RankingError
+from rankloop.types import Array, FloatArray, IntArray, QuerySet
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from rankloop.errors import DataError, SettingError
 from rankloop.metrics.base import Metric
 from rankloop.metrics.mean import WithoutRelevant
-from rankloop.types import DataError, IntArray, SettingError
+from rankloop.types import IntArray
 
 
 def mean_over_lists(

@@ -7,11 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.learning.forest import Forest, descend, grow, grower, joined
 from rankloop.policies.batch_selection import BatchSelection
 from rankloop.policies.selection import below_all
 from rankloop.policies.state_fields import state
-from rankloop.types import FloatArray, IntArray, Query, SettingError
+from rankloop.types import FloatArray, IntArray, Query
 
 
 @dataclass(kw_only=True, eq=False)

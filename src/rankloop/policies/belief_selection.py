@@ -8,10 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.learning.item_keys import KeyArray, keys_of
 from rankloop.policies.selection import SelectionPolicy, check_rows
 from rankloop.policies.state_fields import padded, state
-from rankloop.types import Array, BoolArray, FloatArray, Query, SettingError
+from rankloop.types import Array, BoolArray, FloatArray, Query
 
 
 @dataclass(kw_only=True, eq=False)

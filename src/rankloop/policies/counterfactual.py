@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from rankloop.errors import RankingError, SettingError
 from rankloop.explorers import greedy, plackett_luce
 from rankloop.learning.adam import adam
 from rankloop.learning.replay_memory import enlarged
@@ -15,17 +16,7 @@ from rankloop.learning.schedules import Batch, ReplayMemory, Training
 from rankloop.policies.base import EvidenceAbout
 from rankloop.policies.scored import ScoredPolicy, check_part, check_size
 from rankloop.policies.state_fields import state
-from rankloop.types import (
-    Array,
-    BoolArray,
-    Feedback,
-    FloatArray,
-    IntArray,
-    Query,
-    Ranking,
-    RankingError,
-    SettingError,
-)
+from rankloop.types import Array, BoolArray, Feedback, FloatArray, IntArray, Query, Ranking
 
 Logging: TypeAlias = Literal["base", "greedy", "plackett-luce"]
 

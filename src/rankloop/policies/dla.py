@@ -7,12 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.learning.adam import adam
 from rankloop.learning.click_weights import inverse_weights, softmax_votes
 from rankloop.learning.replay_memory import enlarged
 from rankloop.policies.counterfactual import CounterfactualPolicy
 from rankloop.policies.state_fields import state
-from rankloop.types import BoolArray, FloatArray, SettingError
+from rankloop.types import BoolArray, FloatArray
 
 
 @dataclass(kw_only=True, eq=False)

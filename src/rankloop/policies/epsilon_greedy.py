@@ -7,9 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.explorers import epsilon_greedy
 from rankloop.policies.ranknet import RankNet
-from rankloop.types import Query, Ranking, SettingError
+from rankloop.types import Query, Ranking
 
 
 @dataclass(kw_only=True, eq=False)

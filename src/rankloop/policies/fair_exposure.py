@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.explorers.fair import LOOK, Ties, entitlements, fair_list
 from rankloop.explorers.fair.merge import LARGEST_TABLE
 from rankloop.explorers.fair.swap import swap_list
@@ -16,7 +17,7 @@ from rankloop.learning.group_accounts import GroupCodes, balances, booked, check
 from rankloop.learning.item_keys import KeyArray
 from rankloop.policies.base import Policy
 from rankloop.policies.state_fields import state
-from rankloop.types import BoolArray, FloatArray, IntArray, Query, Ranking, SettingError
+from rankloop.types import BoolArray, FloatArray, IntArray, Query, Ranking
 
 Due: TypeAlias = Literal["share", "attainable"]
 Fill: TypeAlias = Literal["merge", "swap"]

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from rankloop.errors import RankingError, SettingError
 from rankloop.explorers import greedy
 from rankloop.explorers.fair import LOOK
 from rankloop.learning.examination import position_looks
@@ -14,7 +15,7 @@ from rankloop.learning.group_accounts import GroupCodes, balances, booked, check
 from rankloop.learning.item_keys import KeyArray, item_key
 from rankloop.policies.ips import IPS, with_constant
 from rankloop.policies.state_fields import state
-from rankloop.types import Array, FloatArray, IntArray, Query, Ranking, RankingError, SettingError
+from rankloop.types import Array, FloatArray, IntArray, Query, Ranking
 
 LEAST_MERIT = 0.01  # an estimate may be below 0, and nothing can be divided by it
 

@@ -7,11 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.explorers import ordered_blocks, shuffle_blocks
 from rankloop.explorers.fair import deep_draw
 from rankloop.policies.fair_exposure import FairExposure
 from rankloop.policies.pairrank import PairRank
-from rankloop.types import BoolArray, IntArray, Query, Ranking, SettingError
+from rankloop.types import BoolArray, IntArray, Query, Ranking
 
 
 @dataclass(kw_only=True, eq=False)

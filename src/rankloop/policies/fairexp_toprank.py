@@ -7,10 +7,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.learning.group_accounts import group_codes
 from rankloop.policies.fair_exposure import FairExposure
 from rankloop.policies.toprank import TopRank, shuffled
-from rankloop.types import BoolArray, IntArray, Query, Ranking, SettingError
+from rankloop.types import BoolArray, IntArray, Query, Ranking
 
 
 @dataclass(kw_only=True, eq=False)

@@ -9,10 +9,11 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.learning.objectives import AdditiveObjective, DCGGain, Objective
 from rankloop.learning.observability import smallest_k
 from rankloop.policies.by_id import KnowsItems
-from rankloop.types import FloatArray, IntArray, SettingError, Signal
+from rankloop.types import FloatArray, IntArray, Signal
 
 
 @dataclass(kw_only=True, eq=False)

@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.learning.logistic import online_newton
 from rankloop.learning.preferences import preferred_pairs
 from rankloop.learning.trust import Trust, order_prior
@@ -15,7 +16,7 @@ from rankloop.policies.base import Policy
 from rankloop.policies.scored import ScoredPolicy
 from rankloop.policies.state_fields import Before, state
 from rankloop.scorers import Offset, Scorer
-from rankloop.types import Array, Feedback, FloatArray, Query, Ranking, SettingError
+from rankloop.types import Array, Feedback, FloatArray, Query, Ranking
 
 
 @dataclass(kw_only=True, eq=False)

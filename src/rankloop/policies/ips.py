@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankloop.errors import RankingError, SettingError
 from rankloop.explorers import greedy
 from rankloop.explorers.fair import LOOK
 from rankloop.learning.examination import Looks, check_looks, position_looks
@@ -14,7 +15,7 @@ from rankloop.learning.logistic import absorb
 from rankloop.policies.base import EvidenceAbout, Policy
 from rankloop.policies.scored import check_size
 from rankloop.policies.state_fields import state
-from rankloop.types import Feedback, FloatArray, Query, Ranking, RankingError, SettingError
+from rankloop.types import Feedback, FloatArray, Query, Ranking
 
 
 @dataclass(kw_only=True, eq=False)

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankloop.errors import RankingError, SettingError
 from rankloop.learning.adam import adam
 from rankloop.learning.judged_lists import JudgedList, append, judged_list, stacked
 from rankloop.learning.pair_loss import descent
@@ -17,16 +18,7 @@ from rankloop.policies.base import EvidenceAbout
 from rankloop.policies.scored import ScoredPolicy, check_size
 from rankloop.policies.state_fields import state
 from rankloop.scorers import MLP, Scorer
-from rankloop.types import (
-    Array,
-    BoolArray,
-    Feedback,
-    FloatArray,
-    IntArray,
-    RankingError,
-    SettingError,
-    Signal,
-)
+from rankloop.types import Array, BoolArray, Feedback, FloatArray, IntArray, Signal
 
 
 @dataclass(kw_only=True, eq=False)

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankloop.errors import RankingError, SettingError
 from rankloop.explorers import greedy
 from rankloop.learning.boosted_trees import Boosting, grower, lambdamart, sums
 from rankloop.learning.forest import Forest
@@ -14,17 +15,7 @@ from rankloop.learning.judged_lists import append, judged_list
 from rankloop.policies.base import EvidenceAbout, Policy
 from rankloop.policies.scored import check_size
 from rankloop.policies.state_fields import state
-from rankloop.types import (
-    Array,
-    Feedback,
-    FloatArray,
-    IntArray,
-    Query,
-    Ranking,
-    RankingError,
-    SettingError,
-    Signal,
-)
+from rankloop.types import Array, Feedback, FloatArray, IntArray, Query, Ranking, Signal
 
 FIRST = 16  # lists before the first trees are grown
 

@@ -8,10 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.policies.batch_selection import BatchSelection
 from rankloop.policies.selection import below_all
 from rankloop.policies.state_fields import state
-from rankloop.types import FloatArray, Query, SettingError
+from rankloop.types import FloatArray, Query
 
 
 @dataclass(kw_only=True, eq=False)

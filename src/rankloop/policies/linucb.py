@@ -7,9 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.explorers import epsilon_greedy_propensities
 from rankloop.policies.belief_selection import BeliefSelection, absorbed
-from rankloop.types import FloatArray, Query, SettingError
+from rankloop.types import FloatArray, Query
 
 
 @dataclass(kw_only=True, eq=False)

@@ -7,13 +7,14 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from rankloop.errors import RankingError, SettingError
 from rankloop.explorers import greedy
 from rankloop.interleaving import Interleaving, TeamDraft, credit
 from rankloop.learning.projection import Projection
 from rankloop.policies.from_base import ScoredFromBase
 from rankloop.policies.state_fields import state
 from rankloop.scorers import Linear
-from rankloop.types import Array, BoolArray, Feedback, FloatArray, Query, Ranking, RankingError, SettingError
+from rankloop.types import Array, BoolArray, Feedback, FloatArray, Query, Ranking
 
 
 @dataclass(kw_only=True, eq=False)

@@ -8,6 +8,7 @@ from typing import Literal, Self, TypeAlias, get_args
 
 import numpy as np
 
+from rankloop.errors import RankingError, SettingError
 from rankloop.learning.adam import adam
 from rankloop.learning.pair_loss import descent, fair_share, residuals
 from rankloop.learning.preferences import Pairing, check_pairing
@@ -18,17 +19,7 @@ from rankloop.policies.scored import check_part, check_size
 from rankloop.policies.state_fields import state
 from rankloop.policies.uncertain import ExploresUncertain
 from rankloop.scorers import MLP, Scorer
-from rankloop.types import (
-    Array,
-    BoolArray,
-    Feedback,
-    FloatArray,
-    IntArray,
-    Query,
-    RankingError,
-    SettingError,
-    State,
-)
+from rankloop.types import Array, BoolArray, Feedback, FloatArray, IntArray, Query, State
 
 Optimiser: TypeAlias = Literal["adam", "gradient-descent"]
 

@@ -7,12 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankloop.errors import RankingError, SettingError
 from rankloop.interleaving import credit
 from rankloop.learning import difficult_lists
 from rankloop.learning.projection import orthonormal_basis
 from rankloop.policies.mgd import MGD
 from rankloop.policies.state_fields import state
-from rankloop.types import Array, BoolArray, Feedback, FloatArray, Query, RankingError, SettingError
+from rankloop.types import Array, BoolArray, Feedback, FloatArray, Query
 
 
 @dataclass(kw_only=True, eq=False)

@@ -7,11 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.explorers import greedy
 from rankloop.learning.pair_loss import residuals
 from rankloop.policies.labelled import LearnsFromGrades
 from rankloop.policies.state_fields import state
-from rankloop.types import BoolArray, Feedback, FloatArray, Query, Ranking, SettingError
+from rankloop.types import BoolArray, Feedback, FloatArray, Query, Ranking
 
 
 @dataclass(kw_only=True, eq=False)

@@ -7,6 +7,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.explorers import certain_orders
 from rankloop.learning.covariance import Covariance, Projected
 from rankloop.learning.replay_memory import Comparisons
@@ -14,7 +15,7 @@ from rankloop.policies.neural import NeuralPairwise, check_form
 from rankloop.policies.scored import check_part
 from rankloop.policies.state_fields import state
 from rankloop.scorers import Gradients
-from rankloop.types import BoolArray, FloatArray, Query, SettingError, State
+from rankloop.types import BoolArray, FloatArray, Query, State
 
 
 @dataclass(kw_only=True, eq=False)

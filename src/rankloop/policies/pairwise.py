@@ -10,13 +10,14 @@ from typing import ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 
+from rankloop.errors import RankingError, SettingError
 from rankloop.learning import logistic
 from rankloop.learning.preferences import Pairing, check_pairing, pair_differences, preferred_pairs
 from rankloop.policies.from_base import StartsFromBase
 from rankloop.policies.state_fields import state
 from rankloop.policies.uncertain import ExploresUncertain
 from rankloop.scorers import Linear
-from rankloop.types import Array, Feedback, FloatArray, Query, RankingError, SettingError
+from rankloop.types import Array, Feedback, FloatArray, Query
 
 Update: TypeAlias = Literal["online", "exact"]
 SHOWN = 1  # the column that says where results stood

@@ -7,12 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankloop.errors import RankingError, SettingError
 from rankloop.explorers import plackett_luce
 from rankloop.learning.preferences import clicked_over_skipped, net_votes
 from rankloop.policies.base import EvidenceAbout
 from rankloop.policies.from_base import ScoredFromBase
 from rankloop.policies.state_fields import state
-from rankloop.types import Array, Feedback, FloatArray, IntArray, Query, Ranking, RankingError, SettingError
+from rankloop.types import Array, Feedback, FloatArray, IntArray, Query, Ranking
 
 
 @dataclass(kw_only=True, eq=False)

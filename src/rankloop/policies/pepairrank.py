@@ -7,10 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.policies.pairwise import PairwiseLogistic
 from rankloop.policies.state_fields import state
 from rankloop.scorers import Linear
-from rankloop.types import BoolArray, FloatArray, Query, SettingError
+from rankloop.types import BoolArray, FloatArray, Query
 
 
 @dataclass(kw_only=True, eq=False)

@@ -9,11 +9,12 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import expit
 
+from rankloop.errors import SettingError
 from rankloop.explorers import greedy
 from rankloop.learning.preferences import Pairing, check_pairing, net_votes, preferred_pairs
 from rankloop.policies.base import EvidenceAbout
 from rankloop.policies.from_base import ScoredFromBase
-from rankloop.types import Array, Feedback, Query, Ranking, SettingError
+from rankloop.types import Array, Feedback, Query, Ranking
 
 
 @dataclass(kw_only=True, eq=False)

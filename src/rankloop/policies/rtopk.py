@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankloop.errors import RankingError, SettingError
 from rankloop.explorers import greedy
 from rankloop.learning.topk_losses import NO_LISTNET, RankSVM, TopKLoss
 from rankloop.learning.topk_propensities import TopKPropensities, term_weights
@@ -14,17 +15,7 @@ from rankloop.learning.topk_steps import AdaGrad, Step, within_ball
 from rankloop.policies.base import EvidenceAbout
 from rankloop.policies.scored import ScoredPolicy, check_part, check_size
 from rankloop.policies.state_fields import state
-from rankloop.types import (
-    Array,
-    Feedback,
-    FloatArray,
-    IntArray,
-    Query,
-    Ranking,
-    RankingError,
-    SettingError,
-    Signal,
-)
+from rankloop.types import Array, Feedback, FloatArray, IntArray, Query, Ranking, Signal
 
 
 @dataclass(kw_only=True, eq=False)

@@ -8,10 +8,11 @@ from typing import Self
 
 import numpy as np
 
+from rankloop.errors import RankingError, SettingError
 from rankloop.policies.base import Policy
 from rankloop.policies.state_fields import state
 from rankloop.scorers import Linear, Scorer
-from rankloop.types import Array, FloatArray, Query, RankingError, SettingError
+from rankloop.types import Array, FloatArray, Query
 
 
 @dataclass(kw_only=True, eq=False)

@@ -8,11 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankloop.errors import RankingError
 from rankloop.explorers import draw, greedy
 from rankloop.learning.item_keys import KeyArray, keys_of
 from rankloop.policies.base import EvidenceAbout, FeaturesOf
 from rankloop.policies.by_id import KnowsItems
-from rankloop.types import BoolArray, Feedback, FloatArray, IntArray, Query, Ranking, RankingError
+from rankloop.types import BoolArray, Feedback, FloatArray, IntArray, Query, Ranking
 
 
 @dataclass(kw_only=True, eq=False)

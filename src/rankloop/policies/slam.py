@@ -7,11 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.learning.graded_hinge import listwise_hinge
 from rankloop.learning.list_weights import ListWeights, NDCGWeights
 from rankloop.policies.graded import GradedPolicy
 from rankloop.policies.scored import check_part
-from rankloop.types import FloatArray, SettingError
+from rankloop.types import FloatArray
 
 
 @dataclass(kw_only=True, eq=False)

@@ -8,9 +8,10 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import expit
 
+from rankloop.errors import SettingError
 from rankloop.explorers import inverse_gap_propensities
 from rankloop.policies.logistic_beliefs import LogisticBeliefs
-from rankloop.types import FloatArray, Query, SettingError
+from rankloop.types import FloatArray, Query
 
 
 @dataclass(kw_only=True, eq=False)

@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from rankloop.types import Array, RankingError, State
+from rankloop.errors import RankingError
+from rankloop.types import Array, State
 
 Starts: TypeAlias = Callable[[Any], float]  # from the policy to a value
 Before: TypeAlias = Callable[[State], Array]  # from the rest of a state to a field that it lacks

@@ -7,9 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.explorers import highest_of_normals
 from rankloop.policies.logistic_beliefs import LogisticBeliefs
-from rankloop.types import FloatArray, Query, SettingError
+from rankloop.types import FloatArray, Query
 
 
 @dataclass(kw_only=True, eq=False)

@@ -8,20 +8,12 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from rankloop.errors import RankingError, SettingError
 from rankloop.learning.item_keys import KeyArray
 from rankloop.learning.pair_counts import Layout, met, moved
 from rankloop.policies.base import KnowsBy, Policy
 from rankloop.policies.state_fields import state
-from rankloop.types import (
-    BoolArray,
-    Feedback,
-    FloatArray,
-    IntArray,
-    Query,
-    Ranking,
-    RankingError,
-    SettingError,
-)
+from rankloop.types import BoolArray, Feedback, FloatArray, IntArray, Query, Ranking
 
 WIDENING = 4 * sqrt(2 / pi) / erf(sqrt(2))  # c, about 3.34
 

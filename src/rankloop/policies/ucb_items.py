@@ -7,9 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.explorers import greedy
 from rankloop.policies.item_means import ItemMeans
-from rankloop.types import Query, Ranking, SettingError
+from rankloop.types import Query, Ranking
 
 
 @dataclass(kw_only=True, eq=False)

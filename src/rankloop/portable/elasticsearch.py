@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from rankloop.errors import DataError
 from rankloop.portable.by_document import ShiftedFeature, shifted_features
 from rankloop.portable.model import PortableModel
-from rankloop.types import DataError, FloatArray
+from rankloop.types import FloatArray
 
 SCRIPT = (
     "double v = doc[params.field].size() == 0 ? params.missing : doc[params.field].value; "

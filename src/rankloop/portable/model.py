@@ -10,7 +10,8 @@ from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 
-from rankloop.types import FloatArray, RankloopError
+from rankloop.errors import RankloopError
+from rankloop.types import FloatArray
 
 PortableScaling: TypeAlias = Literal["query", "running"]
 Network: TypeAlias = tuple[FloatArray, ...]  # matrices [n_out, n_in], rectified between

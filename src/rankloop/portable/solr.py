@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from rankloop.errors import DataError
 from rankloop.portable.by_document import ShiftedFeature, shifted_features
 from rankloop.portable.model import NotPortable, PortableModel
-from rankloop.types import DataError, FloatArray
+from rankloop.types import FloatArray
 
 STANDARD = "org.apache.solr.ltr.norm.StandardNormalizer"
 MIN_MAX = "org.apache.solr.ltr.norm.MinMaxNormalizer"

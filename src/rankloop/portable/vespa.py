@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from rankloop.errors import DataError
 from rankloop.portable.model import NotPortable, PortableModel
-from rankloop.types import DataError, FloatArray
+from rankloop.types import FloatArray
 
 RERANK = 1000  # hits: as many candidates as the service takes, unless its settings say otherwise
 LIMITS = (

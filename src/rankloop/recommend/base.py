@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from rankloop.errors import SettingError
 from rankloop.recommend.reasons import Kind, Part, Reasons
 from rankloop.reviews import Reviews, SparseArray
-from rankloop.types import Array, FloatArray, IntArray, SettingError, State
+from rankloop.types import Array, FloatArray, IntArray, State
 
 EMPTY = np.zeros(0, np.int64)
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from rankloop.errors import SettingError
 from rankloop.recommend.least_squares import Shared
 from rankloop.reviews import SparseArray
-from rankloop.types import FloatArray, SettingError
+from rankloop.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,11 +8,12 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import expit
 
+from rankloop.errors import SettingError
 from rankloop.recommend.adagrad import AdaGrad
 from rankloop.recommend.base import FactorModel
 from rankloop.recommend.negatives import Negatives
 from rankloop.reviews import Reviews
-from rankloop.types import IntArray, SettingError
+from rankloop.types import IntArray
 
 
 @dataclass(kw_only=True, eq=False)

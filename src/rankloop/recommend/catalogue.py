@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import sparse
 
+from rankloop.errors import DataError
 from rankloop.reviews import NO_SENTENCE, NO_WORD, Reviews, SparseArray
-from rankloop.types import Array, DataError, IntArray
+from rankloop.types import Array, IntArray
 
 LONGEST_QUOTE = 160  # letters; longer sentences are not quoted
 KINDS = ("users", "items", "titles", "features", "words", "tokens")

@@ -8,10 +8,11 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from scipy.special import expit
 
+from rankloop.errors import SettingError
 from rankloop.recommend.base import Recommender, Taste, learned
 from rankloop.recommend.profiles import item_opinions
 from rankloop.reviews import Reviews, SparseArray
-from rankloop.types import FloatArray, IntArray, SettingError
+from rankloop.types import FloatArray, IntArray
 
 TINY = 1e-12
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from rankloop.errors import SettingError
 from rankloop.recommend.base import EMPTY, Recommender
 from rankloop.reviews import Reviews, SparseArray
-from rankloop.types import FloatArray, IntArray, SettingError
+from rankloop.types import FloatArray, IntArray
 
 LIST = 100  # how long a list is that the released code looks at
 CHUNK = 512  # users scored at a time

@@ -8,11 +8,12 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
+from rankloop.errors import SettingError
 from rankloop.recommend.base import learned, ones_like
 from rankloop.recommend.blocks import Block
 from rankloop.recommend.ials import IALS, start
 from rankloop.reviews import Reviews, SparseArray
-from rankloop.types import FloatArray, SettingError
+from rankloop.types import FloatArray
 
 
 @dataclass(kw_only=True, eq=False)

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal, TypeAlias
 import numpy as np
 from scipy import sparse
 
+from rankloop.errors import SettingError
 from rankloop.recommend.base import FactorModel, Taste, known_answers, known_items, learned, ones_like
 from rankloop.recommend.blocks import Block, Ridge
 from rankloop.recommend.evidence import EvidenceALS
@@ -19,7 +20,7 @@ from rankloop.recommend.profiles import common_tokens, item_opinions, mention_sh
 from rankloop.recommend.reasons import Kind, Part, Reasons
 from rankloop.recommend.tree import AT_LEAST, BELOW, UNKNOWN, Grower, Tree
 from rankloop.reviews import Reviews, SparseArray
-from rankloop.types import FloatArray, IntArray, SettingError
+from rankloop.types import FloatArray, IntArray
 
 Loss: TypeAlias = Literal["implicit", "rating+bpr"]
 ANSWERS = {AT_LEAST: "much", BELOW: "little", UNKNOWN: "unknown"}

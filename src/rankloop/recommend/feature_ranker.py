@@ -9,10 +9,11 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
+from rankloop.errors import SettingError
 from rankloop.recommend.base import ones_like
 from rankloop.recommend.evidence import EvidenceALS
 from rankloop.reviews import Reviews, SparseArray
-from rankloop.types import Array, BoolArray, FloatArray, IntArray, SettingError
+from rankloop.types import Array, BoolArray, FloatArray, IntArray
 
 SOURCES = (
     "base rate",

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
+from rankloop.errors import SettingError
 from rankloop.recommend.base import FactorModel, Taste, known_answers, known_items, learned, ones_like
 from rankloop.recommend.blocks import Ridge
 from rankloop.recommend.ials import IALS
@@ -16,7 +17,7 @@ from rankloop.recommend.objectives import Implicit
 from rankloop.recommend.reasons import Kind, Part, Reasons
 from rankloop.recommend.tree import AT_LEAST, BELOW, UNKNOWN, Grower, Tree
 from rankloop.reviews import Reviews, SparseArray
-from rankloop.types import FloatArray, IntArray, SettingError
+from rankloop.types import FloatArray, IntArray
 
 RATED = {AT_LEAST: "liked", BELOW: "disliked", UNKNOWN: "unrated"}
 

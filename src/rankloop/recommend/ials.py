@@ -9,11 +9,12 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
+from rankloop.errors import SettingError
 from rankloop.recommend.base import FactorModel, Taste, known_items, learned, ones_like
 from rankloop.recommend.blocks import Block, Ridge
 from rankloop.recommend.reasons import Kind, Part, Reasons
 from rankloop.reviews import Reviews
-from rankloop.types import FloatArray, IntArray, SettingError
+from rankloop.types import FloatArray, IntArray
 
 
 @dataclass(kw_only=True, eq=False)

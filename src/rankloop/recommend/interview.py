@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from rankloop.errors import SettingError
 from rankloop.recommend.base import Recommender
 from rankloop.recommend.catalogue import Catalogue
 from rankloop.recommend.fact import FacT
 from rankloop.recommend.fmf import FMF
 from rankloop.recommend.tree import AT_LEAST, BELOW, STAYS
-from rankloop.types import SettingError
 
 Answer: TypeAlias = Literal["much", "little", "skip"]
 NUMBERS: Mapping[str, int] = {"much": 1, "little": -1}

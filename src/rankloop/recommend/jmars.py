@@ -8,10 +8,11 @@ from typing import ClassVar
 import numpy as np
 from scipy.optimize import minimize
 
+from rankloop.errors import SettingError
 from rankloop.recommend.base import Recommender, Taste, learned
 from rankloop.recommend.jmars_words import Tokens, drawn_aspects
 from rankloop.reviews import Reviews
-from rankloop.types import FloatArray, IntArray, SettingError
+from rankloop.types import FloatArray, IntArray
 
 NAMES = (
     "user_aspects",

@@ -8,11 +8,12 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from rankloop.errors import SettingError, suggest_name
 from rankloop.recommend.base import learned
 from rankloop.recommend.joint import Batch, Gradient, JointFactorization
 from rankloop.recommend.tucker import Factors, cell_gradients, pair_gradients
 from rankloop.reviews import Reviews
-from rankloop.types import FloatArray, IntArray, SettingError, suggestion
+from rankloop.types import FloatArray, IntArray
 
 FIRST_PREDICTION = 3.5
 PRESETS: Mapping[str, Mapping[str, float | bool]] = {
@@ -79,7 +80,7 @@ class MTER(JointFactorization):
     def preset(cls, name: str = "faithful", **settings: object) -> Self:
         """One of the presets, with some settings changed if wanted."""
         if name not in PRESETS:
-            raise SettingError(f"no preset of MTER is called {name!r}: {suggestion(name, PRESETS)}")
+            raise SettingError(f"no preset of MTER is called {name!r}: {suggest_name(name, PRESETS)}")
         return cls(**{**PRESETS[name], **settings})  # type: ignore[arg-type]  # settings are checked by the class
 
     def _begin(self, reviews: Reviews, rng: np.random.Generator) -> Mapping[str, float | None]:

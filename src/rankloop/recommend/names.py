@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping
 from pathlib import Path
 
+from rankloop.errors import SettingError, suggest_name
 from rankloop.recommend.base import Recommender
 from rankloop.recommend.bprmf import BPRMF
 from rankloop.recommend.efm import EFM
@@ -22,7 +23,6 @@ from rankloop.recommend.popular import MostPopular
 from rankloop.recommend.settings import check_settings
 from rankloop.recommend.storage import Saved
 from rankloop.recommend.storage import load as load_as
-from rankloop.types import SettingError, suggestion
 
 RECOMMENDERS: Mapping[str, type[Recommender]] = {
     kind.name: kind
@@ -45,7 +45,7 @@ def recommender(text: str) -> Recommender:
     """
     name, _, rest = text.partition(":")
     if name not in RECOMMENDERS:
-        raise SettingError(f"no recommender is called {name!r}: {suggestion(name, RECOMMENDERS)}")
+        raise SettingError(f"no recommender is called {name!r}: {suggest_name(name, RECOMMENDERS)}")
     kind = RECOMMENDERS[name]
     given = dict(_setting(part) for part in _split(rest))
     preset = given.pop("preset", None)

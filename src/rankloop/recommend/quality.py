@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.recommend.base import Taste
 from rankloop.recommend.evaluation import best_items
 from rankloop.recommend.fact import FacT
 from rankloop.recommend.ials import IALS
-from rankloop.types import BoolArray, FloatArray, IntArray, SettingError
+from rankloop.types import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import Field, fields
 from typing import Any
 
+from rankloop.errors import SettingError, suggest_name
 from rankloop.recommend.base import Recommender
-from rankloop.types import SettingError, suggestion
 
 KINDS: Mapping[type, str] = {
     bool: "True or False",
@@ -24,12 +24,12 @@ def check_settings(kind: type[Recommender], given: Mapping[str, object]) -> None
     >>> from rankloop.recommend import IALS
     >>> check_settings(IALS, {"d": 8.5})
     Traceback (most recent call last):
-    rankloop.types.SettingError: ials: d must be a whole number, found 8.5
+    rankloop.errors.SettingError: ials: d must be a whole number, found 8.5
     """
     known = {each.name: each for each in fields(kind) if each.init}
     for name, value in given.items():
         if name not in known:
-            raise SettingError(f"{kind.name} has no setting {name!r}: {suggestion(name, sorted(known))}")
+            raise SettingError(f"{kind.name} has no setting {name!r}: {suggest_name(name, sorted(known))}")
         _check_type(kind, known[name], value)
 
 

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from rankloop.errors import DataError, SettingError, suggest_name
 from rankloop.recommend.base import Recommender
 from rankloop.recommend.catalogue import KINDS, Catalogue
 from rankloop.recommend.feature_ranker import FeatureRanker
 from rankloop.recommend.settings import check_settings
-from rankloop.types import Array, DataError, SettingError, suggestion
+from rankloop.types import Array
 
 FORMAT = 1
 
@@ -144,7 +145,7 @@ def _model(
         raise ValueError(f"format {header.get('format')!r}, this version reads {FORMAT}")
     if header["kind"] not in kinds:
         raise SettingError(
-            f"no recommender is called {header['kind']!r}: {suggestion(str(header['kind']), kinds)}"
+            f"no recommender is called {header['kind']!r}: {suggest_name(str(header['kind']), kinds)}"
         )
     kind, state = kinds[header["kind"]], _under("model", arrays)
     check_settings(kind, header["settings"])

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.recommend.bins import Bins
 from rankloop.recommend.objectives import Objective, unpack
 from rankloop.reviews import SparseArray
-from rankloop.types import BoolArray, FloatArray, IntArray, SettingError
+from rankloop.types import BoolArray, FloatArray, IntArray
 
 AT_LEAST, BELOW, UNKNOWN = 0, 1, 2
 STAYS = -1

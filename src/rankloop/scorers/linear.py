@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rankloop.errors import RankingError
 from rankloop.scorers.gradients import Gradients
-from rankloop.types import FloatArray, RankingError
+from rankloop.types import FloatArray
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from rankloop.errors import RankingError, SettingError
 from rankloop.scorers.gradients import Gradients
-from rankloop.types import FloatArray, RankingError, SettingError
+from rankloop.types import FloatArray
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Ranking service: rank, record, learn, explain, audit, replay, roll back; in your process or over HTTP."""
 
-from rankloop.service.errors import HistoryError, RequestError
+from rankloop.service.errors import HistoryError
 from rankloop.service.events.event import Receipt, UserEvent
 from rankloop.service.fair import FairSettings
 from rankloop.service.learning.model import Model
@@ -56,7 +56,6 @@ __all__ = [
     "Recommendation",
     "RecommenderInfo",
     "Replay",
-    "RequestError",
     "Result",
     "Retained",
     "Scaling",

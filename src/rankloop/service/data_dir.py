@@ -9,9 +9,9 @@ from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
+from rankloop.errors import DataError, SettingError
 from rankloop.store import SqliteStore, Store
 from rankloop.store.election import ALONE, Election, FileElection
-from rankloop.types import DataError, SettingError
 
 try:
     import fcntl

@@ -1,12 +1,8 @@
-"""Errors of a request, and of a past that is gone."""
+"""Errors of a request that comes too late, and of a past that is gone."""
 
 from __future__ import annotations
 
-from rankloop.types import RankloopError
-
-
-class RequestError(RankloopError, ValueError):
-    """A request that says something impossible; nothing was changed."""
+from rankloop.errors import RankloopError, RequestError
 
 
 class ConflictError(RequestError):

@@ -13,9 +13,10 @@ from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 
+from rankloop.errors import SettingError, suggest_name
 from rankloop.explorers.fair import LOOK, discounted_looks, entitlements, least_tolerance, whole_looks
 from rankloop.service.texts import check_text
-from rankloop.types import FloatArray, IntArray, SettingError, suggestion
+from rankloop.types import FloatArray, IntArray
 
 OTHERS = "others"  # the group of candidates that have none, or one that the shares do not name
 PAGE = 10  # positions for which a tolerance is judged
@@ -89,7 +90,7 @@ class FairSettings:
         names = [each.name for each in fields(cls)]
         for name in data:
             if name not in names:
-                raise SettingError(f"fair has no setting {name!r}: {suggestion(str(name), names)}")
+                raise SettingError(f"fair has no setting {name!r}: {suggest_name(str(name), names)}")
         return cls(**data)
 
     def named(self, group: str) -> str:

@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from rankloop.errors import RequestError, SettingError, suggest_name
 from rankloop.policies import Policy
 from rankloop.recommend import Saved
-from rankloop.service.errors import RequestError
 from rankloop.service.events.event import Receipt, UserEvent, understood
 from rankloop.service.events.patience import patiently
 from rankloop.service.events.strays import StrayBudget
@@ -45,7 +45,6 @@ from rankloop.service.texts import check_text
 from rankloop.spelling import catalogue
 from rankloop.store import Impression, ListFilter, ListSummary, Store, Transaction, write
 from rankloop.store.election import Election
-from rankloop.types import SettingError, suggestion
 
 MOST_EVENTS = 10_000  # in one call
 MOMENT = 1e15  # beyond every time of a log
@@ -121,7 +120,7 @@ class LiveRankers:
         if name not in self._rankers and not self.learns_by_itself:
             self._discover()  # perhaps another process has just created it; otherwise a thread looks
         if name not in self._rankers:
-            choices = suggestion(name, self._rankers) if self._rankers else "none was created yet"
+            choices = suggest_name(name, self._rankers) if self._rankers else "none was created yet"
             raise RequestError(f"no ranker is called {name!r}: {choices}")
         return self._rankers[name]
 
@@ -250,7 +249,7 @@ class LiveRankers:
     def recommender(self, ranker: str) -> ServedRecommender:
         """The recommender that feeds a ranker."""
         if ranker not in self._recommenders:
-            choices = suggestion(ranker, self._recommenders) if self._recommenders else "there is none"
+            choices = suggest_name(ranker, self._recommenders) if self._recommenders else "there is none"
             raise RequestError(f"no recommender feeds a ranker {ranker!r}: {choices}")
         return self._recommenders[ranker]
 

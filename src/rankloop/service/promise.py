@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
+from rankloop.errors import SettingError, suggest_name
 from rankloop.evaluation import ClickAccount, SearchArm
-from rankloop.types import SettingError, suggestion
 
 BITS = 63  # of a seed
 LARGEST = 1e9  # clicks in advance
@@ -78,7 +78,7 @@ class PromiseSettings:
         names = [each.name for each in fields(cls)]
         for name in data:
             if name not in names:
-                raise SettingError(f"promise has no setting {name!r}: {suggestion(str(name), names)}")
+                raise SettingError(f"promise has no setting {name!r}: {suggest_name(str(name), names)}")
         return cls(**data)
 
 

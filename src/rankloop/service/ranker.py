@@ -10,7 +10,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from rankloop.service.errors import HistoryError, RequestError
+from rankloop.errors import RequestError
+from rankloop.service.errors import HistoryError
 from rankloop.service.gil import LESSON, Turns
 from rankloop.service.guards import breach
 from rankloop.service.learning.checkpoint import RefoldSpec

@@ -10,13 +10,14 @@ from typing import Any, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 
+from rankloop.errors import RankloopError, SettingError, suggest_name
 from rankloop.policies import PairRank, Policy, StartsFromBase
 from rankloop.service.fair import FairSettings
 from rankloop.service.promise import PromiseSettings
 from rankloop.service.texts import check_text
 from rankloop.spelling import Catalogue, build, describe
 from rankloop.store import GradeScale
-from rankloop.types import Feedback, Query, RankloopError, SettingError, Signal, suggestion
+from rankloop.types import Feedback, Query, Signal
 
 Mode: TypeAlias = Literal["explore", "exploit", "frozen", "passthrough", "shadow"]
 Scaling: TypeAlias = Literal["query", "running"]
@@ -33,7 +34,7 @@ LADDER: tuple[Mode, ...] = ("explore", "exploit", "frozen", "passthrough")
 def check_mode(mode: str) -> None:
     """Refuse what is no mode."""
     if mode not in MODES:
-        raise SettingError(f"no mode is called {mode!r}: {suggestion(str(mode), MODES)}")
+        raise SettingError(f"no mode is called {mode!r}: {suggest_name(str(mode), MODES)}")
 
 
 def step_down(mode: Mode) -> Mode:
@@ -160,7 +161,7 @@ class RankerSettings:
         names = [each.name for each in fields(cls)]
         for name in data:
             if name not in names:
-                raise SettingError(f"a ranker has no setting {name!r}: {suggestion(str(name), names)}")
+                raise SettingError(f"a ranker has no setting {name!r}: {suggest_name(str(name), names)}")
         values = dict(data)
         if "policy" in values:
             values["policy"] = build(values["policy"], known, logged=logged)
@@ -220,7 +221,7 @@ def settings_from_json(data: Mapping[str, Any], known: Catalogue) -> RankerSetti
     >>> settings_from_json({"policy": {"name": "mgd", "settings": {"interleaving": 5}}}, catalogue())
     Traceback (most recent call last):
     ...
-    rankloop.types.SettingError: policy 'mgd' does not work with these settings: AttributeError: ...
+    rankloop.errors.SettingError: policy 'mgd' does not work with these settings: AttributeError: ...
     """
     policy = data.get("policy", {"name": "pairrank"})
     if not isinstance(policy, Mapping):

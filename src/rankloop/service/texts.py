@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rankloop.service.errors import RequestError
+from rankloop.errors import RequestError
 
 LONGEST_NAME = 200
 
@@ -29,7 +29,7 @@ def check_texts(name: str, values: Sequence[object], *, empty: bool = False) -> 
     >>> check_texts("object_id", ["a", "b", ""])
     Traceback (most recent call last):
     ...
-    rankloop.service.errors.RequestError: object_id must be a text of 1 to 200 characters, found a text of 0
+    rankloop.errors.RequestError: object_id must be a text of 1 to 200 characters, found a text of 0
     """
     try:
         lengths = list(map(len, values))  # type: ignore[arg-type]

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Self, TypeAlias, get_args
 
+from rankloop.errors import SettingError, suggest_name
 from rankloop.service.texts import check_text
 from rankloop.store import Decision
-from rankloop.types import SettingError, suggestion
 
 TrialKind: TypeAlias = Literal["holdout", "interleave"]
 Method: TypeAlias = Literal["team-draft", "probabilistic"]
@@ -91,7 +91,7 @@ class TrialSettings:
         names = [each.name for each in fields(cls)]
         for name in data:
             if name not in names:
-                raise SettingError(f"a trial has no setting {name!r}: {suggestion(str(name), names)}")
+                raise SettingError(f"a trial has no setting {name!r}: {suggest_name(str(name), names)}")
         return cls(**data)
 
 
@@ -155,7 +155,9 @@ def _end(trial: Trial, decision: Decision, mode: str) -> str:
 
 def _one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
     if value not in choices:
-        raise SettingError(f"{name} of a trial: no such choice, {value!r}: {suggestion(str(value), choices)}")
+        raise SettingError(
+            f"{name} of a trial: no such choice, {value!r}: {suggest_name(str(value), choices)}"
+        )
 
 
 def _number(name: str, value: object, *, low: float, high: float) -> None:

@@ -10,8 +10,9 @@ from types import ModuleType
 from typing import TypeAlias, TypeVar
 
 from rankloop import policies
+from rankloop.errors import SettingError, suggest_name
 from rankloop.policies import Policy
-from rankloop.types import SettingError, Signal, suggestion
+from rankloop.types import Signal
 
 Catalogue: TypeAlias = Mapping[str, type[Policy]]
 T = TypeVar("T")
@@ -34,7 +35,7 @@ def catalogue(own: Iterable[type[Policy]] = (), *, learns_from: Signal | None = 
 def lookup(noun: str, name: str, table: Mapping[str, T]) -> T:
     """The value of a name, or an error that lists the names there are."""
     if name not in table:
-        raise SettingError(f"no {noun} is called {name!r}: {suggestion(name, table)}")
+        raise SettingError(f"no {noun} is called {name!r}: {suggest_name(name, table)}")
     return table[name]
 
 
@@ -58,7 +59,7 @@ def own_class(address: str) -> type[Policy]:
     module = _module(name)
     found = getattr(module, kind, None)
     if found is None:
-        raise SettingError(f"{name} has no class {kind!r}: {suggestion(kind, _policies_in(module))}")
+        raise SettingError(f"{name} has no class {kind!r}: {suggest_name(kind, _policies_in(module))}")
     if not (isinstance(found, type) and issubclass(found, Policy)):
         raise SettingError(f"{address} is no policy: expected a class that extends rankloop.policies.Policy")
     if missing := sorted(found.__abstractmethods__):

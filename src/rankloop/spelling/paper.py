@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from rankloop.types import SettingError, suggestion
+from rankloop.errors import SettingError, suggest_name
 
 MARK = "@paper"
 PAIRRANK = "PairRank (WWW 2021)"
@@ -163,5 +163,5 @@ def find_paper(name: str) -> PaperSettings:
     'ranknet:pairing=adjacent,learning_rate=0.001'
     """
     if name not in PAPER:
-        raise SettingError(f"no paper's settings are called {name!r}: {suggestion(name, PAPER)}")
+        raise SettingError(f"no paper's settings are called {name!r}: {suggest_name(name, PAPER)}")
     return PAPER[name]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from rankloop.errors import SettingError, suggest_name
 from rankloop.interleaving import Probabilistic, TeamDraft
 from rankloop.policies import (
     AdaGrad,
@@ -44,7 +45,6 @@ from rankloop.policies import (
     Width,
 )
 from rankloop.scorers import MLP, Linear
-from rankloop.types import SettingError, suggestion
 
 PARTS: Mapping[str, Mapping[str, type[Any]]] = {
     "interleaving": {"team-draft": TeamDraft, "probabilistic": Probabilistic},
@@ -97,7 +97,7 @@ def find_part(setting: str, name: str) -> type[Any]:
     known = {**BY_CLASS, **PARTS.get(setting, {})}
     if (name := FORMER.get(name, name)) not in known:
         raise SettingError(
-            f"{setting}: no part is called {name!r}: {suggestion(name, PARTS.get(setting, BY_CLASS))}"
+            f"{setting}: no part is called {name!r}: {suggest_name(name, PARTS.get(setting, BY_CLASS))}"
         )
     return known[name]
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, TypeAlias
 
+from rankloop.errors import SettingError, suggest_name
 from rankloop.policies import Policy
 from rankloop.spelling.catalogue import Catalogue
 from rankloop.spelling.paper import MARK, find_paper
 from rankloop.spelling.parts import BY_CLASS, PARTS, find_part, name_of_part
 from rankloop.spelling.text import parse
-from rankloop.types import SettingError, suggestion
 
 Spec: TypeAlias = Mapping[str, Any]
 
@@ -55,12 +55,12 @@ def build(spec: Spec, known: Catalogue, *, logged: bool = False) -> Policy:
         settings = {**describe(paper)["settings"], **settings}
         name = paper.name
     if name not in known:
-        raise SettingError(f"no policy is called {name!r}: {suggestion(name, known)}")
+        raise SettingError(f"no policy is called {name!r}: {suggest_name(name, known)}")
     kind = known[name]
     names = [each.name for each in fields(kind) if each.init]
     for setting in settings:
         if setting not in names:
-            raise SettingError(f"{name} has no setting {setting!r}: {suggestion(str(setting), names)}")
+            raise SettingError(f"{name} has no setting {setting!r}: {suggest_name(str(setting), names)}")
     given = {**kind.former, **settings} if logged else settings
     try:
         return kind(**{setting: _value(setting, value) for setting, value in given.items()})

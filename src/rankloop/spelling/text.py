@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, fields
 from typing import Any, TypeVar
 
+from rankloop.errors import SettingError, suggest_name
 from rankloop.policies import Policy
 from rankloop.spelling.catalogue import Catalogue, address_of, catalogue, lookup, own_class, split_own
 from rankloop.spelling.paper import MARK, find_paper
 from rankloop.spelling.parts import find_part, name_of_part, takes_parts
-from rankloop.types import SettingError, suggestion
 
 T = TypeVar("T")
 
@@ -127,7 +127,7 @@ def read(setting: str, text: str, default: object = None) -> object:
     known = [each.name for each in fields(kind)]
     for key in settings:
         if key not in known:
-            raise SettingError(f"{name} has no setting {key!r}: {suggestion(key, known)}")
+            raise SettingError(f"{name} has no setting {key!r}: {suggest_name(key, known)}")
     try:
         return kind(*values, **settings)
     except TypeError as error:
@@ -169,7 +169,7 @@ def _build(name: str, kind: type[T], rest: str) -> T:
         if not equals:
             raise SettingError(f"{name!r}: expected <name>:<setting>=<value>,..., found {part!r}")
         if key not in known:
-            raise SettingError(f"{name} has no setting {key!r}: {suggestion(key, known)}")
+            raise SettingError(f"{name} has no setting {key!r}: {suggest_name(key, known)}")
         settings[key] = read(key, text, known[key])
         if isinstance(known[key], int | float) and isinstance(settings[key], str):
             raise SettingError(f"{name}: expected {key}=<a number>, as in {key}={known[key]}, found {text!r}")

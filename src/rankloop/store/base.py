@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future
 from typing import Protocol, TypeAlias, TypeVar
 
+from rankloop.errors import RankloopError
 from rankloop.store.grades import GradeScale
 from rankloop.store.records import (
     Decision,
@@ -28,7 +29,6 @@ from rankloop.store.records import (
     TrialList,
 )
 from rankloop.store.waiting import CURRENT
-from rankloop.types import RankloopError
 
 T = TypeVar("T")
 

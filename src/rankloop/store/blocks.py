@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
+from rankloop.errors import DataError
 from rankloop.store.codec import KINDS, pack, unpack
 from rankloop.store.records import Snapshot
-from rankloop.types import Array, DataError
+from rankloop.types import Array
 
 BLOCK = 2**16  # bytes, about: blocks are whole rows
 

@@ -8,7 +8,8 @@ from math import prod
 import msgspec
 import numpy as np
 
-from rankloop.types import Array, DataError
+from rankloop.errors import DataError
+from rankloop.types import Array
 
 KINDS = "biuf"  # booleans, whole numbers, floating point: what can be stored without pickle
 

@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 import polars as pl
 
+from rankloop.errors import DataError
 from rankloop.store.base import SnapshotDamaged, Store, Transaction, write
 from rankloop.store.codec import pack, unpack
 from rankloop.store.records import (
@@ -28,7 +29,7 @@ from rankloop.store.records import (
     Recommended,
     Snapshot,
 )
-from rankloop.types import Array, DataError
+from rankloop.types import Array
 
 Record: TypeAlias = Impression | Event | Decision | Snapshot
 Row: TypeAlias = dict[str, Any]

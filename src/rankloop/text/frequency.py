@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from rankloop.errors import SettingError
 from rankloop.text.records import Mention, ReadReview
-from rankloop.types import SettingError
 
 LEAST = 20
 """How many reviews must mention an aspect."""

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TextIO
 
 from rankloop.data.rows import Row, name_in, number_in, table_rows, text_in, time_in
+from rankloop.errors import DataError
 from rankloop.text.records import RawReview
-from rankloop.types import DataError
 
 REQUIRED = ("user", "item", "rating", "text")
 BREAK = re.compile(r"<\s*+(?:br|/?p)\s*+(?:/\s*+)?>", re.IGNORECASE)  # never looks at a blank twice

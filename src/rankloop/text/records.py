@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rankloop.types import DataError
+from rankloop.errors import DataError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

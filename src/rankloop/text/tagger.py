@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TypeAlias
 
-from rankloop.types import SettingError
+from rankloop.errors import SettingError
 
 MISSING = "reading opinions out of text needs textblob and vaderSentiment: pip install 'rankloop[reviews]'"
 Tagger: TypeAlias = Callable[..., list[tuple[str, str]]]

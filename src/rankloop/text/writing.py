@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from rankloop.errors import DataError
 from rankloop.text.records import ReadReview
-from rankloop.types import DataError
 
 JSON_LINES = "reviews.jsonl"
 TUPLES = "tuples.csv.gz"

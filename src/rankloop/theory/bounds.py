@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import log, log2, sqrt
 
-from rankloop.types import SettingError
+from rankloop.errors import SettingError
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,8 @@ from math import inf, sqrt
 
 import numpy as np
 
-from rankloop.types import FloatArray, SettingError
+from rankloop.errors import SettingError
+from rankloop.types import FloatArray
 
 
 def duel_losses(best: float, utilities: FloatArray) -> FloatArray:

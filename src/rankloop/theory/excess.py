@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rankloop.errors import DataError
 from rankloop.theory.bounds import (
     Class,
     ogd_excess,
@@ -19,7 +20,7 @@ from rankloop.theory.bounds import (
 from rankloop.theory.minimise import minimise, total
 from rankloop.theory.online_to_batch import average_iterate, gradient_descent, step_size
 from rankloop.theory.surrogates import Constants, Surrogate
-from rankloop.types import DataError, QuerySet
+from rankloop.types import QuerySet
 
 
 @dataclass(frozen=True, kw_only=True)

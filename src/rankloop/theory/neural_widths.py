@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass
 from math import log, sqrt
 
-from rankloop.types import SettingError
+from rankloop.errors import SettingError
 
 STEEPEST = 0.25  # k_µ, the largest slope of the logistic function
 

@@ -7,9 +7,10 @@ from math import sqrt
 
 import numpy as np
 
+from rankloop.errors import RankingError
 from rankloop.theory.bounds import Class
 from rankloop.theory.surrogates import Surrogate
-from rankloop.types import FloatArray, QuerySet, RankingError
+from rankloop.types import FloatArray, QuerySet
 
 
 def average_iterate(iterates: Iterable[FloatArray]) -> FloatArray:

@@ -7,7 +7,8 @@ from math import exp
 
 import numpy as np
 
-from rankloop.types import DataError, FloatArray, QuerySet, SettingError
+from rankloop.errors import DataError, SettingError
+from rankloop.types import FloatArray, QuerySet
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,8 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from rankloop.types import FloatArray, IntArray, QuerySet, SettingError
+from rankloop.errors import SettingError
+from rankloop.types import FloatArray, IntArray, QuerySet
 
 
 @dataclass(frozen=True, kw_only=True)

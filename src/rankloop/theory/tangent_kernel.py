@@ -11,7 +11,8 @@ from math import log1p
 
 import numpy as np
 
-from rankloop.types import FloatArray, IntArray, SettingError
+from rankloop.errors import SettingError
+from rankloop.types import FloatArray, IntArray
 
 
 def tangent_kernel(features: FloatArray, *, depth: int = 3) -> FloatArray:

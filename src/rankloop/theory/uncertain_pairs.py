@@ -14,8 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import exp, inf, log, log1p, pi, sqrt
 
+from rankloop.errors import SettingError
 from rankloop.theory.pair_constants import PairConstants
-from rankloop.types import SettingError
 
 STEEPEST = 0.25  # k_µ
 

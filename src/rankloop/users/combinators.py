@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.types import Feedback, IntArray, Ranking, SettingError, Signal, UserModel
+from rankloop.errors import SettingError
+from rankloop.types import Feedback, IntArray, Ranking, Signal, UserModel
 from rankloop.users.tables import probabilities
 
 

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.types import Feedback, IntArray, Ranking, SettingError, Signal
+from rankloop.errors import SettingError
+from rankloop.types import Feedback, IntArray, Ranking, Signal
 from rankloop.users.tables import by_grade, probabilities
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rankloop.types import SettingError
+from rankloop.errors import SettingError
 from rankloop.users.cascade import Cascade, Stop
 
 _Table = tuple[float, ...]

@@ -7,7 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from rankloop.types import DataError, FloatArray, IntArray, SettingError
+from rankloop.errors import DataError, SettingError
+from rankloop.types import FloatArray, IntArray
 
 
 def probabilities(name: str, values: Sequence[float]) -> None:
@@ -16,7 +17,7 @@ def probabilities(name: str, values: Sequence[float]) -> None:
     >>> probabilities("click", (0.1, 1.5))
     Traceback (most recent call last):
     ...
-    rankloop.types.SettingError: click must hold probabilities between 0 and 1, found (0.1, 1.5)
+    rankloop.errors.SettingError: click must hold probabilities between 0 and 1, found (0.1, 1.5)
     """
     if not values or not all(0 <= value <= 1 for value in values):
         raise SettingError(f"{name} must hold probabilities between 0 and 1, found {tuple(values)}")

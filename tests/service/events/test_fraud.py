@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from rankloop.service import Candidate, RankerSettings, RankingService, RequestError, UserEvent
+from rankloop.errors import RequestError
+from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
 from rankloop.service.events.sources import SourceHash
 from rankloop.service.events.strays import AT_ONCE, PER_LIST, StrayBudget
 from rankloop.service.http import HttpSettings

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankloop.service import Candidate, RankerSettings, RequestError, UserEvent
+from rankloop.errors import RequestError
+from rankloop.service import Candidate, RankerSettings, UserEvent
 from rankloop.store import Store
 from tests.service.life import Clock, make, same, some_candidates, state
 

@@ -14,13 +14,13 @@ from typer.testing import CliRunner
 from rankloop.cli import app
 from rankloop.cli.service_log import FAIR, GUARDED, PINNED, log_of
 from rankloop.client import Client, Item
+from rankloop.errors import DataError, RequestError
 from rankloop.evaluation import NoSupport, SelfNormalised, weighted
 from rankloop.policies import AdForest, AUCRanker, LinUCB, SelectionPolicy, SquareCB, ThompsonLogistic
-from rankloop.service import Candidate, FairSettings, RankerSettings, RankingService, RequestError, UserEvent
+from rankloop.service import Candidate, FairSettings, RankerSettings, RankingService, UserEvent
 from rankloop.service.learning.model import asker_of
 from rankloop.service.settings import Scaling
 from rankloop.store import MemoryStore, SqliteStore
-from rankloop.types import DataError
 from tests.service.http.serving import Live, alive
 
 POLICIES: dict[str, SelectionPolicy] = {

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
+from rankloop.errors import SettingError
 from rankloop.service import Candidate, RankingService, UserEvent
 from rankloop.service.http.alerts import CALM, Alerts, AlertThread, Webhook
 from rankloop.service.operations.findings import Finding
 from rankloop.store import MemoryStore
-from rankloop.types import SettingError
 
 ROBOT = Finding(
     code="one-client", level="warning", sentence="a robot?", cause="why", fix="what", ranker="shop"

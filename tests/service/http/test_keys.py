@@ -12,14 +12,14 @@ from typing import Any
 import httpx
 import pytest
 
-from rankloop.service import RankingService, RequestError
+from rankloop.errors import DataError, RequestError
+from rankloop.service import RankingService
 from rankloop.service.data_dir import DataDirectory
 from rankloop.service.http import Keys, first_keys
 from rankloop.service.http.access_log import JsonLines
 from rankloop.service.keys import SCOPES, hash_of
 from rankloop.service.operations.keys import KeyManager
 from rankloop.store import SERVICE, MemoryStore, SqliteStore
-from rankloop.types import DataError
 from tests.service.http.serving import Live, alive, request
 from tests.waiting import wait_until
 

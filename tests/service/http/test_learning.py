@@ -11,9 +11,9 @@ import pytest
 from benchmarks.service_learning import Site, in_the_simulator, offline, over_http
 from rankloop.client import Client, Item
 from rankloop.data import load
+from rankloop.errors import DataError
 from rankloop.service import RankerSettings, RankingService
 from rankloop.store import MemoryStore, SqliteStore
-from rankloop.types import DataError
 from rankloop.users import Preset
 from tests.service.http.serving import alive, click
 from tests.service.life import Clock, same, state

@@ -9,9 +9,9 @@ import pytest
 
 from rankloop.cli.promise import promise
 from rankloop.dashboard import Pages
+from rankloop.errors import DataError
 from rankloop.service import RankingService
 from rankloop.store import MemoryStore
-from rankloop.types import DataError
 from tests.dashboard.looking import watched
 from tests.service.http.serving import Live
 

@@ -15,11 +15,11 @@ from pathlib import Path
 import httpx
 import pytest
 
+from rankloop.errors import DataError
 from rankloop.service import Candidate, Health, RankingService, UserEvent
 from rankloop.service.http.recent_health import RecentHealth
 from rankloop.service.learning.history import History
 from rankloop.store import SERVICE, Decision, MemoryStore, StoreError
-from rankloop.types import DataError
 from tests.service.http.serving import Process, alive
 from tests.waiting import wait_until
 

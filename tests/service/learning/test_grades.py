@@ -10,12 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rankloop.errors import SettingError
 from rankloop.policies import PDGD, Policy
 from rankloop.service import Candidate, RankerSettings, RankingService, RankResponse, UserEvent
 from rankloop.spelling import catalogue
 from rankloop.store import MemoryStore, SqliteStore, Store
 from rankloop.store.export import export_jsonl, import_jsonl
-from rankloop.types import SettingError, State
+from rankloop.types import State
 from tests.service.internals import folded_anew, small
 from tests.service.life import Clock, make, same, some_candidates, state
 from tests.service.own_policies import Noting

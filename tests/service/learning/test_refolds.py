@@ -11,8 +11,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankloop.errors import RequestError
 from rankloop.policies import PDGD, PairRank, Sure
-from rankloop.service import HistoryError, PromiseSettings, RankerSettings, RequestError
+from rankloop.service import HistoryError, PromiseSettings, RankerSettings
 from rankloop.service.learning.checkpoint import checkpoint_name
 from rankloop.service.learning.fold import Fold
 from rankloop.service.learning.history import History

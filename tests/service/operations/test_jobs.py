@@ -11,9 +11,10 @@ from typing import Any, ClassVar
 
 import pytest
 
+from rankloop.errors import RequestError
 from rankloop.policies import PDGD, PairRank, Policy, RankNet
 from rankloop.scorers import MLP
-from rankloop.service import RankerSettings, RankingService, RequestError
+from rankloop.service import RankerSettings, RankingService
 from rankloop.service.errors import ConflictError, HistoryError
 from rankloop.service.learning.checkpoint import checkpoint_name
 from rankloop.service.operations import jobs

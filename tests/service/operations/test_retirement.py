@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rankloop.errors import RequestError
 from rankloop.policies import MGD, PairRank, Policy, RankNet
 from rankloop.scorers import MLP
-from rankloop.service import RankingService, RequestError, TrialSettings
+from rankloop.service import RankingService, TrialSettings
 from rankloop.service.http.routes.monitoring import diagnose
 from rankloop.store import Decision, Impression, MemoryStore, SqliteStore, Store, write
 from rankloop.store.postgres import PostgresStore

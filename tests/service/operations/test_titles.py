@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from rankloop.service import Candidate, RankingService, RequestError, UserEvent
+from rankloop.errors import RequestError
+from rankloop.service import Candidate, RankingService, UserEvent
 from rankloop.store import MemoryStore, Person, SqliteStore, Store
 from tests.dashboard.looking import signed_in, watched
 

@@ -8,8 +8,9 @@ from html import unescape
 
 import pytest
 
+from rankloop.errors import RequestError
 from rankloop.policies import PDGD
-from rankloop.service import Candidate, RankerSettings, RankingService, RequestError, UserEvent
+from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
 from rankloop.service.errors import ConflictError
 from rankloop.store import MemoryStore, Person
 from tests.dashboard.looking import signed_in, token, watched

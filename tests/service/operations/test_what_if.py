@@ -12,12 +12,13 @@ from typer.testing import CliRunner
 from rankloop.cli import app
 from rankloop.cli.service_log import log_of
 from rankloop.client import Client
+from rankloop.errors import DataError, SettingError
 from rankloop.evaluation import NoSupport
 from rankloop.policies import DBGD, MGD, PDGD, PairRank, Policy, Random
 from rankloop.service import Candidate, RankerSettings, RankingService, TrialSettings, UserEvent
 from rankloop.service.data_dir import DataDirectory
 from rankloop.store import MemoryStore, Store
-from rankloop.types import DataError, FloatArray, Query, SettingError
+from rankloop.types import FloatArray, Query
 from tests.service.http.serving import alive
 from tests.service.life import Clock, make
 

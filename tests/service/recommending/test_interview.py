@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from rankloop.errors import RequestError
 from rankloop.recommend import FMF, FacT
 from rankloop.service import Interview, RankingService, RecommendRequest
-from rankloop.service.errors import RequestError
 from rankloop.store import MemoryStore
 from tests.service.recommending.shop import CATALOGUE, fitted, saved
 

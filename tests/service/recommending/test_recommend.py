@@ -12,19 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankloop.errors import DataError, RequestError
 from rankloop.recommend import IALS, Saved, Taste
-from rankloop.service import (
-    Candidate,
-    HistoryError,
-    RankingService,
-    RecommendRequest,
-    RequestError,
-    UserEvent,
-)
+from rankloop.service import Candidate, HistoryError, RankingService, RecommendRequest, UserEvent
 from rankloop.service.http import HttpSettings
 from rankloop.service.recommending.recommender import FEATURES
 from rankloop.store import MemoryStore
-from rankloop.types import DataError, FloatArray
+from rankloop.types import FloatArray
 from tests.service.http.serving import Live, alive
 from tests.service.recommending.shop import CATALOGUE, KINDS, REVIEWS, ROWS, fitted, saved
 

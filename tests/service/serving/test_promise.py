@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankloop.errors import SettingError
 from rankloop.policies import PDGD, PairRank
 from rankloop.service import FairSettings, RankerSettings, UserEvent
 from rankloop.service.serving.certainty import SETTLED
 from rankloop.service.serving.guardrails import limit_departures, limit_displacement
 from rankloop.store import MemoryStore
-from rankloop.types import IntArray, Query, Ranking, SettingError
+from rankloop.types import IntArray, Query, Ranking
 from rankloop.users import Preset
 from tests.service.life import Clock, live, make, some_candidates
 

@@ -10,18 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankloop.errors import RequestError, SettingError
 from rankloop.policies import PDGD, RankNet
-from rankloop.service import (
-    Candidate,
-    RankerSettings,
-    RankingService,
-    RankResponse,
-    RequestError,
-    UserEvent,
-)
+from rankloop.service import Candidate, RankerSettings, RankingService, RankResponse, UserEvent
 from rankloop.service.serving.candidates import Candidates
 from rankloop.store import MemoryStore, Store
-from rankloop.types import FloatArray, Query, SettingError
+from rankloop.types import FloatArray, Query
 from tests.service.life import Clock, live, make, some_candidates
 
 

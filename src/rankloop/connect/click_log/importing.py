@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from rankloop.connect.click_log.lists import LoggedList
+from rankloop.errors import RequestError
 from rankloop.service import Candidate, PastList, RankingService, RankRequest, UserEvent, columns
-from rankloop.service.errors import RequestError
 
 BATCH = 200  # lists in one transaction
 

@@ -12,7 +12,7 @@ from itertools import groupby
 
 from rankloop.connect.click_log.mapping import Mapped, number_of
 from rankloop.connect.click_log.rows import Row
-from rankloop.types import DataError
+from rankloop.errors import DataError
 
 YES, NO = ("true", "yes", "y", "t"), ("false", "no", "n", "f")
 NEVER = "nobody clicked it: it is imported, and most policies learn nothing from it"

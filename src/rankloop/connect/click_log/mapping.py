@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rankloop.types import SettingError, suggestion
+from rankloop.errors import SettingError, suggest_name
 
 ROLES: Mapping[str, str] = {
     "object": "which result the row is about",
@@ -62,9 +62,9 @@ def parse_mapping(text: str, columns: Sequence[str]) -> dict[str, str]:
     for part in filter(None, (each.strip() for each in text.split(","))):
         role, _, column = part.partition("=")
         if role not in ROLES:
-            raise SettingError(f"nothing in a click log is called {role!r}: {suggestion(role, ROLES)}")
+            raise SettingError(f"nothing in a click log is called {role!r}: {suggest_name(role, ROLES)}")
         if column not in columns:
-            raise SettingError(f"there is no column {column!r}: {suggestion(column, columns)}")
+            raise SettingError(f"there is no column {column!r}: {suggest_name(column, columns)}")
         found[role] = column
     return found
 
@@ -96,7 +96,7 @@ def guessed(
         features = [each for each in rest if rows and _numeric([row[each] for row in rows])]
     for each in features:
         if each not in columns:
-            raise SettingError(f"there is no column {each!r}: {suggestion(each, columns)}")
+            raise SettingError(f"there is no column {each!r}: {suggest_name(each, columns)}")
     return Mapped(found, tuple(features), frozenset(given))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rankloop.types import DataError
+from rankloop.errors import DataError
 
 AT_ONCE = 20_000  # rows of a Parquet file in memory
 DELIMITERS = ",;\t|"

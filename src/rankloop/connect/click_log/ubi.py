@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rankloop.connect.click_log.lists import LoggedList, seconds, wrong_ids
-from rankloop.types import DataError
+from rankloop.errors import DataError
 
 FOUND = ("query_response_object_ids", "query_response_hit_ids")  # by version of UBI
 Features = Mapping[str, Mapping[str, float | None]]  # of objects, by id

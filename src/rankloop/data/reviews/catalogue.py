@@ -11,8 +11,9 @@ from rankloop.data.reviews.shop import Shop
 from rankloop.data.reviews.splits import Parts, by_share, joined
 from rankloop.data.reviews.tables import read_reviews
 from rankloop.data.reviews.tuples import read_cellphones, read_instruments
+from rankloop.errors import DataError, SettingError, suggest_name
 from rankloop.reviews import Reviews
-from rankloop.types import BoolArray, DataError, SettingError, suggestion
+from rankloop.types import BoolArray
 
 SHOP = "synthetic:shop"
 PUBLISHED = {
@@ -51,7 +52,7 @@ def _read(name: str) -> tuple[Reviews, Reviews]:
         folder = _find(PUBLISHED[name], name)
         return _all(read_instruments(folder)) if name == "music" else read_cellphones(folder)
     if not Path(name).exists():
-        choices = suggestion(name, [SHOP, *PUBLISHED])
+        choices = suggest_name(name, [SHOP, *PUBLISHED])
         raise SettingError(f"no reviews are called {name!r}: {choices}, or name a CSV or JSON lines file")
     return _all(read_reviews(name))
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.data.reviews.titles import with_titles
+from rankloop.errors import SettingError
 from rankloop.reviews import Mentions, Reviews
-from rankloop.types import FloatArray, IntArray, SettingError
+from rankloop.types import FloatArray, IntArray
 
 KINDS = ("case", "cable", "charger", "headset", "holder", "lens")
 MODELS = ("Alpa", "Borea", "Cirro", "Dune")

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rankloop.errors import DataError, SettingError
 from rankloop.reviews import Mentions, Reviews
-from rankloop.types import BoolArray, DataError, SettingError
+from rankloop.types import BoolArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

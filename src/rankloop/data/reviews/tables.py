@@ -13,8 +13,8 @@ from rankloop.data.lines import read_lines
 from rankloop.data.reviews.tidy import last_of_each, scaled_ratings
 from rankloop.data.reviews.titles import with_titles
 from rankloop.data.rows import Row, name_in, number_in, table_rows, text_in, time_in
+from rankloop.errors import DataError
 from rankloop.reviews import NO_SENTENCE, NO_WORD, Mentions, Reviews
-from rankloop.types import DataError
 
 REQUIRED = ("user", "item", "rating")
 

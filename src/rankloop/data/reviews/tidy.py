@@ -6,7 +6,8 @@ import warnings
 
 import numpy as np
 
-from rankloop.types import BoolArray, DataError, FloatArray, IntArray
+from rankloop.errors import DataError
+from rankloop.types import BoolArray, FloatArray, IntArray
 
 
 def scaled_ratings(rating: FloatArray, *, scale: tuple[float, float], highest: float = 5.0) -> FloatArray:

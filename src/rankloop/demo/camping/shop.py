@@ -12,6 +12,7 @@ import numpy as np
 
 from rankloop.demo.camping.goods import Good, goods
 from rankloop.demo.camping.reviewers import Review, as_reviews, written
+from rankloop.errors import RequestError
 from rankloop.recommend import Catalogue, FacT, Saved
 from rankloop.service import (
     Interview,
@@ -19,7 +20,6 @@ from rankloop.service import (
     RankingService,
     Recommendation,
     RecommendRequest,
-    RequestError,
     UserEvent,
 )
 

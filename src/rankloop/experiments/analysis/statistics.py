@@ -14,10 +14,11 @@ import numpy as np
 import polars as pl
 from scipy import special
 
+from rankloop.errors import DataError
 from rankloop.experiments.analysis.low_runs import RunKey, low_runs, worst_run
 from rankloop.experiments.simulation.known_measures import NONE, measure_of
 from rankloop.experiments.simulation.measures import Direction, Measure, Measures
-from rankloop.types import DataError, FloatArray
+from rankloop.types import FloatArray
 
 CELL = ("data", "user", "metric")
 COLUMNS = (*CELL, "fold", "policy", "seed", "round", "value")

@@ -18,11 +18,11 @@ import numpy as np
 from scipy.stats import binomtest
 
 from rankloop.charts import json_element
+from rankloop.errors import DataError, SettingError
 from rankloop.recommend import Saved, best_items
 from rankloop.recommend.interview import NUMBERS, next_question
 from rankloop.recommend.phrases import Phrases
 from rankloop.recommend.templates import explanation
-from rankloop.types import DataError, SettingError
 
 QUESTIONS = 5  # at most, of each tree
 MARK = "<!-- data -->"

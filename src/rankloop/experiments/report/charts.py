@@ -13,9 +13,9 @@ import altair as alt
 import polars as pl
 
 from rankloop.charts import chart_config, family, key, short_names, strokes
+from rankloop.errors import SettingError
 from rankloop.experiments.simulation.known_measures import NONE, measure_of
 from rankloop.experiments.simulation.measures import Measure, Measures
-from rankloop.types import SettingError
 
 TOTAL_WIDTH = 930  # pixels for all panels together
 MOST_POINTS = 200  # per line: more cannot be told apart on a panel and only make the file large

@@ -9,9 +9,9 @@ from typing import Literal
 import polars as pl
 
 from rankloop.charts import Stroke
+from rankloop.errors import SettingError
 from rankloop.experiments.report.charts import MOST_LINES, after_the_start, span_of
 from rankloop.experiments.simulation.measures import Measure
-from rankloop.types import SettingError
 
 Axes = Literal["none", "rounds", "values", "both"]
 NARROWEST_PANEL = 130  # points; narrower panels stand below each other

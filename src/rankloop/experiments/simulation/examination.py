@@ -8,8 +8,9 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from rankloop.errors import DataError, SettingError
 from rankloop.learning.examination import MEASURED
-from rankloop.types import DataError, QuerySet, Ranking, SettingError, UserModel
+from rankloop.types import QuerySet, Ranking, UserModel
 
 LISTS = 20_000
 T = TypeVar("T")

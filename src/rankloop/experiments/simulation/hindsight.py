@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from rankloop.errors import DataError, SettingError
 from rankloop.metrics import DCG, NDCG, Metric, PairwiseRegret, Precision
 from rankloop.metrics.dcg import gain
-from rankloop.types import DataError, FloatArray, IntArray, QuerySet, SettingError
+from rankloop.types import FloatArray, IntArray, QuerySet
 
 KNOWN = (DCG, NDCG, Precision, PairwiseRegret)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
+from rankloop.errors import SettingError
 from rankloop.experiments.simulation import probes
 from rankloop.experiments.simulation.measures import Measure, Measures, parse_measure
 from rankloop.experiments.simulation.probes import CosineToOffline, Probe
 from rankloop.experiments.simulation.probes.cosine import TEACHERS
-from rankloop.types import SettingError
 
 NONE: Mapping[str, Measure] = {}
 

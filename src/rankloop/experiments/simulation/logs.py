@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from rankloop.errors import DataError
 from rankloop.evaluation import LoggedRounds
 from rankloop.policies import SelectionPolicy
-from rankloop.types import DataError, QuerySet
+from rankloop.types import QuerySet
 from rankloop.users import AdClicks
 
 

@@ -8,13 +8,14 @@ from itertools import chain, pairwise
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.experiments.simulation.measures import Measure
 from rankloop.experiments.simulation.meter import Meter
 from rankloop.experiments.simulation.probes import Gauges, Probe
 from rankloop.experiments.simulation.protocol import Protocol
 from rankloop.experiments.simulation.warm_up import warm_up
 from rankloop.policies import Policy
-from rankloop.types import QuerySet, SettingError, UserModel
+from rankloop.types import QuerySet, UserModel
 
 
 @dataclass(frozen=True, slots=True)

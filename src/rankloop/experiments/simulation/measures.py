@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from rankloop.errors import DataError, SettingError
 from rankloop.experiments.simulation.hindsight import check_order_is_known
 from rankloop.metrics import (
     NDCG,
@@ -17,7 +18,7 @@ from rankloop.metrics import (
     parse_metric,
 )
 from rankloop.metrics.mean import WithoutRelevant, mean_of_values
-from rankloop.types import BoolArray, DataError, FloatArray, QuerySet, SettingError
+from rankloop.types import BoolArray, FloatArray, QuerySet
 
 Direction: TypeAlias = Literal["higher", "lower"]
 

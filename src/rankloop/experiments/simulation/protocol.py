@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.experiments.simulation.measures import LoopMeasure, by_name, usual_measures
 from rankloop.metrics.mean import WithoutRelevant
-from rankloop.types import SettingError
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,12 +10,13 @@ import numpy as np
 import polars as pl
 
 from rankloop.data import load
+from rankloop.errors import DataError
 from rankloop.evaluation import ESTIMATORS, LoggedRounds, Weighted
 from rankloop.experiments.simulation.logs import logged
 from rankloop.learning.forest import classifier
 from rankloop.learning.item_keys import item_key
 from rankloop.policies import AdLogistic, AUCRanker, BatchSelection, LinearSelection, Platt
-from rankloop.types import DataError, FloatArray, IntArray, QuerySet
+from rankloop.types import FloatArray, IntArray, QuerySet
 from rankloop.users import AdClicks
 
 PENALTIES = (0.01, 0.1, 1.0, 10.0)

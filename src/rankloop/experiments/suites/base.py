@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from rankloop.data import Dataset, FeatureGroups, load
+from rankloop.errors import SettingError
 from rankloop.experiments.report.pictures import write_chart
 from rankloop.experiments.simulation.measures import parse_measure
 from rankloop.experiments.simulation.probes import Probe
@@ -19,7 +20,7 @@ from rankloop.experiments.simulation.protocol import Protocol
 from rankloop.experiments.sweeps.mapping import Mapper
 from rankloop.experiments.sweeps.sweep import Sweep, UserChoice
 from rankloop.spelling import parse, split
-from rankloop.types import QuerySet, SettingError
+from rankloop.types import QuerySet
 from rankloop.users import CASCADE_TABLES, Labels, Preset, Stop
 
 

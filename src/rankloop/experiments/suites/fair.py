@@ -10,9 +10,10 @@ from collections.abc import Mapping
 import polars as pl
 
 from rankloop.data import Dataset, FeatureGroups, load
+from rankloop.errors import DataError
 from rankloop.experiments.simulation.probes import Exposure, ViolatedOrders
 from rankloop.experiments.suites.base import PaperTable, Suite
-from rankloop.types import DataError, QuerySet
+from rankloop.types import QuerySet
 from rankloop.users import Preset
 
 USERS = {"informational": Preset("informational")}  # those of the thesis: they click a lot, also for nothing

@@ -10,8 +10,9 @@ import numpy as np
 from rankloop.data import Dataset
 from rankloop.data.catalogue import MARKS
 from rankloop.data.dataset import fingerprint
+from rankloop.errors import SettingError, suggest_name
 from rankloop.metrics import NDCG, mean_over_queries
-from rankloop.types import FloatArray, QuerySet, SettingError, suggestion
+from rankloop.types import FloatArray, QuerySet
 
 BaseOrder: TypeAlias = Literal["", "decent", "reversed"]
 KNOWN = NDCG(k=10)  # by which the best feature is chosen
@@ -29,7 +30,7 @@ def split_base(name: str) -> tuple[str, BaseOrder]:
     if not mark or f"{mark}{base}" in MARKS:
         return name, ""
     if base not in get_args(BaseOrder)[1:]:
-        choices = suggestion(base, (*get_args(BaseOrder)[1:], *(mark.removeprefix("@") for mark in MARKS)))
+        choices = suggest_name(base, (*get_args(BaseOrder)[1:], *(mark.removeprefix("@") for mark in MARKS)))
         raise SettingError(f"{name}: no base order is called {base!r}: {choices}")
     return plain, base  # type: ignore[return-value]
 

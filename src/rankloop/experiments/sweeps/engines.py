@@ -17,11 +17,11 @@ from typing import Protocol, TypeAlias
 import polars as pl
 from threadpoolctl import threadpool_limits
 
+from rankloop.errors import RankloopError, SettingError
 from rankloop.experiments.simulation.loop import Record
 from rankloop.experiments.sweeps.ledger import rows
 from rankloop.experiments.sweeps.mapping import Job, Result, Shared
 from rankloop.experiments.sweeps.sweep import Run, Sweep
-from rankloop.types import RankloopError, SettingError
 
 
 @dataclass(frozen=True, slots=True)

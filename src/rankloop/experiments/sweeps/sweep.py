@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 from rankloop.data import Dataset, FeatureGroups, expand, load
 from rankloop.data.dataset import fingerprint
 from rankloop.data.world import split
+from rankloop.errors import SettingError
 from rankloop.experiments.simulation.examination import fitted
 from rankloop.experiments.simulation.loop import Record, simulate
 from rankloop.experiments.simulation.measures import Measure, by_name
@@ -18,7 +19,7 @@ from rankloop.experiments.simulation.protocol import Protocol
 from rankloop.experiments.sweeps.base_order import split_base, with_base
 from rankloop.policies import Policy, StartsFromBase
 from rankloop.spelling import spell
-from rankloop.types import SettingError, Signal, UserModel
+from rankloop.types import Signal, UserModel
 from rankloop.users import Labels, Preset
 
 T = TypeVar("T")

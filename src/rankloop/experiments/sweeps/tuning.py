@@ -11,10 +11,10 @@ from typing import TypeAlias
 import polars as pl
 
 from rankloop.data.catalogue import VALI
+from rankloop.errors import RankingError, SettingError
 from rankloop.experiments.sweeps.base_order import split_base
 from rankloop.experiments.sweeps.sweep import Sweep
 from rankloop.spelling import split
-from rankloop.types import RankingError, SettingError
 
 Execute: TypeAlias = Callable[[Sweep, int], pl.DataFrame]  # a rung's sweep and its number
 HALVING = 4  # of so many, the best one goes on, for so many times as long

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from rankloop.errors import RankingError
 from rankloop.explorers.fair.looks import attainable
-from rankloop.types import BoolArray, FloatArray, IntArray, RankingError
+from rankloop.types import BoolArray, FloatArray, IntArray
 
 
 def entitlements(shares: FloatArray, looks: IntArray, counts: IntArray) -> IntArray:

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rankloop.types import FloatArray, IntArray, SettingError
+from rankloop.errors import SettingError
+from rankloop.types import FloatArray, IntArray
 
 LOOK = 1_000_000  # millionths in a look at the first position
 MOST_SUMMED = 16  # positions of which every subset is summed

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.explorers.fair.choice import Ties, choose
 from rankloop.explorers.fair.merge import LARGEST_TABLE, Due, FairList
 from rankloop.explorers.fair.templates import all_templates, granted
-from rankloop.types import BoolArray, FloatArray, IntArray, SettingError
+from rankloop.types import BoolArray, FloatArray, IntArray
 
 
 def fair_swap(

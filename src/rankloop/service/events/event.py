@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Self
 
-from rankloop.service.errors import RequestError
+from rankloop.errors import RequestError
 from rankloop.service.texts import check_text
 from rankloop.store import Verdict
 

@@ -6,7 +6,7 @@ import ipaddress
 from collections.abc import Iterable
 from functools import lru_cache
 
-from rankloop.types import SettingError
+from rankloop.errors import SettingError
 
 SIXTEEN_BYTES = 64  # bits of an IPv6 address that one customer has for themselves
 

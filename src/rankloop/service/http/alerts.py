@@ -18,11 +18,11 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
+from rankloop.errors import SettingError
 from rankloop.service.http.routes.monitoring import diagnose
 from rankloop.service.operations.findings import Finding
 from rankloop.service.service import RankingService
 from rankloop.service.trouble import log_trouble
-from rankloop.types import SettingError
 
 LOGGER = logging.getLogger("rankloop.service")
 LOOK_EVERY = 60.0  # seconds

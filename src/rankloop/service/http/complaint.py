@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
-from rankloop.types import suggestion
+from rankloop.errors import suggest_name
 
 LONGEST = 60  # characters of a text that is worth repeating
 ANY = "..."  # an entry of which msgspec says no name
@@ -42,10 +42,10 @@ def _more(what: str, value: Any, kind: Any, steps: Sequence[str | int]) -> str:
     """What the complaint leaves unsaid: the choices, or what was found instead."""
     if named := re.search(r"unknown field `(.*)`", what):
         known = [each.encode_name for info in _infos(kind, steps) for each in getattr(info, "fields", ())]
-        return f": {suggestion(named[1], known)}" if known else ""
+        return f": {suggest_name(named[1], known)}" if known else ""
     if named := re.search(r"Invalid enum value '(.*)'", what):
         choices = [str(each) for info in _infos(kind, steps) for each in getattr(info, "values", ())]
-        return f": {suggestion(named[1], choices)}" if choices else ""
+        return f": {suggest_name(named[1], choices)}" if choices else ""
     worth = what.startswith("Expected") and steps and value is not MISSING
     return f", found {_told(value)}" if worth else ""
 

@@ -15,12 +15,12 @@ from litestar.exceptions import (
 )
 from msgspec import MsgspecError, Struct
 
+from rankloop.errors import RankloopError
 from rankloop.service.errors import ConflictError, HistoryError
 from rankloop.service.http.access_log import log_failure
 from rankloop.service.http.concurrency import Busy, Refused, TooLate
 from rankloop.service.operations.settings_change import SettingsPreview, Unconfirmed
 from rankloop.store import CommitUnknown, Fate, StoreError
-from rankloop.types import RankloopError
 
 AnyRequest: TypeAlias = Request[Any, Any, Any]
 Handler: TypeAlias = "Callable[[AnyRequest, Any], Response[Problem]]"

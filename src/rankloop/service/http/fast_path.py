@@ -15,13 +15,13 @@ from typing import Any
 from litestar.types import ASGIApp, Receive, Send
 from msgspec import MsgspecError
 
+from rankloop.errors import RankloopError
 from rankloop.service.http.admission import CALLER, caller_of, length_of
 from rankloop.service.http.backlog import Ticket
 from rankloop.service.http.context import AppContext
 from rankloop.service.http.decoding import OwnOrderDecoder, RankDecoder
 from rankloop.service.http.routes.rank import PATH
 from rankloop.service.keys import covers
-from rankloop.types import RankloopError
 
 WRONG = (
     RankloopError,

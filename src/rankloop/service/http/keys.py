@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from rankloop.errors import DataError
 from rankloop.service.keys import SCOPES, Scope, fresh_key, hash_of
 from rankloop.service.operations.keys import KeyManager
-from rankloop.types import DataError
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeAlias
 
+from rankloop.errors import RequestError
 from rankloop.policies import Policy
-from rankloop.service.errors import RequestError
 from rankloop.service.http.concurrency import Busy, WorkerPool
 from rankloop.service.http.prometheus import Metrics
 from rankloop.service.http.publisher import Publisher

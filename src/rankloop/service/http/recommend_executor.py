@@ -6,7 +6,7 @@ from functools import partial
 
 import msgspec
 
-from rankloop.service.errors import RequestError
+from rankloop.errors import RequestError
 from rankloop.service.http.concurrency import WorkerPool
 from rankloop.service.http.prometheus import Metrics
 from rankloop.service.http.publisher import Publisher

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rankloop.types import SettingError
+from rankloop.errors import SettingError
 
 AT_LEAST_ONE = ("max_head", "max_connections", "address_connections", "page_body", "buffered")
 

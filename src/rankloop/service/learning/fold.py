@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, Self
 
+from rankloop.errors import DataError, RankloopError
 from rankloop.policies import Policy
 from rankloop.service.errors import HistoryError
 from rankloop.service.learning.feedback import Reaction, lesson, reaction
@@ -38,7 +39,6 @@ from rankloop.store import (
     Store,
     Transaction,
 )
-from rankloop.types import DataError, RankloopError
 
 LOGGER = logging.getLogger("rankloop.service")
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
+from rankloop.errors import RankloopError
 from rankloop.service.fair import FairSettings
 from rankloop.service.long_job import KINDS as JOB_KINDS
 from rankloop.service.long_job import LongJob, jobs_after
@@ -19,7 +20,6 @@ from rankloop.service.trial import KINDS as TRIAL_KINDS
 from rankloop.service.trial import Trial, trial_after
 from rankloop.spelling import Catalogue
 from rankloop.store import Decision, Store
-from rankloop.types import RankloopError
 
 Part = TypeVar("Part", FairSettings, PromiseSettings)
 READABLE = (

@@ -7,12 +7,12 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from rankloop.errors import DataError
 from rankloop.service.data_dir import DataDirectory, draft_of
 from rankloop.service.operations.people import BACKUP
 from rankloop.store import SERVICE, Decision, Store, Transaction, write
 from rankloop.store.export import export_jsonl, import_jsonl
 from rankloop.store.sqlite.copies import check_log, copy, settle, sync
-from rankloop.types import DataError
 
 
 def back_up(

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from rankloop.service.errors import RequestError
+from rankloop.errors import RequestError, suggest_name
 from rankloop.service.texts import check_text
 from rankloop.store import SERVICE, Decision, Store
-from rankloop.types import suggestion
 
 KINDS = (
     "settings",
@@ -58,7 +57,7 @@ def decided(
 ) -> list[Decided]:
     """What was decided, the newest first: about one ranker, or about all and the service as a whole."""
     if kind and kind not in KINDS:
-        raise RequestError(f"no decision is of the kind {kind!r}: {suggestion(kind, KINDS)}")
+        raise RequestError(f"no decision is of the kind {kind!r}: {suggest_name(kind, KINDS)}")
     names = (SERVICE, *store.rankers()) if ranker is None else (ranker,)
     kinds = (kind,) if kind else KINDS
     streams = (_newest_first(store.decisions(name, kind=each)) for name in names for each in kinds)

@@ -10,8 +10,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from scipy.special import ndtr
 
+from rankloop.errors import RequestError
 from rankloop.policies import Policy, SelectionPolicy, StartsFromBase
-from rankloop.service.errors import RequestError
 from rankloop.service.learning.history import History
 from rankloop.service.learning.in_force import InForce
 from rankloop.service.learning.model import Model, asker_of

@@ -6,7 +6,8 @@ import logging
 import threading
 from collections.abc import Callable, Mapping
 
-from rankloop.service.errors import HistoryError, RequestError
+from rankloop.errors import RequestError
+from rankloop.service.errors import HistoryError
 from rankloop.service.operations.jobs import (
     Interrupted,
     JobReport,

@@ -13,7 +13,8 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
-from rankloop.service.errors import ConflictError, HistoryError, RequestError
+from rankloop.errors import RequestError
+from rankloop.service.errors import ConflictError, HistoryError
 from rankloop.service.learning.checkpoint import RefoldSpec
 from rankloop.service.learning.fold import Fold, PastRewritten
 from rankloop.service.learning.history import END, History, first_width

@@ -8,11 +8,10 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TypeAlias, TypeVar
 
-from rankloop.service.errors import RequestError
+from rankloop.errors import RequestError, suggest_name
 from rankloop.service.keys import KEY, NAME, SCOPES, ApiKey, KeyRing, Scope, covers, fresh_key, hash_of
 from rankloop.service.operations.decisions import signed
 from rankloop.store import SERVICE, Decision, Store, StoreError, Transaction, write
-from rankloop.types import suggestion
 
 T = TypeVar("T")
 Write: TypeAlias = Callable[[Mapping[str, object]], None]
@@ -76,7 +75,7 @@ class KeyManager:
                 f"a key's name is 1 to 64 letters, digits, dots, dashes and underscores, found {name[:80]!r}"
             )
         if scope not in SCOPES:
-            raise RequestError(f"no scope is called {scope!r}: {suggestion(str(scope), SCOPES)}")
+            raise RequestError(f"no scope is called {scope!r}: {suggest_name(str(scope), SCOPES)}")
         if name in SCOPES and name != scope:
             raise RequestError(f"a key for {scope!r} must not be called {name!r}: choose another name")
         return self._change(lambda ring, append: _create(ring, append, name, scope), by, reason)
@@ -201,5 +200,5 @@ def _named(ring: KeyRing, name: str) -> ApiKey:
     found = ring.keys.get(name)
     if found is None or not found.live:
         there = [key.name for key in ring.live()]
-        raise RequestError(f"no key is called {name!r}: {suggestion(name, there)}")
+        raise RequestError(f"no key is called {name!r}: {suggest_name(name, there)}")
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rankloop.service.errors import RequestError
+from rankloop.errors import RequestError
 from rankloop.service.events.event import Receipt, UserEvent
 from rankloop.service.events.verdicts import judged
 from rankloop.service.learning.in_force import InForce

@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from rankloop.errors import RequestError
 from rankloop.service.data_dir import draft_of
-from rankloop.service.errors import RequestError
 from rankloop.service.events.tombstones import DELETE, lies_under, tombstone
 from rankloop.service.learning.checkpoint import drop_checkpoint
 from rankloop.service.texts import check_text

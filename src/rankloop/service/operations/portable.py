@@ -8,19 +8,19 @@ from itertools import islice
 
 import numpy as np
 
+from rankloop.errors import RequestError, SettingError
 from rankloop.policies import Policy, ScoredPolicy, StartsFromBase
 from rankloop.portable import NotPortable, PortableModel, ScoredList
 from rankloop.portable.check import TOLERANCE
 from rankloop.portable.model import Network
 from rankloop.scorers import MLP, Linear
-from rankloop.service.errors import RequestError
 from rankloop.service.learning.history import History
 from rankloop.service.learning.model import Model, callers_order, fitted
 from rankloop.service.learning.scaling import FARTHEST, Running
 from rankloop.service.ranker import Ranker
 from rankloop.service.settings import RankerSettings
 from rankloop.store import Store
-from rankloop.types import FloatArray, Query, SettingError
+from rankloop.types import FloatArray, Query
 
 LISTS, CELLS = 50, 200_000  # of the log, to check a copy on
 MADE_UP, ROWS = 10, 8  # lists with extreme and missing features, and candidates of each

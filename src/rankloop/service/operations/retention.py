@@ -7,14 +7,14 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from rankloop.service.errors import HistoryError, RequestError
+from rankloop.errors import RequestError, SettingError
+from rankloop.service.errors import HistoryError
 from rankloop.service.learning.checkpoint import drop_checkpoint
 from rankloop.service.long_job import refuse_while_jobs_wait
 from rankloop.service.operations.trials import keep_findings, refuse_if_needed
 from rankloop.service.ranker import Ranker
 from rankloop.store import Decision, Snapshot, Store, Transaction, write
 from rankloop.store.exposure import carried
-from rankloop.types import SettingError
 
 DAY = 86_400.0  # seconds
 LOOK_AT_AGE, LOOK_AT_SIZE = 3600.0, 60.0  # seconds between two looks at what may go

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from rankloop.service.errors import ConflictError, RequestError
+from rankloop.errors import RequestError, suggest_name
+from rankloop.service.errors import ConflictError
 from rankloop.service.learning.in_force import InForce, in_force
 from rankloop.service.operations.findings import Finding
 from rankloop.service.ranker import Ranker
 from rankloop.store import Store
-from rankloop.types import suggestion
 
 DAY = 86400.0  # seconds
 EVERY_LIST = 2**62
@@ -30,7 +30,7 @@ def retire_body(
     terms = ranker.refresh().in_force
     for name in said:
         if name not in terms.schema:
-            choices = suggestion(name, terms.schema) if terms.schema else "it has none"
+            choices = suggest_name(name, terms.schema) if terms.schema else "it has none"
             raise RequestError(f"{ranker.name!r} has no feature {name!r}: {choices}; nothing was retired")
     chosen = sorted(said if unused_for is None else unused(ranker, store, unused_for))
     if not chosen:

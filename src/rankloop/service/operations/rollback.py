@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from rankloop.service.errors import ConflictError, HistoryError, RequestError
+from rankloop.errors import RequestError
+from rankloop.service.errors import ConflictError, HistoryError
 from rankloop.service.long_job import digest_of
 from rankloop.service.operations.selection import Selection, select_events, selected
 from rankloop.service.ranker import Ranker

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rankloop.service.errors import RequestError
+from rankloop.errors import RequestError
 from rankloop.store import COUNTED, Event, Store
 
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rankloop.errors import SettingError, suggest_name
 from rankloop.service.errors import ConflictError
 from rankloop.service.ranker import Ranker
 from rankloop.service.settings import RankerSettings
 from rankloop.store import COUNTED, Store
-from rankloop.types import SettingError, suggestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def patched(ranker: Ranker, patch: Mapping[str, Any]) -> dict[str, Any]:
     before = ranker.rules.to_json()
     for name in patch:
         if name not in before:
-            raise SettingError(f"a ranker has no setting {name!r}: {suggestion(str(name), before)}")
+            raise SettingError(f"a ranker has no setting {name!r}: {suggest_name(str(name), before)}")
     policy, former = patch.get("policy"), before["policy"]["name"]
     if isinstance(policy, Mapping) and policy.get("name", former) != former:
         before = {**before, "policy": {}}

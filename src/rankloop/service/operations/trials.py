@@ -9,7 +9,8 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 import numpy as np
 
-from rankloop.service.errors import HistoryError, RequestError
+from rankloop.errors import RequestError
+from rankloop.service.errors import HistoryError
 from rankloop.service.learning.in_force import InForce
 from rankloop.service.operations.decisions import signed
 from rankloop.service.operations.outcomes import Sessions, bound_of, sequence_of, sessions_of, wins_of

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from rankloop.service.errors import ConflictError, HistoryError, RequestError
+from rankloop.errors import RequestError
+from rankloop.service.errors import ConflictError, HistoryError
 from rankloop.service.learning.in_force import in_force
 from rankloop.service.operations.decisions import in_words
 from rankloop.service.operations.settings_change import ChangedField

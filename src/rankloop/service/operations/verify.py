@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from rankloop.errors import RankloopError
 from rankloop.service.errors import HistoryError
 from rankloop.service.learning.history import History
 from rankloop.service.operations.audit import replay
 from rankloop.spelling import Catalogue
 from rankloop.store import Impression, ListEntry, Snapshot, SnapshotDamaged, Store
 from rankloop.store.exposure import rows_of, sums_of
-from rankloop.types import RankloopError
 
 Step = Callable[[int], None]  # is told how many entries were looked at
 

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from rankloop.errors import DataError, RequestError, SettingError
 from rankloop.evaluation import (
     Chances,
     ListEstimate,
@@ -19,7 +20,6 @@ from rankloop.evaluation import (
     weighted_lists,
 )
 from rankloop.policies import Policy
-from rankloop.service.errors import RequestError
 from rankloop.service.learning.in_force import InForce
 from rankloop.service.learning.model import Model, asker_of
 from rankloop.service.learning.opponent import renamed
@@ -27,7 +27,7 @@ from rankloop.service.ranker import Ranker
 from rankloop.service.serving.arms import unit_of
 from rankloop.service.settings import RankerSettings
 from rankloop.store import Impression, Store
-from rankloop.types import DataError, Query, SettingError
+from rankloop.types import Query
 
 Asking: TypeAlias = Callable[[Policy, Query], Chances]
 

@@ -8,11 +8,10 @@ from typing import Literal, TypeAlias
 import msgspec
 import numpy as np
 
+from rankloop.errors import RequestError, SettingError
 from rankloop.recommend import FMF, FacT, Recommender, Saved, Tree
 from rankloop.recommend.interview import NUMBERS, next_question
 from rankloop.recommend.tree import AT_LEAST, BELOW, STAYS
-from rankloop.service.errors import RequestError
-from rankloop.types import SettingError
 
 About: TypeAlias = Literal["feature", "attribute", "item"]
 CHOICES = ("much", "little", "skip")

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import msgspec
 
+from rankloop.errors import RequestError
 from rankloop.recommend import Part, Reasons
 from rankloop.recommend.templates import explanation
-from rankloop.service.errors import RequestError
 from rankloop.service.recommending.interview import subject
 from rankloop.service.recommending.recommender import Person, ServedRecommender
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rankloop.service.errors import HistoryError, RequestError
+from rankloop.errors import RequestError
+from rankloop.service.errors import HistoryError
 from rankloop.service.recommending.reasons import item_reasons, no_reasons
 from rankloop.service.recommending.recommender import ServedRecommender
 from rankloop.service.recommending.request import RecommendRequest

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import numpy as np
 
+from rankloop.errors import RequestError, SettingError
 from rankloop.recommend import Saved, Taste, best_items, load
 from rankloop.recommend.phrases import Phrases
-from rankloop.service.errors import RequestError
 from rankloop.service.recommending.interview import understood
 from rankloop.service.recommending.request import RecommendRequest
 from rankloop.service.serving.candidates import Candidates
 from rankloop.service.texts import check_texts
 from rankloop.store import Recommended
-from rankloop.types import FloatArray, IntArray, SettingError
+from rankloop.types import FloatArray, IntArray
 
 FEATURES = ("recommender_score", "popularity", "praise", "from_rules", "from_past_items")
 NO_NAMES: tuple[str, ...] = ()

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import get_args
 
+from rankloop.errors import RequestError
 from rankloop.recommend.interview import Answer
-from rankloop.service.errors import RequestError
 from rankloop.service.serving.candidates import Candidates
 from rankloop.service.serving.request import RankRequest
 from rankloop.service.texts import LONGEST_NAME, check_text, check_texts
@@ -68,7 +68,7 @@ def check_answers(answers: Mapping[str, str]) -> None:
     >>> check_answers({"feature:fit": "perhaps"})
     Traceback (most recent call last):
     ...
-    rankloop.service.errors.RequestError: an answer is much, little or skip, found 'perhaps' to 'feature:fit'
+    rankloop.errors.RequestError: an answer is much, little or skip, found 'perhaps' to 'feature:fit'
     """
     given: object = answers
     if not isinstance(given, Mapping) or len(given) > MOST_ITEMS:

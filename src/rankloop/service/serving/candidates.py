@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rankloop.service.errors import RequestError
+from rankloop.errors import RequestError
 from rankloop.service.texts import check_text, check_texts
 from rankloop.types import FloatArray
 

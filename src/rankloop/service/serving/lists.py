@@ -12,8 +12,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from rankloop.errors import RequestError
 from rankloop.service.account import AccountBook
-from rankloop.service.errors import RequestError
 from rankloop.service.gil import LIST, Turns
 from rankloop.service.learning.view import View
 from rankloop.service.promise_book import PromiseBook

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rankloop.service.errors import RequestError
+from rankloop.errors import RequestError
 from rankloop.service.serving.candidates import LARGEST, Candidates
 from rankloop.service.texts import check_text
 from rankloop.store import Recommended

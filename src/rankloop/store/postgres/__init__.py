@@ -3,7 +3,7 @@
 try:
     import psycopg  # noqa: F401
 except ImportError as error:
-    from rankloop.types import SettingError
+    from rankloop.errors import SettingError
 
     raise SettingError("a store in PostgreSQL needs psycopg 3: pip install 'rankloop[postgres]'") from error
 

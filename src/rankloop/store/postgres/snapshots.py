@@ -11,11 +11,11 @@ from collections.abc import Sequence
 import msgspec
 import psycopg
 
+from rankloop.errors import DataError
 from rankloop.store.base import SnapshotDamaged
 from rankloop.store.blocks import cut, joined
 from rankloop.store.postgres.connections import Connection
 from rankloop.store.records import Snapshot
-from rankloop.types import DataError
 
 
 def keep(connection: Connection, snapshot: Snapshot) -> None:

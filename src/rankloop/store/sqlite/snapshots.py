@@ -13,11 +13,12 @@ from typing import Any
 
 import msgspec
 
+from rankloop.errors import DataError
 from rankloop.store.base import SnapshotDamaged
 from rankloop.store.blocks import cut, joined
 from rankloop.store.codec import unpack
 from rankloop.store.records import Snapshot
-from rankloop.types import Array, DataError
+from rankloop.types import Array
 
 
 def keep(connection: sqlite3.Connection, snapshot: Snapshot) -> None:

@@ -8,20 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Protocol, runtime_checkable
 
+from rankloop.errors import SettingError
 from rankloop.experiments.simulation.measures import Measure
 from rankloop.explorers import ordered_blocks
 from rankloop.policies import Policy
-from rankloop.types import (
-    BoolArray,
-    Feedback,
-    FloatArray,
-    IntArray,
-    JudgedQuery,
-    Query,
-    QuerySet,
-    Ranking,
-    SettingError,
-)
+from rankloop.types import BoolArray, Feedback, FloatArray, IntArray, JudgedQuery, Query, QuerySet, Ranking
 
 
 @runtime_checkable

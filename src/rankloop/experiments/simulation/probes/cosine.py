@@ -8,13 +8,14 @@ from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.experiments.simulation.measures import Measure
 from rankloop.experiments.simulation.probes.base import Checkpoint, CheckpointProbe
 from rankloop.experiments.simulation.probes.lambdarank import offline_lambdarank
 from rankloop.experiments.simulation.probes.offline import offline_ranknet
 from rankloop.policies import Policy
 from rankloop.scorers import Linear
-from rankloop.types import FloatArray, SettingError
+from rankloop.types import FloatArray
 
 Teacher: TypeAlias = Literal["ranknet", "lambdarank"]
 TEACHERS: Mapping[Teacher, tuple[str, Callable[..., FloatArray]]] = {

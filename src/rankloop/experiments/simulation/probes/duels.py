@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.experiments.simulation.measures import Measure
 from rankloop.experiments.simulation.probes.base import Look, RoundProbe
 from rankloop.experiments.simulation.probes.lambdarank import offline_lambdarank
@@ -15,7 +16,7 @@ from rankloop.metrics import NDCG
 from rankloop.policies import MGD, Policy
 from rankloop.scorers import Linear
 from rankloop.theory import duel_losses
-from rankloop.types import FloatArray, SettingError
+from rankloop.types import FloatArray
 
 DUELS = Measure(
     "dueling regret",

@@ -8,12 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.experiments.simulation.measures import Measure
 from rankloop.experiments.simulation.probes.base import Follower, Look, RunProbe
 from rankloop.explorers.fair import LOOK
 from rankloop.learning.examination import MEASURED, Looks, check_looks, position_looks
 from rankloop.policies import Policy
-from rankloop.types import BoolArray, Feedback, FloatArray, Ranking, SettingError
+from rankloop.types import BoolArray, Feedback, FloatArray, Ranking
 
 KIND = "exposure"
 UNFAIRNESS = Measure(

@@ -9,11 +9,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.experiments.simulation.measures import Measure
 from rankloop.experiments.simulation.probes.base import KnowsOrders, Look, RoundProbe
 from rankloop.explorers.fair import count_violations
 from rankloop.policies import Policy
-from rankloop.types import BoolArray, IntArray, SettingError
+from rankloop.types import BoolArray, IntArray
 
 BLOCKS = Measure(
     "blocks",

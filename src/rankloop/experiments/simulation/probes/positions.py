@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.experiments.simulation.measures import Measure
 from rankloop.experiments.simulation.probes.base import (
     Checkpoint,
@@ -20,7 +21,7 @@ from rankloop.experiments.simulation.probes.base import (
 from rankloop.experiments.simulation.probes.orders import SIZE_MEANING, size_at_each_rank
 from rankloop.explorers import ordered_blocks
 from rankloop.policies import Policy
-from rankloop.types import IntArray, QuerySet, SettingError
+from rankloop.types import IntArray, QuerySet
 
 # Close together at the top, where a place matters most; the same on all data.
 POSITIONS = (*range(1, 11), *range(12, 51, 2), *range(55, 151, 5), *range(175, 1001, 25))

@@ -9,7 +9,7 @@ from litestar import Response, get, post
 from litestar.params import FromQuery, JSONBody
 from msgspec import Struct
 
-from rankloop.service.errors import RequestError
+from rankloop.errors import RequestError
 from rankloop.service.http.addresses import network_of
 from rankloop.service.http.auth import AnyRequest, key_of, needs
 from rankloop.service.http.context import AppContext, InjectedContext

@@ -10,12 +10,12 @@ from litestar.exceptions import HTTPException
 from litestar.params import JSONBody
 from msgspec import Meta, Struct
 
+from rankloop.errors import DataError
 from rankloop.evaluation import NoSupport
 from rankloop.service.http.auth import needs
 from rankloop.service.http.context import InjectedContext
 from rankloop.service.operations.what_if import WhatIf
 from rankloop.service.service import RankingService
-from rankloop.types import DataError
 
 SECONDS = 60.0  # a whole log is read, and half of it learned
 Fraction = Annotated[float, Meta(gt=0, lt=1)]
