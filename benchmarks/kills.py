@@ -27,9 +27,10 @@ import numpy as np
 from rich.console import Console
 
 from benchmarks.mortal import Mortal
+from rankloop.candidate import Candidate
 from rankloop.cli.backup import findings
-from rankloop.client import Client, ClientError, Item
-from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
+from rankloop.client import Client, ClientError
+from rankloop.service import RankerSettings, RankingService, UserEvent
 from rankloop.service.data_dir import DataDirectory
 from rankloop.service.learning.checkpoint import checkpoint_name
 from rankloop.service.learning.history import History
@@ -89,7 +90,7 @@ class User(Actor):
     def act(self, client: Client) -> None:
         """A list and two clicks."""
         xs = self.rng.random(6).tolist()
-        shown = client.rank([Item(f"d{i}", {"x": x, "y": float(i)}) for i, x in enumerate(xs)])
+        shown = client.rank([Candidate(f"d{i}", {"x": x, "y": float(i)}) for i, x in enumerate(xs)])
         if not shown.query_id:
             raise ClientError("nobody is there")
         first = str(self.rng.choice(list(shown.object_ids)))
@@ -154,7 +155,7 @@ def freeze(operator: Operator, client: Client) -> None:
 def delete(operator: Operator, client: Client) -> None:
     """Someone who has just searched and clicked."""
     who = f"goes-{operator.name}-{operator.turn}-x"
-    shown = client.rank([Item(f"d{i}", {"x": float(i), "y": 1.0}) for i in range(6)], client_id=who)
+    shown = client.rank([Candidate(f"d{i}", {"x": float(i), "y": 1.0}) for i in range(6)], client_id=who)
     client.click(shown, shown.object_ids[-1], client_id=who)
     client.delete_people([{"client_id": who}])
     operator.seen.deleted.append(who)
@@ -271,7 +272,7 @@ def _ended(server: Mortal, key: str) -> bool:
         while not all(each["done"] for each in client.deletions()):
             time.sleep(0.1)
     with contextlib.suppress(ClientError), Client(server.url, key, retries=0, timeout=60) as shop:
-        return bool(shop.rank([Item("a", {"x": 1.0, "y": 1.0})]).query_id)
+        return bool(shop.rank([Candidate("a", {"x": 1.0, "y": 1.0})]).query_id)
     return False
 
 

@@ -19,7 +19,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
+from rankloop.candidate import Candidate
+from rankloop.service import RankerSettings, RankingService, UserEvent
 from rankloop.service.data_dir import DataDirectory
 from rankloop.service.learning.checkpoint import checkpoint_name
 from rankloop.store import SqliteStore, write

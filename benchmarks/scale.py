@@ -21,7 +21,8 @@ import numpy as np
 import psycopg
 from rich.console import Console
 
-from rankloop.service import Candidate, RankingService, UserEvent
+from rankloop.candidate import Candidate
+from rankloop.service import RankingService, UserEvent
 from rankloop.store import MemoryStore, Transaction, write
 from rankloop.store.checks.samples import event, impression
 from rankloop.store.postgres import PostgresStore

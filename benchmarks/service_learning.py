@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.serving import Server
-from rankloop.client import Client, Item
+from rankloop.candidate import Candidate
+from rankloop.client import Client
 from rankloop.data import Dataset, load
 from rankloop.experiments import Protocol, simulate
 from rankloop.metrics import NDCG
@@ -72,10 +73,10 @@ class Site:
         }
 
 
-def items(query: Query) -> list[Item]:
+def items(query: Query) -> list[Candidate]:
     """Candidates with raw features by name."""
     return [
-        Item(str(row), {f"f{column}": value for column, value in enumerate(values)})
+        Candidate(str(row), {f"f{column}": value for column, value in enumerate(values)})
         for row, values in enumerate(query.features.tolist())
     ]
 

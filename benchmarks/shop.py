@@ -13,6 +13,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from rankloop.candidate import Candidate
 from rankloop.demo.corpus import Corpus
 from rankloop.demo.crowd import GRADE, Crowd, Visit
 from rankloop.demo.documentation import documentation
@@ -20,7 +21,7 @@ from rankloop.demo.products.scene import shop
 from rankloop.demo.scene import Scene
 from rankloop.demo.stdlib import standard_library
 from rankloop.policies import PairRank
-from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
+from rankloop.service import RankerSettings, RankingService, UserEvent
 from rankloop.store import MemoryStore
 from rankloop.types import Query, Ranking
 from rankloop.users import Preset

@@ -25,7 +25,8 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from rankloop.service import Candidate, RankerSettings, RankingService
+from rankloop.candidate import Candidate
+from rankloop.service import RankerSettings, RankingService
 from rankloop.service.http import AppContext, Keys
 from rankloop.service.http.routes.monitoring import diagnose, look
 from rankloop.service.serving.candidates import columns

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +15,8 @@ ROOT = Path(__file__).parent.parent / "src" / "rankloop"
 STAGES = {"data", "users", "metrics", "scorers", "explorers", "interleaving"}
 MAY_IMPORT: dict[str, set[str]] = {  # and `errors`, which every layer may
     "errors": set(),
+    "short_text": set(),
+    "candidate": {"short_text"},
     "types": set(),
     "reviews": {"types"},
     **{stage: {"types"} for stage in STAGES},
@@ -42,14 +46,19 @@ MAY_IMPORT: dict[str, set[str]] = {  # and `errors`, which every layer may
     "store": {"types"},
     "service": {
         *("types", "policies", "spelling", "store", "metrics", "interleaving", "scorers", "explorers"),
-        *("recommend", "evaluation", "portable"),
+        *("recommend", "evaluation", "portable", "short_text", "candidate"),
     },
-    "client": {"types"},
-    "connect": {"types", "service", "client"},  # what others run, joined to the service from outside
+    "client": {"candidate"},
+    "connect": {
+        "candidate",
+        "types",
+        "service",
+        "client",
+    },  # what others run, joined to the service from outside
     "charts": {"types"},
     "dashboard": {"types", "store", "service", "charts"},  # production never contains the simulator
     "demo": {
-        *("types", "reviews", "recommend", "policies", "spelling", "store", "service"),
+        *("types", "candidate", "reviews", "recommend", "policies", "spelling", "store", "service"),
         *("dashboard", "charts"),
         *STAGES,
     },
@@ -123,6 +132,12 @@ def test_every_layer_has_its_row_in_the_table() -> None:
 )
 def test_every_way_to_import_is_seen(source: str, found: set[str]) -> None:
     assert set(imports(source)) == found
+
+
+def test_candidates_and_clients_need_neither_arrays_nor_the_service() -> None:
+    heavy = {"numpy", "msgspec", "rankloop.types", "rankloop.service"}
+    program = f"import sys, rankloop.client\nsys.exit(', '.join({heavy} & set(sys.modules)) or 0)"
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_no_hidden_randomness() -> None:

@@ -11,13 +11,15 @@ _HOME = {  # imported when asked for: the command line's `--help` must not wait 
         *("DBGD", "EpsilonGreedy", "MGD", "NSGD", "OlLambdaRank", "OlRankNet", "P2NeurRank", "PDGD"),
         *("PairRank", "PePairRank", "Policy", "Random", "RankNet"),
     ),
+    "rankloop.candidate": ("Candidate",),
     "rankloop.client": ("Client",),
-    "rankloop.service": ("Candidate", "RankerSettings", "RankingService", "UserEvent"),
+    "rankloop.service": ("RankerSettings", "RankingService", "UserEvent"),
     "rankloop.store": ("MemoryStore", "SqliteStore"),
 }
 _MODULES = {name: module for module, names in _HOME.items() for name in names}
 
 if TYPE_CHECKING:
+    from rankloop.candidate import Candidate
     from rankloop.client import Client
     from rankloop.policies import (
         DBGD,
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
         Random,
         RankNet,
     )
-    from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
+    from rankloop.service import RankerSettings, RankingService, UserEvent
     from rankloop.store import MemoryStore, SqliteStore
     from rankloop.types import Feedback, Query, Ranking
 

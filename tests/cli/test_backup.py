@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 import typer
 
+from rankloop.candidate import Candidate
 from rankloop.cli.backup import backup, findings, restore, verify
 from rankloop.errors import DataError
-from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
+from rankloop.service import RankerSettings, RankingService, UserEvent
 from rankloop.service.data_dir import DataDirectory
 from rankloop.store import Person, SqliteStore, StoreError
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from rankloop.candidate import Candidate
 from rankloop.cli import people
-from rankloop.client import Client, Item
+from rankloop.client import Client
 from rankloop.service import RankingService
 from rankloop.service.data_dir import DataDirectory
 from rankloop.store import MemoryStore, Store
@@ -26,7 +27,7 @@ def test_a_deleted_client_is_in_no_file_of_the_folder_and_the_model_equals_one_t
         with Client(process.url, process.keys["admin"], timeout=60) as client:
             for number in range(60):
                 features = [{"a": float(a), "b": float(b)} for a, b in rng.normal(size=(6, 2))]
-                items = [Item(f"d{i}", each) for i, each in enumerate(features)]
+                items = [Candidate(f"d{i}", each) for i, each in enumerate(features)]
                 his = number % 4 == 0
                 who, session = (HIS, SESSION) if his else (f"other-{number}", "")
                 shown = client.rank(items, k=5, client_id=who, session_id=session)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
+from rankloop.candidate import Candidate
+from rankloop.service import RankerSettings, RankingService, UserEvent
 from rankloop.service.data_dir import DataDirectory
 from rankloop.service.operations.retention import RetentionSettings
 from tests.cli.test_cli import asked, rankloop

@@ -10,13 +10,14 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from rankloop.client import Client, ClientError, Item
+from rankloop.candidate import Candidate
+from rankloop.client import Client, ClientError
 from rankloop.errors import SettingError
 from rankloop.service import RankingService
 from rankloop.store import MemoryStore
 from tests.service.http.serving import Live, alive
 
-ITEMS = [Item("a", {"x": 1.0}), Item("b", {"x": 2.0}), Item("c", {"x": None}, group="shoes")]
+ITEMS = [Candidate("a", {"x": 1.0}), Candidate("b", {"x": 2.0}), Candidate("c", {"x": None}, group="shoes")]
 
 
 @pytest.fixture
@@ -80,14 +81,14 @@ def test_what_the_service_refuses_is_said_in_its_words(client: Client, live: Liv
         other.models()
     assert refused.value.status == 403
     with pytest.raises(ClientError, match="leave missing features out"):
-        client.rank([Item("a", {"x": float("nan")})])
+        client.rank([Candidate("a", {"x": float("nan")})])
     with pytest.raises(SettingError, match="expected an address"):
         Client("127.0.0.1:8000", "key")
 
 
 def test_without_a_service_the_list_is_your_own_and_its_clicks_stay_here() -> None:
     client = Client("http://127.0.0.1:9", "key", retries=0)
-    shown = client.rank([*ITEMS, Item("d", pinned_at=1)], k=3)
+    shown = client.rank([*ITEMS, Candidate("d", pinned_at=1)], k=3)
     assert shown.object_ids == ["d", "a", "b"]
     assert shown.query_id == ""
     assert "does not answer" in (shown.fallback or "")

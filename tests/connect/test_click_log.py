@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from rankloop.candidate import Candidate
 from rankloop.cli import app
 from rankloop.connect.click_log import (
     LoggedList,
@@ -26,7 +27,7 @@ from rankloop.connect.click_log import (
 )
 from rankloop.errors import DataError
 from rankloop.policies import MGD, PDGD, PairRank
-from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
+from rankloop.service import RankerSettings, RankingService, UserEvent
 from rankloop.service.data_dir import DataDirectory
 from rankloop.store import Job, MemoryStore, StoreError, Transaction
 

@@ -16,10 +16,11 @@ import httpx
 import pytest
 import uvicorn
 
+from rankloop.candidate import Candidate
 from rankloop.client import Client
 from rankloop.connect import AsgiMiddleware, Reranker, WsgiMiddleware
 from rankloop.connect.ranking import Ranks
-from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
+from rankloop.service import RankerSettings, RankingService, UserEvent
 from rankloop.store import MemoryStore
 
 MUGS = [

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from rankloop.client import Client, ClientError, Item
+from rankloop.candidate import Candidate
+from rankloop.client import Client, ClientError
 from rankloop.connect import OpenSearch, opensearch
 from rankloop.connect.ranking import clicked
 from rankloop.service import RankingService
@@ -116,7 +117,7 @@ def test_a_service_elsewhere_ranks_and_without_one_hits_stay_as_they_are() -> No
         with Client(found.url, found.keys["admin"], timeout=60.0) as client:
             shown = OpenSearch(url, service=client).search("mugs", {}, ubi=True)
             with pytest.raises(ClientError, match="ids must be unique"):
-                client.rank([Item("a")], query_id=shown["rankloop"]["query_id"])
+                client.rank([Candidate("a")], query_id=shown["rankloop"]["query_id"])
             for _ in range(2):
                 clicked(client, shown["rankloop"]["query_id"], "2")
             done = service.audit(shown["rankloop"]["query_id"]).events

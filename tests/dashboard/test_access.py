@@ -8,9 +8,10 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from rankloop.candidate import Candidate
 from rankloop.dashboard import Pages
 from rankloop.dashboard.sessions import COOKIE, LASTS, MOST, Sessions
-from rankloop.service import Candidate, FairSettings, RankerSettings, RankingService, UserEvent
+from rankloop.service import FairSettings, RankerSettings, RankingService, UserEvent
 from rankloop.store import MemoryStore
 from tests.dashboard.looking import signed_in, token, watched
 from tests.service.http.serving import Live

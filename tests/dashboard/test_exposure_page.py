@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rankloop.candidate import Candidate
 from rankloop.dashboard import Pages
-from rankloop.service import Candidate, FairSettings, RankerSettings, RankingService, UserEvent
+from rankloop.service import FairSettings, RankerSettings, RankingService, UserEvent
 from rankloop.store import MemoryStore
 from tests.dashboard.browsing import AXE, CHROMIUM, DESKTOP, NO_AXE, NO_CHROMIUM, PHONE, browser
 from tests.dashboard.looking import numbers, signed_in, watched

@@ -7,10 +7,11 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from rankloop.candidate import Candidate
 from rankloop.dashboard import Pages
 from rankloop.dashboard.live import marks
 from rankloop.dashboard.steering import mark_of
-from rankloop.service import Candidate, RankingService, UserEvent
+from rankloop.service import RankingService, UserEvent
 from rankloop.store import MemoryStore
 from tests.dashboard.browsing import CHROMIUM, DESKTOP, NO_CHROMIUM, browser
 from tests.dashboard.looking import signed_in, watched

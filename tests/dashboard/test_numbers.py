@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from rankloop.candidate import Candidate
 from rankloop.policies import ListNet
-from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
+from rankloop.service import RankerSettings, RankingService, UserEvent
 from rankloop.store import MemoryStore, SqliteStore, Store
 from tests.dashboard.looking import numbers, signed_in, traffic, watched
 from tests.service.http.serving import Live

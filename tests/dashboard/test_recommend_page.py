@@ -7,7 +7,8 @@ from html import unescape
 
 import pytest
 
-from rankloop.service import Candidate, RankingService, RecommendRequest
+from rankloop.candidate import Candidate
+from rankloop.service import RankingService, RecommendRequest
 from rankloop.store import MemoryStore
 from tests.dashboard.looking import signed_in, watched
 from tests.service.recommending.shop import saved

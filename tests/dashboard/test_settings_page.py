@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from rankloop.candidate import Candidate
 from rankloop.policies import PairRank
-from rankloop.service import Candidate, FairSettings, RankerSettings, RankingService, UserEvent
+from rankloop.service import FairSettings, RankerSettings, RankingService, UserEvent
 from rankloop.store import MemoryStore
 from tests.dashboard.browsing import AXE, CHROMIUM, NO_AXE, NO_CHROMIUM, PHONE, browser
 from tests.dashboard.looking import signed_in, watched

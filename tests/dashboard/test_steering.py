@@ -9,9 +9,10 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from rankloop.candidate import Candidate
 from rankloop.dashboard.charts import LINES, Mark, line_chart, placed
 from rankloop.dashboard.steering import steering
-from rankloop.service import Candidate, RankingService, UserEvent
+from rankloop.service import RankingService, UserEvent
 from rankloop.service.operations.traffic import Overview
 from rankloop.store import MemoryStore, StoreError
 from tests.dashboard.looking import signed_in, token, watched

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from rankloop.candidate import Candidate
 from rankloop.demo.crowd import SHOWN, Crowd, candidates_of
 from rankloop.demo.demo import Demo
 from rankloop.demo.routes import demo_routes
 from rankloop.demo.scene import Scene
 from rankloop.demo.sellers import AMBER, BIRCH, FAIR, SELLERS, seen
-from rankloop.service import Candidate, RankingService
+from rankloop.service import RankingService
 from rankloop.store import MemoryStore
 from tests.service.http.serving import Live, alive
 

@@ -12,6 +12,7 @@ import onnxruntime
 import pytest
 from typer.testing import CliRunner
 
+from rankloop.candidate import Candidate
 from rankloop.cli import app
 from rankloop.errors import SettingError
 from rankloop.policies import (
@@ -29,7 +30,7 @@ from rankloop.portable import FORMATS, NotPortable, PortableModel, check_files
 from rankloop.portable import elasticsearch as es
 from rankloop.portable import solr as solr_format
 from rankloop.scorers import MLP
-from rankloop.service import Candidate, RankerSettings, RankingService, Scaling, UserEvent
+from rankloop.service import RankerSettings, RankingService, Scaling, UserEvent
 from rankloop.service.data_dir import DataDirectory
 from rankloop.store import MemoryStore
 from tests.service.http.serving import alive

@@ -8,7 +8,8 @@ from math import log2
 
 import numpy as np
 
-from rankloop.service import Candidate, RankingService
+from rankloop.candidate import Candidate
+from rankloop.service import RankingService
 from rankloop.service.fair import OTHERS
 from rankloop.store import Impression, Store
 from tests.service.life import some_candidates

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from rankloop.service import Candidate, RankingService, UserEvent
+from rankloop.candidate import Candidate
+from rankloop.service import RankingService, UserEvent
 from rankloop.store import SqliteStore, write
 from tests.service.life import Clock, Ids
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from rankloop.service import Candidate, RankerSettings, RankingService, RankResponse, UserEvent
+from rankloop.candidate import Candidate
+from rankloop.service import RankerSettings, RankingService, RankResponse, UserEvent
 from rankloop.store import Store
 from rankloop.types import State
 

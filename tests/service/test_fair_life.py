@@ -15,15 +15,9 @@ from hypothesis import seed
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule, run_state_machine_as_test
 
+from rankloop.candidate import Candidate
 from rankloop.policies import MGD, PDGD, PairRank, Policy
-from rankloop.service import (
-    Candidate,
-    FairSettings,
-    RankerSettings,
-    RankingService,
-    RankRequest,
-    columns,
-)
+from rankloop.service import FairSettings, RankerSettings, RankingService, RankRequest, columns
 from rankloop.store import SqliteStore
 from tests.service.fairness import account_by_hand, account_in_memory, account_in_store
 from tests.service.faults import settle

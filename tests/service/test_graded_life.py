@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
+from rankloop.candidate import Candidate
+from rankloop.service import RankerSettings, RankingService, UserEvent
 from rankloop.spelling import parse
 from rankloop.store import MemoryStore, SqliteStore
 from rankloop.types import State

@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
+from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import PDGD
-from rankloop.service import Candidate, RankerSettings, RankingService, RankResponse, UserEvent
+from rankloop.service import RankerSettings, RankingService, RankResponse, UserEvent
 from rankloop.store import Decision, MemoryStore, SqliteStore, StoreError, write
 from tests.service.faults import FaultyStore, settle
 from tests.service.follower import in_force

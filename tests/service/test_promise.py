@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+from rankloop.candidate import Candidate
 from rankloop.errors import SettingError
 from rankloop.evaluation import ClickAccount
 from rankloop.policies import PairRank, Policy
 from rankloop.service import (
-    Candidate,
     PromiseSettings,
     RankerSettings,
     RankingService,

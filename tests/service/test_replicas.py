@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from rankloop.service import Candidate, RankerSettings, RankingService, RankResponse, UserEvent
+from rankloop.candidate import Candidate
+from rankloop.service import RankerSettings, RankingService, RankResponse, UserEvent
 from rankloop.service import ranker as ranker_module
 from rankloop.service.data_dir import DataDirectory
 from rankloop.store import ConnectionLost, MemoryStore, StoreError

@@ -8,11 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from rankloop.candidate import Candidate
 from rankloop.checks import check_policy
 from rankloop.errors import SettingError
 from rankloop.policies import PDGD, AdForest, OlRankNet, Policy
 from rankloop.scorers import MLP
-from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
+from rankloop.service import RankerSettings, RankingService, UserEvent
 from rankloop.store import MemoryStore
 from tests.service.internals import ignored
 from tests.service.life import make, some_candidates, state

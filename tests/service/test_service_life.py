@@ -22,10 +22,11 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
+from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import PDGD, Policy
 from rankloop.scorers import MLP
-from rankloop.service import Candidate, HistoryError, RankerSettings, RankingService, RankResponse, UserEvent
+from rankloop.service import HistoryError, RankerSettings, RankingService, RankResponse, UserEvent
 from rankloop.store import SqliteStore
 from tests.service.faults import FaultyStore, attempt, settle
 from tests.service.internals import catch_up, copied, every_policy, folded_anew

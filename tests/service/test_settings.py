@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from rankloop.candidate import Candidate
 from rankloop.errors import SettingError
 from rankloop.interleaving import Probabilistic
 from rankloop.policies import DBGD, MGD, PDGD, PairRank, Policy, Sure, Theory, Width
-from rankloop.service import Candidate, RankerSettings
+from rankloop.service import RankerSettings
 from rankloop.service.settings import LADDER, step_down
 from rankloop.spelling import build, catalogue, describe
 from rankloop.store import Store

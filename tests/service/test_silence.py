@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from rankloop.candidate import Candidate
 from rankloop.policies import PDGD
-from rankloop.service import Candidate, RankerSettings, RankingService, RankResponse, UserEvent
+from rankloop.service import RankerSettings, RankingService, RankResponse, UserEvent
 from rankloop.store import SqliteStore, Store
 from tests.service.faults import FaultyStore, attempt, settle
 from tests.service.internals import findings, folded_anew

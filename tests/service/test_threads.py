@@ -12,7 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
+from rankloop.candidate import Candidate
+from rankloop.service import RankerSettings, RankingService, UserEvent
 from rankloop.store import SqliteStore, Store
 from tests.service.life import make, same, some_candidates, state
 from tests.service.plain import plain_fold
@@ -78,7 +79,8 @@ def test_new_features_from_many_callers_get_one_column_each(store: Store) -> Non
 VISITOR = """
 import sys
 from pathlib import Path
-from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
+from rankloop.candidate import Candidate
+from rankloop.service import RankerSettings, RankingService, UserEvent
 from rankloop.store import SqliteStore
 
 service = RankingService(SqliteStore(Path(sys.argv[1])), background=True)

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rankloop.candidate import Candidate
 from rankloop.errors import RequestError, SettingError
 from rankloop.policies import MGD, PDGD, PairRank
 from rankloop.service import (
-    Candidate,
     HistoryError,
     RankerSettings,
     RankingService,

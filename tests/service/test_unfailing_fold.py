@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import NSGD, PDGD, OlRankNet, Policy
 from rankloop.scorers import MLP
-from rankloop.service import Candidate, HistoryError, RankerSettings, RankingService, RankResponse, UserEvent
+from rankloop.service import HistoryError, RankerSettings, RankingService, RankResponse, UserEvent
 from rankloop.store import Decision, MemoryStore, SqliteStore, Store, write
 from tests.service.faults import FaultyStore, attempt, settle
 from tests.service.internals import DAMAGES, damage_newest_snapshot, findings, folded_anew

@@ -1,6 +1,6 @@
 """Client for the service: the standard library, and nothing else."""
 
 from rankloop.client.client import Client
-from rankloop.client.lists import ClientError, Item, RankedList
+from rankloop.client.transport import ClientError
 
-__all__ = ["Client", "ClientError", "Item", "RankedList"]
+__all__ = ["Client", "ClientError"]

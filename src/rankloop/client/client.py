@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self
 from urllib.parse import quote, urlencode
 
-from rankloop.client.lists import ClientError, Item, RankedList, own_order
-from rankloop.client.transport import Transport
+from rankloop.candidate import Candidate, RankedList, rank_by_caller_order
+from rankloop.client.transport import ClientError, Transport
 
 
 class Client:
@@ -20,7 +20,7 @@ class Client:
     the service refuses (a wrong key, a wrong request) raises `ClientError` with its sentence.
 
     >>> client = Client("http://127.0.0.1:9", "a key", retries=0)  # nobody listens there
-    >>> client.rank([Item("a", {"price": 3}), Item("b", {"price": 1})]).object_ids
+    >>> client.rank([Candidate("a", {"price": 3}), Candidate("b", {"price": 1})]).object_ids
     ['a', 'b']
     """
 
@@ -37,7 +37,7 @@ class Client:
 
     def rank(
         self,
-        items: Sequence[Item],
+        candidates: Sequence[Candidate],
         *,
         k: int = 10,
         ranker: str = "default",
@@ -48,7 +48,7 @@ class Client:
         user: str = "",
         context: Mapping[str, float | None] | None = None,
     ) -> RankedList:
-        """A list of `k` of the items, which come in your own order; `context` are features of who asks.
+        """A list of `k` of the candidates, which come in your own order; `context` are features of who asks.
 
         A `query_id` of your own, never used before, takes the place of the one that the service would give.
         """
@@ -59,7 +59,7 @@ class Client:
             "client_id": client_id,
             "session_id": session_id,
             **({"query_id": query_id} if query_id else {}),
-            "candidates": [item.to_json() for item in items],
+            "candidates": [_to_json(each) for each in candidates],
             **({"context": {"user": user, "features": dict(context or {})}} if user or context else {}),
         }
         try:
@@ -67,7 +67,7 @@ class Client:
         except ClientError as error:
             if 400 <= error.status < 500 and error.status != 429:
                 raise
-            return own_order(items, k, str(error))
+            return rank_by_caller_order(candidates, k, str(error))
         shown = [result["object_id"] for result in answer["ranking"]]
         return RankedList(answer["query_id"], shown, answer["provenance"]["fallback"], answer)
 
@@ -408,3 +408,14 @@ class Client:
     def _post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         found = self._transport.send("POST", path, body)
         return dict(found)
+
+
+def _to_json(candidate: Candidate) -> dict[str, Any]:
+    """A candidate as the service takes it."""
+    sent = {
+        "object_id": candidate.object_id,
+        "features": dict(candidate.features),
+        "pinned_at": candidate.pinned_at,
+        "group": candidate.group or None,
+    }
+    return sent | ({"title": candidate.title} if candidate.title else {})

@@ -10,11 +10,18 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from rankloop.client.lists import ClientError
-from rankloop.errors import SettingError
+from rankloop.errors import RankloopError, SettingError
 
 AGAIN = (0, 408, 429, 500, 502, 503, 504)  # no answer, or one that may be another soon
 BROKEN = (OSError, http.client.HTTPException)
+
+
+class ClientError(RankloopError):
+    """A request that the service refused, or an answer that did not come."""
+
+    def __init__(self, sentence: str, *, status: int = 0) -> None:
+        super().__init__(sentence)
+        self.status = status  # of HTTP; 0: there was no answer
 
 
 class Transport:

@@ -3,8 +3,7 @@
 from rankloop.connect.asgi import AsgiMiddleware
 from rankloop.connect.opensearch import OpenSearch
 from rankloop.connect.postgres_search import PostgresSearch
-from rankloop.connect.ranking import ranked
 from rankloop.connect.rerank import Reranker
 from rankloop.connect.wsgi import WsgiMiddleware
 
-__all__ = ["AsgiMiddleware", "OpenSearch", "PostgresSearch", "Reranker", "WsgiMiddleware", "ranked"]
+__all__ = ["AsgiMiddleware", "OpenSearch", "PostgresSearch", "Reranker", "WsgiMiddleware"]

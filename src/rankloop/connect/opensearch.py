@@ -11,9 +11,10 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote
 from urllib.request import Request, urlopen
 
-from rankloop.client import Client, Item, RankedList
+from rankloop.candidate import Candidate, ShownList
+from rankloop.client import Client
 from rankloop.connect.click_log.ubi import document
-from rankloop.connect.ranking import Ranks, ranked
+from rankloop.connect.ranking import Ranks
 from rankloop.errors import RankloopError
 
 PAGE = 1000  # events in one request
@@ -70,14 +71,13 @@ class OpenSearch:
             told = {"query_id": query_id, "user_query": user_query, "client_id": client_id}
             body = {**body, "ext": {**body.get("ext", {}), "ubi": told}}
         response = self._ask("POST", f"/{quote(index, safe=',*')}/_search", body)
-        items = items_of(response, self.features)
-        if not items:
+        candidates = candidates_of(response, self.features)
+        if not candidates:
             return response
-        shown = ranked(
-            self.service,
-            items,
+        shown = self.service.rank(
+            candidates,
             ranker=self.ranker,
-            k=len(items),
+            k=len(candidates),
             user_query=user_query,
             client_id=client_id,
             session_id=session_id,
@@ -131,17 +131,17 @@ class OpenSearch:
             raise SearchError(f"{self.url} gave no answer to {path}: {error}") from error
 
 
-def items_of(response: Mapping[str, Any], features: Sequence[str] = ()) -> list[Item]:
+def candidates_of(response: Mapping[str, Any], features: Sequence[str] = ()) -> list[Candidate]:
     """The hits of a search as candidates, in its own order.
 
     >>> hit = {"_id": "7", "_score": 1.5, "_source": {"price": 9}, "fields": {"stars": [4]}}
-    >>> items_of({"hits": {"hits": [hit]}}, ["price", "stars", "age"])[0].features
+    >>> candidates_of({"hits": {"hits": [hit]}}, ["price", "stars", "age"])[0].features
     {'_score': 1.5, 'price': 9.0, 'stars': 4.0, 'age': None}
     """
-    return [Item(str(hit["_id"]), _features(hit, features)) for hit in response["hits"]["hits"]]
+    return [Candidate(str(hit["_id"]), _features(hit, features)) for hit in response["hits"]["hits"]]
 
 
-def reordered(response: Mapping[str, Any], shown: RankedList) -> dict[str, Any]:
+def reordered(response: Mapping[str, Any], shown: ShownList) -> dict[str, Any]:
     """A response with its hits in another order; hits that are not in the list come after it."""
     hits = {str(hit["_id"]): hit for hit in response["hits"]["hits"]}
     first = [hits.pop(name) for name in shown.object_ids]

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rankloop.client import Item
-from rankloop.connect.ranking import Ranks, ranked
+from rankloop.candidate import Candidate, ListService
 from rankloop.errors import SettingError
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ class PostgresSearch:
     `ts_rank` are features, too.
     """
 
-    service: Ranks
+    service: ListService
     table: str
     id: str = "id"
     document: str = "document"
@@ -62,10 +61,9 @@ class PostgresSearch:
         if not rows:
             return Found("", ())
         names = (*RANKS, *self.features)
-        items = [Item(str(row[self.id]), {name: _number(row[name]) for name in names}) for row in rows]
-        shown = ranked(
-            self.service,
-            items,
+        features = [{name: _number(row[name]) for name in names} for row in rows]
+        shown = self.service.rank(
+            [Candidate(str(row[self.id]), found) for row, found in zip(rows, features, strict=True)],
             ranker=self.ranker,
             k=k,
             user_query=words[:2000],

@@ -13,8 +13,8 @@ from threading import Semaphore
 from typing import Any
 from urllib.parse import parse_qs, quote, urlencode
 
-from rankloop.client import Item
-from rankloop.connect.ranking import Ranks, clicked, ranked
+from rankloop.candidate import Candidate
+from rankloop.connect.ranking import Ranks, clicked
 from rankloop.errors import RankloopError
 
 LOGGER = logging.getLogger("rankloop.connect")
@@ -85,13 +85,12 @@ class Reranker:
         names = [str(each[self.id]) for each in found]
         if len(set(names)) != len(names):
             return None
-        items = [Item(name, self._features(each)) for name, each in zip(names, found, strict=True)]
+        candidates = [Candidate(name, self._features(each)) for name, each in zip(names, found, strict=True)]
         words = (parse_qs(query_string).get(self.query) or [""])[0][:2000]
-        shown = ranked(
-            self.service,
-            items,
+        shown = self.service.rank(
+            candidates,
             ranker=self.ranker,
-            k=len(items),
+            k=len(candidates),
             user_query=words,
             session_id=self.session(cookies),
         )

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rankloop.candidate import Candidate
 from rankloop.demo.corpus import Corpus, Hit
 from rankloop.demo.taste import LIKED, Taste
 from rankloop.metrics import NDCG
-from rankloop.service import Candidate, RankingService, UserEvent
+from rankloop.service import RankingService, UserEvent
 from rankloop.types import IntArray, Query, Ranking
 from rankloop.users import Preset
 

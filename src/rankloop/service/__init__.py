@@ -19,7 +19,7 @@ from rankloop.service.recommending.interview import Interview
 from rankloop.service.recommending.request import RecommendRequest
 from rankloop.service.recommending.response import PastReasons, Recommendation, RecommenderInfo
 from rankloop.service.service import RankingService
-from rankloop.service.serving.candidates import Candidate, Candidates, columns
+from rankloop.service.serving.candidates import Candidates, columns
 from rankloop.service.serving.request import RankRequest
 from rankloop.service.serving.response import Provenance, RankResponse, Result
 from rankloop.service.serving.serve import Draft
@@ -28,7 +28,6 @@ from rankloop.service.trial import Trial, TrialSettings
 
 __all__ = [
     "Audit",
-    "Candidate",
     "Candidates",
     "Draft",
     "Explanation",

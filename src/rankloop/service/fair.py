@@ -15,7 +15,7 @@ import numpy as np
 
 from rankloop.errors import SettingError, suggest_name
 from rankloop.explorers.fair import LOOK, discounted_looks, entitlements, least_tolerance, whole_looks
-from rankloop.service.texts import check_text
+from rankloop.short_text import check_text
 from rankloop.types import FloatArray, IntArray
 
 OTHERS = "others"  # the group of candidates that have none, or one that the shares do not name

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from rankloop.candidate import Candidate
 from rankloop.errors import RequestError, SettingError, suggest_name
 from rankloop.policies import Policy
 from rankloop.recommend import Saved
@@ -35,13 +36,13 @@ from rankloop.service.recommending.recommender import ServedRecommender, served
 from rankloop.service.recommending.request import RecommendRequest, check_answers
 from rankloop.service.recommending.response import Recommendation, RecommendationDraft, RecommenderInfo, info
 from rankloop.service.rounds import LearningRounds
-from rankloop.service.serving.candidates import Candidate, Candidates, columns
+from rankloop.service.serving.candidates import Candidates, columns
 from rankloop.service.serving.lists import RankedLists
 from rankloop.service.serving.request import RankRequest
 from rankloop.service.serving.response import RankResponse
 from rankloop.service.serving.serve import Draft
 from rankloop.service.settings import Mode, RankerSettings, check_mode, check_served, settings_from_json
-from rankloop.service.texts import check_text
+from rankloop.short_text import check_text
 from rankloop.spelling import catalogue
 from rankloop.store import Impression, ListFilter, ListSummary, Store, Transaction, write
 from rankloop.store.election import Election

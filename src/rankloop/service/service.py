@@ -39,8 +39,8 @@ from rankloop.service.operations.what_if import WhatIf, one_target, what_if
 from rankloop.service.recommending.recommend import reasons_again
 from rankloop.service.recommending.response import PastReasons
 from rankloop.service.settings import RankerSettings, check_served
-from rankloop.service.texts import check_text
 from rankloop.service.trial import TrialSettings
+from rankloop.short_text import check_text
 from rankloop.store import Person, Store
 from rankloop.store.election import ALONE, Election
 
@@ -59,7 +59,8 @@ class RankingService(LiveRankers):
     the only process. Without `wait`, the logs are folded in the background: until then, as `starting` says,
     lists are in the caller's order.
 
-    >>> from rankloop.service import Candidate, UserEvent
+    >>> from rankloop.candidate import Candidate
+    >>> from rankloop.service import UserEvent
     >>> from rankloop.store import MemoryStore
     >>> service = RankingService(MemoryStore(), clock=lambda: 0.0, ids=iter("12345").__next__)
     >>> service.create("shop")

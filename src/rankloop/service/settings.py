@@ -14,7 +14,7 @@ from rankloop.errors import RankloopError, SettingError, suggest_name
 from rankloop.policies import PairRank, Policy, StartsFromBase
 from rankloop.service.fair import FairSettings
 from rankloop.service.promise import PromiseSettings
-from rankloop.service.texts import check_text
+from rankloop.short_text import check_text
 from rankloop.spelling import Catalogue, build, describe
 from rankloop.store import GradeScale
 from rankloop.types import Feedback, Query, Signal

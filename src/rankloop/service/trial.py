@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Self, TypeAlias, get_args
 
 from rankloop.errors import SettingError, suggest_name
-from rankloop.service.texts import check_text
+from rankloop.short_text import check_text
 from rankloop.store import Decision
 
 TrialKind: TypeAlias = Literal["holdout", "interleave"]

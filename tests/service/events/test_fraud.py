@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
-from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
+from rankloop.service import RankerSettings, RankingService, UserEvent
 from rankloop.service.events.sources import SourceHash
 from rankloop.service.events.strays import AT_ONCE, PER_LIST, StrayBudget
 from rankloop.service.http import HttpSettings

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
-from rankloop.service import Candidate, RankerSettings, UserEvent
+from rankloop.service import RankerSettings, UserEvent
 from rankloop.store import Store
 from tests.service.life import Clock, make, same, some_candidates, state
 

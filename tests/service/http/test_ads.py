@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from rankloop.candidate import Candidate
 from rankloop.cli import app
 from rankloop.cli.service_log import FAIR, GUARDED, PINNED, log_of
-from rankloop.client import Client, Item
+from rankloop.client import Client
 from rankloop.errors import DataError, RequestError
 from rankloop.evaluation import NoSupport, SelfNormalised, weighted
 from rankloop.policies import AdForest, AUCRanker, LinUCB, SelectionPolicy, SquareCB, ThompsonLogistic
-from rankloop.service import Candidate, FairSettings, RankerSettings, RankingService, UserEvent
+from rankloop.service import FairSettings, RankerSettings, RankingService, UserEvent
 from rankloop.service.learning.model import asker_of
 from rankloop.service.settings import Scaling
 from rankloop.store import MemoryStore, SqliteStore
@@ -129,7 +130,7 @@ def test_the_client_says_who_asks() -> None:
     service = RankingService(MemoryStore())
     service.create("default", RankerSettings(policy=SquareCB()))
     with alive(service) as live, Client(live.url, live.keys["rank"], timeout=60) as client:
-        shown = client.rank([Item("tea"), Item("coffee")], k=1, user="anna", context={"age": 30.0})
+        shown = client.rank([Candidate("tea"), Candidate("coffee")], k=1, user="anna", context={"age": 30.0})
         kept = service.audit(shown.query_id).impression
     assert (kept.user, kept.context.tolist(), len(shown.object_ids)) == ("anna", [30.0], 1)
 

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
+from rankloop.candidate import Candidate
 from rankloop.errors import SettingError
-from rankloop.service import Candidate, RankingService, UserEvent
+from rankloop.service import RankingService, UserEvent
 from rankloop.service.http.alerts import CALM, Alerts, AlertThread, Webhook
 from rankloop.service.operations.findings import Finding
 from rankloop.store import MemoryStore

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
-from rankloop.service import Candidate
 from rankloop.service.http import decoding
 from rankloop.service.http.decoding import RankDecoder
 from rankloop.service.serving.candidates import Candidates, columns

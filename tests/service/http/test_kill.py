@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankloop.client import Client, ClientError, Item, RankedList
+from rankloop.candidate import Candidate, RankedList
+from rankloop.client import Client, ClientError
 from rankloop.service import RankerSettings, RankingService
 from rankloop.store import COUNTED, SqliteStore
 from tests.service.http.killing import Mortal
@@ -51,7 +52,7 @@ class Users(threading.Thread):
 
     def _search(self, client: Client) -> None:
         shown = client.rank(
-            [Item(f"d{i}", {"x": x, "y": i}) for i, x in enumerate(self.rng.random(6).tolist())]
+            [Candidate(f"d{i}", {"x": x, "y": i}) for i, x in enumerate(self.rng.random(6).tolist())]
         )
         if not shown.query_id:
             raise ClientError("nobody is there")
@@ -126,7 +127,8 @@ def test_a_service_that_is_asked_to_end_finishes_folds_and_keeps(tmp_path: Path)
     server.start()
     with Client(server.url, server.keys["admin"], timeout=60) as client:
         verdicts = [
-            client.click(client.rank([Item("a", {"x": 1.0}), Item("b", {"x": 2.0})]), "b") for _ in range(5)
+            client.click(client.rank([Candidate("a", {"x": 1.0}), Candidate("b", {"x": 2.0})]), "b")
+            for _ in range(5)
         ]
         assert set(verdicts) <= {"accepted", "late"}  # a busy machine may take longer than the window
         wait_until(lambda: client.models()["lists"] == verdicts.count("accepted"))

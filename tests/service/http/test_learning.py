@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from benchmarks.service_learning import Site, in_the_simulator, offline, over_http
-from rankloop.client import Client, Item
+from rankloop.candidate import Candidate
+from rankloop.client import Client
 from rankloop.data import load
 from rankloop.errors import DataError
 from rankloop.service import RankerSettings, RankingService
@@ -52,8 +53,10 @@ def test_learning_over_http_reaches_what_the_simulator_reaches() -> None:
     assert reached > np.mean(simulated) - 3 * np.std(simulated, ddof=1) - 0.01
 
 
-def shop(number: int, rng: np.random.Generator) -> list[Item]:
-    return [Item(f"{number}-{i}", {"x": x, "y": y}) for i, (x, y) in enumerate(rng.random((8, 2)).tolist())]
+def shop(number: int, rng: np.random.Generator) -> list[Candidate]:
+    return [
+        Candidate(f"{number}-{i}", {"x": x, "y": y}) for i, (x, y) in enumerate(rng.random((8, 2)).tolist())
+    ]
 
 
 def test_lists_are_made_again_byte_for_byte_after_a_restart(tmp_path: Path) -> None:
@@ -65,7 +68,10 @@ def test_lists_are_made_again_byte_for_byte_after_a_restart(tmp_path: Path) -> N
         with alive(service) as live:
             client = Client(live.url, live.keys["admin"], timeout=60)
             for number in range(300):
-                body = {"candidates": [item.to_json() for item in shop(number, rng)], "k": 5}
+                candidates = [
+                    {"object_id": each.object_id, "features": each.features} for each in shop(number, rng)
+                ]
+                body = {"candidates": candidates, "k": 5}
                 answer = live["rank"].post("/v1/rank", json=body)
                 shown = answer.json()
                 sent[shown["query_id"]] = answer.content

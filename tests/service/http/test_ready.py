@@ -15,8 +15,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from rankloop.candidate import Candidate
 from rankloop.errors import DataError
-from rankloop.service import Candidate, Health, RankingService, UserEvent
+from rankloop.service import Health, RankingService, UserEvent
 from rankloop.service.http.recent_health import RecentHealth
 from rankloop.service.learning.history import History
 from rankloop.store import SERVICE, Decision, MemoryStore, StoreError

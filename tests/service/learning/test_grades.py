@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rankloop.candidate import Candidate
 from rankloop.errors import SettingError
 from rankloop.policies import PDGD, Policy
-from rankloop.service import Candidate, RankerSettings, RankingService, RankResponse, UserEvent
+from rankloop.service import RankerSettings, RankingService, RankResponse, UserEvent
 from rankloop.spelling import catalogue
 from rankloop.store import MemoryStore, SqliteStore, Store
 from rankloop.store.export import export_jsonl, import_jsonl

@@ -7,8 +7,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from rankloop.candidate import Candidate
 from rankloop.policies import PDGD, PairRank, Sure
-from rankloop.service import Candidate, RankerSettings, RankingService, RankResponse, UserEvent
+from rankloop.service import RankerSettings, RankingService, RankResponse, UserEvent
 from rankloop.service.settings import MODES, Mode
 from rankloop.store import MemoryStore
 from rankloop.types import State

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rankloop.service import Candidate, RankingService, UserEvent
+from rankloop.candidate import Candidate
+from rankloop.service import RankingService, UserEvent
 from rankloop.service.learning import pace
 from rankloop.service.learning.fold import Fold
 from rankloop.service.ranker import Ranker

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rankloop.candidate import Candidate
 from rankloop.policies import MGD, PDGD, PairRank, PePairRank, Policy, RankNet, ScoredPolicy, Theory
-from rankloop.service import Candidate, RankerSettings, UserEvent
+from rankloop.service import RankerSettings, UserEvent
 from rankloop.service.learning.scaling import Running, WithinQuery
 from rankloop.spelling import catalogue
 from rankloop.store import MemoryStore, Store

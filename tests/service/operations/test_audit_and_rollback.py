@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import (
     MGD,
@@ -24,7 +25,7 @@ from rankloop.policies import (
     Sure,
 )
 from rankloop.scorers import MLP
-from rankloop.service import Candidate, HistoryError, RankerSettings, RankingService, UserEvent
+from rankloop.service import HistoryError, RankerSettings, RankingService, UserEvent
 from rankloop.service.learning.feedback import Reaction, lesson
 from rankloop.service.settings import MODES
 from rankloop.store import Decision, Event, Impression, MemoryStore, Snapshot, SqliteStore, Store, write

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
+from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import PDGD, PairRank, PePairRank, Random
-from rankloop.service import Candidate, RankerSettings, RankingService
+from rankloop.service import RankerSettings, RankingService
 from rankloop.store import MemoryStore
 from tests.service.life import TASTE, Clock, live, make, some_candidates
 

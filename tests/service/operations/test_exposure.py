@@ -10,7 +10,8 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from rankloop.service import Candidate, FairSettings, RankerSettings, RankingService, UserEvent
+from rankloop.candidate import Candidate
+from rankloop.service import FairSettings, RankerSettings, RankingService, UserEvent
 from rankloop.service.operations.doctor import doctor
 from rankloop.service.operations.exposure import to_csv
 from rankloop.store import ExposureTally, GroupTally, MemoryStore, Store

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from rankloop.candidate import Candidate
 from rankloop.cli import app
-from rankloop.service import Candidate, RankingService, UserEvent
+from rankloop.service import RankingService, UserEvent
 from rankloop.service.http.routes.monitoring import diagnose
 from rankloop.service.operations.findings import Finding
 from rankloop.store import MemoryStore, SqliteStore, Store, StoreError

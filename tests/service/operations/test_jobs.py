@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import PDGD, PairRank, Policy, RankNet
 from rankloop.scorers import MLP
@@ -118,8 +119,6 @@ def test_a_job_that_is_interrupted_anywhere_ends_as_if_it_had_not_been(
 
 
 def some(clock: Clock, name: str) -> Iterator[Any]:
-    from rankloop.service import Candidate  # noqa: PLC0415
-
     for row in range(3):
         yield Candidate(f"d{row}", {name: float(row), "age": 1.0})
 

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from scipy.special import expit, ndtri
 
+from rankloop.candidate import Candidate
 from rankloop.learning.logistic import online_newton
 from rankloop.policies import Random
-from rankloop.service import Candidate, HistoryError, RankerSettings, RankingService, UserEvent
+from rankloop.service import HistoryError, RankerSettings, RankingService, UserEvent
 from rankloop.service.operations.clicks_needed import clicks_needed
 from rankloop.store import MemoryStore
 from tests.dashboard.looking import numbers, signed_in, watched

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import PairRank
-from rankloop.service import Candidate, FairSettings, HistoryError, RankerSettings, RankingService, UserEvent
+from rankloop.service import FairSettings, HistoryError, RankerSettings, RankingService, UserEvent
 from rankloop.service.operations import people
 from rankloop.service.operations.jobs import ask
 from rankloop.store import SERVICE, MemoryStore, Person, SqliteStore, Store

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
-from rankloop.service import Candidate, RankingService, UserEvent
+from rankloop.service import RankingService, UserEvent
 from rankloop.store import MemoryStore, Person, SqliteStore, Store
 from tests.dashboard.looking import signed_in, watched
 

@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from rankloop.candidate import Candidate
 from rankloop.policies import PDGD, RankNet
-from rankloop.service import Candidate, RankerSettings, UserEvent
+from rankloop.service import RankerSettings, UserEvent
 from rankloop.service.operations.doctor import Diagnosis, doctor
 from rankloop.service.operations.traffic import over_time, overview
 from rankloop.store import Store

@@ -8,9 +8,10 @@ from html import unescape
 
 import pytest
 
+from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import PDGD
-from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
+from rankloop.service import RankerSettings, RankingService, UserEvent
 from rankloop.service.errors import ConflictError
 from rankloop.store import MemoryStore, Person
 from tests.dashboard.looking import signed_in, token, watched

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from rankloop.candidate import Candidate
 from rankloop.cli import app
 from rankloop.cli.service_log import log_of
 from rankloop.client import Client
 from rankloop.errors import DataError, SettingError
 from rankloop.evaluation import NoSupport
 from rankloop.policies import DBGD, MGD, PDGD, PairRank, Policy, Random
-from rankloop.service import Candidate, RankerSettings, RankingService, TrialSettings, UserEvent
+from rankloop.service import RankerSettings, RankingService, TrialSettings, UserEvent
 from rankloop.service.data_dir import DataDirectory
 from rankloop.store import MemoryStore, Store
 from rankloop.types import FloatArray, Query

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankloop.candidate import Candidate
 from rankloop.errors import DataError, RequestError
 from rankloop.recommend import IALS, Saved, Taste
-from rankloop.service import Candidate, HistoryError, RankingService, RecommendRequest, UserEvent
+from rankloop.service import HistoryError, RankingService, RecommendRequest, UserEvent
 from rankloop.service.http import HttpSettings
 from rankloop.service.recommending.recommender import FEATURES
 from rankloop.store import MemoryStore

@@ -11,16 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankloop.candidate import Candidate
 from rankloop.policies import MGD, PDGD, PairRank, Policy
-from rankloop.service import (
-    Candidate,
-    FairSettings,
-    RankerSettings,
-    RankingService,
-    RankRequest,
-    UserEvent,
-    columns,
-)
+from rankloop.service import FairSettings, RankerSettings, RankingService, RankRequest, UserEvent, columns
 from rankloop.service.serving.fair import Merge, account_of, limited, merged, stays
 from rankloop.store import MemoryStore, Store
 from tests.service.fairness import (

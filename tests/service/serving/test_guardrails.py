@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankloop.candidate import Candidate
 from rankloop.policies import MGD, PDGD, PairRank, Policy
-from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
+from rankloop.service import RankerSettings, RankingService, UserEvent
 from rankloop.service.learning.feedback import Reaction, lesson
 from rankloop.service.serving.guardrails import (
     by_score,

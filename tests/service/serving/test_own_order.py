@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rankloop.candidate import Candidate
 from rankloop.errors import SettingError
 from rankloop.policies import MGD, PDGD, OlRankNet, PairRank, Policy, Random
 from rankloop.scorers import MLP
-from rankloop.service import Candidate, RankerSettings, RankingService, UserEvent
+from rankloop.service import RankerSettings, RankingService, UserEvent
 from rankloop.service.operations.explain import OWN_ORDER
 from rankloop.spelling import catalogue, describe
 from rankloop.store import MemoryStore, Store

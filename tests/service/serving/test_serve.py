@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankloop.candidate import Candidate
 from rankloop.errors import RequestError, SettingError
 from rankloop.policies import PDGD, RankNet
-from rankloop.service import Candidate, RankerSettings, RankingService, RankResponse, UserEvent
+from rankloop.service import RankerSettings, RankingService, RankResponse, UserEvent
 from rankloop.service.serving.candidates import Candidates
 from rankloop.store import MemoryStore, Store
 from rankloop.types import FloatArray, Query

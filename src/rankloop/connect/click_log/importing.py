@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
+from rankloop.candidate import Candidate
 from rankloop.connect.click_log.lists import LoggedList
 from rankloop.errors import RequestError
-from rankloop.service import Candidate, PastList, RankingService, RankRequest, UserEvent, columns
+from rankloop.service import PastList, RankingService, RankRequest, UserEvent, columns
 
 BATCH = 200  # lists in one transaction
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, Self
 
 from rankloop.errors import RequestError
-from rankloop.service.texts import check_text
+from rankloop.short_text import check_text
 from rankloop.store import Verdict
 
 

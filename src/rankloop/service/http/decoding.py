@@ -23,9 +23,10 @@ from litestar import Request
 from msgspec import Meta
 from msgspec.structs import astuple
 
+from rankloop.candidate import Candidate
 from rankloop.service.http.complaint import complaint
 from rankloop.service.http.schemas import CandidateHead, RankBody, RankHead
-from rankloop.service.serving.candidates import Candidate, Candidates, columns
+from rankloop.service.serving.candidates import Candidates, columns
 from rankloop.service.serving.request import RankRequest
 from rankloop.types import FloatArray
 

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from rankloop.errors import RequestError, suggest_name
-from rankloop.service.texts import check_text
+from rankloop.short_text import check_text
 from rankloop.store import SERVICE, Decision, Store
 
 KINDS = (

@@ -21,7 +21,7 @@ from rankloop.errors import RequestError
 from rankloop.service.data_dir import draft_of
 from rankloop.service.events.tombstones import DELETE, lies_under, tombstone
 from rankloop.service.learning.checkpoint import drop_checkpoint
-from rankloop.service.texts import check_text
+from rankloop.short_text import check_text
 from rankloop.store import SERVICE, Decision, Person, Snapshot, Store, Trace, Traces, Transaction, write
 from rankloop.store.exposure import carried
 

@@ -16,7 +16,7 @@ from rankloop.recommend.phrases import Phrases
 from rankloop.service.recommending.interview import understood
 from rankloop.service.recommending.request import RecommendRequest
 from rankloop.service.serving.candidates import Candidates
-from rankloop.service.texts import check_texts
+from rankloop.short_text import check_texts
 from rankloop.store import Recommended
 from rankloop.types import FloatArray, IntArray
 

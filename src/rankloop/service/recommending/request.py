@@ -10,7 +10,7 @@ from rankloop.errors import RequestError
 from rankloop.recommend.interview import Answer
 from rankloop.service.serving.candidates import Candidates
 from rankloop.service.serving.request import RankRequest
-from rankloop.service.texts import LONGEST_NAME, check_text, check_texts
+from rankloop.short_text import LONGEST_NAME, check_text, check_texts
 from rankloop.store import Recommended
 
 MOST_ITEMS = 1000  # past items, or answers

@@ -1,48 +1,22 @@
-"""Candidates of a request, one by one or as columns: features by name become a matrix once, and stay one."""
+"""Candidates of a request as columns: features by name become a matrix once, and stay one."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
-from rankloop.service.texts import check_text, check_texts
+from rankloop.short_text import check_texts
 from rankloop.types import FloatArray
 
 LARGEST = 1e100  # so that sums of squares stay finite
 NUMBERS = (int, float, np.number, np.bool_, type(None))  # a bool is an int
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """Something that can be shown: an id, features by name, and perhaps a position where it must stand.
-
-    A feature that is `None`, or not there, is missing. A title is for people who look at past lists: nothing
-    is learned from it, and it is kept with those lists in which the candidate was shown.
-    """
-
-    object_id: str
-    features: Mapping[str, float | None] = field(default_factory=dict)
-    pinned_at: int | None = None  # from 1
-    group: str = ""
-    title: str = ""
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot be an id, a name or a position."""
-        check_text("object_id", self.object_id)
-        if type(self.features) is not dict and not isinstance(self.features, Mapping):
-            found = type(self.features).__name__
-            raise RequestError(f"{self.object_id!r}: features must map names to numbers, found {found}")
-        pin: object = self.pinned_at
-        if pin is not None and not (isinstance(pin, int) and not isinstance(pin, bool) and pin >= 1):
-            raise RequestError(f"{self.object_id!r}: pinned_at must be a position from 1, found {pin!r}")
-        check_text("group", self.group, empty=True)
-        check_text("title", self.title, empty=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankloop.errors import RequestError
 from rankloop.service.serving.candidates import LARGEST, Candidates
-from rankloop.service.texts import check_text
+from rankloop.short_text import check_text
 from rankloop.store import Recommended
 from rankloop.types import FloatArray
 
@@ -23,7 +23,8 @@ class RankRequest:
     The same session, or the same client, asking the same ranker the same `user_query` meets the same luck.
     Without a `query_id` the service gives one.
 
-    >>> from rankloop.service import Candidate, columns
+    >>> from rankloop.candidate import Candidate
+    >>> from rankloop.service import columns
     >>> RankRequest(ranker="shop", candidates=columns([Candidate("a", {"price": 3})])).k
     10
     """

@@ -52,6 +52,11 @@ class RankResponse(msgspec.Struct, frozen=True):
         """What to show, best first."""
         return [result.object_id for result in self.ranking]
 
+    @property
+    def fallback(self) -> str | None:
+        """Why the list is in the caller's order; `None` if it is the ranker's."""
+        return self.provenance.fallback
+
     def to_bytes(self) -> bytes:
         """As JSON, always the same for the same list."""
         return ENCODER.encode(self)
