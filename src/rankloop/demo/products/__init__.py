@@ -1,1 +1,0 @@
-"""Products of the demo: a catalogue made from a seed, and a picture of each, drawn from what it is."""
