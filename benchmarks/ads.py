@@ -8,14 +8,14 @@ from time import perf_counter
 
 import numpy as np
 
-from rankloop.data import load
 from rankloop.evaluation import LoggedRounds
-from rankloop.experiments import logged
+from rankloop.lab.data import load
+from rankloop.lab.simulation.ad_logs import logged
+from rankloop.lab.users import AdClicks
 from rankloop.learning.auc import fit_auc
 from rankloop.learning.thresholds import BestF1
 from rankloop.policies import AUCRanker
 from rankloop.types import FloatArray, QuerySet
-from rankloop.users import AdClicks
 
 SETS: Mapping[str, str] = {"letter": "bandit:letter", "isolet": "bandit:isolet"}
 STEPS, REGULARISATION = 1_000_000, 0.01

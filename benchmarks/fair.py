@@ -9,15 +9,8 @@ from time import perf_counter
 
 import numpy as np
 
-from rankloop.explorers import ordered_blocks, random_topological
-from rankloop.explorers.fair import (
-    Method,
-    deep_draw,
-    discounted_looks,
-    entitlements,
-    fair_list,
-    swap_list,
-)
+from rankloop.exploration import ordered_blocks, random_topological
+from rankloop.exposure import Method, deep_draw, discounted_looks, entitlements, fair_list, swap_list
 from rankloop.types import IntArray
 
 CANDIDATES = 100

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from rankloop.service import RankerSettings, RankingService
-from rankloop.store import Exposure, Impression, SqliteStore
+from rankloop.service.store import Exposure, Impression, SqliteStore
 
 LOOK = 10**6
 MOST_LOOKED_AT = 200  # lists that are compared with all there could have been

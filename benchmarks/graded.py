@@ -8,6 +8,7 @@ from time import perf_counter
 
 import numpy as np
 
+from rankloop.lab.users import Labels
 from rankloop.policies import (
     DocumentSchedule,
     ListNet,
@@ -21,7 +22,6 @@ from rankloop.policies import (
     UnnormalisedKL,
 )
 from rankloop.types import QuerySet
-from rankloop.users import Labels
 
 DOCUMENTS, FEATURES = 110, 131
 

@@ -8,9 +8,9 @@ from time import perf_counter
 
 import numpy as np
 
+from rankloop.lab.users import Labels
 from rankloop.policies import FixedItems, Planned, RTopKItems, ThompsonItems, UCBItems
 from rankloop.types import Query
-from rankloop.users import Labels
 
 ITEMS, SHOWN = 200, 10
 POLICIES: Mapping[str, FixedItems] = {

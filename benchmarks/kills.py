@@ -28,14 +28,14 @@ from rich.console import Console
 
 from benchmarks.mortal import Mortal
 from rankloop.candidate import Candidate
-from rankloop.cli.backup import findings
+from rankloop.cli.log_commands import findings
 from rankloop.client import Client, ClientError
 from rankloop.service import RankerSettings, RankingService, UserEvent
-from rankloop.service.data_dir import DataDirectory
-from rankloop.service.learning.checkpoint import checkpoint_name
-from rankloop.service.learning.history import History
+from rankloop.service.core.checkpoint import checkpoint_name
+from rankloop.service.core.history import History
 from rankloop.service.operations.backup import back_up, restore
-from rankloop.store import COUNTED, SqliteStore, write
+from rankloop.service.operations.data_directory import DataDirectory
+from rankloop.service.store import COUNTED, SqliteStore, write
 from rankloop.types import State
 
 CONSOLE = Console(highlight=False, soft_wrap=True)

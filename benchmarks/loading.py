@@ -44,7 +44,7 @@ MEASURE = """
 import sys
 from pathlib import Path
 import numpy as np
-from rankloop.data import read_cached
+from rankloop.lab.data import read_cached
 def peak():  # of this program alone; getrusage may tell the peak of the one that started it
     status = Path("/proc/self/status").read_text()
     return int(status.partition("VmHWM:")[2].split()[0])
@@ -66,7 +66,7 @@ def peak_ratio(path: Path, cache: Path) -> tuple[float, float]:
 
 def result() -> dict[str, object]:
     """One row: seconds and memory, beside a reader that goes line by line."""
-    from rankloop.data import read_cached, read_letor  # noqa: PLC0415 - after the cache has its place
+    from rankloop.lab.data import read_cached, read_letor  # noqa: PLC0415 - after the cache has its place
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

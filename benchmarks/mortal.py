@@ -13,7 +13,7 @@ from rankloop.cli import app
 
 FORK = multiprocessing.get_context("forkserver")
 FORK.set_forkserver_preload(
-    ["benchmarks.mortal", "rankloop.cli.serve", "rankloop.dashboard", "rankloop.service.http"]
+    ["benchmarks.mortal", "rankloop.cli.serve_commands", "rankloop.service.pages", "rankloop.service.http"]
 )
 
 

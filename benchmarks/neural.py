@@ -10,7 +10,8 @@ from time import perf_counter
 import numpy as np
 
 from benchmarks.rounds import bench_world, pace, peak_kilobytes
-from rankloop.data import load
+from rankloop.lab.data import load
+from rankloop.lab.users import Preset
 from rankloop.policies import (
     Diagonal,
     Exact,
@@ -23,7 +24,6 @@ from rankloop.policies import (
 )
 from rankloop.scorers import MLP
 from rankloop.types import Array, Feedback, JudgedQuery, QuerySet
-from rankloop.users import Preset
 
 SMALL = MLP((16, 16))
 DIAGONAL = "olranknet, diagonal"

@@ -8,7 +8,7 @@ from time import perf_counter
 
 import numpy as np
 
-from rankloop.data.reviews import Shop
+from rankloop.lab.data.review_data import Shop
 from rankloop.recommend import IALS, MTER, EvidenceALS, FacT, Recommender
 
 MODELS: Mapping[str, tuple[Recommender, int]] = {  # with the number of iterations that a time is divided by

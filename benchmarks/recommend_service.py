@@ -15,11 +15,11 @@ import numpy as np
 
 from benchmarks.serving import Server
 from rankloop.client import Client
-from rankloop.data.reviews import load_reviews
+from rankloop.lab.data.review_data import load_reviews
 from rankloop.recommend import Catalogue, recommender, save
-from rankloop.service.recommending.reasons import item_reasons
-from rankloop.service.recommending.recommender import served
-from rankloop.service.recommending.request import RecommendRequest
+from rankloop.service.extensions.recommend.reasons import item_reasons
+from rankloop.service.extensions.recommend.recommend_request import RecommendRequest
+from rankloop.service.extensions.recommend.recommender_candidates import served
 
 
 def times(job: Callable[[int], object], repeats: int) -> str:

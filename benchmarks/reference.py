@@ -16,9 +16,9 @@ from typing import ClassVar
 import numpy as np
 from scipy.optimize import minimize
 
+from rankloop.lab.users import Cascade
 from rankloop.policies import Policy
 from rankloop.types import Feedback, FloatArray, IntArray, Query, QuerySet, Ranking, Signal
-from rankloop.users import Cascade
 
 
 @dataclass(frozen=True)

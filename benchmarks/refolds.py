@@ -21,9 +21,9 @@ from rich.table import Table
 
 from rankloop.candidate import Candidate
 from rankloop.service import RankerSettings, RankingService, UserEvent
-from rankloop.service.data_dir import DataDirectory
-from rankloop.service.learning.checkpoint import checkpoint_name
-from rankloop.store import SqliteStore, write
+from rankloop.service.core.checkpoint import checkpoint_name
+from rankloop.service.operations.data_directory import DataDirectory
+from rankloop.service.store import SqliteStore, write
 
 CONSOLE = Console(highlight=False, soft_wrap=True)
 RULES = RankerSettings(window=1.0, snapshot_every=200)

@@ -29,11 +29,11 @@ from benchmarks.chaos.replica import Orders, Replica
 from benchmarks.service_load import Wire
 from benchmarks.stores import inserted, plain, rate, recorded
 from rankloop.service.http import Keys
-from rankloop.store import SqliteStore
-from rankloop.store.checks.samples import IMPRESSION, put
-from rankloop.store.postgres import PostgresStore
-from tests.ports import free_port
-from tests.postgres import Cluster
+from rankloop.service.store import SqliteStore
+from rankloop.service.store.checks.samples import IMPRESSION, put
+from rankloop.service.store.postgres import PostgresStore
+from tests.support.ports import free_port
+from tests.support.postgres import Cluster
 
 VISITORS, CANDIDATES, FEATURES, CLICKED = 8, 20, 10, 5
 TICK = os.sysconf("SC_CLK_TCK")

@@ -7,8 +7,8 @@ from dataclasses import replace
 from statistics import median
 from time import process_time
 
-from rankloop.text import RawReview, extract, sample
-from rankloop.text.tagger import tagger
+from rankloop.lab.reviews import RawReview, extract, sample
+from rankloop.lab.reviews.part_of_speech import tagger
 
 REVIEWS = 720
 PLAIN = (

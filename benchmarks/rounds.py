@@ -13,6 +13,7 @@ import numpy as np
 
 from benchmarks import reference as plain
 from rankloop.interleaving import Probabilistic
+from rankloop.lab.users import Preset
 from rankloop.policies import (
     DBGD,
     MGD,
@@ -26,7 +27,6 @@ from rankloop.policies import (
     RankNet,
 )
 from rankloop.types import Query, QuerySet, UserModel
-from rankloop.users import Preset
 
 DOCUMENTS, FEATURES, SHOWN = 120, 136, 10
 team, chance = plain.team_draft, plain.probabilistic

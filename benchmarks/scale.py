@@ -23,11 +23,11 @@ from rich.console import Console
 
 from rankloop.candidate import Candidate
 from rankloop.service import RankingService, UserEvent
-from rankloop.store import MemoryStore, Transaction, write
-from rankloop.store.checks.samples import event, impression
-from rankloop.store.postgres import PostgresStore
+from rankloop.service.store import MemoryStore, Transaction, write
+from rankloop.service.store.checks.samples import event, impression
+from rankloop.service.store.postgres import PostgresStore
 from rankloop.types import FloatArray
-from tests.postgres import Cluster
+from tests.support.postgres import Cluster
 
 CONSOLE = Console()
 CANDIDATES, FEATURES = 20, 10

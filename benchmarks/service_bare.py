@@ -11,7 +11,7 @@ import uvicorn
 from litestar import Litestar, Request, post
 from litestar.params import JSONBody
 
-from rankloop.service.http.schemas import RankBody
+from rankloop.service.http.rank_body import RankBody
 from rankloop.service.http.server import bind
 
 DECODER = msgspec.json.Decoder(RankBody)

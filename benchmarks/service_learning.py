@@ -20,12 +20,13 @@ import numpy as np
 from benchmarks.serving import Server
 from rankloop.candidate import Candidate
 from rankloop.client import Client
-from rankloop.data import Dataset, load
-from rankloop.experiments import Protocol, simulate
+from rankloop.lab.data import Dataset, load
+from rankloop.lab.simulation.loop import simulate
+from rankloop.lab.simulation.protocol import Protocol
+from rankloop.lab.users import Preset
 from rankloop.metrics import NDCG
 from rankloop.policies import PairRank
 from rankloop.types import Feedback, JudgedQuery, Query, QuerySet, Ranking, UserModel
-from rankloop.users import Preset
 
 TWICE, LATE, ORPHAN = 0.10, 0.10, 0.05
 

@@ -14,17 +14,17 @@ from rich.console import Console
 from rich.table import Table
 
 from rankloop.candidate import Candidate
-from rankloop.demo.corpus import Corpus
-from rankloop.demo.crowd import GRADE, Crowd, Visit
 from rankloop.demo.documentation import documentation
-from rankloop.demo.products.scene import shop
+from rankloop.demo.product_scene import shop
+from rankloop.demo.product_search import Corpus
 from rankloop.demo.scene import Scene
+from rankloop.demo.simulated_visitors import GRADE, Crowd, Visit
 from rankloop.demo.stdlib import standard_library
+from rankloop.lab.users import Preset
 from rankloop.policies import PairRank
 from rankloop.service import RankerSettings, RankingService, UserEvent
-from rankloop.store import MemoryStore
+from rankloop.service.store import MemoryStore
 from rankloop.types import Query, Ranking
-from rankloop.users import Preset
 
 CANDIDATES, FEATURES, SHOWN = 200, 10, 10
 VISITORS = (1, 3, 20, 100, 300)

@@ -27,11 +27,11 @@ from rich.console import Console
 
 from rankloop.candidate import Candidate
 from rankloop.service import RankerSettings, RankingService
+from rankloop.service.core.lists.candidate_columns import columns
+from rankloop.service.core.lists.rank_request import RankRequest
 from rankloop.service.http import AppContext, Keys
-from rankloop.service.http.routes.monitoring import diagnose, look
-from rankloop.service.serving.candidates import columns
-from rankloop.service.serving.request import RankRequest
-from rankloop.store import Event, Impression, MemoryStore, SqliteStore, Store, Transaction, write
+from rankloop.service.http.routes.health_routes import diagnose, look
+from rankloop.service.store import Event, Impression, MemoryStore, SqliteStore, Store, Transaction, write
 
 CONSOLE = Console()
 DAY = 86_400.0
@@ -157,7 +157,7 @@ def started(path: Path, *, kill: float | None = None) -> Took:
     With `kill` it is killed after so many seconds of the processor, wherever it is by then.
     """
     code = (
-        "import sys, time; from rankloop.store import SqliteStore\n"
+        "import sys, time; from rankloop.service.store import SqliteStore\n"
         "from rankloop.service import RankingService\n"
         "store = SqliteStore(sys.argv[1]); began, used = time.perf_counter(), time.process_time()\n"
         "import signal\n"

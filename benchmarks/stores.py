@@ -23,12 +23,12 @@ import psycopg
 from rich.console import Console
 from rich.table import Table
 
-from rankloop.store import SqliteStore, Store, Transaction, write
-from rankloop.store.checks.samples import EVENT, IMPRESSION, put
-from rankloop.store.columns import event_row
-from rankloop.store.postgres import PostgresStore
-from rankloop.store.postgres.transaction import INSERT_EVENT
-from tests.postgres import Cluster
+from rankloop.service.store import SqliteStore, Store, Transaction, write
+from rankloop.service.store.checks.samples import EVENT, IMPRESSION, put
+from rankloop.service.store.impression_codec import event_row
+from rankloop.service.store.postgres import PostgresStore
+from rankloop.service.store.postgres.transaction import INSERT_EVENT
+from tests.support.postgres import Cluster
 
 NUMBERS = itertools.count(1)
 CONSOLE = Console()

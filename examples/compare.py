@@ -1,8 +1,12 @@
 """An experiment from Python: who learns fastest from whom? Run it with `python examples/compare.py`."""
 
-from rankloop.experiments import Protocol, Sweep, execute, summarise, summary_markdown
+from rankloop.lab.analysis.policy_summaries import summarise
+from rankloop.lab.report.result_tables import summary_markdown
+from rankloop.lab.simulation.protocol import Protocol
+from rankloop.lab.sweeps.execution import execute
+from rankloop.lab.sweeps.sweep import Sweep
+from rankloop.lab.users import Preset
 from rankloop.policies import MGD, PDGD, Random
-from rankloop.users import Preset
 
 sweep = Sweep(
     data=["synthetic:linear"],

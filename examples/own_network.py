@@ -5,10 +5,14 @@ It needs PyTorch: `pip install 'rankloop[neural]'`.
 
 from torch import nn
 
-from rankloop.experiments import Protocol, Sweep, execute, summarise, summary_markdown
+from rankloop.lab.analysis.policy_summaries import summarise
+from rankloop.lab.report.result_tables import summary_markdown
+from rankloop.lab.simulation.protocol import Protocol
+from rankloop.lab.sweeps.execution import execute
+from rankloop.lab.sweeps.sweep import Sweep
+from rankloop.lab.users import Preset
 from rankloop.policies import P2NeurRank, PairRank
 from rankloop.scorers import MLP, Module
-from rankloop.users import Preset
 
 
 def network(n_features: int) -> nn.Module:

@@ -5,8 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.checks import check_policy
-from rankloop.experiments import Sweep, execute, preset_users, summarise, summary_markdown
-from rankloop.explorers import greedy
+from rankloop.exploration import greedy
+from rankloop.lab.analysis.policy_summaries import summarise
+from rankloop.lab.report.result_tables import summary_markdown
+from rankloop.lab.suites.paper_items import preset_users
+from rankloop.lab.sweeps.execution import execute
+from rankloop.lab.sweeps.sweep import Sweep
 from rankloop.policies import PDGD, Policy, Random, state
 from rankloop.types import Feedback, FloatArray, Query, Ranking
 

@@ -11,16 +11,16 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from rankloop.demo.crowd import SHOWN, Crowd, Topic
-from rankloop.demo.products.catalogue import Product
-from rankloop.demo.products.scene import SEARCHES, shop
+from rankloop.demo.product_scene import SEARCHES, shop
+from rankloop.demo.products import Product
 from rankloop.demo.sellers import FAIR
+from rankloop.demo.simulated_visitors import SHOWN, Crowd, Topic
 from rankloop.demo.taste import PlainTaste
+from rankloop.lab.users import Cascade
 from rankloop.policies import PairRank
 from rankloop.service import RankerSettings, RankingService, TrialSettings, UserEvent
-from rankloop.store import Store
+from rankloop.service.store import Store
 from rankloop.types import Query, Ranking
-from rankloop.users import Cascade
 
 DAY = 86_400.0
 SHOP, MARKET = "shop", "market"

@@ -8,38 +8,38 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.postgres import Cluster, Unavailable
+from tests.support.postgres import Cluster, Unavailable
 
 settings.register_profile("seeded", derandomize=True, deadline=None)
 settings.load_profile("seeded")
 
 
 LONG = (  # files that take longest, by the processor time they took: what is left for the end is short
-    "experiments/test_suites.py",
+    "lab/suites/test_suites.py",
     "test_docs.py",
     "cli/test_cli.py",
-    "experiments/test_sweep.py",
+    "lab/sweeps/test_sweep.py",
     "test_site.py",
-    "dashboard/test_browser.py",
+    "service/pages/test_browser.py",
     "service/http/test_fuzz.py",
     "test_examples.py",
     "policies/test_pairrank.py",
     "demo/test_camping_browser.py",
-    "experiments/test_report.py",
+    "lab/report/test_report.py",
     "service/operations/test_audit_and_rollback.py",
     "policies/test_neural.py",
     "service/http/test_ads.py",
     "test_tutorial.py",
-    "experiments/test_ray.py",
-    "service/http/test_fair_life.py",
-    "service/test_fair_life.py",
+    "lab/sweeps/test_ray.py",
+    "service/extensions/fair/test_life_over_http.py",
+    "service/extensions/fair/test_life.py",
     "service/http/test_learning.py",
     "test_deploy.py",
-    "service/learning/test_laws.py",
-    "service/http/test_trials.py",
+    "service/core/test_laws.py",
+    "service/extensions/trial/test_routes.py",
     "service/http/test_kill.py",
-    "service/recommending/test_live_session.py",
-    "store/test_kill.py",
+    "service/extensions/recommend/test_live_session.py",
+    "service/store/test_kill.py",
     "service/test_replicas.py",
 )
 

@@ -15,9 +15,9 @@ import httpx
 import pytest
 
 from tests.cli.test_cli import asked
-from tests.ports import free_port
-from tests.service.http.serving import Process
-from tests.waiting import wait_until
+from tests.support.ports import free_port
+from tests.support.serving import Process
+from tests.support.waiting import wait_until
 
 ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "deploy"

@@ -20,18 +20,22 @@ import pytest
 from typer.testing import CliRunner
 
 from rankloop import policies
-from rankloop.cli import app, names
+from rankloop.cli import app
 from rankloop.cli.commands import COMMANDS, imported
-from rankloop.experiments import Protocol, Sweep, execute
+from rankloop.cli.lab import names
+from rankloop.lab import baselines
+from rankloop.lab.simulation.protocol import Protocol
+from rankloop.lab.sweeps.execution import execute
+from rankloop.lab.sweeps.sweep import Sweep
+from rankloop.lab.users import Preset
 from rankloop.policies import PDGD, Policy, Random
 from rankloop.spelling import PAPER, catalogue, split
-from rankloop.users import Preset
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted((*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")))
 SHIPPED: dict[str, type[Policy]] = {
     name: value
-    for name, value in vars(policies).items()
+    for name, value in (vars(policies) | vars(baselines)).items()
     if isinstance(value, type) and issubclass(value, Policy) and not value.__abstractmethods__
 }
 

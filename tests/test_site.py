@@ -21,7 +21,7 @@ from rankloop.cli.commands import COMMANDS, imported
 from rankloop.service import RankingService
 from rankloop.service.http import AppContext, Keys
 from rankloop.service.http.app import described
-from rankloop.store import MemoryStore
+from rankloop.service.store import MemoryStore
 from tests.test_docs import ROOT, prose, title
 
 DOCS = ROOT / "docs"

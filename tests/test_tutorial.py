@@ -14,7 +14,7 @@ from types import ModuleType
 
 import pytest
 
-from tests.service.http.serving import Process
+from tests.support.serving import Process
 from tests.test_docs import ROOT, blocks, run_block
 
 PAGE = ROOT / "docs" / "tutorial.md"

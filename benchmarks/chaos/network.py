@@ -7,8 +7,8 @@ import shutil
 import subprocess
 from typing import Protocol
 
-from tests.postgres import Cluster
-from tests.proxy import Proxy
+from tests.support.postgres import Cluster
+from tests.support.proxy import Proxy
 
 
 class Network(Protocol):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from benchmarks.chaos import replica
-from rankloop.dashboard import page_routes
 from rankloop.service import RankingService
 from rankloop.service.http import AppContext, Keys
 from rankloop.service.http.app import create_app
-from rankloop.store import MemoryStore
-from rankloop.store.postgres import replica as connection
+from rankloop.service.pages import page_routes
+from rankloop.service.store import MemoryStore
+from rankloop.service.store.postgres import replica as connection
 
 LOADED = (replica, connection, page_routes)
 create_app(AppContext(service=RankingService(MemoryStore()), keys=Keys.fresh()[0]))  # it loads the framework

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from rankloop.service import PromiseSettings, RankerSettings, RankingService
-from rankloop.service.data_dir import DataDirectory
+from rankloop.service.core.model import Model
 from rankloop.service.http import AppContext, HttpSettings, Keys, bind, serve
 from rankloop.service.http.access_log import log_to_stderr
-from rankloop.service.learning.model import Model
+from rankloop.service.operations.data_directory import DataDirectory
 
 SPAWN = multiprocessing.get_context("forkserver")
 SPAWN.set_forkserver_preload(["benchmarks.chaos.preload"])

@@ -21,12 +21,12 @@ from benchmarks.chaos.network import Network, network
 from benchmarks.chaos.operators import Operator, unfinished
 from benchmarks.chaos.replica import RANKER, Known, Orders, Replica
 from rankloop.service import RankingService
+from rankloop.service.core.history import History
 from rankloop.service.http import Keys
-from rankloop.service.learning.history import History
-from rankloop.store import COUNTED
-from rankloop.store.postgres import PostgresStore
-from tests.ports import free_port
-from tests.postgres import Cluster
+from rankloop.service.store import COUNTED
+from rankloop.service.store.postgres import PostgresStore
+from tests.support.ports import free_port
+from tests.support.postgres import Cluster
 
 REPLICAS, CLIENTS = 3, 4
 HOURS_OFF = (0.0, 2.0, -3.0)  # the clocks of two replicas are wrong: ahead, and behind

@@ -12,7 +12,7 @@ from sphinx.util.docutils import SphinxDirective
 from rankloop.service import RankingService
 from rankloop.service.http import AppContext, Keys
 from rankloop.service.http.app import described
-from rankloop.store import MemoryStore
+from rankloop.service.store import MemoryStore
 
 Schema = Mapping[str, Any]
 LIMITS = {"minimum": "from", "maximum": "to", "maxLength": "characters, at most", "maxItems": "at most"}

@@ -14,7 +14,7 @@ _HOME = {  # imported when asked for: the command line's `--help` must not wait 
     "rankloop.candidate": ("Candidate",),
     "rankloop.client": ("Client",),
     "rankloop.service": ("RankerSettings", "RankingService", "UserEvent"),
-    "rankloop.store": ("MemoryStore", "SqliteStore"),
+    "rankloop.service.store": ("MemoryStore", "SqliteStore"),
 }
 _MODULES = {name: module for module, names in _HOME.items() for name in names}
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         RankNet,
     )
     from rankloop.service import RankerSettings, RankingService, UserEvent
-    from rankloop.store import MemoryStore, SqliteStore
+    from rankloop.service.store import MemoryStore, SqliteStore
     from rankloop.types import Feedback, Query, Ranking
 
 __all__ = [

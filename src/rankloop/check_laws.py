@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankloop.checks.life import (
+from rankloop.check_worlds import (
     LawBroken,
     Make,
     expect_same,

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from rankloop.checks.life import LawBroken, Make, expect_same, live, respond, world_for
-from rankloop.checks.sanity import share_of_right_pairs
+from rankloop.check_sanity import share_of_right_pairs
+from rankloop.check_worlds import LawBroken, Make, expect_same, live, respond, world_for
 from rankloop.policies import Policy
 from rankloop.types import Query, QuerySet
 

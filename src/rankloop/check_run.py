@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rankloop.checks import laws, others, sanity, widening
-from rankloop.checks.life import Make
+from rankloop import (
+    check_laws as laws,
+)
+from rankloop import (
+    check_others as others,
+)
+from rankloop import (
+    check_sanity as sanity,
+)
+from rankloop import (
+    check_widening as widening,
+)
+from rankloop.check_worlds import Make
 
 LAWS: tuple[Callable[[Make], None], ...] = (
     laws.rank_changes_nothing,

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from rankloop.checks.life import LawBroken, Make, live, reaction, show, world_for
+from rankloop.check_worlds import LawBroken, Make, live, reaction, show, world_for
 from rankloop.errors import RankingError
 from rankloop.policies import Policy
 from rankloop.types import FloatArray, IntArray, Query, QuerySet

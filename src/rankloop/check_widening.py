@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rankloop.checks.life import LawBroken, Make, expect_same, live, reaction, show, world_for
+from rankloop.check_worlds import LawBroken, Make, expect_same, live, reaction, show, world_for
 from rankloop.errors import RankingError, RankloopError
 from rankloop.policies import Policy
 from rankloop.types import Context, Feedback, Query, Ranking

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from rankloop.lab.users import Cascade, Labels
 from rankloop.policies import Policy, StartsFromBase
 from rankloop.types import (
     Array,
@@ -21,7 +22,6 @@ from rankloop.types import (
     State,
     UserModel,
 )
-from rankloop.users import Cascade, Labels
 
 Make: TypeAlias = Callable[[], Policy]
 USER = Cascade(click=(0.1, 0.5, 0.9), stop=(0.1, 0.2, 0.5))

@@ -5,17 +5,16 @@
 >>> check_policy(PDGD)
 """
 
-from rankloop.checks.laws import (
+from rankloop.check_laws import (
     late_feedback_is_learned_as_shown,
     learn_is_deterministic,
     rank_changes_nothing,
     scoring_changes_nothing,
     state_survives_storage,
 )
-from rankloop.checks.life import LawBroken, Make, small_world, visitors
-from rankloop.checks.others import lists_of_others_teach_or_are_refused
-from rankloop.checks.run import LAWS, SANITY, check_policy
-from rankloop.checks.sanity import (
+from rankloop.check_others import lists_of_others_teach_or_are_refused
+from rankloop.check_run import LAWS, SANITY, check_policy
+from rankloop.check_sanity import (
     extremes_are_survived,
     learning_beats_random,
     lists_are_valid,
@@ -24,7 +23,8 @@ from rankloop.checks.sanity import (
     scores_follow_the_documents,
     share_of_right_pairs,
 )
-from rankloop.checks.widening import features_that_appear_later_are_learned
+from rankloop.check_widening import features_that_appear_later_are_learned
+from rankloop.check_worlds import LawBroken, Make, small_world, visitors
 
 __all__ = [
     "LAWS",

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias
 import numpy as np
 
 from rankloop.errors import RankingError
-from rankloop.policies.state_fields import can_widen, completed, declaration, padded, widened
+from rankloop.state_fields import can_widen, completed, declaration, padded, widened
 from rankloop.types import Array, Feedback, FloatArray, IntArray, Query, QuerySet, Ranking, Signal, State
 
 EvidenceAbout: TypeAlias = Literal[

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.chaos import run
 from benchmarks.chaos.run import chaos
-from tests.postgres import Unavailable
+from tests.support.postgres import Unavailable
 
 
 def test_whatever_dies_nothing_acknowledged_is_lost_and_everybody_knows_the_same(

@@ -11,10 +11,10 @@ from benchmarks import reference as plain
 from benchmarks.loading import write_letor
 from benchmarks.rounds import PAIRS, bench_world, pace
 from rankloop.checks import LAWS
-from rankloop.data import read_letor
+from rankloop.lab.data import read_letor
+from rankloop.lab.users import Preset
 from rankloop.policies import PairRank, Policy, Sure
 from rankloop.types import Feedback, Query
-from rankloop.users import Preset
 
 RNG = np.random.default_rng(0)
 QUERY = Query("q", RNG.random((15, 6)))

@@ -27,7 +27,7 @@ from rankloop.checks import (
     scoring_changes_nothing,
     state_survives_storage,
 )
-from rankloop.explorers import greedy
+from rankloop.exploration import greedy
 from rankloop.policies import DBGD, PDGD, AUCRanker, EvidenceAbout, LinUCB, Random, RankNet, state
 from rankloop.types import Array, Feedback, FloatArray, IntArray, Query, Ranking, State
 

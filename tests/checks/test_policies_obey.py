@@ -11,6 +11,10 @@ import pytest
 from rankloop import policies
 from rankloop.checks import LAWS, SANITY, Make, learning_beats_random
 from rankloop.interleaving import Probabilistic
+from rankloop.lab import baselines
+from rankloop.lab.baselines.lambdamart import LambdaMART
+from rankloop.lab.baselines.offline_ranknet import OfflineRankNet
+from rankloop.lab.baselines.ollambdarank_gt import OlLambdaRankGT
 from rankloop.policies import (
     DBGD,
     MGD,
@@ -19,9 +23,6 @@ from rankloop.policies import (
     AdForest,
     AUCRanker,
     DocumentSpace,
-    LambdaMART,
-    OfflineRankNet,
-    OlLambdaRankGT,
     OlRankNet,
     P2NeurRank,
     PairRank,
@@ -59,7 +60,7 @@ VARIANTS: dict[str, Make] = {
 }
 SHIPPED: dict[str, Make] = {
     name: kind
-    for name, kind in vars(policies).items()
+    for name, kind in (vars(policies) | vars(baselines)).items()
     if isinstance(kind, type) and issubclass(kind, Policy) and not inspect.isabstract(kind)
 }
 FEWER_TREES: dict[str, Make] = {

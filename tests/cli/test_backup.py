@@ -14,11 +14,11 @@ import pytest
 import typer
 
 from rankloop.candidate import Candidate
-from rankloop.cli.backup import backup, findings, restore, verify
+from rankloop.cli.log_commands import backup, findings, restore, verify
 from rankloop.errors import DataError
 from rankloop.service import RankerSettings, RankingService, UserEvent
-from rankloop.service.data_dir import DataDirectory
-from rankloop.store import Person, SqliteStore, StoreError
+from rankloop.service.operations.data_directory import DataDirectory
+from rankloop.service.store import Person, SqliteStore, StoreError
 
 RULES = RankerSettings(window=1.0, snapshot_every=10)
 

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rankloop.cli import app
-from tests.waiting import wait_until
+from tests.support.waiting import wait_until
 
 SMALL = ["--data", "synthetic:linear:queries=20", "--rounds", "30", "--seeds", "2", "--workers", "1"]
 QUICK = ["--quick", "--data", "synthetic:linear:queries=20", "--rounds", "20", "--workers", "1"]

@@ -21,7 +21,7 @@ def test_the_table_says_of_a_command_what_the_command_says_itself(name: str) -> 
 
 
 def test_help_and_version_load_no_arrays_no_frames_and_no_server() -> None:
-    heavy = {"numpy", "polars", "altair", "litestar", "rankloop.experiments", "rankloop.service"}
+    heavy = {"numpy", "polars", "altair", "litestar", "rankloop.lab", "rankloop.service"}
     program = "import sys; from rankloop.cli import app\ntry:\n    app()\nexcept SystemExit:\n    pass\n"
     program += f"sys.exit(', '.join({heavy} & set(sys.modules)) or 0)"
     for option in ("--help", "--version"):

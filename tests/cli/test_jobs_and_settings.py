@@ -7,9 +7,9 @@ from typer.testing import CliRunner
 
 from rankloop.cli import app
 from rankloop.service import RankingService
-from rankloop.store import MemoryStore
-from tests.service.http.serving import alive
-from tests.service.life import SHORT, Clock, live, make
+from rankloop.service.store import MemoryStore
+from tests.support.life import SHORT, Clock, live, make
+from tests.support.serving import alive
 
 
 def test_an_operator_forgets_looks_changes_and_is_asked_twice(monkeypatch: pytest.MonkeyPatch) -> None:

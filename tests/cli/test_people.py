@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from rankloop.candidate import Candidate
-from rankloop.cli import people
+from rankloop.cli import people_commands as people
 from rankloop.client import Client
 from rankloop.service import RankingService
-from rankloop.service.data_dir import DataDirectory
-from rankloop.store import MemoryStore, Store
-from rankloop.store.export import export_jsonl, import_jsonl
-from tests.service.http.serving import Process
+from rankloop.service.operations.data_directory import DataDirectory
+from rankloop.service.store import MemoryStore, Store
+from rankloop.service.store.log_archive import export_jsonl, import_jsonl
+from tests.support.serving import Process
 
 HIS = "client-0b5e1d77"
 SESSION = "session-77c1a0"

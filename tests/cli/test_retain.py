@@ -8,7 +8,7 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.service import RankerSettings, RankingService, UserEvent
-from rankloop.service.data_dir import DataDirectory
+from rankloop.service.operations.data_directory import DataDirectory
 from rankloop.service.operations.retention import RetentionSettings
 from tests.cli.test_cli import asked, rankloop
 

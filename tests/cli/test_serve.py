@@ -15,14 +15,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankloop.cli.serve import recommenders
+from rankloop.cli.serve_commands import recommenders
 from rankloop.errors import DataError, SettingError
 from rankloop.recommend import save
 from rankloop.service import RankingService
-from rankloop.service.data_dir import DataDirectory
+from rankloop.service.operations.data_directory import DataDirectory
 from tests.cli.test_cli import asked
-from tests.service.http.serving import Process
-from tests.service.recommending.shop import CATALOGUE, fitted
+from tests.service.extensions.recommend.shop import CATALOGUE, fitted
+from tests.support.serving import Process
 
 CURL = shutil.which("curl")
 

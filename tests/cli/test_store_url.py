@@ -13,13 +13,13 @@ from rankloop.cli.relearn import relearn
 from rankloop.cli.retain import retain
 from rankloop.errors import DataError, SettingError
 from rankloop.service import RankingService
-from rankloop.service.data_dir import DataDirectory
-from rankloop.store import StoreError
-from rankloop.store.postgres.connections import connect
-from tests.postgres import PASSWORD, Cluster
-from tests.service.http.serving import Process
-from tests.service.life import SHORT, Clock, live, make, same, state
-from tests.waiting import wait_until
+from rankloop.service.operations.data_directory import DataDirectory
+from rankloop.service.store import StoreError
+from rankloop.service.store.postgres.postgres_connections import connect
+from tests.support.life import SHORT, Clock, live, make, same, state
+from tests.support.postgres import PASSWORD, Cluster
+from tests.support.serving import Process
+from tests.support.waiting import wait_until
 
 LIST = {"candidates": [{"object_id": name, "features": {"bm25": float(n)}} for n, name in enumerate("abc")]}
 

@@ -14,8 +14,8 @@ from rankloop.candidate import Candidate
 from rankloop.client import Client, ClientError
 from rankloop.errors import SettingError
 from rankloop.service import RankingService
-from rankloop.store import MemoryStore
-from tests.service.http.serving import Live, alive
+from rankloop.service.store import MemoryStore
+from tests.support.serving import Live, alive
 
 ITEMS = [Candidate("a", {"x": 1.0}), Candidate("b", {"x": 2.0}), Candidate("c", {"x": None}, group="shoes")]
 

@@ -15,21 +15,13 @@ from typer.testing import CliRunner
 
 from rankloop.candidate import Candidate
 from rankloop.cli import app
-from rankloop.connect.click_log import (
-    LoggedList,
-    Row,
-    guessed,
-    import_click_log,
-    lists_of,
-    rows_of,
-    scan,
-    ubi_lists,
-)
+from rankloop.connect.click_log import LoggedList, Row, guessed, lists_of, rows_of, scan, ubi_lists
 from rankloop.errors import DataError
 from rankloop.policies import MGD, PDGD, PairRank
 from rankloop.service import RankerSettings, RankingService, UserEvent
-from rankloop.service.data_dir import DataDirectory
-from rankloop.store import Job, MemoryStore, StoreError, Transaction
+from rankloop.service.operations.click_log_import import import_click_log
+from rankloop.service.operations.data_directory import DataDirectory
+from rankloop.service.store import Job, MemoryStore, StoreError, Transaction
 
 T = TypeVar("T")
 HEADER = "search_term,sku,click,rank,price,color"

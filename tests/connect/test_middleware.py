@@ -21,7 +21,7 @@ from rankloop.client import Client
 from rankloop.connect import AsgiMiddleware, Reranker, WsgiMiddleware
 from rankloop.connect.ranking import Ranks
 from rankloop.service import RankerSettings, RankingService, UserEvent
-from rankloop.store import MemoryStore
+from rankloop.service.store import MemoryStore
 
 MUGS = [
     {"sku": "blue", "price": 24, "url": "/mug/blue?size=1", "title": "Blåtass"},

@@ -16,9 +16,9 @@ from rankloop.client import Client, ClientError
 from rankloop.connect import OpenSearch, opensearch
 from rankloop.connect.ranking import clicked
 from rankloop.service import RankingService
-from rankloop.store import MemoryStore
+from rankloop.service.store import MemoryStore
 from tests.connect.test_middleware import cheap_first
-from tests.service.http.serving import alive
+from tests.support.serving import alive
 
 HITS = [
     {"_index": "mugs", "_id": "1", "_score": 3.2, "_source": {"offer": {"price": 24}, "title": "blue"}},

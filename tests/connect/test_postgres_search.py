@@ -8,8 +8,8 @@ import pytest
 from rankloop.connect import PostgresSearch
 from rankloop.errors import SettingError
 from rankloop.service import RankingService, UserEvent
-from rankloop.store import MemoryStore
-from tests.postgres import Cluster
+from rankloop.service.store import MemoryStore
+from tests.support.postgres import Cluster
 
 TABLE = """
 CREATE TABLE "mugs" (sku text PRIMARY KEY, title text, price numeric, fresh boolean,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from rankloop.demo.corpus import Corpus
 from rankloop.demo.documentation import documentation
-from rankloop.demo.products.scene import shop
+from rankloop.demo.product_scene import shop
+from rankloop.demo.product_search import Corpus
 from rankloop.demo.scene import Scene
 from rankloop.demo.stdlib import Entry, standard_library
 

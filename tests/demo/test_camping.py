@@ -10,17 +10,17 @@ import httpx
 import numpy as np
 import pytest
 
-from rankloop.dashboard.reasons import reason_bars
-from rankloop.demo.camping.goods import FEATURES, goods, sayings
-from rankloop.demo.camping.reviewers import PERSONAS, as_reviews, care, qualities, written
-from rankloop.demo.camping.shop import RANKER, CampingShop, Shopper, fitted
-from rankloop.demo.demo import Demo
-from rankloop.demo.routes import demo_routes
+from rankloop.demo.camping_shop import RANKER, CampingShop, Shopper, fitted
+from rankloop.demo.goods import FEATURES, goods, sayings
+from rankloop.demo.product_reviews import PERSONAS, as_reviews, care, qualities, written
 from rankloop.demo.scene import Scene
+from rankloop.demo.shop import Demo
+from rankloop.demo.shop_pages import demo_routes
 from rankloop.errors import RequestError
 from rankloop.service import RankingService
-from rankloop.store import MemoryStore
-from tests.service.http.serving import Live, alive
+from rankloop.service.extensions.recommend.reason_bars import reason_bars
+from rankloop.service.store import MemoryStore
+from tests.support.serving import Live, alive
 
 QUALITY = qualities(goods())
 

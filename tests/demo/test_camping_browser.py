@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
-from rankloop.demo.camping.shop import RANKER, CampingShop
-from rankloop.demo.demo import Demo
-from rankloop.demo.routes import demo_routes
+from rankloop.demo.camping_shop import RANKER, CampingShop
 from rankloop.demo.scene import Scene
+from rankloop.demo.shop import Demo
+from rankloop.demo.shop_pages import demo_routes
 from rankloop.service import RankingService
-from rankloop.store import MemoryStore
-from tests.dashboard.browsing import (
+from rankloop.service.store import MemoryStore
+from tests.support.browsing import (
     AXE,
     CHROMIUM,
     DESKTOP,
@@ -25,7 +25,7 @@ from tests.dashboard.browsing import (
     browser,
     chromium,
 )
-from tests.service.http.serving import Live, alive
+from tests.support.serving import Live, alive
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM)
 SCREENS = pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop, light", "phone, dark"])

@@ -7,19 +7,19 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from rankloop.demo.crowd import GRADE, Crowd
-from rankloop.demo.demo import Demo
 from rankloop.demo.documentation import TASTES
-from rankloop.demo.products.scene import TASTES as PLAIN_TASTES
+from rankloop.demo.product_scene import TASTES as PLAIN_TASTES
 from rankloop.demo.rows import rows
 from rankloop.demo.scene import Scene
-from rankloop.demo.verdict import FitChart, Verdict
+from rankloop.demo.shop import Demo
+from rankloop.demo.simulated_visitors import GRADE, Crowd
+from rankloop.demo.visitor_report import FitChart, Verdict
 from rankloop.errors import RequestError, SettingError
 from rankloop.service import RankingService
-from rankloop.service.operations.traffic import overview
-from rankloop.store import MemoryStore
+from rankloop.service.reports.traffic import overview
+from rankloop.service.store import MemoryStore
 from rankloop.types import Query
-from tests.waiting import wait_until
+from tests.support.waiting import wait_until
 
 
 class Clock:

@@ -9,14 +9,14 @@ from xml.etree import ElementTree
 import httpx
 import pytest
 
-from rankloop.dashboard.render import sure
-from rankloop.demo.demo import Demo
-from rankloop.demo.products.catalogue import products
-from rankloop.demo.routes import demo_routes
+from rankloop.demo.products import products
 from rankloop.demo.scene import Scene
+from rankloop.demo.shop import Demo
+from rankloop.demo.shop_pages import demo_routes
 from rankloop.service import RankingService
-from rankloop.store import MemoryStore
-from tests.service.http.serving import Live, alive
+from rankloop.service.pages.page_formatting import sure
+from rankloop.service.store import MemoryStore
+from tests.support.serving import Live, alive
 
 SCENES = pytest.mark.parametrize(("path", "text"), [("/", "mug"), ("/documentation", "json decoder")])
 

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from rankloop.candidate import Candidate
-from rankloop.demo.crowd import SHOWN, Crowd, candidates_of
-from rankloop.demo.demo import Demo
-from rankloop.demo.routes import demo_routes
 from rankloop.demo.scene import Scene
 from rankloop.demo.sellers import AMBER, BIRCH, FAIR, SELLERS, seen
+from rankloop.demo.shop import Demo
+from rankloop.demo.shop_pages import demo_routes
+from rankloop.demo.simulated_visitors import SHOWN, Crowd, candidates_of
 from rankloop.service import RankingService
-from rankloop.store import MemoryStore
-from tests.service.http.serving import Live, alive
+from rankloop.service.store import MemoryStore
+from tests.support.serving import Live, alive
 
 
 def service() -> RankingService:

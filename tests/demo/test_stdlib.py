@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rankloop.demo.corpus import Corpus, words
+from rankloop.demo.product_search import Corpus, words
 from rankloop.demo.stdlib import Entry, standard_library
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from rankloop.errors import SettingError
 from rankloop.evaluation import ClickAccount, SearchArm
-from rankloop.evaluation.conservative import BETS
+from rankloop.evaluation.click_account import BETS
 
 ACCOUNT = ClickAccount(share=0.9, chance=0.05, own=0.3)
 RATES = (0.0, 0.1, 0.5, 0.9, 1.0)

@@ -19,7 +19,7 @@ from rankloop.evaluation import (
     list_estimates,
     weighted_lists,
 )
-from rankloop.evaluation.lists import weighed
+from rankloop.evaluation.logged_lists import weighed
 from rankloop.policies import DBGD, PDGD, PairRank, Policy, Random
 from rankloop.types import Feedback, FloatArray, Query
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rankloop.errors import SettingError
 from rankloop.evaluation import difference_sequence, mean_sequence, win_sequence
-from rankloop.evaluation.sequences import COSTS, EXPECTED, FRACTIONS
+from rankloop.evaluation.confidence_sequences import COSTS, EXPECTED, FRACTIONS
 from rankloop.interleaving import Interleaving, Probabilistic, TeamDraft, credit
 
 

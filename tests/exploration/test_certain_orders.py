@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankloop.explorers import certain_orders, ordered_blocks, random_topological, shuffle_blocks
+from rankloop.exploration import certain_orders, ordered_blocks, random_topological, shuffle_blocks
 from rankloop.types import BoolArray, FloatArray
 
 # Document 1 of the paper's Figure 1 is row 0: every pair is certain but (1, 2), (3, 5) and (4, 5).

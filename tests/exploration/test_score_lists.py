@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankloop.explorers import epsilon_greedy, greedy, plackett_luce
+from rankloop.exploration import epsilon_greedy, greedy, plackett_luce
 
 SCORES = np.array([0.5, -1.0, 1.5, 0.5])
 ROUNDS = 20_000

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankloop.errors import RankingError, SettingError
-from rankloop.explorers import random_topological
-from rankloop.explorers.fair import (
+from rankloop.exploration import random_topological
+from rankloop.exposure import (
     LOOK,
     FairList,
     Method,
@@ -26,9 +26,9 @@ from rankloop.explorers.fair import (
     least_tolerance,
     whole_looks,
 )
-from rankloop.explorers.fair.pricing import Pricing
-from rankloop.explorers.fair.queues import group_queues
-from rankloop.explorers.fair.templates import all_templates, granted
+from rankloop.exposure.deep_draw import group_queues
+from rankloop.exposure.group_templates import all_templates, granted
+from rankloop.exposure.template_costs import Pricing
 from rankloop.types import BoolArray, FloatArray, IntArray
 
 LENGTHS = [1000, 630, 500, 430, 387, 356]

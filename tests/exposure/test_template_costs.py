@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankloop.explorers.fair import fair_list
+from rankloop.exposure import fair_list
 from rankloop.types import IntArray
 
 LOOKS = np.array([1000, 630, 500, 430, 387, 356])

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankloop.errors import SettingError
-from rankloop.explorers.fair import fair_list, whole_looks
-from rankloop.explorers.fair.swap import count_violations, fair_swap, swap_list
+from rankloop.exposure import fair_list, whole_looks
+from rankloop.exposure.template_swap import count_violations, fair_swap, swap_list
 from rankloop.types import BoolArray, IntArray
 
 A, B = 0, 1

@@ -15,10 +15,16 @@ import numpy as np
 import pytest
 
 from rankloop.interleaving import Probabilistic, TeamDraft
+from rankloop.lab.baselines.dla import DLA
+from rankloop.lab.baselines.fairco import FairCo
+from rankloop.lab.baselines.ips import IPS
+from rankloop.lab.baselines.ips_ranknet import IPSRankNet
+from rankloop.lab.baselines.lambdamart import LambdaMART
+from rankloop.lab.baselines.offline_lambdarank import OfflineLambdaRank
+from rankloop.lab.baselines.offline_ranknet import OfflineRankNet
+from rankloop.lab.baselines.ollambdarank_gt import OlLambdaRankGT
 from rankloop.policies import (
     DBGD,
-    DLA,
-    IPS,
     MGD,
     NSGD,
     PDGD,
@@ -36,23 +42,17 @@ from rankloop.policies import (
     DocumentSpace,
     EpsilonGreedy,
     Exact,
-    FairCo,
     FairExpPairRank,
     FairExpTopRank,
     Full,
     InverseRoot,
-    IPSRankNet,
-    LambdaMART,
     LinUCB,
     ListNet,
     Live,
     Minimax,
     NDCGWeights,
     ObservedSquared,
-    OfflineLambdaRank,
-    OfflineRankNet,
     OlLambdaRank,
-    OlLambdaRankGT,
     OlRankNet,
     P2NeurRank,
     PairRank,

@@ -14,11 +14,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from rankloop.data import FeatureGroups, load
-from rankloop.experiments import SUITES, TABLES, Protocol, Suite, Sweep, execute
-from rankloop.experiments.simulation.examination import measured_looks
-from rankloop.experiments.simulation.measures import parse_measure
-from rankloop.experiments.simulation.probes import (
+from rankloop.lab.baselines.offline_ranknet import OfflineRankNet
+from rankloop.lab.data import FeatureGroups, load
+from rankloop.lab.data.best_feature_order import best_feature
+from rankloop.lab.simulation.measured_examination import measured_looks
+from rankloop.lab.simulation.measures import parse_measure
+from rankloop.lab.simulation.probes import (
     Blocks,
     BlockSizeByPosition,
     BlockSizes,
@@ -33,15 +34,18 @@ from rankloop.experiments.simulation.probes import (
     offline_lambdarank,
     offline_ranknet,
 )
-from rankloop.experiments.sweeps.base_order import best_feature
-from rankloop.experiments.sweeps.sweep import UserChoice
+from rankloop.lab.simulation.protocol import Protocol
+from rankloop.lab.suites import SUITES, TABLES
+from rankloop.lab.suites.paper_items import Suite
+from rankloop.lab.sweeps.execution import execute
+from rankloop.lab.sweeps.sweep import Sweep, UserChoice
+from rankloop.lab.users import AdClicks, Cascade, Labels, MaxClicks, PositionBased, Preset, RandomClicks
 from rankloop.policies import (
     MGD,
     PDGD,
     Diagonal,
     FairExpPairRank,
     LinUCB,
-    OfflineRankNet,
     OlRankNet,
     PairRank,
     PePairRank,
@@ -53,7 +57,6 @@ from rankloop.policies import (
 )
 from rankloop.scorers import MLP
 from rankloop.types import QuerySet
-from rankloop.users import AdClicks, Cascade, Labels, MaxClicks, PositionBased, Preset, RandomClicks
 from tests.golden.records import check, check_ids
 
 ROUNDS = 8

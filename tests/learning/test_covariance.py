@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankloop.errors import SettingError
-from rankloop.explorers import certain_orders
+from rankloop.exploration import certain_orders
 from rankloop.policies import Covariance, Diagonal, Full, Projected
 from rankloop.scorers import MLP, Gradients, Linear
 from rankloop.types import FloatArray

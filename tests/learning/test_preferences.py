@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankloop.errors import SettingError
-from rankloop.learning.preferences import (
+from rankloop.learning.click_pairs import (
     Pairing,
     adjacent_pairs,
     check_pairing,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rankloop.errors import RankingError, SettingError
 from rankloop.learning.projection import orthonormal_basis
 from rankloop.policies import DBGD, MGD, NSGD, DocumentSpace, Projection, TrueDocumentSpace
-from rankloop.policies.mgd import unit_directions
+from rankloop.policies.dueling.mgd import unit_directions
 from rankloop.scorers import MLP
 from rankloop.types import Feedback, FloatArray, Query, Ranking
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankloop.learning.preferences import Pairing, preferred_pairs
+from rankloop.learning.click_pairs import Pairing, preferred_pairs
 from rankloop.learning.replay_memory import Comparisons, comparisons_of, keep
 from rankloop.types import BoolArray, Feedback, FloatArray, Query, Ranking
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankloop.errors import RankingError, SettingError
-from rankloop.learning.topk_steps import AdaGrad, DocumentSchedule, Step, within_ball
+from rankloop.policies.graded.topk_steps import AdaGrad, DocumentSchedule, Step, within_ball
 from rankloop.types import FloatArray
 
 PROPENSITIES = st.floats(1e-9, 1.0)

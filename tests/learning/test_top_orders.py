@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from rankloop.explorers import random_topological
+from rankloop.exploration import random_topological
 from rankloop.learning.certainty import Belief, Sure
 from rankloop.learning.top_orders import MOST, top_orders
-from rankloop.policies import FairExpPairRank, PairRank, Width, pairrank
-from rankloop.policies.uncertain import ExploresUncertain
+from rankloop.policies import FairExpPairRank, PairRank, Width
+from rankloop.policies.explores_uncertain import ExploresUncertain
+from rankloop.policies.pairwise import pairrank
 from rankloop.types import BoolArray, Feedback, FloatArray, Query
 
 WORLDS = ("certain", "wide", "whole", "crooked")

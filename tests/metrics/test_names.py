@@ -5,7 +5,18 @@ from __future__ import annotations
 import pytest
 
 from rankloop.errors import SettingError
-from rankloop.metrics import AP, DCG, ERR, METRICS, MRR, NDCG, Metric, PairwiseRegret, Precision, parse_metric
+from rankloop.metrics import (
+    AP,
+    DCG,
+    ERR,
+    METRICS,
+    MRR,
+    NDCG,
+    Metric,
+    PairwiseRegret,
+    Precision,
+    parse_metric,
+)
 
 NAMED: list[tuple[str, Metric]] = [
     ("nDCG@10", NDCG(k=10)),

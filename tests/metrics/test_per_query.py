@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rankloop.errors import RankingError
 from rankloop.metrics import AP, DCG, ERR, MRR, NDCG, Metric, PairwiseRegret, Precision
-from rankloop.metrics.ranked import RankedRows
+from rankloop.metrics.ranked_rows import RankedRows
 from rankloop.types import FloatArray, IntArray, QuerySet
 
 TIE_AWARE: list[Metric] = [

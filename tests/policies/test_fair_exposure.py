@@ -10,17 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankloop.checks import small_world
-from rankloop.data import FeatureGroups, load
 from rankloop.errors import RankingError, SettingError
-from rankloop.explorers.fair import LOOK, least_tolerance
-from rankloop.explorers.fair.swap import count_violations
-from rankloop.learning.examination import position_looks
+from rankloop.exposure import LOOK, least_tolerance
+from rankloop.exposure.examination import position_looks
+from rankloop.exposure.template_swap import count_violations
+from rankloop.lab.baselines.fairco import FairCo
+from rankloop.lab.baselines.ips import IPS
+from rankloop.lab.data import FeatureGroups, load
+from rankloop.lab.users import Preset
 from rankloop.learning.item_keys import item_key
-from rankloop.policies import IPS, FairCo, FairExpPairRank, FairExpTopRank, PairRank, Policy, TopRank
+from rankloop.policies import FairExpPairRank, FairExpTopRank, PairRank, Policy, TopRank
 from rankloop.service import RankerSettings
-from rankloop.service.settings import check_served
+from rankloop.service.core.ranker_settings import check_served
 from rankloop.types import Feedback, Query, QuerySet, Ranking
-from rankloop.users import Preset
 
 USER = Preset("informational").for_grades(5)
 WORLD = load(

@@ -13,14 +13,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankloop.checks import Make, check_policy
-from rankloop.data import Items
 from rankloop.errors import SettingError
-from rankloop.explorers import greedy
-from rankloop.learning.objectives import APGain, AUCLoss, DCGGain, NDCGGain, Objective, PrecisionGain, SumLoss
+from rankloop.exploration import greedy
+from rankloop.lab.data import Items
+from rankloop.lab.users import Labels
+from rankloop.learning.objectives import (
+    APGain,
+    AUCLoss,
+    DCGGain,
+    NDCGGain,
+    Objective,
+    PrecisionGain,
+    SumLoss,
+)
 from rankloop.policies import Live, Planned, RTopKItems, Schedule, ThompsonItems, UCBItems
 from rankloop.spelling import build, catalogue, describe, parse, spell
 from rankloop.types import Feedback, IntArray, Query, Ranking
-from rankloop.users import Labels
 
 VARIANTS: dict[str, Make] = {
     "planned": partial(RTopKItems, schedule=Planned()),

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from rankloop.checks.life import Make, live, small_world
+from rankloop.check_worlds import Make, live, small_world
 from rankloop.errors import SettingError
-from rankloop.learning.preferences import preferred_pairs
+from rankloop.learning.click_pairs import preferred_pairs
 from rankloop.policies import (
     DBGD,
     MGD,

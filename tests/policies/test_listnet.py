@@ -10,21 +10,13 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 
+from rankloop.check_worlds import live
 from rankloop.checks import Make, check_policy, learning_beats_random, small_world
-from rankloop.checks.life import live
 from rankloop.errors import SettingError
-from rankloop.policies import (
-    APWeights,
-    Constant,
-    GradedPolicy,
-    InverseRoot,
-    ListNet,
-    Minimax,
-    Slam,
-)
+from rankloop.lab.users import Labels
+from rankloop.policies import APWeights, Constant, GradedPolicy, InverseRoot, ListNet, Minimax, Slam
 from rankloop.scorers import MLP, Scorer
 from rankloop.types import Feedback, FloatArray, Query, Ranking
-from rankloop.users import Labels
 
 FAMILY: dict[str, Callable[..., GradedPolicy]] = {"slam": Slam, "minimax": Minimax, "listnet": ListNet}
 family = pytest.mark.parametrize("make", FAMILY.values(), ids=FAMILY.keys())

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankloop.errors import SettingError
-from rankloop.explorers import greedy
+from rankloop.exploration import greedy
 from rankloop.interleaving import Probabilistic, TeamDraft
 from rankloop.policies import DBGD, MGD
-from rankloop.policies.mgd import unit_directions
+from rankloop.policies.dueling.mgd import unit_directions
 from rankloop.types import Feedback, Query, Ranking
 
 QUERY = Query("q", np.random.default_rng(0).random((6, 3)))

@@ -11,15 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankloop.checks import small_world
-from rankloop.data.separable import Separable
 from rankloop.errors import SettingError
-from rankloop.explorers import greedy
+from rankloop.exploration import greedy
+from rankloop.lab.data.synthetic_worlds import Separable
+from rankloop.lab.users import Labels
 from rankloop.learning.graded_hinge import worst_pair
-from rankloop.learning.list_weights import out_of_order
+from rankloop.learning.measure_weights import out_of_order
 from rankloop.policies import Minimax, NDCGWeights, Policy, Slam
 from rankloop.spelling import parse
 from rankloop.types import Feedback, IntArray, Query
-from rankloop.users import Labels
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(-3, 3)), min_size=1, max_size=9))

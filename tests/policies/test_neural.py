@@ -13,7 +13,8 @@ from scipy.optimize import minimize
 
 from rankloop.checks import LAWS, SANITY, Make, share_of_right_pairs
 from rankloop.errors import RankingError, SettingError
-from rankloop.learning.preferences import pair_differences
+from rankloop.lab.users import Cascade
+from rankloop.learning.click_pairs import pair_differences
 from rankloop.policies import (
     DBGD,
     MGD,
@@ -31,10 +32,9 @@ from rankloop.policies import (
     RankNet,
     ReplayMemory,
 )
-from rankloop.policies.pdgd import swap_probability
+from rankloop.policies.gradient.pdgd import swap_probability
 from rankloop.scorers import MLP, Linear
 from rankloop.types import Feedback, FloatArray, Query, QuerySet, Ranking
-from rankloop.users import Cascade
 
 USER = Cascade(click=(0.05, 0.9), stop=(0.0, 0.1))
 SMALL = MLP((16, 8))

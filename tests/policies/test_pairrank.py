@@ -15,15 +15,25 @@ from hypothesis import strategies as st
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from rankloop.data import available, load
 from rankloop.errors import RankingError, SettingError
-from rankloop.explorers import ordered_blocks
-from rankloop.learning.preferences import Pairing, pair_differences
+from rankloop.exploration import ordered_blocks
+from rankloop.lab.data import available, load
+from rankloop.lab.users import Preset
+from rankloop.learning.click_pairs import Pairing, pair_differences
 from rankloop.policies import PairRank, Sure, Theory, Width
-from rankloop.policies.pairwise import Update, typical_squared_distance
-from rankloop.policies.uncertain import Exploration
-from rankloop.types import BoolArray, Feedback, FloatArray, IntArray, Query, QuerySet, Ranking, Signal, State
-from rankloop.users import Preset
+from rankloop.policies.explores_uncertain import Exploration
+from rankloop.policies.pairwise.pairwise_logistic import Update, typical_squared_distance
+from rankloop.types import (
+    BoolArray,
+    Feedback,
+    FloatArray,
+    IntArray,
+    Query,
+    QuerySet,
+    Ranking,
+    Signal,
+    State,
+)
 
 USERS = ("perfect", "navigational", "informational")
 ROUNDS = 1500

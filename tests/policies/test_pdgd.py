@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankloop.policies import PDGD
-from rankloop.policies.pdgd import swap_probability
+from rankloop.policies.gradient.pdgd import swap_probability
 from rankloop.types import Feedback, FloatArray, Query, Ranking
 
 

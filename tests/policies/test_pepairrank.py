@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
-from rankloop.data import load
 from rankloop.errors import SettingError
-from rankloop.learning.preferences import pair_differences
+from rankloop.lab.data import load
+from rankloop.lab.users import Preset
+from rankloop.learning.click_pairs import pair_differences
 from rankloop.policies import PePairRank
-from rankloop.policies.pairwise import Update
+from rankloop.policies.pairwise.pairwise_logistic import Update
 from rankloop.types import Feedback, FloatArray, Query, QuerySet, Ranking
-from rankloop.users import Preset
 
 
 @cache

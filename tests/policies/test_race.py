@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
+from rankloop.check_worlds import USER
 from rankloop.checks import small_world
-from rankloop.checks.life import USER
 from rankloop.errors import RankingError, SettingError
-from rankloop.learning.preferences import preferred_pairs
+from rankloop.learning.click_pairs import preferred_pairs
 from rankloop.learning.win_odds import EVEN, log_win_odds, win_rates
 from rankloop.policies import PairRank, Race
-from rankloop.policies.race import DEPTH
+from rankloop.policies.pairwise.race import DEPTH
 from rankloop.types import Feedback, Query, Ranking
 
 WORLD = small_world(queries=20)

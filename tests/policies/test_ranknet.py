@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankloop.errors import RankingError, SettingError
-from rankloop.learning.preferences import Pairing
+from rankloop.learning.click_pairs import Pairing
 from rankloop.policies import EpsilonGreedy, RankNet
 from rankloop.types import Feedback, FloatArray, Query, Ranking
 

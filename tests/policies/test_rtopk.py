@@ -15,9 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankloop.check_worlds import show
 from rankloop.checks import Make, check_policy, share_of_right_pairs, small_world
-from rankloop.checks.life import show
 from rankloop.errors import SettingError
+from rankloop.lab.users import Labels
 from rankloop.policies import (
     AdaGrad,
     DocumentSchedule,
@@ -33,7 +34,6 @@ from rankloop.policies import (
 )
 from rankloop.spelling import parse, spell
 from rankloop.types import Feedback, FloatArray, IntArray, Query, Ranking
-from rankloop.users import Labels
 
 LOSSES: list[TopKLoss] = [
     RankSVM(),

@@ -11,14 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, ndtr
 
-from rankloop.data import load
 from rankloop.errors import RankingError, SettingError
-from rankloop.explorers import (
+from rankloop.exploration import (
     draw,
     epsilon_greedy_propensities,
     highest_of_normals,
     inverse_gap_propensities,
 )
+from rankloop.lab.data import load
+from rankloop.lab.users import AdClicks
 from rankloop.learning.item_keys import item_key
 from rankloop.policies import (
     AdForest,
@@ -32,7 +33,6 @@ from rankloop.policies import (
     ThompsonLogistic,
 )
 from rankloop.types import Context, Feedback, FloatArray, Query, Ranking
-from rankloop.users import AdClicks
 
 Make = Callable[[], SelectionPolicy]
 BATCH: dict[str, Callable[..., BatchSelection]] = {

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankloop.data.separable import Separable
 from rankloop.errors import RankingError, SettingError
+from rankloop.lab.data.synthetic_worlds import Separable
+from rankloop.lab.users import Labels
 from rankloop.learning.graded_hinge import Weigh, listwise_hinge
 from rankloop.metrics import AP, NDCG, Metric
 from rankloop.policies import APWeights, ListWeights, NDCGWeights, Slam
 from rankloop.types import Feedback, FloatArray, IntArray, Query, Ranking
-from rankloop.users import Labels
 
 MEASURES: list[tuple[ListWeights, Metric]] = [
     (NDCGWeights(None), NDCG(k=100)),

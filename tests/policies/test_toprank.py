@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rankloop.errors import RankingError, SettingError
 from rankloop.policies import FairExpTopRank, TopRank
-from rankloop.policies.toprank import closure, peel
+from rankloop.policies.items.toprank import closure, peel
 from rankloop.types import BoolArray, Feedback, Query, Ranking
 
 ATTRACTION = np.array([0.9, 0.7, 0.5, 0.3, 0.15, 0.8, 0.6, 0.4, 0.2, 0.1])

@@ -22,8 +22,8 @@ from rankloop.policies import (
     RankNet,
     Theory,
 )
-from rankloop.policies.state_fields import state
 from rankloop.scorers import MLP
+from rankloop.state_fields import state
 from rankloop.types import Feedback, FloatArray, Query
 from tests.checks.test_policies_obey import POLICIES
 

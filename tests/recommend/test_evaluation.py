@@ -8,11 +8,11 @@ from math import log2
 import numpy as np
 import pytest
 
-from rankloop.data.reviews import Shop, by_share
 from rankloop.errors import SettingError
+from rankloop.lab.data.review_data import Shop, by_share
 from rankloop.recommend import MostPopular, best_items, top_lists
-from rankloop.recommend.base import FactorModel
-from rankloop.reviews import Reviews
+from rankloop.recommend.recommender import FactorModel
+from rankloop.recommend.reviews import Reviews
 from rankloop.types import FloatArray
 
 

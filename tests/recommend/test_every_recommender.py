@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankloop.data.reviews import Shop, by_share
 from rankloop.errors import DataError, SettingError
+from rankloop.lab.data.review_data import Shop, by_share
 from rankloop.recommend import (
     BPRMF,
     EFM,
@@ -34,8 +34,8 @@ from rankloop.recommend import (
     save,
     top_lists,
 )
-from rankloop.recommend.storage import digest_of
-from rankloop.reviews import Mentions, Reviews
+from rankloop.recommend.recommender_file import digest_of
+from rankloop.recommend.reviews import Mentions, Reviews
 
 PARTS = by_share(Shop(users=80, items=36).reviews(), np.random.default_rng(0))
 SMALL: list[Recommender] = [

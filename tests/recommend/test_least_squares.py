@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from rankloop.data.reviews import Shop
+from rankloop.lab.data.review_data import Shop
 from rankloop.recommend import IALS, EvidenceALS
-from rankloop.recommend.blocks import Block, Ridge
+from rankloop.recommend.ridge_rows import Block, Ridge
 from rankloop.types import FloatArray
 
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rankloop.data.reviews import Shop
 from rankloop.errors import SettingError
+from rankloop.lab.data.review_data import Shop
 from rankloop.recommend import MTER, MTERS, MTERSA, JointFactorization
-from rankloop.recommend.joint import Batch
+from rankloop.recommend.joint_factorization import Batch
 from rankloop.recommend.negatives import Negatives
-from rankloop.recommend.tensors import opinion_cells, word_cells
+from rankloop.recommend.opinion_tensors import opinion_cells, word_cells
+from rankloop.recommend.reviews import Mentions
 from rankloop.recommend.tucker import Factors, cell_gradients, pair_gradients, predict
-from rankloop.reviews import Mentions
 
 REVIEWS = Shop(users=20, items=15).reviews()
 TENSORS = opinion_cells(REVIEWS), word_cells(REVIEWS, "user"), word_cells(REVIEWS, "item")

@@ -10,16 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankloop.data.reviews import Shop, by_share
 from rankloop.errors import SettingError
+from rankloop.lab.data.review_data import Shop, by_share
+from rankloop.lab.recommendation.quality import feature_quality, past_item_necessity
 from rankloop.recommend import FMF, IALS, Catalogue, FacT, MostPopular, Recommender, Tree, load, save
 from rankloop.recommend.feature_ranker import FeatureRanker, mentioned
 from rankloop.recommend.interview import next_question
+from rankloop.recommend.item_explanations import feature_sentences, sentences, shared_features
 from rankloop.recommend.phrases import Phrases
-from rankloop.recommend.quality import feature_quality, past_item_necessity
 from rankloop.recommend.reasons import Reasons
-from rankloop.recommend.templates import feature_sentences, sentences, shared_features
-from rankloop.reviews import Mentions, Reviews
+from rankloop.recommend.reviews import Mentions, Reviews
 from rankloop.types import FloatArray
 
 REVIEWS = Shop(users=120, items=36).reviews()

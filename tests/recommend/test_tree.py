@@ -8,16 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from rankloop.data.reviews import Shop
 from rankloop.errors import SettingError
+from rankloop.lab.data.review_data import Shop
 from rankloop.recommend import FacT, Grower, Recommender
-from rankloop.recommend.base import ones_like
-from rankloop.recommend.bins import Bins
-from rankloop.recommend.objectives import Implicit, Objective, pack, unpack
+from rankloop.recommend.factor_objectives import Implicit, Objective, pack, unpack
+from rankloop.recommend.factorization_tree import AT_LEAST, BELOW, STAYS, UNKNOWN, _Growing
+from rankloop.recommend.opinion_profiles import mention_shares
 from rankloop.recommend.pair_objectives import item_pairs, user_pairs
-from rankloop.recommend.profiles import mention_shares
-from rankloop.recommend.tree import AT_LEAST, BELOW, STAYS, UNKNOWN, _Growing
-from rankloop.reviews import SparseArray
+from rankloop.recommend.recommender import ones_like
+from rankloop.recommend.reviews import SparseArray
+from rankloop.recommend.split_candidates import Bins
 from rankloop.types import FloatArray
 
 REVIEWS = Shop(users=80, items=36).reviews()

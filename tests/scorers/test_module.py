@@ -15,7 +15,8 @@ from torch import nn
 from rankloop.checks import LAWS
 from rankloop.errors import RankingError, SettingError
 from rankloop.policies import PDGD, P2NeurRank
-from rankloop.scorers import MLP, Module, module
+from rankloop.scorers import MLP, Module
+from rankloop.scorers import torch_module as module
 from rankloop.types import FloatArray
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rankloop.store import MemoryStore, SqliteStore, Store
+from rankloop.service.store import MemoryStore, SqliteStore, Store
 
 
 @pytest.fixture(params=["memory", "sqlite"])

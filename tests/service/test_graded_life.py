@@ -16,13 +16,13 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.service import RankerSettings, RankingService, UserEvent
+from rankloop.service.store import MemoryStore, SqliteStore
 from rankloop.spelling import parse
-from rankloop.store import MemoryStore, SqliteStore
 from rankloop.types import State
-from tests.service.faults import settle
-from tests.service.http.serving import alive
-from tests.service.internals import copied, folded_anew
-from tests.service.life import Clock, Ids, same, some_candidates, state
+from tests.support.faults import settle
+from tests.support.internals import copied, folded_anew
+from tests.support.life import Clock, Ids, same, some_candidates, state
+from tests.support.serving import alive
 
 POLICIES = ("slam", "minimax", "listnet", "rtopk", "rtopk-items:top_k=2", "thompson-items", "ucb-items")
 ROUNDS, SHOWN, STEP = 24, 5, 30.0

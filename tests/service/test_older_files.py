@@ -19,10 +19,10 @@ import pytest
 
 from rankloop.policies import RankNet
 from rankloop.service import RankerSettings, RankingService, UserEvent
-from rankloop.store import Decision, MemoryStore, SqliteStore
-from tests.service.faults import settle
-from tests.service.life import Clock, live, make, some_candidates, state
-from tests.service.own_policies import Listening
+from rankloop.service.store import Decision, MemoryStore, SqliteStore
+from tests.support.faults import settle
+from tests.support.life import Clock, live, make, some_candidates, state
+from tests.support.own_policies import Listening
 
 DATA = Path(__file__).parent / "data"
 ORDER = ("order_belief", "order_spread")  # empty, as nothing was trusted

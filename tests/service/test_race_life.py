@@ -8,10 +8,10 @@ import numpy as np
 
 from rankloop.policies import Race
 from rankloop.service import RankerSettings, RankingService, UserEvent
-from rankloop.store import SqliteStore
-from tests.service.faults import settle
-from tests.service.internals import catch_up, copied, folded_anew
-from tests.service.life import NAMES, Clock, Ids, best_of, same, some_candidates, state
+from rankloop.service.store import SqliteStore
+from tests.support.faults import settle
+from tests.support.internals import catch_up, copied, folded_anew
+from tests.support.life import NAMES, Clock, Ids, best_of, same, some_candidates, state
 
 RULES = RankerSettings(policy=Race(odds=1.05, trust="decent"), window=60.0, snapshot_every=7)
 STRETCH = 25

@@ -11,14 +11,14 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.service import RankerSettings, RankingService, RankResponse, UserEvent
-from rankloop.service import ranker as ranker_module
-from rankloop.service.data_dir import DataDirectory
-from rankloop.store import ConnectionLost, MemoryStore, StoreError
-from rankloop.store.postgres import PostgresStore
-from tests.postgres import Cluster
-from tests.proxy import Proxy
-from tests.service.life import SHORT, Clock, live, make, same, state
-from tests.waiting import wait_until
+from rankloop.service.core import ranker as ranker_module
+from rankloop.service.operations.data_directory import DataDirectory
+from rankloop.service.store import ConnectionLost, MemoryStore, StoreError
+from rankloop.service.store.postgres import PostgresStore
+from tests.support.life import SHORT, Clock, live, make, same, state
+from tests.support.postgres import Cluster
+from tests.support.proxy import Proxy
+from tests.support.waiting import wait_until
 
 QUICK = RankerSettings(window=0.2, snapshot_every=3)
 

@@ -14,10 +14,10 @@ from rankloop.errors import SettingError
 from rankloop.policies import PDGD, AdForest, OlRankNet, Policy
 from rankloop.scorers import MLP
 from rankloop.service import RankerSettings, RankingService, UserEvent
-from rankloop.store import MemoryStore
-from tests.service.internals import ignored
-from tests.service.life import make, some_candidates, state
-from tests.service.own_policies import Positional, Remembering, documented
+from rankloop.service.store import MemoryStore
+from tests.support.internals import ignored
+from tests.support.life import make, some_candidates, state
+from tests.support.own_policies import Positional, Remembering, documented
 
 
 def serve(policy: Policy, **rules: object) -> RankingService:

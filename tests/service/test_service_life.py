@@ -27,10 +27,10 @@ from rankloop.errors import RequestError
 from rankloop.policies import PDGD, Policy
 from rankloop.scorers import MLP
 from rankloop.service import HistoryError, RankerSettings, RankingService, RankResponse, UserEvent
-from rankloop.store import SqliteStore
-from tests.service.faults import FaultyStore, attempt, settle
-from tests.service.internals import catch_up, copied, every_policy, folded_anew
-from tests.service.life import Clock, Ids, same, state
+from rankloop.service.store import SqliteStore
+from tests.support.faults import FaultyStore, attempt, settle
+from tests.support.internals import catch_up, copied, every_policy, folded_anew
+from tests.support.life import Clock, Ids, same, state
 
 SLOW = bool(os.environ.get("RANKLOOP_SLOW"))
 QUICK_LIVES = settings(max_examples=14, stateful_step_count=30, phases=[Phase.generate])

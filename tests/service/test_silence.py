@@ -12,11 +12,11 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.policies import PDGD
 from rankloop.service import RankerSettings, RankingService, RankResponse, UserEvent
-from rankloop.store import SqliteStore, Store
-from tests.service.faults import FaultyStore, attempt, settle
-from tests.service.internals import findings, folded_anew
-from tests.service.life import Clock, make, same, state
-from tests.service.own_policies import Listening
+from rankloop.service.store import SqliteStore, Store
+from tests.support.faults import FaultyStore, attempt, settle
+from tests.support.internals import findings, folded_anew
+from tests.support.life import Clock, make, same, state
+from tests.support.own_policies import Listening
 
 WINDOW = 60.0
 RULES = RankerSettings(policy=Listening(), window=WINDOW, snapshot_every=3)

@@ -14,9 +14,9 @@ import numpy as np
 
 from rankloop.candidate import Candidate
 from rankloop.service import RankerSettings, RankingService, UserEvent
-from rankloop.store import SqliteStore, Store
-from tests.service.life import make, same, some_candidates, state
-from tests.service.plain import plain_fold
+from rankloop.service.store import SqliteStore, Store
+from tests.support.life import make, same, some_candidates, state
+from tests.support.plain import plain_fold
 
 
 def test_many_callers_rank_and_click_while_it_learns(store: Store) -> None:
@@ -81,7 +81,7 @@ import sys
 from pathlib import Path
 from rankloop.candidate import Candidate
 from rankloop.service import RankerSettings, RankingService, UserEvent
-from rankloop.store import SqliteStore
+from rankloop.service.store import SqliteStore
 
 service = RankingService(SqliteStore(Path(sys.argv[1])), background=True)
 service.create("shop", RankerSettings(window=0.02, snapshot_every=5))

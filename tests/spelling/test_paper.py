@@ -10,7 +10,7 @@ import pytest
 from rankloop.errors import SettingError
 from rankloop.policies import DBGD, Diagonal, DocumentSpace, Exact, PairRank, Policy, Width
 from rankloop.scorers import MLP, Linear
-from rankloop.service.settings import settings_from_json
+from rankloop.service.core.ranker_settings import settings_from_json
 from rankloop.spelling import PAPER, build, catalogue, describe, parse, spell, split
 
 KNOWN = catalogue()

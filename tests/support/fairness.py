@@ -10,9 +10,9 @@ import numpy as np
 
 from rankloop.candidate import Candidate
 from rankloop.service import RankingService
-from rankloop.service.fair import OTHERS
-from rankloop.store import Impression, Store
-from tests.service.life import some_candidates
+from rankloop.service.extensions.fair.settings import OTHERS
+from rankloop.service.store import Impression, Store
+from tests.support.life import some_candidates
 
 LOOK = 10**6
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 from unittest.mock import patch
 
-from rankloop.service.errors import ConflictError
-from rankloop.store import Impression, SqliteStore, Store, StoreError, write
+from rankloop.service.service_errors import ConflictError
+from rankloop.service.store import Impression, SqliteStore, Store, StoreError, write
 
 T = TypeVar("T")
 

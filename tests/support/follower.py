@@ -10,8 +10,8 @@ from typing import Any
 
 from rankloop.candidate import Candidate
 from rankloop.service import RankingService, UserEvent
-from rankloop.store import SqliteStore, write
-from tests.service.life import Clock, Ids
+from rankloop.service.store import SqliteStore, write
+from tests.support.life import Clock, Ids
 
 
 class Follower:

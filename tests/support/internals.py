@@ -15,7 +15,7 @@ from rankloop.scorers import MLP
 from rankloop.service import Health, RankingService
 from rankloop.spelling import catalogue
 from rankloop.types import State
-from tests.service.plain import plain_fold
+from tests.support.plain import plain_fold
 
 # the fold
 

@@ -7,12 +7,12 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
 from rankloop.service import RankerSettings, RankingService
-from rankloop.service.data_dir import DataDirectory
 from rankloop.service.http import AppContext, Keys, bind, serve
-from tests.service.http.serving import PATIENT
+from rankloop.service.operations.data_directory import DataDirectory
+from tests.support.serving import PATIENT
 
 SPAWN = multiprocessing.get_context("forkserver")
-SPAWN.set_forkserver_preload(["tests.service.http.killing"])
+SPAWN.set_forkserver_preload(["tests.support.killing"])
 
 
 def life(folder: Path, keys: Keys, settings: RankerSettings, port: Connection) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from rankloop.candidate import Candidate
 from rankloop.service import RankerSettings, RankingService, RankResponse, UserEvent
-from rankloop.store import Store
+from rankloop.service.store import Store
 from rankloop.types import State
 
 NAMES = ("age", "bm25", "clicks", "price")

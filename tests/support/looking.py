@@ -9,10 +9,10 @@ from contextlib import contextmanager
 import httpx
 import numpy as np
 
-from rankloop.dashboard import Pages, page_routes
 from rankloop.service import RankingService
-from rankloop.store import Event, Impression, Store, Transaction, write
-from tests.service.http.serving import Live, alive
+from rankloop.service.pages import Pages, page_routes
+from rankloop.service.store import Event, Impression, Store, Transaction, write
+from tests.support.serving import Live, alive
 
 
 @contextmanager

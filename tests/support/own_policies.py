@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rankloop.explorers import greedy
+from rankloop.exploration import greedy
 from rankloop.policies import Policy, state
-from rankloop.policies.base import EvidenceAbout
+from rankloop.policy import EvidenceAbout
 from rankloop.types import Array, Feedback, FloatArray, Query, Ranking, Signal
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

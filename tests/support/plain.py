@@ -7,12 +7,12 @@ and has everything before it folded again; no snapshot, no checkpoint and no lea
 from __future__ import annotations
 
 from rankloop.service import RankerSettings, RankingService
-from rankloop.service.learning.fold import Fold, entries_for
-from rankloop.service.learning.history import first_width
-from rankloop.service.learning.in_force import in_force
-from rankloop.service.learning.model import Model
+from rankloop.service.core.configuration import in_force
+from rankloop.service.core.fold import Fold, entries_for
+from rankloop.service.core.history import first_width
+from rankloop.service.core.model import Model
+from rankloop.service.store import Impression, Store
 from rankloop.spelling import Catalogue
-from rankloop.store import Impression, Store
 
 
 class PlainPast:

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import psycopg
 
-from tests.ports import free_port
+from tests.support.ports import free_port
 
 DEBIAN = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
 SEARCH = os.pathsep.join([os.environ.get("PATH", ""), *map(str, DEBIAN)])

@@ -7,7 +7,7 @@ import selectors
 import socket
 import threading
 
-from tests.ports import free_port
+from tests.support.ports import free_port
 
 
 class Proxy:

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import vl_convert
 
-from rankloop.charts.look import chart_config
+from rankloop.charts.theme import chart_config
 
 SCHEMES = {"light": chart_config(dark=False), "dark": chart_config(dark=True)}
 

@@ -1,5 +1,5 @@
 """Command line: composes the parts, and prints."""
 
-from rankloop.cli.app import app
+from rankloop.cli.command_table import app
 
 __all__ = ["app"]

@@ -29,12 +29,14 @@ class Command(NamedTuple):
 
 COMMANDS: Mapping[str, Command] = {
     "demo": Command(
-        "demo:demo",
+        "demo_command:demo",
         "A shop with pictures: search, click, and watch the order learn beside that of plain search.",
     ),
-    "serve": Command("serve:serve", "Serve rankings over HTTP, and learn from the clicks on them."),
-    "trial": Command("trial:trial_app", "Compare a ranker of a running service, live."),
-    "jobs": Command("jobs:jobs_app", "Long jobs of a running service: forget, relearn, retire, roll back."),
+    "serve": Command("serve_commands:serve", "Serve rankings over HTTP, and learn from the clicks on them."),
+    "trial": Command("trial_commands:trial_app", "Compare a ranker of a running service, live."),
+    "jobs": Command(
+        "job_commands:jobs_app", "Long jobs of a running service: forget, relearn, retire, roll back."
+    ),
     "what-if": Command(
         "what_if:what_if",
         "Say how many clicks another policy or ranker would have got, or why the log cannot tell.",
@@ -43,12 +45,12 @@ COMMANDS: Mapping[str, Command] = {
         "promise:promise", "Say how a ranker's promise of clicks stands, and how much of its budget is spent."
     ),
     "doctor": Command(
-        "doctor:doctor",
+        "show_commands:doctor",
         "Say what is wrong with a service and the clicks it gets, why, and what to do.",
     ),
-    "keys": Command("keys:keys_app", "Keys of a service: make, list, revoke, rotate."),
-    "settings": Command("ranker_settings:settings_app", "Settings of a ranker of a running service."),
-    "people": Command("people:people_app", "What is stored of people: find it, delete it."),
+    "keys": Command("key_commands:keys_app", "Keys of a service: make, list, revoke, rotate."),
+    "settings": Command("settings_commands:settings_app", "Settings of a ranker of a running service."),
+    "people": Command("people_commands:people_app", "What is stored of people: find it, delete it."),
     "relearn": Command(
         "relearn:relearn",
         "Let other policies learn from a service's log: a question, unless you --adopt the answer.",
@@ -57,13 +59,13 @@ COMMANDS: Mapping[str, Command] = {
         "retain:retain", "Delete the old part of a service's log, as far as its model can do without it."
     ),
     "backup": Command(
-        "backup:backup", "Write a service's log to one file, as of this moment, while the service runs."
+        "log_commands:backup", "Write a service's log to one file, as of this moment, while the service runs."
     ),
     "restore": Command(
-        "backup:restore", "Put a backup in place of the log of a service that is not running."
+        "log_commands:restore", "Put a backup in place of the log of a service that is not running."
     ),
     "verify": Command(
-        "backup:verify",
+        "log_commands:verify",
         "Check that entries can be read, digests are right, and the newest snapshot is the fold of the log.",
     ),
     "export": Command(
@@ -75,43 +77,50 @@ COMMANDS: Mapping[str, Command] = {
         "Read an exported log into a new folder or database; a service there then knows what this one knew.",
     ),
     "import-clicks": Command(
-        "import_clicks:import_clicks",
+        "import_commands:import_clicks",
         "Import what another system has shown and what was clicked, one row for each result shown.",
     ),
     "export-model": Command(
-        "export_model:export_model",
+        "export_commands:export_model",
         "Write a ranker's model for Elasticsearch, OpenSearch, Solr, Vespa or ONNX, checked by re-scoring.",
     ),
     "evaluate": Command(
-        "evaluate:evaluate",
+        "lab.logged_rounds_command:evaluate",
         "Estimate the click rate of policies from a log with propensities, without showing them to anybody.",
     ),
     "compare": Command(
-        "compare:compare",
+        "lab.compare:compare",
         "Let policies learn from simulated clicks and compare them: table, plots, report.",
     ),
     "run": Command(
-        "run:run", "Run an experiment by its id, or again from the spec that lies beside its results."
+        "lab.run:run", "Run an experiment by its id, or again from the spec that lies beside its results."
     ),
     "tune": Command(
-        "tune:tune_", "Choose settings of a policy on validation queries; test queries take no part."
+        "lab.tune_command:tune_",
+        "Choose settings of a policy on validation queries; test queries take no part.",
     ),
-    "report": Command("report:report", "Print the table of finished results and write their report again."),
+    "report": Command(
+        "lab.sweep_report_command:report", "Print the table of finished results and write their report again."
+    ),
     "trec": Command(
-        "trec:trec_app", "TREC files: write runs and qrels of policies, evaluate those of others."
+        "lab.trec_commands:trec_app",
+        "TREC files: write runs and qrels of policies, evaluate those of others.",
     ),
     "list": Command(
-        "listing:list_everything", "List policies, users, datasets, probes, measures and suites by name."
+        "lab.list_names:list_everything",
+        "List policies, users, datasets, probes, measures and suites by name.",
     ),
-    "data": Command("data:data_app", "Look at data, check files, and read them into the cache."),
-    "reviews": Command("extract:reviews_app", "Read opinions out of reviews, and look at them."),
-    "recommend": Command("recommend:recommend_app", "Recommendations from reviews, with their reasons."),
+    "data": Command("lab.data_commands:data_app", "Look at data, check files, and read them into the cache."),
+    "reviews": Command("lab.review_commands:reviews_app", "Read opinions out of reviews, and look at them."),
+    "recommend": Command(
+        "lab.recommend_commands:recommend_app", "Recommendations from reviews, with their reasons."
+    ),
     "observable": Command(
-        "observable:observable",
+        "lab.observable:observable",
         "Say whether a measure can be learned from the grades of the first k of a list of fixed items.",
     ),
     "bounds": Command(
-        "bounds:bounds",
+        "lab.bounds:bounds",
         "Print the bounds of learning theory for a dataset, with the measured excess beside them.",
     ),
 }

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rankloop.cli.serve import address, lines
+from rankloop.cli.serve_commands import address, lines
 
 if TYPE_CHECKING:
-    from rankloop.service.keys import Scope
+    from rankloop.service.operations.api_keys import Scope
 
 YOURS = "yours"  # a ranker to try from a shell
 
@@ -40,18 +40,18 @@ def demo(
 
     `rankloop demo --port 9000 --data-dir /tmp/demo`
     """
-    from rankloop.dashboard.assets import bundle  # noqa: PLC0415
-    from rankloop.demo.camping.shop import CampingShop  # noqa: PLC0415
-    from rankloop.demo.corpus import Corpus  # noqa: PLC0415
-    from rankloop.demo.demo import Demo  # noqa: PLC0415
+    from rankloop.demo.camping_shop import CampingShop  # noqa: PLC0415
     from rankloop.demo.documentation import documentation  # noqa: PLC0415
-    from rankloop.demo.products.scene import shop  # noqa: PLC0415
-    from rankloop.demo.routes import demo_routes  # noqa: PLC0415
+    from rankloop.demo.product_scene import shop  # noqa: PLC0415
+    from rankloop.demo.product_search import Corpus  # noqa: PLC0415
+    from rankloop.demo.shop import Demo  # noqa: PLC0415
+    from rankloop.demo.shop_pages import demo_routes  # noqa: PLC0415
     from rankloop.demo.stdlib import Entry, standard_library  # noqa: PLC0415
     from rankloop.service import RankerSettings, RankingService  # noqa: PLC0415
-    from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
     from rankloop.service.http import AppContext, bind, first_keys, serve  # noqa: PLC0415
     from rankloop.service.http.access_log import log_to_stderr  # noqa: PLC0415
+    from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
+    from rankloop.service.pages.page_assets import bundle  # noqa: PLC0415
 
     directory = DataDirectory(data_dir)
     with (

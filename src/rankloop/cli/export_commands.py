@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rankloop.cli.command_options import DataDir, StoreUrl
 from rankloop.cli.console import CONSOLE
-from rankloop.cli.trial import Key
-from rankloop.cli.where import DataDir, StoreUrl
+from rankloop.cli.trial_commands import Key
 from rankloop.errors import SettingError, suggest_name
 
 if TYPE_CHECKING:
-    from rankloop.portable import PortableModel
+    from rankloop.service.export import PortableModel
 
 
 def export_model(
@@ -50,7 +50,7 @@ def export_model(
 
     `rankloop export-model vespa model/ --url http://127.0.0.1:8000 --version 1207`
     """
-    from rankloop.portable import FORMATS  # noqa: PLC0415
+    from rankloop.service.export import FORMATS  # noqa: PLC0415
 
     if kind not in FORMATS:
         raise SettingError(f"no format is called {kind!r}: {suggest_name(kind, FORMATS)}")
@@ -66,7 +66,7 @@ def export_model(
 
 def write_checked(model: PortableModel, kind: str, to: Path) -> tuple[list[str], str]:
     """Files of a model, put in place once they were read back and re-scored; what was found, in words."""
-    from rankloop.portable import FORMATS, check_files  # noqa: PLC0415
+    from rankloop.service.export import FORMATS, check_files  # noqa: PLC0415
 
     form = FORMATS[kind]
     made = form.files(model)
@@ -87,7 +87,7 @@ def write_checked(model: PortableModel, kind: str, to: Path) -> tuple[list[str],
 
 def _asked(url: str, key: str, ranker: str, version: int | None, by_document: bool) -> PortableModel:
     from rankloop.client import Client  # noqa: PLC0415
-    from rankloop.portable import PortableModel  # noqa: PLC0415
+    from rankloop.service.export import PortableModel  # noqa: PLC0415
 
     with Client(url, key, timeout=600.0) as client:
         found = client.portable(ranker, version=version, by_document=by_document)
@@ -96,7 +96,7 @@ def _asked(url: str, key: str, ranker: str, version: int | None, by_document: bo
 
 def _read(data_dir: Path, store: str, ranker: str, version: int | None, by_document: bool) -> PortableModel:
     from rankloop.service import RankingService  # noqa: PLC0415
-    from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
+    from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
 
     with DataDirectory(data_dir, store).open(create=False) as log:
         return RankingService(log).portable(ranker, version=version, by_document=by_document)

@@ -11,13 +11,13 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from rankloop.cli.command_options import DataDir, StoreUrl
 from rankloop.cli.console import CONSOLE
-from rankloop.cli.where import DataDir, StoreUrl
 from rankloop.errors import DataError
 
 if TYPE_CHECKING:
     from rankloop.connect.click_log import LoggedList, Mapped, Row
-    from rankloop.connect.click_log.lists import Scan
+    from rankloop.connect.click_log_lists import Scan
 
 SAMPLE, SHOWN = 1000, 3  # rows from which a mapping is guessed; lists that a preview shows
 
@@ -86,9 +86,9 @@ def import_clicks(
 
 
 def _import(lists: Iterator[LoggedList], found: Scan, data_dir: Path, store: str, ranker: str) -> None:
-    from rankloop.connect.click_log import import_click_log  # noqa: PLC0415
     from rankloop.service import RankingService  # noqa: PLC0415
-    from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
+    from rankloop.service.operations.click_log_import import import_click_log  # noqa: PLC0415
+    from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
 
     with DataDirectory(data_dir, store).open() as log, RankingService(log) as service:
         if ranker not in service.rankers():
@@ -127,7 +127,7 @@ def _mapped(rows: Iterator[Row], given: str, features: str) -> Mapped:
 
 def _features_of(path: Path) -> dict[str, dict[str, float | None]]:
     from rankloop.connect.click_log import rows_of  # noqa: PLC0415
-    from rankloop.connect.click_log.mapping import number_of  # noqa: PLC0415
+    from rankloop.connect.click_log_mapping import number_of  # noqa: PLC0415
 
     found: dict[str, dict[str, float | None]] = {}
     for row in rows_of(path):

@@ -10,7 +10,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 
 from rankloop.cli.console import CONSOLE
-from rankloop.cli.trial import LOCAL, Key, Url
+from rankloop.cli.trial_commands import LOCAL, Key, Url
 from rankloop.client import Client
 
 jobs_app = typer.Typer(

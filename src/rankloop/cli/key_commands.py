@@ -11,8 +11,8 @@ from typing import Annotated, Any, Protocol, cast
 import typer
 from rich.table import Table
 
+from rankloop.cli.command_options import StoreUrl, whoever
 from rankloop.cli.console import CONSOLE
-from rankloop.cli.where import StoreUrl, whoever
 from rankloop.client import Client
 
 keys_app = typer.Typer(no_args_is_help=True, help="Keys of a service: make, list, revoke, rotate.")
@@ -123,8 +123,8 @@ def rotate(
 @contextmanager
 def desk(data_dir: Path, store: str, url: str, key: str) -> Iterator[KeyDesk]:
     """Where the keys are managed."""
-    from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
-    from rankloop.service.operations.keys import KeyManager  # noqa: PLC0415
+    from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
+    from rankloop.service.operations.key_manager import KeyManager  # noqa: PLC0415
 
     if url:
         with Client(url, key, timeout=60.0) as client:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from rich.table import Table
 
-from rankloop.cli import names
 from rankloop.cli.console import CONSOLE
+from rankloop.cli.lab import names
 from rankloop.cli.service_log import told
 from rankloop.errors import DataError
 from rankloop.evaluation import NoSupport
@@ -25,7 +25,7 @@ def lists_in(
 ) -> None:
     """Print what policies would have got on the first results of the lists in a service's folder."""
     from rankloop.service import RankingService  # noqa: PLC0415
-    from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
+    from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
 
     if not (data_dir / "log.db").exists():
         raise DataError(f"{data_dir} holds no log: --first is for the folder of a service")

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from rankloop.cli.command_options import DataDir, StoreUrl
 from rankloop.cli.console import CONSOLE
-from rankloop.cli.where import DataDir, StoreUrl
 from rankloop.errors import DataError
 
 
@@ -27,8 +27,8 @@ def export_(
 
     `rankloop export log.jsonl --store postgresql://db.example/shop`
     """
-    from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
-    from rankloop.store.export import export_jsonl, export_parquet  # noqa: PLC0415
+    from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
+    from rankloop.service.store.log_archive import export_jsonl, export_parquet  # noqa: PLC0415
 
     with DataDirectory(data_dir, store).open(create=False) as log:
         count = (export_jsonl if to.suffix == ".jsonl" else export_parquet)(log, to)
@@ -48,8 +48,8 @@ def import_(
 
     `rankloop import log.jsonl --store postgresql://db.example/shop`
     """
-    from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
-    from rankloop.store.export import import_jsonl, import_parquet  # noqa: PLC0415
+    from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
+    from rankloop.service.store.log_archive import import_jsonl, import_parquet  # noqa: PLC0415
 
     if not source.exists():
         raise DataError(f"{source} does not exist: name a file or a folder that `rankloop export` wrote")

@@ -9,9 +9,9 @@ import typer
 from rich.filesize import decimal
 from rich.progress import Progress
 
+from rankloop.cli.command_options import DataDir, StoreUrl, whoever
 from rankloop.cli.console import CONSOLE, ERRORS
-from rankloop.cli.keys import HERE, Folder, Reason
-from rankloop.cli.where import DataDir, StoreUrl, whoever
+from rankloop.cli.key_commands import HERE, Folder, Reason
 
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is there, for good.")]
 
@@ -33,9 +33,9 @@ def backup(
 
     `rankloop backup /backup/monday.jsonl --store postgresql://db.example/shop`
     """
-    from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
     from rankloop.service.operations.backup import back_up  # noqa: PLC0415
-    from rankloop.service.operations.decisions import signed  # noqa: PLC0415
+    from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
+    from rankloop.service.reports.decision_log import signed  # noqa: PLC0415
 
     said = signed(whoever(), reason)
     size = back_up(DataDirectory(data_dir, store), to, overwrite=overwrite, said=said)
@@ -56,8 +56,8 @@ def restore(
 
     `rankloop restore /backup/monday.jsonl --store postgresql://db.example/new`
     """
-    from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
     from rankloop.service.operations.backup import restore as put_back  # noqa: PLC0415
+    from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
 
     directory = DataDirectory(data_dir, store)
     put_back(source, directory, overwrite=overwrite)
@@ -85,11 +85,11 @@ def verify(
 
 def findings(data_dir: Path, store: str, replays: int) -> list[str]:
     """What is wrong, with a bar on the way."""
-    from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
     from rankloop.service.operations import verify as check  # noqa: PLC0415
+    from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
+    from rankloop.service.store import StoreError  # noqa: PLC0415
+    from rankloop.service.store.sqlite.file_copies import damage  # noqa: PLC0415
     from rankloop.spelling import catalogue  # noqa: PLC0415
-    from rankloop.store import StoreError  # noqa: PLC0415
-    from rankloop.store.sqlite.copies import damage  # noqa: PLC0415
 
     directory = DataDirectory(data_dir, store)
     log_file = data_dir / "log.db"

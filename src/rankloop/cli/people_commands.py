@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
+from rankloop.cli.command_options import StoreUrl, whoever
 from rankloop.cli.console import CONSOLE, ERRORS
-from rankloop.cli.keys import HERE, Folder, Key, Reason, Url
-from rankloop.cli.where import StoreUrl, whoever
+from rankloop.cli.key_commands import HERE, Folder, Key, Reason, Url
 from rankloop.client import Client
 
 people_app = typer.Typer(no_args_is_help=True, help="What is stored of people: find it, delete it.")
@@ -34,9 +34,9 @@ def find(
 
     For example: `rankloop people find --client c-4711`
     """
-    from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
     from rankloop.service.operations import people  # noqa: PLC0415
-    from rankloop.store import Person  # noqa: PLC0415
+    from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
+    from rankloop.service.store import Person  # noqa: PLC0415
 
     ids = {"client_id": client, "session_id": session, "user": user}
     if url:
@@ -71,8 +71,8 @@ def delete(
     `rankloop people delete --user anna --url https://ranking.example`
     """
     from rankloop.service import RankingService  # noqa: PLC0415
-    from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
-    from rankloop.store import Person  # noqa: PLC0415
+    from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
+    from rankloop.service.store import Person  # noqa: PLC0415
 
     ids = {"client_id": client, "session_id": session, "user": user}
     if url:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankloop.cli.console import CONSOLE
-from rankloop.cli.trial import LOCAL, Key, Ranker, Url
+from rankloop.cli.trial_commands import LOCAL, Key, Ranker, Url
 from rankloop.client import Client
 from rankloop.errors import DataError
 

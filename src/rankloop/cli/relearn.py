@@ -10,14 +10,14 @@ import numpy as np
 import typer
 from rich.table import Table
 
-from rankloop.cli import names
+from rankloop.cli.command_options import DataDir, StoreUrl
 from rankloop.cli.console import CONSOLE
-from rankloop.cli.where import DataDir, StoreUrl
+from rankloop.cli.lab import names
 from rankloop.errors import SettingError
 
 if TYPE_CHECKING:
     from rankloop.service import Model
-    from rankloop.store import Impression, Store
+    from rankloop.service.store import Impression, Store
 
 LAST = 5000  # lists on which policies are compared
 
@@ -42,7 +42,7 @@ def relearn(
     `rankloop relearn --policies pdgd --adopt`
     """
     from rankloop.service import RankingService  # noqa: PLC0415
-    from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
+    from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
 
     chosen = names.split_names(policies)
     if adopt and len(chosen) != 1:
@@ -84,7 +84,7 @@ def clicked_lists(store: Store, ranker: str) -> list[tuple[Impression, list[int]
 
 def best_positions(model: Model, lists: list[tuple[Impression, list[int]]]) -> list[int]:
     """Where a model would have put the best of the clicked results, among those shown."""
-    from rankloop.service.learning.model import asker_of  # noqa: PLC0415
+    from rankloop.service.core.model import asker_of  # noqa: PLC0415
 
     found = []
     for shown, clicked in lists:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.filesize import decimal
 
+from rankloop.cli.command_options import DataDir, StoreUrl, whoever
 from rankloop.cli.console import CONSOLE, ERRORS
-from rankloop.cli.where import DataDir, StoreUrl, whoever
 from rankloop.errors import SettingError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def retain(
     `rankloop retain --gigabytes 5`
     """
     from rankloop.service import RankingService  # noqa: PLC0415
-    from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
+    from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
 
     if (days is None) == (gigabytes is None):
         raise SettingError("say --days or --gigabytes, one of them")

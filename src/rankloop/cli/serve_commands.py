@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rankloop.cli import names
-from rankloop.cli.config import Config, PrintConfig, effective
+from rankloop.cli.command_options import StoreUrl
 from rankloop.cli.console import ERRORS
-from rankloop.cli.where import StoreUrl
+from rankloop.cli.lab import names
+from rankloop.cli.settings_sources import Config, PrintConfig, effective
 from rankloop.errors import SettingError
 
 if TYPE_CHECKING:  # so that the other commands do not load a web server
     from rankloop.recommend import Saved
     from rankloop.service import RankingService, RecommenderInfo
-    from rankloop.service.data_dir import DataDirectory
     from rankloop.service.http import HttpSettings
     from rankloop.service.http.alerts import Webhook
-    from rankloop.service.keys import Scope
+    from rankloop.service.operations.api_keys import Scope
+    from rankloop.service.operations.data_directory import DataDirectory
 
 EXAMPLE = {
     "user_query": "json parser",
@@ -160,9 +160,9 @@ def serve(
         typer.echo(effective(context))
         return
     del config  # the other options have taken it in
-    from rankloop.cli.workers import work_together  # noqa: PLC0415
-    from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
     from rankloop.service.http import HttpSettings, bind  # noqa: PLC0415
+    from rankloop.service.http.worker_processes import work_together  # noqa: PLC0415
+    from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
 
     recommenders(recommender or [])  # one that cannot be read is an error before anything is started
     allowed = tuple(part.strip() for part in origins.split(",") if part.strip())
@@ -250,14 +250,14 @@ class Post:
 
     def serve(self, listening: socket.socket, say: Callable[..., None], *, new_keys: bool = False) -> None:
         """Serve until SIGTERM or Ctrl-C; `say` is called with new keys and recommenders when it answers."""
-        from rankloop.dashboard import page_routes  # noqa: PLC0415
         from rankloop.service import RankingService  # noqa: PLC0415
-        from rankloop.service.events.sources import SourceHash  # noqa: PLC0415
+        from rankloop.service.events.event_sources import SourceHash  # noqa: PLC0415
         from rankloop.service.http import AppContext, first_keys  # noqa: PLC0415
         from rankloop.service.http import serve as answer  # noqa: PLC0415
         from rankloop.service.http.access_log import log_to_stderr  # noqa: PLC0415
         from rankloop.service.http.alerts import AlertThread  # noqa: PLC0415
         from rankloop.service.operations.retention import RetentionSettings  # noqa: PLC0415
+        from rankloop.service.pages import page_routes  # noqa: PLC0415
 
         with (
             self.directory.join(worker=self.worker) as log,

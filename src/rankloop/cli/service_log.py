@@ -19,7 +19,7 @@ from rankloop.types import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from rankloop.service import RankerSettings, RankingService
-    from rankloop.store import Impression, Store
+    from rankloop.service.store import Impression, Store
 
 PINNED, FAIR, GUARDED = "with pins", "under fair exposure", "under guardrails"
 TRIED = "by the other arm of a trial"
@@ -37,7 +37,7 @@ class ServiceLog:
 def log_in(data_dir: Path, ranker: str) -> ServiceLog:
     """The log in the folder of a service that is not running."""
     from rankloop.service import RankingService  # noqa: PLC0415
-    from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
+    from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
 
     with DataDirectory(data_dir).open() as store:
         return log_of(RankingService(store), ranker)
@@ -45,7 +45,7 @@ def log_in(data_dir: Path, ranker: str) -> ServiceLog:
 
 def log_of(service: RankingService, ranker: str) -> ServiceLog:
     """The lists of one result that a policy drew and that were shown so, once their windows have closed."""
-    from rankloop.service.operations.what_if import unguarded_versions  # noqa: PLC0415
+    from rankloop.service.reports.policy_evaluation import unguarded_versions  # noqa: PLC0415
 
     rules, store = service.settings(ranker), service.store
     closed, unguarded = store.time(service.clock()) - rules.window, unguarded_versions(store, ranker)

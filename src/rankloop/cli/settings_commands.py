@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from rankloop.cli.console import CONSOLE
-from rankloop.cli.trial import LOCAL, Key, Url
+from rankloop.cli.trial_commands import LOCAL, Key, Url
 from rankloop.client import Client
 from rankloop.errors import SettingError
 

@@ -114,7 +114,7 @@ def effective(context: typer.Context) -> str:
 
 def _shown(name: str, value: Any) -> Any:
     if name == SECRET and value:
-        from rankloop.store.postgres.connections import public  # noqa: PLC0415
+        from rankloop.service.store.postgres.postgres_connections import public  # noqa: PLC0415
 
         return public(value)
     if name == ADDRESS and value:

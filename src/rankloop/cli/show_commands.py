@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.padding import Padding
 
 from rankloop.cli.console import CONSOLE
-from rankloop.cli.trial import LOCAL, Key, Url
+from rankloop.cli.trial_commands import LOCAL, Key, Url
 from rankloop.client import Client
 
 STYLES = {"serious": "bold red", "warning": "yellow", "hint": "cyan"}
@@ -63,9 +63,9 @@ def doctor(
 
 def of_folder(data_dir: Path, minutes: int) -> dict[str, Any]:
     """The findings about the clicks in a folder, as a service would say them; nothing is changed."""
-    from rankloop.service.data_dir import DataDirectory  # noqa: PLC0415
-    from rankloop.service.learning.in_force import in_force  # noqa: PLC0415
-    from rankloop.service.operations.doctor import doctor as diagnose  # noqa: PLC0415
+    from rankloop.service.core.configuration import in_force  # noqa: PLC0415
+    from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
+    from rankloop.service.reports.service_facts import doctor as diagnose  # noqa: PLC0415
     from rankloop.spelling import catalogue  # noqa: PLC0415
 
     with DataDirectory(data_dir).look() as store:

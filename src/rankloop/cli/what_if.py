@@ -9,7 +9,7 @@ from rich.table import Table
 
 from rankloop.cli.console import CONSOLE
 from rankloop.cli.service_log import told
-from rankloop.cli.trial import LOCAL, Key, Url
+from rankloop.cli.trial_commands import LOCAL, Key, Url
 from rankloop.client import Client
 from rankloop.errors import SettingError
 from rankloop.spelling import describe, parse

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import groupby
 
-from rankloop.connect.click_log.mapping import Mapped, number_of
-from rankloop.connect.click_log.rows import Row
+from rankloop.connect.click_log_mapping import Mapped, number_of
+from rankloop.connect.click_log_rows import Row
 from rankloop.errors import DataError
 
 YES, NO = ("true", "yes", "y", "t"), ("false", "no", "n", "f")

@@ -13,8 +13,8 @@ from urllib.request import Request, urlopen
 
 from rankloop.candidate import Candidate, ShownList
 from rankloop.client import Client
-from rankloop.connect.click_log.ubi import document
 from rankloop.connect.ranking import Ranks
+from rankloop.connect.ubi import document
 from rankloop.errors import RankloopError
 
 PAGE = 1000  # events in one request

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from rankloop.connect.click_log.lists import LoggedList, seconds, wrong_ids
+from rankloop.connect.click_log_lists import LoggedList, seconds, wrong_ids
 from rankloop.errors import DataError
 
 FOUND = ("query_response_object_ids", "query_response_hit_ids")  # by version of UBI

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
 
 from rankloop.connect.ranking import Ranks
-from rankloop.connect.rerank import LARGEST, LOGGER, STALE, Reranked, Reranker, fresh_headers
+from rankloop.connect.reranker import LARGEST, LOGGER, STALE, Reranked, Reranker, fresh_headers
 
 Environ: TypeAlias = dict[str, Any]
 Headers: TypeAlias = list[tuple[str, str]]

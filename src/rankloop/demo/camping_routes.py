@@ -14,19 +14,19 @@ from litestar.di import NamedDependency, Provide
 from litestar.params import QueryParameter, SkipValidation
 from litestar.response import Redirect
 
-from rankloop.dashboard import Pages
-from rankloop.dashboard.access import AnyRequest, own_site
-from rankloop.dashboard.pages import InjectedPages
-from rankloop.dashboard.reasons import ReasonBar, reason_bars
-from rankloop.dashboard.routes import routed
-from rankloop.demo.camping.goods import Good
-from rankloop.demo.camping.shop import RANKER, CampingShop, Shopper
+from rankloop.demo.camping_shop import RANKER, CampingShop, Shopper
+from rankloop.demo.drawing import SHADES
+from rankloop.demo.goods import Good
 from rankloop.demo.pictures import picture_path
-from rankloop.demo.products.drawing import SHADES
 from rankloop.demo.visitor import COOKIE, Visitors
 from rankloop.service import Recommendation
-from rankloop.service.http.context import InjectedContext
-from rankloop.service.recommending.reasons import ItemReasons
+from rankloop.service.extensions.recommend.reason_bars import ReasonBar, reason_bars
+from rankloop.service.extensions.recommend.reasons import ItemReasons
+from rankloop.service.http.app_context import InjectedContext
+from rankloop.service.pages import Pages
+from rankloop.service.pages.error_pages import routed
+from rankloop.service.pages.shell import InjectedPages
+from rankloop.service.pages.sign_in import AnyRequest, own_site
 
 PATH = "/for-you"
 DRAWN_AS = {"lamp": "lantern", "chair": "camping chair"}
@@ -146,7 +146,7 @@ def offers(shop: CampingShop, shopper: Shopper, found: Recommendation) -> Sequen
 def picture_of(good: Good) -> str:
     """Where the picture of a good is; its colour follows from its name.
 
-    >>> from rankloop.demo.camping.goods import goods
+    >>> from rankloop.demo.goods import goods
     >>> picture_of(goods()[0])
     '/pictures/tent_blue_solid_large.svg'
     """

@@ -10,8 +10,8 @@ from statistics import fmean
 
 import numpy as np
 
-from rankloop.demo.camping.goods import Good, goods
-from rankloop.demo.camping.reviewers import Review, as_reviews, written
+from rankloop.demo.goods import Good, goods
+from rankloop.demo.product_reviews import Review, as_reviews, written
 from rankloop.errors import RequestError
 from rankloop.recommend import Catalogue, FacT, Saved
 from rankloop.service import (

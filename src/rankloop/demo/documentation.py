@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib.resources import files
 
-from rankloop.demo.corpus import Corpus
+from rankloop.demo.product_search import Corpus
 from rankloop.demo.scene import Scene, Word
 from rankloop.demo.taste import Taste
 from rankloop.policies import PairRank

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from rankloop.demo.products.silhouettes import SILHOUETTES, Paint
+from rankloop.demo.silhouettes import SILHOUETTES, Paint
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,5 +71,5 @@ def _goods(lines: Iterator[str]) -> Iterator[Good]:
 
 
 def _lines(name: str) -> Iterator[str]:
-    text = files("rankloop.demo.camping").joinpath(name).read_text("utf-8")
+    text = files("rankloop.demo").joinpath(name).read_text("utf-8")
     return (line for line in text.splitlines() if line.strip() and not line.startswith("#"))

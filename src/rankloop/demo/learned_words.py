@@ -9,7 +9,7 @@ import numpy as np
 
 from rankloop.demo.scene import Word
 from rankloop.service import Model
-from rankloop.service.serving.certainty import SETTLED, sureness
+from rankloop.service.core.lists.order_certainty import SETTLED, sureness
 from rankloop.types import FloatArray, Query
 
 MOST = 4  # weights worth telling

@@ -6,9 +6,9 @@ from litestar import Response, get
 from litestar.exceptions import NotFoundException
 from litestar.params import FromPath
 
-from rankloop.demo.products.catalogue import PATTERNS, Product
-from rankloop.demo.products.drawing import SCALES, SHADES, picture
-from rankloop.demo.products.silhouettes import SILHOUETTES
+from rankloop.demo.drawing import SCALES, SHADES, picture
+from rankloop.demo.products import PATTERNS, Product
+from rankloop.demo.silhouettes import SILHOUETTES
 
 A_DAY = {"Cache-Control": "max-age=86400"}
 

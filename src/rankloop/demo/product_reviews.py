@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.data.reviews import with_titles
-from rankloop.demo.camping.goods import FEATURES, Good, Saying, goods, sayings
-from rankloop.reviews import Mentions, Reviews
+from rankloop.demo.goods import FEATURES, Good, Saying, goods, sayings
+from rankloop.lab.data.review_data import with_titles
+from rankloop.recommend.reviews import Mentions, Reviews
 from rankloop.types import FloatArray
 
 REVIEWERS = 140

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rankloop.demo.corpus import Corpus
-from rankloop.demo.products.catalogue import COLOURS, PATTERNS, kinds, products
+from rankloop.demo.product_search import Corpus
+from rankloop.demo.products import COLOURS, PATTERNS, kinds, products
 from rankloop.demo.scene import Scene, Word
 from rankloop.demo.taste import PlainTaste
 from rankloop.policies import PairRank

@@ -102,7 +102,7 @@ def kinds() -> tuple[Kind, ...]:
     >>> [kind.name for kind in kinds()][:3]
     ['mug', 'teapot', 'bottle']
     """
-    blocks = files("rankloop.demo.products").joinpath("kinds.txt").read_text("utf-8").split("\n\n")[1:]
+    blocks = files("rankloop.demo").joinpath("product_kinds.txt").read_text("utf-8").split("\n\n")[1:]
     return tuple(_kind(block.strip().splitlines()) for block in blocks)
 
 

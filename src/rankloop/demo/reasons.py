@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.demo.lesson import weights
+from rankloop.demo.learned_words import weights
 from rankloop.demo.scene import Word
 from rankloop.service import Model
-from rankloop.store import Impression
+from rankloop.service.store import Impression
 from rankloop.types import FloatArray
 
 MOST = 2  # features worth telling

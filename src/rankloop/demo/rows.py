@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from functools import cache
 
 from rankloop.charts import PALETTE
-from rankloop.dashboard.account import AccountBars, account_bars
-from rankloop.demo.corpus import Hit, Indexed
-from rankloop.demo.demo import Demo, Found
 from rankloop.demo.pictures import picture_of
-from rankloop.demo.products.catalogue import COLOURS, Product, kinds, products
+from rankloop.demo.product_search import Hit, Indexed
+from rankloop.demo.products import COLOURS, Product, kinds, products
 from rankloop.demo.reasons import Reasons
 from rankloop.demo.sellers import FAIR, SELLERS, Seen
+from rankloop.demo.shop import Demo, Found
 from rankloop.demo.taste import LIKED
 from rankloop.demo.visitor import Visitors
 from rankloop.service import Result
+from rankloop.service.pages.account import AccountBars, account_bars
 
 SELLER_COLOURS = dict(zip(SELLERS, PALETTE, strict=False))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rankloop.demo.corpus import Corpus
+from rankloop.demo.product_search import Corpus
 from rankloop.demo.taste import Taste
 from rankloop.service import RankerSettings
 

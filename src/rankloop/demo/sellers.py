@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rankloop.service import FairSettings
-from rankloop.store import Impression
+from rankloop.service.store import Impression
 
 SELLERS = AMBER, BIRCH = ("Amber", "Birch")
 # Each seller is seen in proportion to what it offers; so closely that it shows in the very first list.

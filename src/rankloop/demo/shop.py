@@ -7,18 +7,18 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from rankloop.demo.corpus import Hit
-from rankloop.demo.crowd import SHOWN, Crowd, Visit, candidates_of
-from rankloop.demo.lesson import Lesson, lesson
+from rankloop.demo.learned_words import Lesson, lesson
+from rankloop.demo.product_search import Hit
 from rankloop.demo.reasons import Reasons, reasons
 from rankloop.demo.scene import Scene
 from rankloop.demo.sellers import FAIR, LATELY, SELLERS, Seen, seen
+from rankloop.demo.simulated_visitors import SHOWN, Crowd, Visit, candidates_of
 from rankloop.errors import RequestError, SettingError, suggest_name
-from rankloop.explorers.fair import LOOK
+from rankloop.exposure import LOOK
 from rankloop.policies import ListNet
 from rankloop.service import Model, RankerSettings, RankingService, RankResponse, Result, UserEvent
-from rankloop.service.ids import random_id
-from rankloop.store import Impression
+from rankloop.service.random_ids import random_id
+from rankloop.service.store import Impression
 
 # What nobody rated is unknown. Of two ratings of a result the last one counts. A few stars say little about
 # what was never shown: they move a result by a few positions from where plain search has it.

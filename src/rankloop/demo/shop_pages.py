@@ -12,20 +12,20 @@ from litestar.di import NamedDependency, Provide
 from litestar.params import QueryParameter, SkipValidation
 from litestar.response import Redirect
 
-from rankloop.dashboard import Pages, page_routes
-from rankloop.dashboard.access import AnyRequest, own_site
-from rankloop.dashboard.assets import A_MOMENT
-from rankloop.dashboard.pages import InjectedPages
-from rankloop.dashboard.routes import routed
 from rankloop.demo import pictures
-from rankloop.demo.camping.routes import PATH, camping_routes
-from rankloop.demo.camping.shop import CampingShop
-from rankloop.demo.demo import Demo, Found
+from rankloop.demo.camping_routes import PATH, camping_routes
+from rankloop.demo.camping_shop import CampingShop
 from rankloop.demo.rows import SELLER_COLOURS, DemoSite, Sellers, plain_rows, rows, shop_window
-from rankloop.demo.verdict import FitChart, Verdict
+from rankloop.demo.shop import Demo, Found
 from rankloop.demo.visitor import COOKIE, Clicked, Rated, Visitor, Visitors
+from rankloop.demo.visitor_report import FitChart, Verdict
 from rankloop.errors import RequestError
-from rankloop.service.http.context import InjectedContext
+from rankloop.service.http.app_context import InjectedContext
+from rankloop.service.pages import Pages, page_routes
+from rankloop.service.pages.error_pages import routed
+from rankloop.service.pages.page_assets import A_MOMENT
+from rankloop.service.pages.shell import InjectedPages
+from rankloop.service.pages.sign_in import AnyRequest, own_site
 
 By: TypeAlias = Literal["clicks", "stars"]
 SCRIPT = files("rankloop.demo").joinpath("demo.js").read_bytes()

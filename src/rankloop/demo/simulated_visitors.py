@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.candidate import Candidate
-from rankloop.demo.corpus import Corpus, Hit
+from rankloop.demo.product_search import Corpus, Hit
 from rankloop.demo.taste import LIKED, Taste
+from rankloop.lab.users import Preset
 from rankloop.metrics import NDCG
 from rankloop.service import RankingService, UserEvent
 from rankloop.types import IntArray, Query, Ranking
-from rankloop.users import Preset
 
 SHOWN = 10  # results of a list
 AT_ONCE = 10  # visitors whose clicks are learned together

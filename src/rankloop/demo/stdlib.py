@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Literal, TypeAlias, get_args
 
-from rankloop.demo.corpus import words
+from rankloop.demo.product_search import words
 from rankloop.demo.sellers import AMBER, BIRCH
 
 Kind: TypeAlias = Literal["module", "class", "function", "method"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.demo.corpus import MATCHES, Hit
+from rankloop.demo.product_search import MATCHES, Hit
 from rankloop.types import BoolArray, FloatArray, IntArray
 
 SHARES = (0.1, 0.25, 0.45, 0.7)  # of the candidates: a tenth has the highest grade, a third none
@@ -21,7 +21,7 @@ Liking = Callable[[Mapping[str, FloatArray]], FloatArray]
 class Taste:
     """How much a user likes each result of a search; in part how well it fits, in part something else.
 
-    >>> from rankloop.demo.corpus import Corpus
+    >>> from rankloop.demo.product_search import Corpus
     >>> from rankloop.demo.documentation import TASTES
     >>> from rankloop.demo.stdlib import standard_library
     >>> hits = Corpus.of(standard_library(["json"])).search("decode json")
@@ -49,7 +49,7 @@ class Taste:
 class PlainTaste(Taste):
     """A taste that can be seen: its liking, between 0 and 1, is the grade of whatever fits the search.
 
-    >>> from rankloop.demo.products.scene import TASTES, shop
+    >>> from rankloop.demo.product_scene import TASTES, shop
     >>> hits = shop().corpus.search("mug")
     >>> liked = TASTES["blue"].grades(hits) >= LIKED
     >>> {hit.entry.summary.split()[0] for hit, is_liked in zip(hits, liked, strict=True) if is_liked}

@@ -7,7 +7,7 @@ import threading
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from rankloop.demo.lesson import Lesson
+from rankloop.demo.learned_words import Lesson
 
 COOKIE = "rankloop_demo"
 MOST = 1000  # visitors remembered

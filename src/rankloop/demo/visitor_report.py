@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from rankloop.demo.crowd import Visit
+from rankloop.demo.simulated_visitors import Visit
 
 FEWEST = 20  # visits in a point of the chart
 POINTS = 30

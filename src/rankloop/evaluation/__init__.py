@@ -1,8 +1,14 @@
 """Evaluation from logs: what a policy would have got, from rounds that another one played."""
 
 from rankloop.evaluation.anytime import anytime_lower
-from rankloop.evaluation.conservative import ClickAccount, SearchArm
-from rankloop.evaluation.estimators import (
+from rankloop.evaluation.click_account import ClickAccount, SearchArm
+from rankloop.evaluation.confidence_sequences import (
+    ConfidenceSequence,
+    difference_sequence,
+    mean_sequence,
+    win_sequence,
+)
+from rankloop.evaluation.estimates import (
     ESTIMATORS,
     AnyTime,
     DoublyRobust,
@@ -12,8 +18,8 @@ from rankloop.evaluation.estimators import (
     SelfNormalised,
     t_lower,
 )
-from rankloop.evaluation.list_chances import Chances, by_score, draws
-from rankloop.evaluation.lists import (
+from rankloop.evaluation.list_propensities import Chances, by_score, draws
+from rankloop.evaluation.logged_lists import (
     ListEstimate,
     LoggedList,
     WeightedLists,
@@ -22,13 +28,6 @@ from rankloop.evaluation.lists import (
 )
 from rankloop.evaluation.reward_model import cross_fitted
 from rankloop.evaluation.rounds import LoggedRounds
-from rankloop.evaluation.sequences import (
-    ConfidenceSequence,
-    difference_sequence,
-    mean_sequence,
-    win_sequence,
-)
-from rankloop.evaluation.tables import Columns, read_rounds
 from rankloop.evaluation.weights import NoSupport, Weighted, choices_of, weighted
 
 __all__ = [
@@ -36,7 +35,6 @@ __all__ = [
     "AnyTime",
     "Chances",
     "ClickAccount",
-    "Columns",
     "ConfidenceSequence",
     "DoublyRobust",
     "Estimate",
@@ -58,7 +56,6 @@ __all__ = [
     "draws",
     "list_estimates",
     "mean_sequence",
-    "read_rounds",
     "t_lower",
     "weighted",
     "weighted_lists",

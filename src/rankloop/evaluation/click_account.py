@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Self, TypeAlias
 
 from rankloop.errors import SettingError
-from rankloop.evaluation.sequences import COSTS, FRACTIONS
+from rankloop.evaluation.confidence_sequences import COSTS, FRACTIONS
 
 SearchArm: TypeAlias = Literal["held", "owned", "learned"]
 BETS = tuple(zip(FRACTIONS.tolist(), COSTS.tolist(), strict=True))

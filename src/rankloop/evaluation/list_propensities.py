@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.explorers import ordered_blocks
+from rankloop.exploration import ordered_blocks
 from rankloop.policies import PDGD, ExploresUncertain, Policy, Random
 from rankloop.types import BoolArray, FloatArray, IntArray, Query
 

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from rankloop.errors import DataError
-from rankloop.evaluation.list_chances import Chances
+from rankloop.evaluation.list_propensities import Chances
 from rankloop.evaluation.weights import NEGLIGIBLE, NoSupport
 from rankloop.types import FloatArray, IntArray
 

@@ -1,15 +1,20 @@
 """Explorers: from scores to a list, by score alone or with chance."""
 
-from rankloop.explorers.certain import certain_orders, ordered_blocks, random_topological, shuffle_blocks
-from rankloop.explorers.epsilon import epsilon_greedy
-from rankloop.explorers.greedy import greedy
-from rankloop.explorers.plackett_luce import plackett_luce
-from rankloop.explorers.propensities import (
+from rankloop.exploration.certain_orders import (
+    certain_orders,
+    ordered_blocks,
+    random_topological,
+    shuffle_blocks,
+)
+from rankloop.exploration.epsilon import epsilon_greedy
+from rankloop.exploration.plackett_luce import plackett_luce
+from rankloop.exploration.propensities import (
     draw,
     epsilon_greedy_propensities,
     highest_of_normals,
     inverse_gap_propensities,
 )
+from rankloop.exploration.score_lists import greedy
 
 __all__ = [
     "certain_orders",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankloop.explorers.greedy import greedy
+from rankloop.exploration.score_lists import greedy
 from rankloop.types import FloatArray, IntArray
 
 

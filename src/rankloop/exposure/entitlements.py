@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankloop.errors import RankingError
-from rankloop.explorers.fair.looks import attainable
+from rankloop.exposure.position_views import attainable
 from rankloop.types import BoolArray, FloatArray, IntArray
 
 

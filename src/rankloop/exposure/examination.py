@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from rankloop.errors import RankingError, SettingError
-from rankloop.explorers.fair import discounted_looks, whole_looks
+from rankloop.exposure import discounted_looks, whole_looks
 from rankloop.types import IntArray
 
 Looks: TypeAlias = str | tuple[float, ...]  # "log2", "reciprocal", "measured" or a number for each position

@@ -13,11 +13,11 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.explorers.fair.choice import Ties, choose
-from rankloop.explorers.fair.halves import meet_in_the_middle
-from rankloop.explorers.fair.pricing import Pricing
-from rankloop.explorers.fair.queues import group_queues
-from rankloop.explorers.fair.templates import MOST, all_templates, granted, part_length
+from rankloop.exposure.deep_draw import group_queues
+from rankloop.exposure.group_templates import MOST, all_templates, granted, part_length
+from rankloop.exposure.halves import meet_in_the_middle
+from rankloop.exposure.template_choice import Ties, choose
+from rankloop.exposure.template_costs import Pricing
 from rankloop.types import BoolArray, FloatArray, IntArray
 
 Method: TypeAlias = Literal["table", "halves", "pages"]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.explorers.fair.choice import Ties
-from rankloop.explorers.fair.pricing import Pricing
-from rankloop.explorers.fair.templates import all_templates, granted
+from rankloop.exposure.group_templates import all_templates, granted
+from rankloop.exposure.template_choice import Ties
+from rankloop.exposure.template_costs import Pricing
 from rankloop.types import FloatArray, IntArray
 
 

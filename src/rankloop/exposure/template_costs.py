@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from rankloop.explorers.fair.templates import Templates
+from rankloop.exposure.group_templates import Templates
 from rankloop.types import BoolArray, FloatArray, IntArray
 
 EMPTY = 2.0**20  # the price of a document that is not there: more than there are certain orders in a list

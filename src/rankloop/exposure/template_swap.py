@@ -10,9 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.explorers.fair.choice import Ties, choose
-from rankloop.explorers.fair.merge import LARGEST_TABLE, Due, FairList
-from rankloop.explorers.fair.templates import all_templates, granted
+from rankloop.exposure.fair_merge import LARGEST_TABLE, Due, FairList
+from rankloop.exposure.group_templates import all_templates, granted
+from rankloop.exposure.template_choice import Ties, choose
 from rankloop.types import BoolArray, FloatArray, IntArray
 
 

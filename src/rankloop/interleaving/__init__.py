@@ -1,6 +1,6 @@
 """Interleaving: several rankers' lists shown as one, and who gets the credit for the clicks."""
 
-from rankloop.interleaving.base import Interleaved, Interleaving, credit, expected_sign
+from rankloop.interleaving.interleaving import Interleaved, Interleaving, credit, expected_sign
 from rankloop.interleaving.probabilistic import Probabilistic
 from rankloop.interleaving.team_draft import TeamDraft
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.interleaving.base import Interleaved
+from rankloop.interleaving.interleaving import Interleaved
 from rankloop.types import IntArray
 
 

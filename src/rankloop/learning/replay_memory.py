@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from rankloop.learning.preferences import Pairing, preferred_pairs
+from rankloop.learning.click_pairs import Pairing, preferred_pairs
 from rankloop.types import BoolArray, Feedback, FloatArray
 
 Kind = TypeVar("Kind", bound=np.generic)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.learning.topk_steps import Step
+from rankloop.policies.graded.topk_steps import Step
 from rankloop.types import BoolArray, FloatArray, IntArray
 
 

@@ -1,15 +1,14 @@
 """Metrics: how good a ranking is, one list or a whole set of queries."""
 
 from rankloop.metrics.average_precision import AP
-from rankloop.metrics.base import BinaryMetric, CutMetric, Metric
-from rankloop.metrics.cumulative import discounted_cumulative
+from rankloop.metrics.binary_metrics import MRR
 from rankloop.metrics.dcg import DCG, NDCG
 from rankloop.metrics.err import ERR
 from rankloop.metrics.mean import has_relevant, mean_over_queries
-from rankloop.metrics.names import METRICS, parse_metric
+from rankloop.metrics.metric import BinaryMetric, CutMetric, Metric
+from rankloop.metrics.metric_names import METRICS, parse_metric
+from rankloop.metrics.pairwise_regret import PairwiseRegret
 from rankloop.metrics.precision import Precision
-from rankloop.metrics.reciprocal_rank import MRR
-from rankloop.metrics.regret import PairwiseRegret
 from rankloop.metrics.runs import mean_over_lists
 
 __all__ = [
@@ -24,7 +23,6 @@ __all__ = [
     "Metric",
     "PairwiseRegret",
     "Precision",
-    "discounted_cumulative",
     "has_relevant",
     "mean_over_lists",
     "mean_over_queries",

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.metrics.base import CutMetric, Grader, ScoresGrader
-from rankloop.metrics.ranked import RankedRows
+from rankloop.metrics.metric import CutMetric, Grader, ScoresGrader
+from rankloop.metrics.ranked_rows import RankedRows
 from rankloop.types import FloatArray, IntArray, QuerySet
 
 

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.metrics.base import CutMetric
 from rankloop.metrics.dcg import gain
-from rankloop.metrics.ranked import RankedRows
+from rankloop.metrics.metric import CutMetric
+from rankloop.metrics.ranked_rows import RankedRows
 from rankloop.types import FloatArray, IntArray, QuerySet
 
 

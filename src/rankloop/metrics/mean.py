@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from rankloop.errors import DataError, SettingError
-from rankloop.metrics.base import Metric
+from rankloop.metrics.metric import Metric
 from rankloop.types import BoolArray, FloatArray, QuerySet
 
 WithoutRelevant: TypeAlias = Literal["skip", "zero", "one"]

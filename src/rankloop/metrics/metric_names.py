@@ -8,12 +8,12 @@ from dataclasses import fields
 
 from rankloop.errors import SettingError, suggest_name
 from rankloop.metrics.average_precision import AP
-from rankloop.metrics.base import Metric
+from rankloop.metrics.binary_metrics import MRR
 from rankloop.metrics.dcg import DCG, NDCG
 from rankloop.metrics.err import ERR
+from rankloop.metrics.metric import Metric
+from rankloop.metrics.pairwise_regret import PairwiseRegret
 from rankloop.metrics.precision import Precision
-from rankloop.metrics.reciprocal_rank import MRR
-from rankloop.metrics.regret import PairwiseRegret
 
 METRICS: Mapping[str, type[Metric]] = {
     kind.label: kind for kind in (NDCG, DCG, ERR, AP, MRR, Precision, PairwiseRegret)

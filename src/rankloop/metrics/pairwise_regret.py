@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.metrics.base import Grader, Metric
-from rankloop.metrics.ranked import RankedRows
+from rankloop.metrics.metric import Grader, Metric
+from rankloop.metrics.ranked_rows import RankedRows
 from rankloop.types import BoolArray, FloatArray, IntArray, QuerySet
 
 CELLS = 10_000_000  # comparisons of results in memory at a time

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from rankloop.errors import DataError, SettingError
-from rankloop.metrics.base import Metric
 from rankloop.metrics.mean import WithoutRelevant
+from rankloop.metrics.metric import Metric
 from rankloop.types import IntArray
 
 

@@ -1,9 +1,9 @@
 """Policies: algorithms of online learning to rank, one file each."""
 
-from rankloop.learning.blocks import Live, Planned, Schedule
+from rankloop.caller_order import OrderPrior, Trust, order_prior
 from rankloop.learning.certainty import Belief, Certainty, DiagonalWidth, Sure, Theory, Width
 from rankloop.learning.covariance import Covariance, Diagonal, Full, Projected
-from rankloop.learning.list_weights import APWeights, ListWeights, NDCGWeights
+from rankloop.learning.measure_weights import APWeights, ListWeights, NDCGWeights
 from rankloop.learning.objectives import (
     AdditiveObjective,
     APGain,
@@ -16,7 +16,6 @@ from rankloop.learning.objectives import (
     SumLoss,
 )
 from rankloop.learning.projection import DocumentSpace, Projection, TrueDocumentSpace
-from rankloop.learning.schedules import Batch, Exact, ReplayMemory, Training
 from rankloop.learning.step_sizes import Constant, InverseRoot, StepSize
 from rankloop.learning.thresholds import BestF1, Platt, Threshold
 from rankloop.learning.topk_losses import (
@@ -28,69 +27,58 @@ from rankloop.learning.topk_losses import (
     TopKLoss,
     UnnormalisedKL,
 )
-from rankloop.learning.topk_steps import AdaGrad, DocumentSchedule, Step
-from rankloop.learning.trust import OrderPrior, Trust, order_prior
-from rankloop.policies.ad_forest import AdForest
-from rankloop.policies.ad_logistic import AdLogistic
-from rankloop.policies.auc_ranker import AUCRanker
-from rankloop.policies.base import EvidenceAbout, FeaturesOf, KnowsBy, Policy, score_all
-from rankloop.policies.batch_selection import BatchSelection
-from rankloop.policies.belief_selection import BeliefSelection
-from rankloop.policies.by_id import KnowsItems
-from rankloop.policies.counterfactual import CounterfactualPolicy
-from rankloop.policies.dbgd import DBGD
-from rankloop.policies.dla import DLA
-from rankloop.policies.epsilon_greedy import EpsilonGreedy
-from rankloop.policies.fair_exposure import FairExposure
-from rankloop.policies.fairco import FairCo
-from rankloop.policies.fairexp_pairrank import FairExpPairRank
-from rankloop.policies.fairexp_toprank import FairExpTopRank
-from rankloop.policies.fixed_items import FixedItems
-from rankloop.policies.from_base import ScoredFromBase, StartsFromBase
-from rankloop.policies.graded import GradedPolicy
-from rankloop.policies.ips import IPS
-from rankloop.policies.ips_ranknet import IPSRankNet
-from rankloop.policies.item_means import ItemMeans
-from rankloop.policies.labelled import LearnsFromGrades
-from rankloop.policies.lambdamart import LambdaMART
-from rankloop.policies.linear_selection import LinearSelection
-from rankloop.policies.linucb import LinUCB
-from rankloop.policies.listnet import ListNet
-from rankloop.policies.logistic_beliefs import LogisticBeliefs
-from rankloop.policies.mgd import MGD
-from rankloop.policies.minimax import Minimax
-from rankloop.policies.neural import NeuralPairwise
-from rankloop.policies.nsgd import NSGD
-from rankloop.policies.offline_lambdarank import OfflineLambdaRank
-from rankloop.policies.offline_ranknet import OfflineRankNet
-from rankloop.policies.ollambdarank import OlLambdaRank
-from rankloop.policies.ollambdarank_gt import OlLambdaRankGT
-from rankloop.policies.olranknet import OlRankNet
-from rankloop.policies.p2neurrank import P2NeurRank
-from rankloop.policies.pairrank import PairRank
-from rankloop.policies.pairwise import PairwiseLogistic
-from rankloop.policies.pdgd import PDGD
-from rankloop.policies.pepairrank import PePairRank
-from rankloop.policies.race import Race
+from rankloop.learning.training import Batch, Exact, ReplayMemory, Training
+from rankloop.policies.ads.ad_forest import AdForest
+from rankloop.policies.ads.ad_logistic import AdLogistic
+from rankloop.policies.ads.ad_policy import SelectionPolicy
+from rankloop.policies.ads.auc_ranker import AUCRanker
+from rankloop.policies.ads.batch_ad_policy import BatchSelection
+from rankloop.policies.ads.belief_ad_policy import BeliefSelection
+from rankloop.policies.ads.linear_selection import LinearSelection
+from rankloop.policies.ads.linucb import LinUCB
+from rankloop.policies.ads.logistic_beliefs import LogisticBeliefs
+from rankloop.policies.ads.squarecb import SquareCB
+from rankloop.policies.ads.thompson_logistic import ThompsonLogistic
+from rankloop.policies.dueling.dbgd import DBGD
+from rankloop.policies.dueling.mgd import MGD
+from rankloop.policies.dueling.nsgd import NSGD
+from rankloop.policies.explores_uncertain import ExploresUncertain
+from rankloop.policies.fair.fair_exposure_policy import FairExposure
+from rankloop.policies.fair.fairexp_pairrank import FairExpPairRank
+from rankloop.policies.fair.fairexp_toprank import FairExpTopRank
+from rankloop.policies.graded.graded_policy import GradedPolicy
+from rankloop.policies.graded.listnet import ListNet
+from rankloop.policies.graded.minimax import Minimax
+from rankloop.policies.graded.rtopk import RTopK
+from rankloop.policies.graded.slam import Slam
+from rankloop.policies.graded.topk_steps import AdaGrad, DocumentSchedule, Step
+from rankloop.policies.gradient.epsilon_greedy import EpsilonGreedy
+from rankloop.policies.gradient.pdgd import PDGD
+from rankloop.policies.gradient.ranknet import RankNet
+from rankloop.policies.items.by_id import KnowsItems
+from rankloop.policies.items.item_blocks import Live, Planned, Schedule
+from rankloop.policies.items.item_means import ItemMeans
+from rankloop.policies.items.item_policy import FixedItems
+from rankloop.policies.items.rtopk_items import RTopKItems
+from rankloop.policies.items.thompson_items import ThompsonItems
+from rankloop.policies.items.toprank import TopRank
+from rankloop.policies.items.ucb_items import UCBItems
+from rankloop.policies.neural.neural_pairwise import NeuralPairwise
+from rankloop.policies.neural.ollambdarank import OlLambdaRank
+from rankloop.policies.neural.olranknet import OlRankNet
+from rankloop.policies.neural.p2neurrank import P2NeurRank
+from rankloop.policies.order_scorer_policy import ScoredFromBase, StartsFromBase
+from rankloop.policies.pairwise.pairrank import PairRank
+from rankloop.policies.pairwise.pairwise_logistic import PairwiseLogistic
+from rankloop.policies.pairwise.pepairrank import PePairRank
+from rankloop.policies.pairwise.race import Race
 from rankloop.policies.random import Random
-from rankloop.policies.ranknet import RankNet
-from rankloop.policies.rtopk import RTopK
-from rankloop.policies.rtopk_items import RTopKItems
-from rankloop.policies.scored import ScoredPolicy
-from rankloop.policies.selection import SelectionPolicy
-from rankloop.policies.slam import Slam
-from rankloop.policies.squarecb import SquareCB
-from rankloop.policies.state_fields import state
-from rankloop.policies.thompson_items import ThompsonItems
-from rankloop.policies.thompson_logistic import ThompsonLogistic
-from rankloop.policies.toprank import TopRank
-from rankloop.policies.ucb_items import UCBItems
-from rankloop.policies.uncertain import ExploresUncertain
+from rankloop.policies.scorer_policy import ScoredPolicy
+from rankloop.policy import EvidenceAbout, FeaturesOf, KnowsBy, Policy, score_all
+from rankloop.state_fields import state
 
 __all__ = [
     "DBGD",
-    "DLA",
-    "IPS",
     "MGD",
     "NSGD",
     "PDGD",
@@ -109,7 +97,6 @@ __all__ = [
     "BestF1",
     "Certainty",
     "Constant",
-    "CounterfactualPolicy",
     "Covariance",
     "DCGGain",
     "Diagonal",
@@ -120,7 +107,6 @@ __all__ = [
     "EvidenceAbout",
     "Exact",
     "ExploresUncertain",
-    "FairCo",
     "FairExpPairRank",
     "FairExpTopRank",
     "FairExposure",
@@ -128,13 +114,10 @@ __all__ = [
     "FixedItems",
     "Full",
     "GradedPolicy",
-    "IPSRankNet",
     "InverseRoot",
     "ItemMeans",
     "KnowsBy",
     "KnowsItems",
-    "LambdaMART",
-    "LearnsFromGrades",
     "LinUCB",
     "LinearSelection",
     "ListNet",
@@ -148,10 +131,7 @@ __all__ = [
     "NormalisedListNet",
     "Objective",
     "ObservedSquared",
-    "OfflineLambdaRank",
-    "OfflineRankNet",
     "OlLambdaRank",
-    "OlLambdaRankGT",
     "OlRankNet",
     "OrderPrior",
     "P2NeurRank",

@@ -9,10 +9,10 @@ from typing import ClassVar, Literal, TypeAlias
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.explorers import random_topological, shuffle_blocks
-from rankloop.explorers.fair import deep_draw
+from rankloop.exploration import random_topological, shuffle_blocks
+from rankloop.exposure import deep_draw
 from rankloop.learning.top_orders import TopOrders
-from rankloop.policies.base import EvidenceAbout, Policy
+from rankloop.policy import EvidenceAbout, Policy
 from rankloop.types import BoolArray, FloatArray, IntArray, Query, Ranking
 
 Exploration: TypeAlias = Literal["conservative", "random"]

@@ -8,14 +8,14 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from rankloop.caller_order import Trust, order_prior
 from rankloop.errors import SettingError
+from rankloop.learning.click_pairs import preferred_pairs
 from rankloop.learning.logistic import online_newton
-from rankloop.learning.preferences import preferred_pairs
-from rankloop.learning.trust import Trust, order_prior
-from rankloop.policies.base import Policy
-from rankloop.policies.scored import ScoredPolicy
-from rankloop.policies.state_fields import Before, state
+from rankloop.policies.scorer_policy import ScoredPolicy
+from rankloop.policy import Policy
 from rankloop.scorers import Offset, Scorer
+from rankloop.state_fields import Before, state
 from rankloop.types import Array, Feedback, FloatArray, Query, Ranking
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.policies.base import EvidenceAbout, Policy
+from rankloop.policy import EvidenceAbout, Policy
 from rankloop.types import Feedback, FloatArray, Query, Ranking, Signal
 
 

@@ -9,9 +9,9 @@ from typing import Self
 import numpy as np
 
 from rankloop.errors import RankingError, SettingError
-from rankloop.policies.base import Policy
-from rankloop.policies.state_fields import state
+from rankloop.policy import Policy
 from rankloop.scorers import Linear, Scorer
+from rankloop.state_fields import state
 from rankloop.types import Array, FloatArray, Query
 
 

@@ -9,10 +9,10 @@ import numpy as np
 from scipy.special import expit
 
 from rankloop.errors import SettingError
-from rankloop.recommend.adagrad import AdaGrad
-from rankloop.recommend.base import FactorModel
 from rankloop.recommend.negatives import Negatives
-from rankloop.reviews import Reviews
+from rankloop.recommend.recommender import FactorModel
+from rankloop.recommend.reviews import Reviews
+from rankloop.recommend.row_adagrad import AdaGrad
 from rankloop.types import IntArray
 
 
@@ -23,7 +23,7 @@ class BPRMF(FactorModel):
     Each batch compares reviewed items with the hardest of `hardest` drawn ones, that is with the one of the
     highest score: random negatives are soon too easy to teach anything. With `hardest=1` it is the paper's.
 
-    >>> from rankloop.data.reviews import Shop
+    >>> from rankloop.lab.data.review_data import Shop
     >>> model = BPRMF(d=8, epochs=5).fit(Shop(users=40, items=24).reviews(), np.random.default_rng(0))
     >>> model.score(np.array([0, 1])).shape
     (2, 24)

@@ -9,9 +9,9 @@ import numpy as np
 from scipy.special import expit
 
 from rankloop.errors import SettingError
-from rankloop.recommend.base import Recommender, Taste, learned
-from rankloop.recommend.profiles import item_opinions
-from rankloop.reviews import Reviews, SparseArray
+from rankloop.recommend.opinion_profiles import item_opinions
+from rankloop.recommend.recommender import Recommender, Taste, learned
+from rankloop.recommend.reviews import Reviews, SparseArray
 from rankloop.types import FloatArray, IntArray
 
 TINY = 1e-12
@@ -34,7 +34,7 @@ class EFM(Recommender):
     mean of $\hat X \hat Y$ over the user's `cared` most cared-for features, and $1 - \alpha$ times the
     rating.
 
-    >>> from rankloop.data.reviews import Shop
+    >>> from rankloop.lab.data.review_data import Shop
     >>> reviews = Shop(users=30, items=24).reviews()
     >>> model = EFM(explicit=4, latent=4, iterations=5).fit(reviews, np.random.default_rng(0))
     >>> model.score(np.array([0])).shape

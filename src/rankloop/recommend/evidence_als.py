@@ -9,10 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from rankloop.errors import SettingError
-from rankloop.recommend.base import learned, ones_like
-from rankloop.recommend.blocks import Block
 from rankloop.recommend.ials import IALS, start
-from rankloop.reviews import Reviews, SparseArray
+from rankloop.recommend.recommender import learned, ones_like
+from rankloop.recommend.reviews import Reviews, SparseArray
+from rankloop.recommend.ridge_rows import Block
 from rankloop.types import FloatArray
 
 
@@ -24,7 +24,7 @@ class EvidenceALS(IALS):
     on aspects, it is plain implicit ALS. Vectors of aspects are fitted at the end in any case: they say which
     features go with a user and with an item.
 
-    >>> from rankloop.data.reviews import Shop
+    >>> from rankloop.lab.data.review_data import Shop
     >>> reviews = Shop(users=40, items=24).reviews()
     >>> model = EvidenceALS(d=8).fit(reviews, np.random.default_rng(0))
     >>> model.token_factors.shape == (len(reviews.tokens), 8)

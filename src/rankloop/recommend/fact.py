@@ -10,16 +10,23 @@ import numpy as np
 from scipy import sparse
 
 from rankloop.errors import SettingError
-from rankloop.recommend.base import FactorModel, Taste, known_answers, known_items, learned, ones_like
-from rankloop.recommend.blocks import Block, Ridge
-from rankloop.recommend.evidence import EvidenceALS
+from rankloop.recommend.evidence_als import EvidenceALS
+from rankloop.recommend.factor_objectives import Implicit, Objective
+from rankloop.recommend.factorization_tree import AT_LEAST, BELOW, UNKNOWN, Grower, Tree
 from rankloop.recommend.ials import IALS
-from rankloop.recommend.objectives import Implicit, Objective
+from rankloop.recommend.opinion_profiles import common_tokens, item_opinions, mention_shares, token_shares
 from rankloop.recommend.pair_objectives import item_pairs, user_pairs
-from rankloop.recommend.profiles import common_tokens, item_opinions, mention_shares, token_shares
 from rankloop.recommend.reasons import Kind, Part, Reasons
-from rankloop.recommend.tree import AT_LEAST, BELOW, UNKNOWN, Grower, Tree
-from rankloop.reviews import Reviews, SparseArray
+from rankloop.recommend.recommender import (
+    FactorModel,
+    Taste,
+    known_answers,
+    known_items,
+    learned,
+    ones_like,
+)
+from rankloop.recommend.reviews import Reviews, SparseArray
+from rankloop.recommend.ridge_rows import Block, Ridge
 from rankloop.types import FloatArray, IntArray
 
 Loss: TypeAlias = Literal["implicit", "rating+bpr"]
@@ -39,7 +46,7 @@ class FacT(FactorModel):
     Items keep the vectors of the factorization that it starts from; with `item_depth` they get a tree, too,
     and the thesis' own model is `FacT(loss="rating+bpr", item_depth=6, rho=inf, attributes=False)`.
 
-    >>> from rankloop.data.reviews import Shop
+    >>> from rankloop.lab.data.review_data import Shop
     >>> model = FacT(d=8, depth=3).fit(Shop(users=60, items=24).reviews(), np.random.default_rng(0))
     >>> reasons = model.reasons(model.taste_of(0), 5)
     >>> bool(abs(sum(part.amount for part in reasons.parts) - reasons.score) < 1e-12)

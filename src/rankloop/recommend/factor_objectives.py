@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from scipy.special import expit
 
-from rankloop.reviews import SparseArray
+from rankloop.recommend.reviews import SparseArray
 from rankloop.types import FloatArray, IntArray
 
 

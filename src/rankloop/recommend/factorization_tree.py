@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.recommend.bins import Bins
-from rankloop.recommend.objectives import Objective, unpack
-from rankloop.reviews import SparseArray
+from rankloop.recommend.factor_objectives import Objective, unpack
+from rankloop.recommend.reviews import SparseArray
+from rankloop.recommend.split_candidates import Bins
 from rankloop.types import BoolArray, FloatArray, IntArray
 
 AT_LEAST, BELOW, UNKNOWN = 0, 1, 2

@@ -10,9 +10,9 @@ from scipy import sparse
 from scipy.special import expit
 
 from rankloop.errors import SettingError
-from rankloop.recommend.base import ones_like
-from rankloop.recommend.evidence import EvidenceALS
-from rankloop.reviews import Reviews, SparseArray
+from rankloop.recommend.evidence_als import EvidenceALS
+from rankloop.recommend.recommender import ones_like
+from rankloop.recommend.reviews import Reviews, SparseArray
 from rankloop.types import Array, BoolArray, FloatArray, IntArray
 
 SOURCES = (
@@ -107,7 +107,7 @@ class FeatureRanker:
     $P(k \mid u, j) = \sigma(w_0 + \sum_s w_s x_s)$, by logistic regression.
     Weights are learned from a tenth of the reviews, with counts from all others; then everything is counted.
 
-    >>> from rankloop.data.reviews import Shop
+    >>> from rankloop.lab.data.review_data import Shop
     >>> ranker = FeatureRanker.fit(Shop(users=60, items=24).reviews(), np.random.default_rng(0), d=6)
     >>> len(ranker.weights), ranker.scores(np.array([0]), np.array([1])).shape
     (11, (1, 10))

@@ -10,13 +10,20 @@ import numpy as np
 from scipy import sparse
 
 from rankloop.errors import SettingError
-from rankloop.recommend.base import FactorModel, Taste, known_answers, known_items, learned, ones_like
-from rankloop.recommend.blocks import Ridge
+from rankloop.recommend.factor_objectives import Implicit
+from rankloop.recommend.factorization_tree import AT_LEAST, BELOW, UNKNOWN, Grower, Tree
 from rankloop.recommend.ials import IALS
-from rankloop.recommend.objectives import Implicit
 from rankloop.recommend.reasons import Kind, Part, Reasons
-from rankloop.recommend.tree import AT_LEAST, BELOW, UNKNOWN, Grower, Tree
-from rankloop.reviews import Reviews, SparseArray
+from rankloop.recommend.recommender import (
+    FactorModel,
+    Taste,
+    known_answers,
+    known_items,
+    learned,
+    ones_like,
+)
+from rankloop.recommend.reviews import Reviews, SparseArray
+from rankloop.recommend.ridge_rows import Ridge
 from rankloop.types import FloatArray, IntArray
 
 RATED = {AT_LEAST: "liked", BELOW: "disliked", UNKNOWN: "unrated"}
@@ -29,7 +36,7 @@ class FMF(FactorModel):
     The engine, the objective and the vectors of items are those of FacT and implicit ALS; the predicate is
     the rating of one of the `asked` items that were rated most.
 
-    >>> from rankloop.data.reviews import Shop
+    >>> from rankloop.lab.data.review_data import Shop
     >>> model = FMF(d=6, min_leaf=5).fit(Shop(users=60, items=24).reviews(), np.random.default_rng(0))
     >>> int(model.taste().given["leaf"])
     0

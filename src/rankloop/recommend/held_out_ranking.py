@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from rankloop.errors import SettingError
-from rankloop.recommend.base import EMPTY, Recommender
-from rankloop.reviews import Reviews, SparseArray
+from rankloop.recommend.recommender import EMPTY, Recommender
+from rankloop.recommend.reviews import Reviews, SparseArray
 from rankloop.types import FloatArray, IntArray
 
 LIST = 100  # how long a list is that the released code looks at

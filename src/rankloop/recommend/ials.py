@@ -10,10 +10,10 @@ import numpy as np
 from scipy import sparse
 
 from rankloop.errors import SettingError
-from rankloop.recommend.base import FactorModel, Taste, known_items, learned, ones_like
-from rankloop.recommend.blocks import Block, Ridge
 from rankloop.recommend.reasons import Kind, Part, Reasons
-from rankloop.reviews import Reviews
+from rankloop.recommend.recommender import FactorModel, Taste, known_items, learned, ones_like
+from rankloop.recommend.reviews import Reviews
+from rankloop.recommend.ridge_rows import Block, Ridge
 from rankloop.types import FloatArray, IntArray
 
 
@@ -25,7 +25,7 @@ class IALS(FactorModel):
     \rVert^2 + \ldots$ The last half-step is the users', so a score is a sum over past items: $u^\top v_j =
     \sum_e (1 + w_0) v_e^\top A^{-1} v_j$, and newcomers are folded in the same way.
 
-    >>> from rankloop.data.reviews import Shop
+    >>> from rankloop.lab.data.review_data import Shop
     >>> model = IALS(d=8).fit(Shop(users=40, items=24).reviews(), np.random.default_rng(0))
     >>> taste = model.taste(items=[0, 4])
     >>> reasons = model.reasons(taste, 6)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from rankloop.errors import SettingError
-from rankloop.recommend.base import Recommender
-from rankloop.recommend.catalogue import Catalogue
 from rankloop.recommend.fact import FacT
+from rankloop.recommend.factorization_tree import AT_LEAST, BELOW, STAYS
 from rankloop.recommend.fmf import FMF
-from rankloop.recommend.tree import AT_LEAST, BELOW, STAYS
+from rankloop.recommend.item_catalogue import Catalogue
+from rankloop.recommend.recommender import Recommender
 
 Answer: TypeAlias = Literal["much", "little", "skip"]
 NUMBERS: Mapping[str, int] = {"much": 1, "little": -1}
@@ -32,7 +32,7 @@ def next_question(model: Recommender, catalogue: Catalogue, answers: Mapping[int
     Whoever skips a question stops there: the vector of that node is all that can be said.
 
     >>> import numpy as np
-    >>> from rankloop.data.reviews import Shop
+    >>> from rankloop.lab.data.review_data import Shop
     >>> reviews = Shop(users=80, items=24).reviews()
     >>> model = FacT(d=6, depth=3, min_leaf=5, attributes=False).fit(reviews, np.random.default_rng(0))
     >>> next_question(model, Catalogue.of(reviews), {}).text

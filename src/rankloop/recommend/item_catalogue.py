@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from rankloop.errors import DataError
-from rankloop.reviews import NO_SENTENCE, NO_WORD, Reviews, SparseArray
+from rankloop.recommend.reviews import NO_SENTENCE, NO_WORD, Reviews, SparseArray
 from rankloop.types import Array, IntArray
 
 LONGEST_QUOTE = 160  # letters; longer sentences are not quoted
@@ -20,7 +20,7 @@ KINDS = ("users", "items", "titles", "features", "words", "tokens")
 class Catalogue:
     """Names of users, items, features, words and tokens, with counts of what was mentioned of every item.
 
-    >>> from rankloop.data.reviews import Shop
+    >>> from rankloop.lab.data.review_data import Shop
     >>> shop = Catalogue.of(Shop(users=30, items=24).reviews())
     >>> shop.titles[0], shop.row("items", "item 3")
     ('Slim Case for Alpa', 3)

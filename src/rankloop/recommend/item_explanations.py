@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
 
-from rankloop.recommend.base import Taste
-from rankloop.recommend.catalogue import Catalogue, cells
 from rankloop.recommend.feature_ranker import FeatureRanker
+from rankloop.recommend.item_catalogue import Catalogue, cells
 from rankloop.recommend.phrases import Phrases
 from rankloop.recommend.reasons import Part, Reasons
+from rankloop.recommend.recommender import Taste
 from rankloop.types import FloatArray
 
 LEAST_SHARE = 0.02  # smaller parts are not worth a sentence
@@ -55,7 +55,7 @@ def sentences(
     A sentence is left out where it has no support: a share is a part of this score, a number of reviewers was
     counted, a word was used of this item.
 
-    >>> from rankloop.data.reviews import Shop
+    >>> from rankloop.lab.data.review_data import Shop
     >>> from rankloop.recommend import IALS
     >>> import numpy as np
     >>> reviews = Shop(users=60, items=24).reviews()

@@ -9,9 +9,9 @@ import numpy as np
 from scipy.optimize import minimize
 
 from rankloop.errors import SettingError
-from rankloop.recommend.base import Recommender, Taste, learned
 from rankloop.recommend.jmars_words import Tokens, drawn_aspects
-from rankloop.reviews import Reviews
+from rankloop.recommend.recommender import Recommender, Taste, learned
+from rankloop.recommend.reviews import Reviews
 from rankloop.types import FloatArray, IntArray
 
 NAMES = (
@@ -36,7 +36,7 @@ class JMARS(Recommender):
     an aspect, drawn by Gibbs sampling between steps of L-BFGS on everything else. Sentiments are those of the
     mentions, and all words of a sweep are drawn at once, given the counts before it.
 
-    >>> from rankloop.data.reviews import Shop
+    >>> from rankloop.lab.data.review_data import Shop
     >>> model = JMARS(rounds=1, steps=5).fit(Shop(users=30, items=24).reviews(), np.random.default_rng(0))
     >>> model.score(np.array([0])).shape
     (1, 24)

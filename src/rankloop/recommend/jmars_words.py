@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.reviews import NO_WORD, Reviews
+from rankloop.recommend.reviews import NO_WORD, Reviews
 from rankloop.types import BoolArray, FloatArray, IntArray
 
 SMOOTHING = 0.1

@@ -10,12 +10,12 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.recommend.adagrad import AdaGrad
-from rankloop.recommend.base import FactorModel
-from rankloop.recommend.evaluation import top_lists
+from rankloop.recommend.held_out_ranking import top_lists
 from rankloop.recommend.negatives import Negatives
-from rankloop.recommend.tensors import Cells, opinion_cells, word_cells
-from rankloop.reviews import Reviews
+from rankloop.recommend.opinion_tensors import Cells, opinion_cells, word_cells
+from rankloop.recommend.recommender import FactorModel
+from rankloop.recommend.reviews import Reviews
+from rankloop.recommend.row_adagrad import AdaGrad
 from rankloop.types import FloatArray, IntArray
 
 Gradient: TypeAlias = tuple[FloatArray, IntArray | None]  # of rows; None: of the whole array

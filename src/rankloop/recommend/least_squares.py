@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.reviews import SparseArray
+from rankloop.recommend.reviews import SparseArray
 from rankloop.types import FloatArray, IntArray
 
 BATCH = 4_000_000  # numbers in a batch of small systems

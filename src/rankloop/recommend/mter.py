@@ -9,10 +9,10 @@ from typing import ClassVar, Self
 import numpy as np
 
 from rankloop.errors import SettingError, suggest_name
-from rankloop.recommend.base import learned
-from rankloop.recommend.joint import Batch, Gradient, JointFactorization
+from rankloop.recommend.joint_factorization import Batch, Gradient, JointFactorization
+from rankloop.recommend.recommender import learned
+from rankloop.recommend.reviews import Reviews
 from rankloop.recommend.tucker import Factors, cell_gradients, pair_gradients
-from rankloop.reviews import Reviews
 from rankloop.types import FloatArray, IntArray
 
 FIRST_PREDICTION = 3.5
@@ -44,7 +44,7 @@ class MTER(JointFactorization):
     `cornac` (that library's sums and sizes), `engineered` (signed, hard pairs), `zeros` (unobserved cells
     are 0, as the thesis' formula has it).
 
-    >>> from rankloop.data.reviews import Shop
+    >>> from rankloop.lab.data.review_data import Shop
     >>> reviews = Shop(users=30, items=24).reviews()
     >>> model = MTER.preset("faithful", iterations=20).fit(reviews, np.random.default_rng(0))
     >>> model.aspect_scores(np.array([0]), np.array([3])).shape

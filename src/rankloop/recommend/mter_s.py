@@ -9,9 +9,9 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from scipy.special import expit
 
-from rankloop.recommend.base import learned
-from rankloop.recommend.joint import Batch, Gradient, JointFactorization
-from rankloop.reviews import Reviews
+from rankloop.recommend.joint_factorization import Batch, Gradient, JointFactorization
+from rankloop.recommend.recommender import learned
+from rankloop.recommend.reviews import Reviews
 from rankloop.types import FloatArray, IntArray
 
 FIRST_PREDICTION = 3.5
@@ -27,7 +27,7 @@ class MTERS(JointFactorization):
     $\hat Y^U = \sum_r (U_0 + U_2)(F_0 + F_2)(W_0 + W_1)$, $\hat Y^I = \sum_r (I_0 + I_2)(F_0 + F_3)(W_0 +
     W_2)$.
 
-    >>> from rankloop.data.reviews import Shop
+    >>> from rankloop.lab.data.review_data import Shop
     >>> model = MTERS(iterations=20).fit(Shop(users=30, items=24).reviews(), np.random.default_rng(0))
     >>> model.score(np.array([0])).shape
     (1, 24)

@@ -15,7 +15,7 @@ class MTERSA(MTERS):
     $\hat X = \sum_r U I F$, $\hat Y^U = \sum_r U F W$, $\hat Y^I = \sum_r I F W$.
 
     >>> import numpy as np
-    >>> from rankloop.data.reviews import Shop
+    >>> from rankloop.lab.data.review_data import Shop
     >>> model = MTERSA(iterations=20).fit(Shop(users=30, items=24).reviews(), np.random.default_rng(0))
     >>> model.users_x.size
     0

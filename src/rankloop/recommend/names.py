@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from rankloop.errors import SettingError, suggest_name
-from rankloop.recommend.base import Recommender
 from rankloop.recommend.bprmf import BPRMF
 from rankloop.recommend.efm import EFM
-from rankloop.recommend.evidence import EvidenceALS
+from rankloop.recommend.evidence_als import EvidenceALS
 from rankloop.recommend.fact import FacT
 from rankloop.recommend.fmf import FMF
 from rankloop.recommend.ials import IALS
@@ -19,10 +18,11 @@ from rankloop.recommend.mter import MTER
 from rankloop.recommend.mter_s import MTERS
 from rankloop.recommend.mter_sa import MTERSA
 from rankloop.recommend.nmf import NMF
-from rankloop.recommend.popular import MostPopular
+from rankloop.recommend.popularity import MostPopular
+from rankloop.recommend.recommender import Recommender
+from rankloop.recommend.recommender_file import Saved
+from rankloop.recommend.recommender_file import load as load_as
 from rankloop.recommend.settings import check_settings
-from rankloop.recommend.storage import Saved
-from rankloop.recommend.storage import load as load_as
 
 RECOMMENDERS: Mapping[str, type[Recommender]] = {
     kind.name: kind

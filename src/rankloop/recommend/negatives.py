@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.reviews import Reviews
+from rankloop.recommend.reviews import Reviews
 from rankloop.types import BoolArray, FloatArray, IntArray
 
 

@@ -13,7 +13,7 @@ class NMF(EFM):
     r"""$A \approx U V^\top$ on observed ratings, $U, V \ge 0$: EFM without explicit factors.
 
     >>> import numpy as np
-    >>> from rankloop.data.reviews import Shop
+    >>> from rankloop.lab.data.review_data import Shop
     >>> model = NMF(latent=4, iterations=5).fit(Shop(users=30, items=24).reviews(), np.random.default_rng(0))
     >>> bool((model.users >= 0).all())
     True

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from rankloop.recommend.base import ones_like
-from rankloop.reviews import Reviews, SparseArray
+from rankloop.recommend.recommender import ones_like
+from rankloop.recommend.reviews import Reviews, SparseArray
 from rankloop.types import FloatArray
 
 

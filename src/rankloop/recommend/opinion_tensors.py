@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from rankloop.reviews import NO_WORD, Reviews
+from rankloop.recommend.reviews import NO_WORD, Reviews
 from rankloop.types import FloatArray, IntArray
 
 
@@ -40,7 +40,7 @@ def opinion_cells(reviews: Reviews) -> Cells:
     $\tilde X_{ijk} = 1 + (N - 1) / (1 + e^{-\hat s})$;
     $\hat s$ is the sum of sentiments; a sum of 0 is known, and in the middle.
 
-    >>> from rankloop.data.reviews import Shop
+    >>> from rankloop.lab.data.review_data import Shop
     >>> cells = opinion_cells(Shop(users=20, items=12).reviews())
     >>> bool(1 <= cells.value.min() and cells.value.max() <= 5)
     True

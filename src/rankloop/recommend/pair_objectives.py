@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from rankloop.recommend.objectives import RatingAndPairs
-from rankloop.reviews import SparseArray
+from rankloop.recommend.factor_objectives import RatingAndPairs
+from rankloop.recommend.reviews import SparseArray
 from rankloop.types import FloatArray, IntArray
 
 

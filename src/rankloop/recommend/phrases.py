@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from rankloop.recommend.catalogue import Catalogue, cells
-from rankloop.reviews import SparseArray
+from rankloop.recommend.item_catalogue import Catalogue, cells
+from rankloop.recommend.reviews import SparseArray
 from rankloop.types import FloatArray, IntArray
 
 
@@ -18,7 +18,7 @@ class Phrases:
 
     $P(w \mid j, k) = (n_{jkw} + \alpha P(w \mid k)) / (n_{jk} + \alpha)$.
 
-    >>> from rankloop.data.reviews import Shop
+    >>> from rankloop.lab.data.review_data import Shop
     >>> phrases = Phrases.of(Catalogue.of(Shop(users=60, items=24).reviews()))
     >>> phrases.scores(np.array([3]), np.array([5])).shape
     (1, 9)

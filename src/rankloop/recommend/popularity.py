@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.recommend.base import Recommender, Taste, known_items, learned
 from rankloop.recommend.reasons import Kind, Part, Reasons
-from rankloop.reviews import Reviews
+from rankloop.recommend.recommender import Recommender, Taste, known_items, learned
+from rankloop.recommend.reviews import Reviews
 from rankloop.types import FloatArray, IntArray
 
 
@@ -18,7 +18,7 @@ from rankloop.types import FloatArray, IntArray
 class MostPopular(Recommender):
     """Ranks items by their number of reviews: the floor that every other recommender must beat.
 
-    >>> from rankloop.data.reviews import Shop
+    >>> from rankloop.lab.data.review_data import Shop
     >>> reviews = Shop(users=20, items=12).reviews()
     >>> model = MostPopular().fit(reviews, np.random.default_rng(0))
     >>> int(model.score(np.array([0]))[0].sum()) == len(reviews)

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from rankloop.errors import SettingError
 from rankloop.recommend.reasons import Kind, Part, Reasons
-from rankloop.reviews import Reviews, SparseArray
+from rankloop.recommend.reviews import Reviews, SparseArray
 from rankloop.types import Array, FloatArray, IntArray, State
 
 EMPTY = np.zeros(0, np.int64)

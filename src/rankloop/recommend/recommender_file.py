@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from rankloop.errors import DataError, SettingError, suggest_name
-from rankloop.recommend.base import Recommender
-from rankloop.recommend.catalogue import KINDS, Catalogue
 from rankloop.recommend.feature_ranker import FeatureRanker
+from rankloop.recommend.item_catalogue import KINDS, Catalogue
+from rankloop.recommend.recommender import Recommender
 from rankloop.recommend.settings import check_settings
 from rankloop.types import Array
 

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from rankloop.errors import SettingError
 from rankloop.recommend.least_squares import Shared
-from rankloop.reviews import SparseArray
+from rankloop.recommend.reviews import SparseArray
 from rankloop.types import FloatArray
 
 

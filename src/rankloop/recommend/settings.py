@@ -7,7 +7,7 @@ from dataclasses import Field, fields
 from typing import Any
 
 from rankloop.errors import SettingError, suggest_name
-from rankloop.recommend.base import Recommender
+from rankloop.recommend.recommender import Recommender
 
 KINDS: Mapping[type, str] = {
     bool: "True or False",

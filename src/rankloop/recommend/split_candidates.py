@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from rankloop.reviews import SparseArray
+from rankloop.recommend.reviews import SparseArray
 from rankloop.types import BoolArray, FloatArray, IntArray
 
 

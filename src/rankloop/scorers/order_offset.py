@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.scorers.base import Scorer
 from rankloop.scorers.gradients import Gradients
+from rankloop.scorers.scorer import Scorer
 from rankloop.types import FloatArray
 
 

@@ -1,30 +1,34 @@
 """Ranking service: rank, record, learn, explain, audit, replay, roll back; in your process or over HTTP."""
 
-from rankloop.service.errors import HistoryError
-from rankloop.service.events.event import Receipt, UserEvent
-from rankloop.service.fair import FairSettings
-from rankloop.service.learning.model import Model
-from rankloop.service.operations.audit import Audit, Replay
-from rankloop.service.operations.explain import Explanation
+from rankloop.service.core.lists.candidate_columns import Candidates, columns
+from rankloop.service.core.lists.make_list import Draft
+from rankloop.service.core.lists.rank_request import RankRequest
+from rankloop.service.core.lists.rank_response import Provenance, RankResponse, Result
+from rankloop.service.core.lists.replay import Audit, Replay
+from rankloop.service.core.model import Model
+from rankloop.service.core.ranker_settings import Mode, RankerSettings, Scaling
+from rankloop.service.events.imported_lists import PastList
+from rankloop.service.events.user_event import Receipt, UserEvent
+from rankloop.service.extensions.fair.settings import FairSettings
+from rankloop.service.extensions.promise.report import PromiseReport
+from rankloop.service.extensions.promise.settings import PromiseSettings
+from rankloop.service.extensions.recommend.interview_session import Interview
+from rankloop.service.extensions.recommend.recommend_request import RecommendRequest
+from rankloop.service.extensions.recommend.recommend_response import (
+    PastReasons,
+    Recommendation,
+    RecommenderInfo,
+)
+from rankloop.service.extensions.trial.trial_state import Trial, TrialSettings
+from rankloop.service.extensions.trial.trials import OutcomeReport, TrialReport
 from rankloop.service.operations.jobs import JobReport
-from rankloop.service.operations.past_lists import PastList
-from rankloop.service.operations.promises import PromiseReport
 from rankloop.service.operations.retention import Retained
-from rankloop.service.operations.settled import SettledPairs
-from rankloop.service.operations.status import Health, RankerHealth, RankerInfo
-from rankloop.service.operations.trials import OutcomeReport, TrialReport
-from rankloop.service.operations.what_if import WhatIf
-from rankloop.service.promise import PromiseSettings
-from rankloop.service.recommending.interview import Interview
-from rankloop.service.recommending.request import RecommendRequest
-from rankloop.service.recommending.response import PastReasons, Recommendation, RecommenderInfo
-from rankloop.service.service import RankingService
-from rankloop.service.serving.candidates import Candidates, columns
-from rankloop.service.serving.request import RankRequest
-from rankloop.service.serving.response import Provenance, RankResponse, Result
-from rankloop.service.serving.serve import Draft
-from rankloop.service.settings import Mode, RankerSettings, Scaling
-from rankloop.service.trial import Trial, TrialSettings
+from rankloop.service.reports.health import Health, RankerHealth, RankerInfo
+from rankloop.service.reports.pair_explanation import Explanation
+from rankloop.service.reports.policy_evaluation import WhatIf
+from rankloop.service.reports.settled_pairs import SettledPairs
+from rankloop.service.service_errors import HistoryError
+from rankloop.service.service_facade import RankingService
 
 __all__ = [
     "Audit",

@@ -15,37 +15,48 @@ from rankloop.candidate import Candidate
 from rankloop.errors import RequestError, SettingError, suggest_name
 from rankloop.policies import Policy
 from rankloop.recommend import Saved
-from rankloop.service.events.event import Receipt, UserEvent, understood
-from rankloop.service.events.patience import patiently
-from rankloop.service.events.strays import StrayBudget
+from rankloop.service.core.background_thread import LearningThread
+from rankloop.service.core.configuration import InForce
+from rankloop.service.core.creation import begin
+from rankloop.service.core.learner import LearningRounds
+from rankloop.service.core.lists.candidate_columns import Candidates, columns
+from rankloop.service.core.lists.make_list import Draft
+from rankloop.service.core.lists.rank_request import RankRequest
+from rankloop.service.core.lists.rank_response import RankResponse
+from rankloop.service.core.lists.ranked_lists import RankedLists
+from rankloop.service.core.model import Model
+from rankloop.service.core.ranker import Ranker
+from rankloop.service.core.ranker_settings import (
+    Mode,
+    RankerSettings,
+    check_mode,
+    check_served,
+    settings_from_json,
+)
+from rankloop.service.events.imported_lists import PastList, import_lists
+from rankloop.service.events.list_lookup_retry import patiently
+from rankloop.service.events.unmatched_events import StrayBudget
+from rankloop.service.events.user_event import Receipt, UserEvent, understood
 from rankloop.service.events.verdicts import judged
-from rankloop.service.learning.in_force import InForce
-from rankloop.service.learning.model import Model
-from rankloop.service.learning.thread import LearningThread
-from rankloop.service.operations.creation import begin
-from rankloop.service.operations.decisions import signed
+from rankloop.service.extensions.recommend.interview_session import Interview, interviewed
+from rankloop.service.extensions.recommend.recommend_request import RecommendRequest, check_answers
+from rankloop.service.extensions.recommend.recommend_response import (
+    Recommendation,
+    RecommendationDraft,
+    RecommenderInfo,
+    info,
+)
+from rankloop.service.extensions.recommend.recommendations import popular_instead, recommended_or_popular
+from rankloop.service.extensions.recommend.recommender_candidates import ServedRecommender, served
+from rankloop.service.operations.event_selection import Selection, select_events
 from rankloop.service.operations.job_runner import JobRunner
-from rankloop.service.operations.past_lists import PastList, import_lists
-from rankloop.service.operations.retirement import unused
-from rankloop.service.operations.selection import Selection, select_events
-from rankloop.service.operations.status import RankerInfo
-from rankloop.service.ranker import Ranker
-from rankloop.service.recommending.interview import Interview, interviewed
-from rankloop.service.recommending.recommend import popular_instead, recommended_or_popular
-from rankloop.service.recommending.recommender import ServedRecommender, served
-from rankloop.service.recommending.request import RecommendRequest, check_answers
-from rankloop.service.recommending.response import Recommendation, RecommendationDraft, RecommenderInfo, info
-from rankloop.service.rounds import LearningRounds
-from rankloop.service.serving.candidates import Candidates, columns
-from rankloop.service.serving.lists import RankedLists
-from rankloop.service.serving.request import RankRequest
-from rankloop.service.serving.response import RankResponse
-from rankloop.service.serving.serve import Draft
-from rankloop.service.settings import Mode, RankerSettings, check_mode, check_served, settings_from_json
+from rankloop.service.operations.rebuild_requests import unused
+from rankloop.service.reports.decision_log import signed
+from rankloop.service.reports.health import RankerInfo
+from rankloop.service.store import Impression, ListFilter, ListSummary, Store, Transaction, write
+from rankloop.service.store.learner_election import Election
 from rankloop.short_text import check_text
 from rankloop.spelling import catalogue
-from rankloop.store import Impression, ListFilter, ListSummary, Store, Transaction, write
-from rankloop.store.election import Election
 
 MOST_EVENTS = 10_000  # in one call
 MOMENT = 1e15  # beyond every time of a log

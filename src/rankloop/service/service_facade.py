@@ -9,40 +9,53 @@ from pathlib import Path
 from typing import Any, Self
 
 from rankloop.policies import Policy
-from rankloop.portable import PortableModel
 from rankloop.recommend import Saved
-from rankloop.service.ids import random_id
-from rankloop.service.learning.model import Model
-from rankloop.service.learning.thread import LearningThread
-from rankloop.service.live import LiveRankers
+from rankloop.service.core.background_thread import LearningThread
+from rankloop.service.core.lists.replay import Audit, Replay, audit, listed_again, replay
+from rankloop.service.core.model import Model
+from rankloop.service.core.ranker_settings import RankerSettings, check_served
+from rankloop.service.core.settings_change import SettingsPreview, patched, preview
+from rankloop.service.export import PortableModel
+from rankloop.service.export.model_extraction import portable
+from rankloop.service.extensions.fair.report import ExposureReport, exposure_report
+from rankloop.service.extensions.recommend.recommend_response import PastReasons
+from rankloop.service.extensions.recommend.recommendations import reasons_again
+from rankloop.service.extensions.trial.trial_state import TrialSettings
+from rankloop.service.extensions.trial.trials import (
+    RecentReports,
+    TrialReport,
+    begin,
+    last_report,
+    reports,
+    stop,
+)
+from rankloop.service.live_rankers import LiveRankers
 from rankloop.service.operations import people
-from rankloop.service.operations.audit import Audit, Replay, audit, listed_again, replay
-from rankloop.service.operations.decisions import Decided, decided, signed
-from rankloop.service.operations.explain import Explanation, explain_past
-from rankloop.service.operations.exposure import ExposureReport, exposure_report
+from rankloop.service.operations.event_selection import Selection
 from rankloop.service.operations.jobs import JobReport, ask, ask_to_relearn, changed_settings, version_of
-from rankloop.service.operations.keys import KeyManager
-from rankloop.service.operations.learned import Learned, LearnedBetween, learned, learned_between
+from rankloop.service.operations.key_manager import KeyManager
 from rankloop.service.operations.people import Deleted, PersonReport
-from rankloop.service.operations.portable import portable
-from rankloop.service.operations.query_report import QueryLine, QueryReport, frequent_queries, query_report
-from rankloop.service.operations.retention import Retained, RetentionRounds, RetentionSettings, retain, shrink
-from rankloop.service.operations.retirement import retire_body, retired_before
+from rankloop.service.operations.rebuild_requests import retire_body, retired_before
+from rankloop.service.operations.retention import (
+    Retained,
+    RetentionRounds,
+    RetentionSettings,
+    retain,
+    shrink,
+)
 from rankloop.service.operations.rollback import forget_body, forgotten_before, rollback_body
-from rankloop.service.operations.selection import Selection
-from rankloop.service.operations.settings_change import SettingsPreview, patched, preview
-from rankloop.service.operations.settled import SettledPairs, settled_pairs
-from rankloop.service.operations.status import Health, health
-from rankloop.service.operations.trials import RecentReports, TrialReport, begin, last_report, reports, stop
 from rankloop.service.operations.undo import UndoPreview, undo, undo_plan
-from rankloop.service.operations.what_if import WhatIf, one_target, what_if
-from rankloop.service.recommending.recommend import reasons_again
-from rankloop.service.recommending.response import PastReasons
-from rankloop.service.settings import RankerSettings, check_served
-from rankloop.service.trial import TrialSettings
+from rankloop.service.random_ids import random_id
+from rankloop.service.reports.decision_log import Decided, decided, signed
+from rankloop.service.reports.health import Health, health
+from rankloop.service.reports.learned_weights import Learned, LearnedBetween, learned, learned_between
+from rankloop.service.reports.pair_explanation import Explanation, explain_past
+from rankloop.service.reports.policy_evaluation import WhatIf, one_target, what_if
+from rankloop.service.reports.query_report import QueryLine, QueryReport, frequent_queries, query_report
+from rankloop.service.reports.settled_pairs import SettledPairs, settled_pairs
+from rankloop.service.store import Person, Store
+from rankloop.service.store.learner_election import ALONE, Election
 from rankloop.short_text import check_text
-from rankloop.store import Person, Store
-from rankloop.store.election import ALONE, Election
 
 DAY = 86_400.0  # seconds
 UPKEEP = 5.0  # seconds between two looks at what is to be done besides learning
@@ -61,7 +74,7 @@ class RankingService(LiveRankers):
 
     >>> from rankloop.candidate import Candidate
     >>> from rankloop.service import UserEvent
-    >>> from rankloop.store import MemoryStore
+    >>> from rankloop.service.store import MemoryStore
     >>> service = RankingService(MemoryStore(), clock=lambda: 0.0, ids=iter("12345").__next__)
     >>> service.create("shop")
     >>> shown = service.rank([Candidate("a", {"price": 3}), Candidate("b", {"price": 1})], ranker="shop")

@@ -11,6 +11,7 @@ from typing import TypeAlias, TypeVar
 
 from rankloop import policies
 from rankloop.errors import SettingError, suggest_name
+from rankloop.lab import baselines  # until names are tables that folders pass in
 from rankloop.policies import Policy
 from rankloop.types import Signal
 
@@ -26,10 +27,10 @@ def catalogue(own: Iterable[type[Policy]] = (), *, learns_from: Signal | None = 
     >>> "pairrank" in catalogue(), "offline-ranknet" in catalogue(learns_from="clicks")
     (True, False)
     """
-    shipped = (kind for kind in vars(policies).values() if isinstance(kind, type))
+    shipped = (kind for kind in (vars(policies) | vars(baselines)).values() if isinstance(kind, type))
     named = (kind for kind in shipped if issubclass(kind, Policy) and kind.name)
     known = [kind for kind in named if learns_from is None or kind.accepts(learns_from)]
-    return {kind.name: kind for kind in [*known, *own]}
+    return {kind.name: kind for kind in [*sorted(known, key=lambda kind: kind.name), *own]}
 
 
 def lookup(noun: str, name: str, table: Mapping[str, T]) -> T:
@@ -52,8 +53,8 @@ def split_own(text: str) -> tuple[str, str] | None:
 def own_class(address: str) -> type[Policy]:
     """The policy class at `package.module:Class`.
 
-    >>> own_class("rankloop.policies.pdgd:PDGD")
-    <class 'rankloop.policies.pdgd.PDGD'>
+    >>> own_class("rankloop.policies.gradient.pdgd:PDGD")
+    <class 'rankloop.policies.gradient.pdgd.PDGD'>
     """
     name, _, kind = address.partition(":")
     module = _module(name)
@@ -71,7 +72,7 @@ def address_of(kind: type[Policy]) -> str:
     """Where a class is found again: `package.module:Class`.
 
     >>> address_of(policies.PDGD)
-    'rankloop.policies.pdgd:PDGD'
+    'rankloop.policies.gradient.pdgd:PDGD'
     """
     if not kind.__qualname__.isidentifier():
         raise SettingError(

@@ -27,7 +27,7 @@ def parse(text: str, known: Catalogue | None = None) -> Policy:
     Width(alpha=0.1)
     >>> parse("mgd:projection=document-space(3,recent=20)").projection
     DocumentSpace(recent=20, trust=1.0, unit=False, k=3)
-    >>> parse("rankloop.policies.pdgd:PDGD:learning_rate=0.5").learning_rate
+    >>> parse("rankloop.policies.gradient.pdgd:PDGD:learning_rate=0.5").learning_rate
     0.5
     >>> parse("ranknet@paper:learning_rate=0.1")  # as the paper has it, but for the rate
     RankNet(scorer=Linear(), trust=None, learn_trust=True, learning_rate=0.1, pairing='adjacent')

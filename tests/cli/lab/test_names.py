@@ -5,18 +5,19 @@ from __future__ import annotations
 import pytest
 
 from rankloop import policies
-from rankloop.cli import names
+from rankloop.cli.lab import names
 from rankloop.errors import SettingError
-from rankloop.experiments.simulation import probes
+from rankloop.lab import baselines
+from rankloop.lab.simulation import probes
+from rankloop.lab.users import Labels, Preset
 from rankloop.policies import Policy
 from rankloop.spelling import catalogue
-from rankloop.users import Labels, Preset
 
 
 def test_every_policy_has_a_name() -> None:
     shipped = {
         value
-        for value in vars(policies).values()
+        for value in (vars(policies) | vars(baselines)).values()
         if isinstance(value, type) and issubclass(value, Policy) and not value.__abstractmethods__
     }
     assert set(catalogue().values()) == shipped

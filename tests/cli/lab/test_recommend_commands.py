@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rankloop.cli import app
-from rankloop.data.reviews import Shop, write_reviews
+from rankloop.lab.data.review_data import Shop, write_reviews
 from rankloop.recommend import load
 
 SMALL = "synthetic:shop:users=60,items=24"

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from rankloop.cli import app, extract
-from rankloop.text import SAMPLE, RawReview
-from rankloop.text.lexicon import _valences
-from rankloop.text.tagger import tagger
-from rankloop.text.tokens import token
+from rankloop.cli import app
+from rankloop.cli.lab import review_commands as extract
+from rankloop.lab.reviews import SAMPLE, RawReview
+from rankloop.lab.reviews.lexicon import _valences
+from rankloop.lab.reviews.part_of_speech import tagger
+from rankloop.lab.reviews.review_tokens import token
 
 
 def run(*words: object) -> Result:

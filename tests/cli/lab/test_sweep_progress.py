@@ -6,8 +6,11 @@ import io
 
 from rich.console import Console
 
-from rankloop.cli.progress import SweepProgress
-from rankloop.experiments import Record, Run, Tick, parse_measure
+from rankloop.cli.lab.sweep_progress import SweepProgress
+from rankloop.lab.simulation.loop import Record
+from rankloop.lab.simulation.measures import parse_measure
+from rankloop.lab.sweeps.engines import Tick
+from rankloop.lab.sweeps.sweep import Run
 
 
 def said(*ticks: tuple[int, int, str], runs: int = 4, rounds: int = 100) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from rankloop.cli import app
-from rankloop.data import read_qrels, read_run
+from rankloop.lab.data import read_qrels, read_run
 
 DATA = "synthetic:linear:queries=40,test_queries=20"
 

@@ -12,10 +12,13 @@ from rich.console import Console
 from scipy import stats
 
 from rankloop.errors import SettingError
-from rankloop.experiments import Change, Protocol, Sweep, change_table, relative_changes, write_report
-from rankloop.experiments.report.change_table import change_html
+from rankloop.lab.analysis.changes import Change, relative_changes
+from rankloop.lab.report.change_table import change_html, change_table
+from rankloop.lab.report.sweep_report_page import write_report
+from rankloop.lab.simulation.protocol import Protocol
+from rankloop.lab.sweeps.sweep import Sweep
+from rankloop.lab.users import Preset
 from rankloop.policies import MGD, Random
-from rankloop.users import Preset
 
 PLAIN = np.array([10.0, 12.0, 11.0, 13.0, 12.0, 14.0])
 NOISE = np.array([0.1, -0.1, 0.2, -0.2, 0.0, 0.0])

@@ -9,10 +9,10 @@ import numpy as np
 from typer.testing import CliRunner
 
 from rankloop.checks import small_world
-from rankloop.cli.app import app
-from rankloop.data import load
-from rankloop.experiments import Picture
-from rankloop.experiments.analysis.nonlinearity import MOST_POINTS, discriminants, linear_view
+from rankloop.cli.command_table import app
+from rankloop.lab.analysis.linear_view import MOST_POINTS, discriminants, linear_view
+from rankloop.lab.data import load
+from rankloop.lab.suites.paper_items import Picture
 from rankloop.types import QuerySet
 
 

@@ -10,8 +10,11 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from rankloop.cli.spec import from_spec
-from rankloop.experiments import SUITES, summarise, worst_table, write_report
+from rankloop.cli.lab.spec import from_spec
+from rankloop.lab.analysis.policy_summaries import summarise
+from rankloop.lab.report.sweep_report_page import write_report
+from rankloop.lab.report.worst_table import worst_table
+from rankloop.lab.suites import SUITES
 
 Runs = Mapping[str, Mapping[str, Sequence[float]]]  # by policy and world
 WORLDS: Runs = {

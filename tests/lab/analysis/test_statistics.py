@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rankloop.errors import DataError
-from rankloop.experiments import Measure
-from rankloop.experiments.analysis.statistics import (
+from rankloop.lab.analysis.policy_summaries import (
     SummaryRow,
     curves,
     holm,
@@ -22,7 +21,7 @@ from rankloop.experiments.analysis.statistics import (
     summarise,
     to_json_rows,
 )
-from rankloop.experiments.simulation.measures import Direction
+from rankloop.lab.simulation.measures import Direction, Measure
 
 COLUMNS = ["data", "fold", "user", "policy", "seed", "round", "metric", "value"]
 

@@ -12,10 +12,13 @@ import pytest
 
 from rankloop.checks import small_world
 from rankloop.errors import RankingError, SettingError
+from rankloop.lab.baselines.counterfactual import CounterfactualPolicy
+from rankloop.lab.baselines.dla import DLA
+from rankloop.lab.baselines.ips_ranknet import IPSRankNet
+from rankloop.lab.users import PositionBased
 from rankloop.learning.adam import adam
-from rankloop.policies import DLA, CounterfactualPolicy, IPSRankNet, ReplayMemory
+from rankloop.policies import ReplayMemory
 from rankloop.types import Feedback, FloatArray, Query, Ranking
-from rankloop.users import PositionBased
 
 CLIP, RATE, PLAIN = 3.0, 0.05, ReplayMemory(lists=0)  # each step is on the new list alone
 Loss = Callable[[Sequence[float]], float]

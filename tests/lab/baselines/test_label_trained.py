@@ -10,15 +10,19 @@ import pytest
 
 from rankloop.checks import small_world
 from rankloop.errors import RankingError
-from rankloop.experiments.simulation.warm_up import warm_up
-from rankloop.explorers import greedy
+from rankloop.exploration import greedy
+from rankloop.lab.baselines.label_trained import LearnsFromGrades
+from rankloop.lab.baselines.offline_lambdarank import OfflineLambdaRank
+from rankloop.lab.baselines.offline_ranknet import OfflineRankNet
+from rankloop.lab.baselines.ollambdarank_gt import OlLambdaRankGT
+from rankloop.lab.simulation.warm_up import warm_up
+from rankloop.lab.users import Labels
 from rankloop.learning.adam import adam
 from rankloop.learning.delta_ndcg import lambdas
 from rankloop.learning.pair_loss import descent, residuals
-from rankloop.policies import PDGD, LearnsFromGrades, OfflineLambdaRank, OfflineRankNet, OlLambdaRankGT
+from rankloop.policies import PDGD
 from rankloop.scorers import MLP
 from rankloop.types import BoolArray, Feedback, FloatArray, JudgedQuery, Query, QuerySet, Ranking
-from rankloop.users import Labels
 
 SCORER = MLP((4, 4))
 QUERIES, STEPS, ROUNDS, RATE = 3, 7, 25, 0.01

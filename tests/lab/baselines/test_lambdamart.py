@@ -11,9 +11,9 @@ import pytest
 
 from rankloop.checks import share_of_right_pairs, small_world
 from rankloop.errors import RankingError, SettingError
-from rankloop.experiments.simulation.warm_up import warm_up
-from rankloop.learning.boosted_trees import Boosting, lambdamart, sums
-from rankloop.policies import LambdaMART
+from rankloop.lab.baselines.boosted_trees import Boosting, lambdamart, sums
+from rankloop.lab.baselines.lambdamart import LambdaMART
+from rankloop.lab.simulation.warm_up import warm_up
 from rankloop.types import Feedback, Query, Ranking
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankloop.data import Ads, Bandit, Labelled, available, expand, load, read_labelled
 from rankloop.errors import DataError, SettingError
+from rankloop.lab.data import Ads, Bandit, Labelled, available, expand, load, read_labelled
+from rankloop.lab.users import AdClicks
 from rankloop.types import QuerySet, Ranking
-from rankloop.users import AdClicks
 
 ROWS = "1,10,A\n2,20,B\n3,30,A\n4,40,C\n5,50,B\n6,60,C\n7,70,A\n8,80,B\n9,90,C\n10,100,A\n"
 

@@ -9,16 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankloop.data import cache as cache_module
-from rankloop.data import cache_folder, file_digest, read_cached, read_letor
 from rankloop.errors import DataError
+from rankloop.lab.data import cache_folder, file_digest, read_cached, read_letor
+from rankloop.lab.data import letor_cache as cache_module
 from rankloop.types import QuerySet
 
-LOAD = "import sys; from rankloop.data import read_cached; print(len(read_cached(sys.argv[1])))"
+LOAD = "import sys; from rankloop.lab.data import read_cached; print(len(read_cached(sys.argv[1])))"
 DIE_WHILE_WRITING = """
 import os, sys
 import numpy as np
-from rankloop.data import read_cached
+from rankloop.lab.data import read_cached
 np.save = lambda *args, **options: os._exit(9)
 read_cached(sys.argv[1])
 """

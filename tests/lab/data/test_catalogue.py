@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankloop.data import WORLDS, available, expand, load
 from rankloop.errors import DataError, SettingError
+from rankloop.lab.data import WORLDS, available, expand, load
 
 Pack = Callable[[bytes], bytes]
 PACKING: list[tuple[str, Pack]] = [("", bytes), (".gz", gzip.compress), (".xz", lzma.compress)]

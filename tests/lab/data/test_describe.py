@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rankloop.data import Description, describe, effective_rank
+from rankloop.lab.data import Description, describe, effective_rank
 from rankloop.types import QuerySet
 
 

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from rankloop.data.fast import parse_fast
-from rankloop.data.lines import Lines
-from rankloop.data.numbers import parse_numbers
-from rankloop.data.slow import Block, parse_slowly
 from rankloop.errors import DataError
+from rankloop.lab.data.letor_parser import parse_fast
+from rankloop.lab.data.numbers import parse_numbers
+from rankloop.lab.data.slow import Block, parse_slowly
+from rankloop.lab.data.text_lines import Lines
 
 exactly = settings(derandomize=True, deadline=None, max_examples=200)
 decimals = st.builds(

@@ -10,14 +10,16 @@ import pytest
 from typer.testing import CliRunner
 
 from rankloop.cli import app
-from rankloop.cli.spec import from_spec
-from rankloop.data import FeatureGroups, concatenate, load, normalise_per_query, parse_groups
-from rankloop.data.world import split
+from rankloop.cli.lab.spec import from_spec
 from rankloop.errors import DataError, SettingError
-from rankloop.experiments import Protocol, Sweep, execute
+from rankloop.lab.data import FeatureGroups, concatenate, load, normalise_per_query, parse_groups
+from rankloop.lab.data.world import split
+from rankloop.lab.simulation.protocol import Protocol
+from rankloop.lab.sweeps.execution import execute
+from rankloop.lab.sweeps.sweep import Sweep
+from rankloop.lab.users import Preset
 from rankloop.policies import Random
 from rankloop.types import QuerySet
-from rankloop.users import Preset
 
 WORLD = "synthetic:nonlinear:queries=6,test_queries=3"
 BY_LAST = FeatureGroups(feature=136, threshold=0.3)

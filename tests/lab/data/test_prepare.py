@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from rankloop.data import (
+from rankloop.errors import DataError
+from rankloop.lab.data import (
     concatenate,
     drop_constant_features,
     expand,
@@ -10,8 +11,7 @@ from rankloop.data import (
     pad_features,
     unit_length,
 )
-from rankloop.data.prepare import CHUNK_ROWS
-from rankloop.errors import DataError
+from rankloop.lab.data.preparation import CHUNK_ROWS
 from rankloop.types import FloatArray, QuerySet
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankloop.data import read_letor
 from rankloop.errors import DataError
+from rankloop.lab.data import read_letor
 
 TEXT = b"2 qid:7 1:0.5 3:-1e-2 # best\n\n# a comment\n0 qid:7 2:1\n1 qid:nine 1:.25"
 EXPECTED = np.array([[0.5, 0, -0.01], [0, 1, 0], [0.25, 0, 0]], np.float32)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rankloop.data import Dataset, available, concatenate, describe, load
+from rankloop.lab.data import Dataset, available, concatenate, describe, load
 
 
 def load_or_skip(name: str) -> Dataset:

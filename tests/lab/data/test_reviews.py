@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankloop.data.reviews import (
+from rankloop.errors import DataError, SettingError
+from rankloop.lab.data.review_data import (
     Shop,
     by_share,
     by_time,
@@ -25,10 +26,9 @@ from rankloop.data.reviews import (
     summary,
     write_reviews,
 )
-from rankloop.data.reviews.titles import title_words
-from rankloop.errors import DataError, SettingError
-from rankloop.recommend.profiles import item_opinions
-from rankloop.reviews import Mentions, Reviews
+from rankloop.lab.data.titles import title_words
+from rankloop.recommend.opinion_profiles import item_opinions
+from rankloop.recommend.reviews import Mentions, Reviews
 
 SHOP = Shop(users=40, items=24).reviews()
 

@@ -11,8 +11,7 @@ from typer.testing import CliRunner
 
 from rankloop.cli import app
 from rankloop.errors import DataError, SettingError
-from rankloop.evaluation import Columns, read_rounds
-from rankloop.evaluation.tables import OPEN_BANDIT
+from rankloop.lab.data.round_tables import OPEN_BANDIT, Columns, read_rounds
 
 CSV = "ad,p,clicked,age,land\n" + "".join(
     f"{'ab'[row % 2]},0.5,{int(row % 4 == 1)},{20 + row},{['de', 'fr'][row % 3 == 0]}\n" for row in range(60)

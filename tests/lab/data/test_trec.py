@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankloop.checks import small_world
-from rankloop.data import qrels_text, ranked, read_qrels, read_run, run_text
 from rankloop.errors import DataError
+from rankloop.lab.data import qrels_text, ranked, read_qrels, read_run, run_text
 from rankloop.metrics import AP, ERR, MRR, NDCG, Metric, Precision, mean_over_lists
 from rankloop.types import QuerySet
 

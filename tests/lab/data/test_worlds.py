@@ -4,7 +4,8 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
 from threadpoolctl import threadpool_limits
 
-from rankloop.data import (
+from rankloop.errors import SettingError
+from rankloop.lab.data import (
     WORLDS,
     Ads,
     Independent,
@@ -19,7 +20,6 @@ from rankloop.data import (
     prepare,
     world,
 )
-from rankloop.errors import SettingError
 from rankloop.types import FloatArray, QuerySet
 
 SMALL = {"queries": 30, "test_queries": 20}

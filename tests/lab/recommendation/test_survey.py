@@ -13,11 +13,11 @@ import pytest
 from typer.testing import CliRunner
 
 from rankloop.cli import app
-from rankloop.data.reviews import Shop
 from rankloop.errors import DataError, SettingError
-from rankloop.experiments.recommendation.survey import Votes, read_answers, survey_id, survey_page
+from rankloop.lab.data.review_data import Shop
+from rankloop.lab.recommendation.survey import Votes, read_answers, survey_id, survey_page
 from rankloop.recommend import FMF, Catalogue, FacT, MostPopular, Recommender, Saved, save
-from tests.dashboard.browsing import CHROMIUM, DESKTOP, NO_CHROMIUM, browser
+from tests.support.browsing import CHROMIUM, DESKTOP, NO_CHROMIUM, browser
 
 REVIEWS = Shop(users=80, items=30).reviews()
 

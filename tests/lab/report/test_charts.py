@@ -11,12 +11,13 @@ import polars as pl
 import pytest
 import vl_convert
 
-from rankloop.charts import PALETTE, strokes
+from rankloop.charts import PALETTE
 from rankloop.errors import SettingError
-from rankloop.experiments.analysis.statistics import curves
-from rankloop.experiments.report.charts import MOST_POINTS, learning_curves, legend_of
-from rankloop.experiments.report.pictures import pictures
-from rankloop.experiments.report.profile import fold_profiles, position_profile
+from rankloop.lab.analysis.policy_summaries import curves
+from rankloop.lab.report.chart_files import pictures
+from rankloop.lab.report.curve_charts import MOST_POINTS, learning_curves, legend_of
+from rankloop.lab.report.profile import fold_profiles, position_profile
+from rankloop.lab.report.series_names import strokes
 
 POLICIES = ["random", "PDGD", "DBGD"]
 USERS = ["perfect", "navigational"]

@@ -12,27 +12,21 @@ import numpy as np
 import polars as pl
 import pytest
 
-from rankloop.charts import PALETTE, short_names, strokes
-from rankloop.data import load
+from rankloop.charts import PALETTE
 from rankloop.errors import SettingError
-from rankloop.experiments import (
-    FigureStyle,
-    Protocol,
-    SummaryRow,
-    Sweep,
-    curves,
-    graded_queries,
-    queries_note,
-    summarise,
-    write_figures,
-    write_tables,
-)
-from rankloop.experiments.report.charts import chosen_lines
-from rankloop.experiments.report.latex import escape, summary_latex
-from rankloop.experiments.report.paper_drawing import Axes
-from rankloop.experiments.report.paper_figure import paper_figure, smoothed
+from rankloop.lab.analysis.policy_summaries import SummaryRow, curves, summarise
+from rankloop.lab.analysis.query_counts import graded_queries, queries_note
+from rankloop.lab.data import load
+from rankloop.lab.report.chart_lines import Axes, FigureStyle
+from rankloop.lab.report.curve_charts import chosen_lines
+from rankloop.lab.report.latex_text import escape, summary_latex
+from rankloop.lab.report.paper_figure import paper_figure, smoothed
+from rankloop.lab.report.paper_files import write_figures, write_tables
+from rankloop.lab.report.series_names import short_names, strokes
+from rankloop.lab.simulation.protocol import Protocol
+from rankloop.lab.sweeps.sweep import Sweep
+from rankloop.lab.users import Preset
 from rankloop.policies import Random
-from rankloop.users import Preset
 
 METRIC = "offline nDCG@10"
 NASTY = r"50 % of {a_b} & $c$ #1 ^~ \d"

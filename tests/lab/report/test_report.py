@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from rankloop.experiments.report.report import write_report
+from rankloop.lab.report.sweep_report_page import write_report
 
 METRICS = ("offline nDCG@10", "online nDCG@10", "cumulative nDCG@10", "pairwise regret")
 FILES = ("offline", "online", "cumulative", "regret")

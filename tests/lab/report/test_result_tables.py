@@ -8,8 +8,8 @@ import pytest
 from rich.console import Console
 
 from rankloop.errors import SettingError
-from rankloop.experiments.analysis.statistics import SummaryRow
-from rankloop.experiments.report.table import summary_html, summary_markdown, summary_table
+from rankloop.lab.analysis.policy_summaries import SummaryRow
+from rankloop.lab.report.result_tables import summary_html, summary_markdown, summary_table
 
 
 def row(

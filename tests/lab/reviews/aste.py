@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from rankloop.text.clauses import clauses
-from rankloop.text.pairs import pairs
-from rankloop.text.tokens import token
+from rankloop.lab.reviews.aspect_opinions import pairs
+from rankloop.lab.reviews.clauses import clauses
+from rankloop.lab.reviews.review_tokens import token
 
 Span: TypeAlias = tuple[int, ...]
 Triplets: TypeAlias = dict[tuple[Span, Span], str]  # aspect and opinion, as tokens of the sentence

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.text.aste import Judgement, find, judge
+from tests.lab.reviews.aste import Judgement, find, judge
 
 
 @pytest.mark.parametrize(("name", "f1"), [("14lap.test", 0.29), ("14res.test", 0.43)])

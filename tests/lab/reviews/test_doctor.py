@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankloop.text import Mention, ReadReview, auc, diagnose, extract, sample
+from rankloop.lab.reviews import Mention, ReadReview, auc, diagnose, extract, sample
 
 PAIRS = st.lists(st.tuples(st.sampled_from([1.0, 2.0, 4.5, 5.0]), st.integers(-3, 3)), max_size=25)
 

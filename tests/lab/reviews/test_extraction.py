@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankloop.errors import SettingError
-from rankloop.text import RawReview, extract, frequent, mentions, read, sample
-from rankloop.text.aspects import Aspect, aspects
-from rankloop.text.negation import NEGATORS
-from rankloop.text.opinions import Opinion, opinions
-from rankloop.text.pairs import WINDOW, _distance, _take_nearest
-from rankloop.text.tokens import BOUNDARY, sentences, token, words
-from rankloop.text.word_sets import word_set
+from rankloop.lab.reviews import RawReview, extract, frequent, mentions, read, sample
+from rankloop.lab.reviews.aspect_nouns import Aspect, aspects
+from rankloop.lab.reviews.aspect_opinions import WINDOW, _distance, _take_nearest
+from rankloop.lab.reviews.negation import NEGATORS
+from rankloop.lab.reviews.opinion_words import Opinion, opinions
+from rankloop.lab.reviews.review_tokens import BOUNDARY, sentences, token, words
+from rankloop.lab.reviews.word_sets import word_set
 
 ASPECTS = ["screen", "battery life", "coffee", "waiter", "strap", "picture quality"]
 PRAISE = ["good", "excellent", "crisp", "reliable", "comfortable", "sturdy"]

@@ -13,7 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankloop.errors import DataError
-from rankloop.text import RawReview, ReadReview, extract, read_raw_reviews, sample, write_reviews, writing
+from rankloop.lab.reviews import (
+    RawReview,
+    ReadReview,
+    extract,
+    read_raw_reviews,
+    sample,
+    write_reviews,
+    writing,
+)
 
 NAMES = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S"]), min_size=1, max_size=8)
 RAW = st.builds(

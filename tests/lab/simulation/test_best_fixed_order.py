@@ -8,14 +8,16 @@ import numpy as np
 import pytest
 
 from rankloop.checks import small_world
-from rankloop.data import load
 from rankloop.errors import DataError, SettingError
-from rankloop.experiments import Protocol, Regret, parse_measure, simulate
-from rankloop.experiments.simulation.hindsight import BestFixedOrder
+from rankloop.lab.data import load
+from rankloop.lab.simulation.best_fixed_order import BestFixedOrder
+from rankloop.lab.simulation.loop import simulate
+from rankloop.lab.simulation.measures import Regret, parse_measure
+from rankloop.lab.simulation.protocol import Protocol
+from rankloop.lab.users import Labels
 from rankloop.metrics import DCG, ERR, NDCG, Metric, PairwiseRegret, Precision
 from rankloop.policies import RTopKItems, ThompsonItems
 from rankloop.types import QuerySet
-from rankloop.users import Labels
 
 METRICS = (DCG(), DCG(k=2), NDCG(), Precision(k=2), PairwiseRegret())
 

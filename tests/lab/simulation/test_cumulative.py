@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rankloop.errors import SettingError
-from rankloop.metrics import discounted_cumulative
+from rankloop.lab.simulation.cumulative import discounted_cumulative
 
 
 def test_every_sum_is_that_of_the_formula() -> None:

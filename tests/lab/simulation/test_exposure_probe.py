@@ -8,16 +8,20 @@ import numpy as np
 import polars as pl
 import pytest
 
-from rankloop.cli.spec import from_spec
-from rankloop.data import FeatureGroups, load
+from rankloop.cli.lab.spec import from_spec
 from rankloop.errors import SettingError
-from rankloop.experiments import Protocol, Record, Sweep, conduct, measured_looks, simulate, sweep_id
-from rankloop.experiments.simulation.examination import fitted
-from rankloop.experiments.simulation.probes import Exposure, ViolatedOrders
-from rankloop.explorers.fair import whole_looks
-from rankloop.policies import IPS, FairExpPairRank, PairRank, Policy, Random
+from rankloop.exposure import whole_looks
+from rankloop.lab.baselines.ips import IPS
+from rankloop.lab.data import FeatureGroups, load
+from rankloop.lab.simulation.loop import Record, simulate
+from rankloop.lab.simulation.measured_examination import fitted, measured_looks
+from rankloop.lab.simulation.probes import Exposure, ViolatedOrders
+from rankloop.lab.simulation.protocol import Protocol
+from rankloop.lab.sweeps.study import conduct, sweep_id
+from rankloop.lab.sweeps.sweep import Sweep
+from rankloop.lab.users import Labels, PositionBased, Preset
+from rankloop.policies import FairExpPairRank, PairRank, Policy, Random
 from rankloop.types import QuerySet, Ranking
-from rankloop.users import Labels, PositionBased, Preset
 
 GROUPS = FeatureGroups(feature=1, threshold=0.4)
 NAME = "synthetic:linear:queries=30,min_documents=15"

@@ -10,11 +10,12 @@ import pytest
 
 from rankloop.checks import small_world
 from rankloop.errors import SettingError
-from rankloop.experiments import Protocol, Record, simulate
+from rankloop.lab.simulation.loop import Record, simulate
+from rankloop.lab.simulation.protocol import Protocol
+from rankloop.lab.users import Preset
 from rankloop.metrics import NDCG, PairwiseRegret
 from rankloop.policies import PDGD, Policy, Random, RankNet
 from rankloop.types import Feedback, IntArray, QuerySet, Ranking, Signal, UserModel
-from rankloop.users import Preset
 
 WORLD, HELD_OUT = small_world(), small_world(seed=8)
 USER = Preset("navigational").for_grades(3)

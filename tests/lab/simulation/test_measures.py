@@ -11,30 +11,30 @@ import numpy as np
 import pytest
 
 from rankloop.checks import small_world
-from rankloop.data import Dataset
 from rankloop.errors import DataError, SettingError
-from rankloop.experiments import (
+from rankloop.lab.analysis.policy_summaries import summarise
+from rankloop.lab.data import Dataset
+from rankloop.lab.report.sweep_report_page import write_report
+from rankloop.lab.simulation.loop import simulate
+from rankloop.lab.simulation.measures import (
     Answerable,
     Average,
     Cumulative,
     LoopMeasure,
     Offline,
     Online,
-    Protocol,
-    Sweep,
     Total,
-    conduct,
     parse_measure,
-    simulate,
-    summarise,
     usual_measures,
-    write_report,
 )
-from rankloop.experiments.simulation.probes import Blocks, BlockSizeByPosition, CosineToOffline
+from rankloop.lab.simulation.probes import Blocks, BlockSizeByPosition, CosineToOffline
+from rankloop.lab.simulation.protocol import Protocol
+from rankloop.lab.sweeps.study import conduct
+from rankloop.lab.sweeps.sweep import Sweep
+from rankloop.lab.users import Labels, Preset
 from rankloop.metrics import AP, DCG, ERR, METRICS, MRR, NDCG, Metric, PairwiseRegret, Precision
 from rankloop.policies import ListNet, PairRank, Random
 from rankloop.types import QuerySet, Ranking, Signal
-from rankloop.users import Labels, Preset
 
 ASKED = (
     Offline(ERR(k=10)),

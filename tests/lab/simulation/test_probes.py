@@ -18,8 +18,11 @@ from scipy.special import expit
 
 from rankloop.checks import small_world
 from rankloop.errors import SettingError
-from rankloop.experiments import Measure, Pool, Protocol, Record, Sweep, conduct, execute, simulate
-from rankloop.experiments.simulation.probes import (
+from rankloop.lab.simulation.lambdarank_probe import swap_changes
+from rankloop.lab.simulation.loop import Record, simulate
+from rankloop.lab.simulation.measures import Measure
+from rankloop.lab.simulation.offline_rankers import graded_pairs
+from rankloop.lab.simulation.probes import (
     Blocks,
     BlockSizeByPosition,
     BlockSizes,
@@ -34,13 +37,16 @@ from rankloop.experiments.simulation.probes import (
     offline_lambdarank,
     offline_ranknet,
 )
-from rankloop.experiments.simulation.probes.lambdarank import swap_changes
-from rankloop.experiments.simulation.probes.offline import graded_pairs
-from rankloop.experiments.sweeps.ledger import Ledger
+from rankloop.lab.simulation.protocol import Protocol
+from rankloop.lab.sweeps.engines import Pool
+from rankloop.lab.sweeps.execution import execute
+from rankloop.lab.sweeps.results_folder import Ledger
+from rankloop.lab.sweeps.study import conduct
+from rankloop.lab.sweeps.sweep import Sweep
+from rankloop.lab.users import Preset
 from rankloop.metrics import NDCG
 from rankloop.policies import DBGD, MGD, PDGD, PairRank, PePairRank, Policy, Random, RankNet
 from rankloop.types import BoolArray, FloatArray, Query, QuerySet, Ranking
-from rankloop.users import Preset
 
 WORLD, HELD_OUT = small_world(), small_world(seed=8)
 USER = Preset("informational").for_grades(3)

@@ -10,24 +10,20 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from rankloop.checks import small_world
-from rankloop.data import Dataset
 from rankloop.errors import SettingError
-from rankloop.experiments import Protocol, Run, Sweep, execute, simulate, summarise
-from rankloop.experiments.sweeps.ledger import SCHEMA
-from rankloop.policies import (
-    PDGD,
-    ListNet,
-    OfflineRankNet,
-    OlLambdaRank,
-    OlLambdaRankGT,
-    Policy,
-    Random,
-    RankNet,
-    Slam,
-)
+from rankloop.lab.analysis.policy_summaries import summarise
+from rankloop.lab.baselines.offline_ranknet import OfflineRankNet
+from rankloop.lab.baselines.ollambdarank_gt import OlLambdaRankGT
+from rankloop.lab.data import Dataset
+from rankloop.lab.simulation.loop import simulate
+from rankloop.lab.simulation.protocol import Protocol
+from rankloop.lab.sweeps.execution import execute
+from rankloop.lab.sweeps.results_folder import SCHEMA
+from rankloop.lab.sweeps.sweep import Run, Sweep
+from rankloop.lab.users import Labels, Preset
+from rankloop.policies import PDGD, ListNet, OlLambdaRank, Policy, Random, RankNet, Slam
 from rankloop.scorers import MLP, Linear
 from rankloop.types import QuerySet, Ranking
-from rankloop.users import Labels, Preset
 
 SMALL = MLP((16, 8))
 PROTOCOL = Protocol(rounds=150, k=5, checkpoints=3)

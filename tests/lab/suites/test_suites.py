@@ -8,25 +8,18 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from rankloop.cli import names
-from rankloop.cli.spec import from_spec
-from rankloop.data import FeatureGroups
+from rankloop.cli.lab import names
+from rankloop.cli.lab.spec import from_spec
 from rankloop.errors import SettingError
-from rankloop.experiments import (
-    PICTURES,
-    SUITES,
-    TABLES,
-    ComputedTable,
-    Picture,
-    Protocol,
-    SetsTable,
-    Suite,
-    conduct,
-    execute,
-    sweep_id,
-    write_report,
-)
-from rankloop.policies import OfflineRankNet, Policy
+from rankloop.lab.baselines.offline_ranknet import OfflineRankNet
+from rankloop.lab.data import FeatureGroups
+from rankloop.lab.report.sweep_report_page import write_report
+from rankloop.lab.simulation.protocol import Protocol
+from rankloop.lab.suites import PICTURES, SUITES, TABLES
+from rankloop.lab.suites.paper_items import ComputedTable, Picture, SetsTable, Suite
+from rankloop.lab.sweeps.execution import execute
+from rankloop.lab.sweeps.study import conduct, sweep_id
+from rankloop.policies import Policy
 from rankloop.spelling import spell
 
 SMALL = "synthetic:linear:queries=15"
@@ -104,7 +97,7 @@ def test_every_linear_policy_has_its_cosine() -> None:
 
 
 def test_the_page_of_suites_says_what_the_suites_say() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "suites.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "suites.md").read_text("utf-8")
     known: dict[str, Suite | Picture | ComputedTable] = {**SUITES, **PICTURES, **TABLES}
     for name, suite in known.items():
         assert (

@@ -15,19 +15,23 @@ import numpy as np
 import pytest
 
 from rankloop.checks import small_world
-from rankloop.cli.engine import engine, told
-from rankloop.cli.study import tabulate
-from rankloop.data import Dataset
-from rankloop.data.reviews import load_reviews
+from rankloop.cli.lab.engine import engine, told
+from rankloop.cli.lab.sweep_commands import tabulate
 from rankloop.errors import SettingError
-from rankloop.experiments import Pool, Ray, Sweep, Tick, conduct, execute
-from rankloop.experiments.recommendation import compare_recommenders
+from rankloop.lab.data import Dataset
+from rankloop.lab.data.review_data import load_reviews
+from rankloop.lab.recommendation import compare_recommenders
+from rankloop.lab.sweeps.engines import Pool, Tick
+from rankloop.lab.sweeps.execution import execute
+from rankloop.lab.sweeps.ray_engine import Ray
+from rankloop.lab.sweeps.study import conduct
+from rankloop.lab.sweeps.sweep import Sweep
 from rankloop.policies import Random
 from rankloop.recommend import IALS, FacT, MostPopular
-from rankloop.reviews import Reviews
+from rankloop.recommend.reviews import Reviews
 from rankloop.types import Feedback
-from tests.experiments.test_sweep import SWEEP, contents, expected, members_of
-from tests.waiting import wait_until
+from tests.lab.sweeps.test_sweep import SWEEP, contents, expected, members_of
+from tests.support.waiting import wait_until
 
 ray = pytest.importorskip("ray", reason="no Ray: pip install 'rankloop[ray]' to run its tests")
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
@@ -127,8 +131,10 @@ def test_recommenders_are_the_same_to_the_bit_also_when_a_worker_is_killed(
 SCRIPT = """
 import sys
 from pathlib import Path
-from tests.experiments.test_sweep import SWEEP
-from rankloop.experiments import Protocol, Ray, conduct
+from tests.lab.sweeps.test_sweep import SWEEP
+from rankloop.lab.simulation.protocol import Protocol
+from rankloop.lab.sweeps.ray_engine import Ray
+from rankloop.lab.sweeps.study import conduct
 from dataclasses import replace
 if __name__ == "__main__":
     long = replace(SWEEP, protocol=Protocol(rounds=3000, checkpoints=3))

@@ -9,11 +9,11 @@ from typing import Any
 
 from torch import nn
 
-from rankloop.experiments import Sweep
-from rankloop.experiments.sweeps.ledger import Ledger
+from rankloop.lab.sweeps.results_folder import Ledger
+from rankloop.lab.sweeps.sweep import Sweep
+from rankloop.lab.users import Preset
 from rankloop.policies import P2NeurRank
 from rankloop.scorers import Module
-from rankloop.users import Preset
 
 
 def network(n_features: int, width: int = 4) -> Any:

@@ -16,27 +16,21 @@ import polars as pl
 import pytest
 
 from rankloop.checks import small_world
-from rankloop.data import Dataset
 from rankloop.errors import SettingError
-from rankloop.experiments import (
-    Engine,
-    First,
-    Here,
-    Pool,
-    Protocol,
-    Sweep,
-    Tick,
-    WorkerDied,
-    conduct,
-    execute,
-    preset_users,
-)
-from rankloop.experiments.sweeps.files import write_json, write_whole
+from rankloop.lab.data import Dataset
+from rankloop.lab.simulation.measures import First
+from rankloop.lab.simulation.protocol import Protocol
+from rankloop.lab.suites.paper_items import preset_users
+from rankloop.lab.sweeps.engines import Engine, Here, Pool, Tick, WorkerDied
+from rankloop.lab.sweeps.execution import execute
+from rankloop.lab.sweeps.files import write_json, write_whole
+from rankloop.lab.sweeps.study import conduct
+from rankloop.lab.sweeps.sweep import Sweep
+from rankloop.lab.users import Preset
 from rankloop.metrics import NDCG
 from rankloop.policies import DBGD, PDGD, PairRank, Random
 from rankloop.types import Feedback
-from rankloop.users import Preset
-from tests.waiting import wait_until
+from tests.support.waiting import wait_until
 
 SWEEP = Sweep(
     data=["synthetic:linear:queries=20"],
@@ -102,8 +96,9 @@ def test_an_interrupted_sweep_goes_on_where_it_stopped(
 SCRIPT = """
 import sys
 from pathlib import Path
-from tests.experiments.test_sweep import SWEEP
-from rankloop.experiments import Pool, conduct
+from tests.lab.sweeps.test_sweep import SWEEP
+from rankloop.lab.sweeps.engines import Pool
+from rankloop.lab.sweeps.study import conduct
 if __name__ == "__main__":
     conduct(SWEEP, Path(sys.argv[1]), engine=Pool(2))
 """

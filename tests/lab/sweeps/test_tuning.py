@@ -12,12 +12,15 @@ import pytest
 from typer.testing import CliRunner
 
 from rankloop.cli import app
-from rankloop.data import load
 from rankloop.errors import RankingError, SettingError
-from rankloop.experiments import Protocol, Sweep, execute, simulate
-from rankloop.experiments.sweeps.tuning import Choice, grid_points, ranked, read_grid, tune
+from rankloop.lab.data import load
+from rankloop.lab.simulation.loop import simulate
+from rankloop.lab.simulation.protocol import Protocol
+from rankloop.lab.sweeps.execution import execute
+from rankloop.lab.sweeps.sweep import Sweep
+from rankloop.lab.sweeps.tuning import Choice, grid_points, ranked, read_grid, tune
+from rankloop.lab.users import Preset
 from rankloop.policies import PDGD, Policy, Random
-from rankloop.users import Preset
 
 USERS = {"perfect": Preset("perfect"), "informational": Preset("informational")}
 DATA = "synthetic:linear:queries=30"

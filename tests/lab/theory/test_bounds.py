@@ -8,7 +8,7 @@ from math import log, sqrt
 import pytest
 
 from rankloop.errors import SettingError
-from rankloop.theory import (
+from rankloop.lab.theory import (
     Class,
     ListNetLoss,
     ogd_excess,

@@ -12,7 +12,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
 from rankloop.errors import SettingError
-from rankloop.theory import DuelSteps, duel_losses
+from rankloop.lab.theory import DuelSteps, duel_losses
 
 
 @given(st.integers(10, 10**6), st.floats(0.1, 10), st.integers(1, 100), st.floats(0.1, 10))

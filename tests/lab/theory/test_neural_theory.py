@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankloop.errors import SettingError
-from rankloop.theory import NeuralWidths, effective_dimension, tangent_kernel
+from rankloop.lab.theory import NeuralWidths, effective_dimension, tangent_kernel
 from rankloop.types import FloatArray
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rankloop.errors import SettingError
-from rankloop.learning.indistinguishable import FIRST, SECOND, least_regret
+from rankloop.lab.theory.indistinguishable import FIRST, SECOND, least_regret
 from rankloop.learning.objectives import (
     APGain,
     AUCLoss,

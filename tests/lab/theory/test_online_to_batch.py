@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rankloop.errors import DataError, RankingError
-from rankloop.theory import (
+from rankloop.lab.theory import (
     Class,
     ListNetLoss,
     RankSVMLoss,
@@ -20,8 +20,8 @@ from rankloop.theory import (
     step_size,
     total,
 )
-from rankloop.theory.excess import ball_of
-from rankloop.theory.online_to_batch import only
+from rankloop.lab.theory.bound_comparison import ball_of
+from rankloop.lab.theory.online_to_batch import only
 from rankloop.types import FloatArray, QuerySet
 
 LOSS, ROUNDS, NORM = ListNetLoss(), 4, 2.0

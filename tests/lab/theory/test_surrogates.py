@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from rankloop.theory import ListNetLoss, RankSVMLoss, SmoothDCGLoss, Surrogate
+from rankloop.lab.theory import ListNetLoss, RankSVMLoss, SmoothDCGLoss, Surrogate
 from rankloop.types import FloatArray, QuerySet
 
 LOSSES: tuple[Surrogate, ...] = (ListNetLoss(), SmoothDCGLoss(top_grade=2, smoothing=0.7), RankSVMLoss())

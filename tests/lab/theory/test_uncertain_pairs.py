@@ -15,9 +15,9 @@ from scipy.stats import norm
 
 from rankloop.checks import small_world
 from rankloop.errors import DataError, SettingError
-from rankloop.experiments.simulation.probes.orders import uncertain_pairs
-from rankloop.explorers import ordered_blocks
-from rankloop.theory import (
+from rankloop.exploration import ordered_blocks
+from rankloop.lab.simulation.order_probes import uncertain_pairs
+from rankloop.lab.theory import (
     PairConstants,
     PairRankBounds,
     PePairRankBounds,

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankloop.errors import DataError, SettingError
-from rankloop.types import BoolArray, Query, Ranking, UserModel
-from rankloop.users import (
+from rankloop.lab.users import (
     CASCADE_TABLES,
     Cascade,
     Labels,
@@ -22,6 +21,7 @@ from rankloop.users import (
     RandomClicks,
     Stop,
 )
+from rankloop.types import BoolArray, Query, Ranking, UserModel
 
 GRADES = np.array([0, 2, 1, 2])
 SHOWN = Ranking(Query("q", np.eye(4)), np.array([1, 0, 2, 3]))  # grades 2, 0, 1, 2

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from rankloop.service.gil import Turns
+from rankloop.service.core.compute_turns import Turns
 
 
 def test_two_that_take_turns_never_compute_at_once() -> None:

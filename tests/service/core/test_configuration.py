@@ -17,10 +17,10 @@ from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import PDGD
 from rankloop.service import RankerSettings, RankingService, RankResponse, UserEvent
-from rankloop.store import Decision, MemoryStore, SqliteStore, StoreError, write
-from tests.service.faults import FaultyStore, settle
-from tests.service.follower import in_force
-from tests.service.life import Clock, make
+from rankloop.service.store import Decision, MemoryStore, SqliteStore, StoreError, write
+from tests.support.faults import FaultyStore, settle
+from tests.support.follower import in_force
+from tests.support.life import Clock, make
 
 RULES = RankerSettings(policy=PDGD(learning_rate=0.1), window=60.0, snapshot_every=3)
 
@@ -220,13 +220,13 @@ def test_two_services_learn_the_same_from_the_clicks_of_both(
 @contextmanager
 def another_process(path: Path, clock: Clock) -> Iterator[Callable[..., Any]]:
     """Ask a service in a process of its own; it has our time."""
-    command = [sys.executable, "-W", "error", "-m", "tests.service.follower", str(path)]
+    command = [sys.executable, "-W", "error", "-m", "tests.support.follower", str(path)]
     with subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        cwd=Path(__file__).parents[2],
+        cwd=Path(__file__).parents[3],
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None

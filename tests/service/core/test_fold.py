@@ -12,10 +12,10 @@ import pytest
 
 from rankloop.policies import DBGD, MGD, PDGD, EpsilonGreedy, PairRank, PePairRank, Policy, RankNet, Width
 from rankloop.service import RankerSettings, RankingService, RankResponse, UserEvent
-from rankloop.store import MemoryStore, SqliteStore, Store, write
+from rankloop.service.store import MemoryStore, SqliteStore, Store, write
 from rankloop.types import Array
-from tests.service.life import SHORT, Clock, best_of, live, make, same, some_candidates, state
-from tests.service.plain import PlainPast, plain_fold
+from tests.support.life import SHORT, Clock, best_of, live, make, same, some_candidates, state
+from tests.support.plain import PlainPast, plain_fold
 
 POLICIES: list[Policy] = [
     PairRank(),

@@ -14,13 +14,13 @@ from rankloop.candidate import Candidate
 from rankloop.errors import SettingError
 from rankloop.policies import PDGD, Policy
 from rankloop.service import RankerSettings, RankingService, RankResponse, UserEvent
+from rankloop.service.store import MemoryStore, SqliteStore, Store
+from rankloop.service.store.log_archive import export_jsonl, import_jsonl
 from rankloop.spelling import catalogue
-from rankloop.store import MemoryStore, SqliteStore, Store
-from rankloop.store.export import export_jsonl, import_jsonl
 from rankloop.types import State
-from tests.service.internals import folded_anew, small
-from tests.service.life import Clock, make, same, some_candidates, state
-from tests.service.own_policies import Noting
+from tests.support.internals import folded_anew, small
+from tests.support.life import Clock, make, same, some_candidates, state
+from tests.support.own_policies import Noting
 
 GRADED = [Noting(), *(small(kind) for _, kind in sorted(catalogue().items()) if kind.accepts("grades"))]
 STARS = RankerSettings(

@@ -10,11 +10,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from rankloop.candidate import Candidate
 from rankloop.policies import PDGD, PairRank, Sure
 from rankloop.service import RankerSettings, RankingService, RankResponse, UserEvent
-from rankloop.service.settings import MODES, Mode
-from rankloop.store import MemoryStore
+from rankloop.service.core.ranker_settings import MODES, Mode
+from rankloop.service.store import MemoryStore
 from rankloop.types import State
-from tests.service.life import Clock, Ids, same, some_candidates, state
-from tests.service.plain import plain_fold
+from tests.support.life import Clock, Ids, same, some_candidates, state
+from tests.support.plain import plain_fold
 
 RULES = (
     RankerSettings(window=50.0, snapshot_every=3),

@@ -6,10 +6,10 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.service import RankingService, UserEvent
-from rankloop.service.learning import pace
-from rankloop.service.learning.fold import Fold
-from rankloop.service.ranker import Ranker
-from rankloop.store import MemoryStore
+from rankloop.service.core import snapshot_timing as pace
+from rankloop.service.core.fold import Fold
+from rankloop.service.core.ranker import Ranker
+from rankloop.service.store import MemoryStore
 
 MUGS = [Candidate("blue", {"price": 3.0}), Candidate("red", {"price": 1.0})]
 

@@ -14,10 +14,10 @@ from rankloop.errors import SettingError
 from rankloop.interleaving import Probabilistic
 from rankloop.policies import DBGD, MGD, PDGD, PairRank, Policy, Sure, Theory, Width
 from rankloop.service import RankerSettings
-from rankloop.service.settings import LADDER, step_down
+from rankloop.service.core.ranker_settings import LADDER, step_down
+from rankloop.service.store import Store
 from rankloop.spelling import build, catalogue, describe
-from rankloop.store import Store
-from tests.service.life import make
+from tests.support.life import make
 
 
 @pytest.mark.parametrize("kind", catalogue().values(), ids=catalogue().keys())
@@ -111,7 +111,7 @@ def test_rules_that_cannot_be_followed_are_refused(changes: dict[str, Any], reas
 
 
 def test_every_setting_is_in_the_guide_with_its_default() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "service.md").read_text("utf-8")
+    text = (Path(__file__).parents[3] / "docs" / "service.md").read_text("utf-8")
     for setting in fields(RankerSettings):
         default = getattr(RankerSettings(), setting.name)
         shown = 'PairRank(trust="decent")' if setting.name == "policy" else repr(default)

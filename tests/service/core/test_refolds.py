@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from rankloop.errors import RequestError
 from rankloop.policies import PDGD, PairRank, Sure
 from rankloop.service import HistoryError, PromiseSettings, RankerSettings
-from rankloop.service.learning.checkpoint import checkpoint_name
-from rankloop.service.learning.fold import Fold
-from rankloop.service.learning.history import History
+from rankloop.service.core.checkpoint import checkpoint_name
+from rankloop.service.core.fold import Fold
+from rankloop.service.core.history import History
+from rankloop.service.core.ranker_settings import MODES
 from rankloop.service.operations import jobs
-from rankloop.service.settings import MODES
-from rankloop.store import MemoryStore, write
-from tests.service.life import Clock, live, make, same
-from tests.service.plain import PlainPast
+from rankloop.service.store import MemoryStore, write
+from tests.support.life import Clock, live, make, same
+from tests.support.plain import PlainPast
 
 Step: TypeAlias = tuple[str, int]
 BASE = RankerSettings(window=50.0, snapshot_every=3)

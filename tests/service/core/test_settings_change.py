@@ -10,10 +10,10 @@ import pytest
 from rankloop.client import Client, ClientError
 from rankloop.policies import PDGD
 from rankloop.service import FairSettings, RankerSettings, RankingService
-from rankloop.service.errors import ConflictError
-from rankloop.store import MemoryStore
-from tests.service.http.serving import Live, alive
-from tests.service.life import SHORT, Clock, live, make, same, state
+from rankloop.service.service_errors import ConflictError
+from rankloop.service.store import MemoryStore
+from tests.support.life import SHORT, Clock, live, make, same, state
+from tests.support.serving import Live, alive
 
 PATH = "/v1/rankers/shop/settings"
 

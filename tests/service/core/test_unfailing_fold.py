@@ -14,11 +14,11 @@ from rankloop.errors import RequestError
 from rankloop.policies import NSGD, PDGD, OlRankNet, Policy
 from rankloop.scorers import MLP
 from rankloop.service import HistoryError, RankerSettings, RankingService, RankResponse, UserEvent
-from rankloop.store import Decision, MemoryStore, SqliteStore, Store, write
-from tests.service.faults import FaultyStore, attempt, settle
-from tests.service.internals import DAMAGES, damage_newest_snapshot, findings, folded_anew
-from tests.service.life import Clock, live, make, same, some_candidates, state
-from tests.service.own_policies import Choosy, Remembering
+from rankloop.service.store import Decision, MemoryStore, SqliteStore, Store, write
+from tests.support.faults import FaultyStore, attempt, settle
+from tests.support.internals import DAMAGES, damage_newest_snapshot, findings, folded_anew
+from tests.support.life import Clock, live, make, same, some_candidates, state
+from tests.support.own_policies import Choosy, Remembering
 
 WINDOW = 60.0
 LINEAR = RankerSettings(policy=PDGD(learning_rate=0.1), window=WINDOW, snapshot_every=3)

@@ -8,11 +8,11 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.policies import MGD, PDGD, PairRank, PePairRank, Policy, RankNet, ScoredPolicy, Theory
 from rankloop.service import RankerSettings, UserEvent
-from rankloop.service.learning.scaling import Running, WithinQuery
+from rankloop.service.core.scaling import Running, WithinQuery
+from rankloop.service.store import MemoryStore, Store
 from rankloop.spelling import catalogue
-from rankloop.store import MemoryStore, Store
 from rankloop.types import Feedback, FloatArray, Query, Ranking
-from tests.service.life import NAMES, SHORT, Clock, live, make, same, some_candidates, state
+from tests.support.life import NAMES, SHORT, Clock, live, make, same, some_candidates, state
 
 SERVED = {name: kind for name, kind in catalogue(learns_from="clicks").items() if not kind.unserved}
 

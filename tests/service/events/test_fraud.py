@@ -12,14 +12,14 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.service import RankerSettings, RankingService, UserEvent
-from rankloop.service.events.sources import SourceHash
-from rankloop.service.events.strays import AT_ONCE, PER_LIST, StrayBudget
+from rankloop.service.events.event_sources import SourceHash
+from rankloop.service.events.unmatched_events import AT_ONCE, PER_LIST, StrayBudget
 from rankloop.service.http import HttpSettings
-from rankloop.service.operations.doctor import doctor
-from rankloop.service.operations.selection import Selection
-from rankloop.store import MemoryStore, SqliteStore, Store
-from tests.service.http.serving import Live, alive, click
-from tests.service.plain import plain_fold
+from rankloop.service.operations.event_selection import Selection
+from rankloop.service.reports.service_facts import doctor
+from rankloop.service.store import MemoryStore, SqliteStore, Store
+from tests.support.plain import plain_fold
+from tests.support.serving import Live, alive, click
 
 MUGS = [
     Candidate("mug", {"stars": 4.5, "price": 9.0}),

@@ -10,8 +10,8 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.service import RankerSettings, UserEvent
-from rankloop.store import Store
-from tests.service.life import Clock, make, same, some_candidates, state
+from rankloop.service.store import Store
+from tests.support.life import Clock, make, same, some_candidates, state
 
 
 def ubi(query_id: str, object_id: str, **fields: Any) -> dict[str, Any]:

@@ -26,15 +26,15 @@ from rankloop.policies import (
     ThompsonItems,
     UCBItems,
 )
-from rankloop.portable import FORMATS, NotPortable, PortableModel, check_files
-from rankloop.portable import elasticsearch as es
-from rankloop.portable import solr as solr_format
 from rankloop.scorers import MLP
 from rankloop.service import RankerSettings, RankingService, Scaling, UserEvent
-from rankloop.service.data_dir import DataDirectory
-from rankloop.store import MemoryStore
-from tests.service.http.serving import alive
-from tests.service.life import SHORT, Clock, live, make
+from rankloop.service.export import FORMATS, NotPortable, PortableModel, check_files
+from rankloop.service.export import elasticsearch as es
+from rankloop.service.export import solr as solr_format
+from rankloop.service.operations.data_directory import DataDirectory
+from rankloop.service.store import MemoryStore
+from tests.support.life import SHORT, Clock, live, make
+from tests.support.serving import alive
 
 LINEAR = (PairRank(trust="decent"), PDGD(), Race(), DBGD())
 NEURAL = (RankNet(scorer=MLP((4, 2)), trust="good"), P2NeurRank(scorer=MLP(4)))

@@ -19,10 +19,10 @@ from rankloop.errors import DataError, RequestError
 from rankloop.evaluation import NoSupport, SelfNormalised, weighted
 from rankloop.policies import AdForest, AUCRanker, LinUCB, SelectionPolicy, SquareCB, ThompsonLogistic
 from rankloop.service import FairSettings, RankerSettings, RankingService, UserEvent
-from rankloop.service.learning.model import asker_of
-from rankloop.service.settings import Scaling
-from rankloop.store import MemoryStore, SqliteStore
-from tests.service.http.serving import Live, alive
+from rankloop.service.core.model import asker_of
+from rankloop.service.core.ranker_settings import Scaling
+from rankloop.service.store import MemoryStore, SqliteStore
+from tests.support.serving import Live, alive
 
 POLICIES: dict[str, SelectionPolicy] = {
     "auc-ranker": AUCRanker(batch=10),

@@ -16,9 +16,9 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.errors import SettingError
 from rankloop.service import RankingService, UserEvent
+from rankloop.service.core.finding import Finding
 from rankloop.service.http.alerts import CALM, Alerts, AlertThread, Webhook
-from rankloop.service.operations.findings import Finding
-from rankloop.store import MemoryStore
+from rankloop.service.store import MemoryStore
 
 ROBOT = Finding(
     code="one-client", level="warning", sentence="a robot?", cause="why", fix="what", ranker="shop"

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankloop.service import RankingService
-from rankloop.service.http.backlog import LISTS, OWN, Backlog
-from rankloop.service.http.concurrency import Refused
-from rankloop.store import MemoryStore
-from tests.service.http.serving import Live, alive, click, request
+from rankloop.service.http.list_backlog import LISTS, OWN, Backlog
+from rankloop.service.http.worker_pool import Refused
+from rankloop.service.store import MemoryStore
+from tests.support.serving import Live, alive, click, request
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from rankloop.service import RankingService
-from rankloop.store import MemoryStore
-from tests.service.http.serving import alive, request
-from tests.waiting import wait_until
+from rankloop.service.store import MemoryStore
+from tests.support.serving import alive, request
+from tests.support.waiting import wait_until
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 PAGE = """<!DOCTYPE html><title>shop</title>

@@ -9,9 +9,9 @@ from itertools import count
 import pytest
 
 from rankloop.service import RankingService
-from rankloop.store import MemoryStore
-from tests.dashboard.looking import numbers, signed_in, watched
-from tests.service.http.serving import Live, alive, click, request
+from rankloop.service.store import MemoryStore
+from tests.support.looking import numbers, signed_in, watched
+from tests.support.serving import Live, alive, click, request
 
 LONG_AGO = 1_000_000.0  # in January 1970: nobody's clock but this service's
 HOUR = 3600.0

@@ -18,9 +18,9 @@ import pytest
 from rankloop.service import RankingService
 from rankloop.service.http import HttpSettings
 from rankloop.service.http.access_log import log_to_stderr
-from rankloop.service.http.concurrency import Once
-from rankloop.store import MemoryStore
-from tests.service.http.serving import Live, alive, request
+from rankloop.service.http.worker_pool import Once
+from rankloop.service.store import MemoryStore
+from tests.support.serving import Live, alive, request
 
 BODY = json.dumps(request()).encode()
 

@@ -14,11 +14,11 @@ import pytest
 from rankloop.policies import PairRank
 from rankloop.service import RankerSettings, RankingService, TrialSettings
 from rankloop.service.http import HttpSettings
-from rankloop.store import Job, MemoryStore, StoreBusy, StoreError
+from rankloop.service.store import Job, MemoryStore, StoreBusy, StoreError
 from rankloop.types import FloatArray, Query, Ranking
-from tests.service.http.serving import Live, alive, click, request
-from tests.service.life import Clock, Ids
-from tests.waiting import wait_until
+from tests.support.life import Clock, Ids
+from tests.support.serving import Live, alive, click, request
+from tests.support.waiting import wait_until
 
 T = TypeVar("T")
 GO = threading.Event()  # what is stuck goes on when it is set

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
-from rankloop.service.http import decoding
-from rankloop.service.http.decoding import RankDecoder
-from rankloop.service.serving.candidates import Candidates, columns
+from rankloop.service.core.lists.candidate_columns import Candidates, columns
+from rankloop.service.http import rank_decoding as decoding
+from rankloop.service.http.rank_decoding import RankDecoder
 
 
 def pinned(candidates: list[dict[str, Any]]) -> list[dict[str, Any]]:

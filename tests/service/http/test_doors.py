@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.http.serving import Process
+from tests.support.serving import Process
 from tests.test_docs import ROOT, blocks
 
 PAGE, OPERATOR = ROOT / "docs" / "shop.md", ROOT / "docs" / "operator.md"

@@ -12,9 +12,9 @@ import pytest
 from rankloop.service import RankingService
 from rankloop.service.http import AppContext, Keys
 from rankloop.service.http.app import create_app
-from rankloop.service.http.fast_path import FastPath
-from rankloop.store import MemoryStore
-from tests.service.http.serving import PATIENT
+from rankloop.service.http.rank_path import FastPath
+from rankloop.service.store import MemoryStore
+from tests.support.serving import PATIENT
 
 BODY = json.dumps(
     {"session_id": "s", "candidates": [{"object_id": name, "features": {"x": 1.5}} for name in "abc"]}

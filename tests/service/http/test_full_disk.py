@@ -11,8 +11,8 @@ import pytest
 
 from rankloop.service import RankingService
 from rankloop.service.http import HttpSettings
-from rankloop.store import COUNTED, SqliteStore
-from tests.service.http.serving import alive, click, request
+from rankloop.service.store import COUNTED, SqliteStore
+from tests.support.serving import alive, click, request
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from rankloop.service import RankerSettings, RankingService
 from rankloop.service.http import AppContext, Keys, create_app
-from rankloop.store import MemoryStore, SqliteStore, Store, write
-from tests.service.http.serving import PATIENT, Live, alive, click, request
-from tests.service.recommending.shop import saved
+from rankloop.service.store import MemoryStore, SqliteStore, Store, write
+from tests.service.extensions.recommend.shop import saved
+from tests.support.serving import PATIENT, Live, alive, click, request
 
 FEW = settings(
     max_examples=12,

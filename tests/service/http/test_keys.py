@@ -14,14 +14,14 @@ import pytest
 
 from rankloop.errors import DataError, RequestError
 from rankloop.service import RankingService
-from rankloop.service.data_dir import DataDirectory
 from rankloop.service.http import Keys, first_keys
 from rankloop.service.http.access_log import JsonLines
-from rankloop.service.keys import SCOPES, hash_of
-from rankloop.service.operations.keys import KeyManager
-from rankloop.store import SERVICE, MemoryStore, SqliteStore
-from tests.service.http.serving import Live, alive, request
-from tests.waiting import wait_until
+from rankloop.service.operations.api_keys import SCOPES, hash_of
+from rankloop.service.operations.data_directory import DataDirectory
+from rankloop.service.operations.key_manager import KeyManager
+from rankloop.service.store import SERVICE, MemoryStore, SqliteStore
+from tests.support.serving import Live, alive, request
+from tests.support.waiting import wait_until
 
 ADMIN = [
     ("GET", "/v1/explain/q?a=x&b=y"),

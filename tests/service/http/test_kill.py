@@ -15,11 +15,11 @@ import pytest
 from rankloop.candidate import Candidate, RankedList
 from rankloop.client import Client, ClientError
 from rankloop.service import RankerSettings, RankingService
-from rankloop.store import COUNTED, SqliteStore
-from tests.service.http.killing import Mortal
-from tests.service.http.serving import click
-from tests.service.life import same, state
-from tests.waiting import wait_until
+from rankloop.service.store import COUNTED, SqliteStore
+from tests.support.killing import Mortal
+from tests.support.life import same, state
+from tests.support.serving import click
+from tests.support.waiting import wait_until
 
 KILLS = 20
 USERS = 4

@@ -11,13 +11,13 @@ import pytest
 from benchmarks.service_learning import Site, in_the_simulator, offline, over_http
 from rankloop.candidate import Candidate
 from rankloop.client import Client
-from rankloop.data import load
 from rankloop.errors import DataError
+from rankloop.lab.data import load
+from rankloop.lab.users import Preset
 from rankloop.service import RankerSettings, RankingService
-from rankloop.store import MemoryStore, SqliteStore
-from rankloop.users import Preset
-from tests.service.http.serving import alive, click
-from tests.service.life import Clock, same, state
+from rankloop.service.store import MemoryStore, SqliteStore
+from tests.support.life import Clock, same, state
+from tests.support.serving import alive, click
 
 ROUNDS = 500
 

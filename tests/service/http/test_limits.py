@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from rankloop.service import RankingService
 from rankloop.service.http import HttpSettings
-from rankloop.service.http.limits import BURST, Limits, TokenBuckets
-from rankloop.store import MemoryStore
-from tests.service.http.serving import Live, alive, click
+from rankloop.service.http.rate_limits import BURST, Limits, TokenBuckets
+from rankloop.service.store import MemoryStore
+from tests.support.serving import Live, alive, click
 
 SETTINGS = HttpSettings(
     deadline=30.0, patience=60.0, proxies=("127.0.0.1",), address_rate=2.0, request_rate=3.0, page_rate=5.0
@@ -106,7 +106,7 @@ def test_in_any_stretch_of_time_a_bucket_gives_no_more_than_its_burst_and_its_ra
 
 
 def test_buckets_take_no_more_memory_than_they_may(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankloop.service.http.limits.MOST", 3)
+    monkeypatch.setattr("rankloop.service.http.rate_limits.MOST", 3)
     limits = Limits(HttpSettings(), clock=lambda: 0.0)
     for number in range(10):
         limits.take(f"192.0.2.{number}", "page", public=True, events=1)

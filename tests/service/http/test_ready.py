@@ -18,11 +18,11 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.errors import DataError
 from rankloop.service import Health, RankingService, UserEvent
-from rankloop.service.http.recent_health import RecentHealth
-from rankloop.service.learning.history import History
-from rankloop.store import SERVICE, Decision, MemoryStore, StoreError
-from tests.service.http.serving import Process, alive
-from tests.waiting import wait_until
+from rankloop.service.core.history import History
+from rankloop.service.http.recent_value import RecentHealth
+from rankloop.service.store import SERVICE, Decision, MemoryStore, StoreError
+from tests.support.serving import Process, alive
+from tests.support.waiting import wait_until
 
 MUGS = [Candidate("blue", {"price": 3.0}), Candidate("red", {"price": 1.0})]
 BODY = {"candidates": [{"object_id": "blue"}, {"object_id": "red"}]}

@@ -13,9 +13,9 @@ import pytest
 
 from rankloop.service import RankingService
 from rankloop.service.http import HttpSettings
-from rankloop.store import SqliteStore, write
-from tests.service.http.serving import alive, click, request
-from tests.waiting import wait_until
+from rankloop.service.store import SqliteStore, write
+from tests.support.serving import alive, click, request
+from tests.support.waiting import wait_until
 
 HASTY = HttpSettings(deadline=30.0, patience=0.3)
 

@@ -12,8 +12,8 @@ import pytest
 from rankloop.policies import PairRank
 from rankloop.service import RankerSettings, RankingService
 from rankloop.service.http import HttpSettings
-from rankloop.store import MemoryStore
-from tests.service.http.serving import PATIENT, Live, alive, click, request
+from rankloop.service.store import MemoryStore
+from tests.support.serving import PATIENT, Live, alive, click, request
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import os
 import signal
 from pathlib import Path
 
-from tests.service.http.serving import Process, click, request
-from tests.waiting import wait_until
+from tests.support.serving import Process, click, request
+from tests.support.waiting import wait_until
 
 
 def workers_of(pid: int) -> list[int]:

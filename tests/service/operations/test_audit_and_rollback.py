@@ -26,12 +26,21 @@ from rankloop.policies import (
 )
 from rankloop.scorers import MLP
 from rankloop.service import HistoryError, RankerSettings, RankingService, UserEvent
-from rankloop.service.learning.feedback import Reaction, lesson
-from rankloop.service.settings import MODES
-from rankloop.store import Decision, Event, Impression, MemoryStore, Snapshot, SqliteStore, Store, write
+from rankloop.service.core.feedback import Reaction, lesson
+from rankloop.service.core.ranker_settings import MODES
+from rankloop.service.store import (
+    Decision,
+    Event,
+    Impression,
+    MemoryStore,
+    Snapshot,
+    SqliteStore,
+    Store,
+    write,
+)
 from rankloop.types import State
-from tests.service.life import SHORT, Clock, live, make, same, some_candidates, state
-from tests.service.plain import plain_fold
+from tests.support.life import SHORT, Clock, live, make, same, some_candidates, state
+from tests.support.plain import plain_fold
 
 # replay
 

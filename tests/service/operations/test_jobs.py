@@ -16,16 +16,16 @@ from rankloop.errors import RequestError
 from rankloop.policies import PDGD, PairRank, Policy, RankNet
 from rankloop.scorers import MLP
 from rankloop.service import RankerSettings, RankingService
-from rankloop.service.errors import ConflictError, HistoryError
-from rankloop.service.learning.checkpoint import checkpoint_name
+from rankloop.service.core.checkpoint import checkpoint_name
 from rankloop.service.operations import jobs
 from rankloop.service.operations.jobs import Interrupted, Progress, ask, carry_out
 from rankloop.service.operations.rollback import forget_body
-from rankloop.store import MemoryStore, SqliteStore, Store, write
+from rankloop.service.service_errors import ConflictError, HistoryError
+from rankloop.service.store import MemoryStore, SqliteStore, Store, write
 from rankloop.types import Feedback
-from tests.service.http.serving import alive
-from tests.service.internals import copied, folded_anew
-from tests.service.life import SHORT, Clock, live, make, same, state
+from tests.support.internals import copied, folded_anew
+from tests.support.life import SHORT, Clock, live, make, same, state
+from tests.support.serving import alive
 
 MUGS = [{"object_id": name, "features": {"price": price}} for name, price in (("blue", 3.0), ("red", 1.0))]
 NETWORK = replace(SHORT, policy=RankNet(scorer=MLP(4)), scaling="running")

@@ -18,9 +18,9 @@ from rankloop.policies import PairRank
 from rankloop.service import FairSettings, HistoryError, RankerSettings, RankingService, UserEvent
 from rankloop.service.operations import people
 from rankloop.service.operations.jobs import ask
-from rankloop.store import SERVICE, MemoryStore, Person, SqliteStore, Store
-from rankloop.store.export import export_jsonl, import_jsonl
-from rankloop.store.postgres import PostgresStore
+from rankloop.service.store import SERVICE, MemoryStore, Person, SqliteStore, Store
+from rankloop.service.store.log_archive import export_jsonl, import_jsonl
+from rankloop.service.store.postgres import PostgresStore
 
 OTTO = Person(client_id="client-of-otto")
 RULES = RankerSettings(policy=PairRank(), window=10.0, snapshot_every=5, fair=FairSettings())

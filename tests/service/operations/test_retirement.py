@@ -14,12 +14,12 @@ from rankloop.errors import RequestError
 from rankloop.policies import MGD, PairRank, Policy, RankNet
 from rankloop.scorers import MLP
 from rankloop.service import RankingService, TrialSettings
-from rankloop.service.http.routes.monitoring import diagnose
-from rankloop.store import Decision, Impression, MemoryStore, SqliteStore, Store, write
-from rankloop.store.postgres import PostgresStore
-from tests.service.http.serving import alive
-from tests.service.internals import catch_up, folded_anew
-from tests.service.life import NAMES, SHORT, Clock, live, make, same, some_candidates, state
+from rankloop.service.http.routes.health_routes import diagnose
+from rankloop.service.store import Decision, Impression, MemoryStore, SqliteStore, Store, write
+from rankloop.service.store.postgres import PostgresStore
+from tests.support.internals import catch_up, folded_anew
+from tests.support.life import NAMES, SHORT, Clock, live, make, same, some_candidates, state
+from tests.support.serving import alive
 
 DAY = 86400.0
 GONE = NAMES.index("clicks")

@@ -12,9 +12,9 @@ from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import PDGD
 from rankloop.service import RankerSettings, RankingService, UserEvent
-from rankloop.service.errors import ConflictError
-from rankloop.store import MemoryStore, Person
-from tests.dashboard.looking import signed_in, token, watched
+from rankloop.service.service_errors import ConflictError
+from rankloop.service.store import MemoryStore, Person
+from tests.support.looking import signed_in, token, watched
 
 MUGS = [Candidate(name, {"price": float(n), "new": n % 2}) for n, name in enumerate("abcd")]
 

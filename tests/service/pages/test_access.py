@@ -9,12 +9,12 @@ import httpx
 import pytest
 
 from rankloop.candidate import Candidate
-from rankloop.dashboard import Pages
-from rankloop.dashboard.sessions import COOKIE, LASTS, MOST, Sessions
 from rankloop.service import FairSettings, RankerSettings, RankingService, UserEvent
-from rankloop.store import MemoryStore
-from tests.dashboard.looking import signed_in, token, watched
-from tests.service.http.serving import Live
+from rankloop.service.pages import Pages
+from rankloop.service.pages.sessions import COOKIE, LASTS, MOST, Sessions
+from rankloop.service.store import MemoryStore
+from tests.support.looking import signed_in, token, watched
+from tests.support.serving import Live
 
 LOOKS = (
     *("/overview", "/query", "/query/some-list", "/doctor"),

@@ -10,15 +10,15 @@ import pytest
 from playwright.sync_api import Browser
 
 from rankloop.demo import visitor
-from rankloop.demo.corpus import Corpus
-from rankloop.demo.demo import Demo
 from rankloop.demo.documentation import documentation
-from rankloop.demo.products.scene import shop
-from rankloop.demo.routes import demo_routes
+from rankloop.demo.product_scene import shop
+from rankloop.demo.product_search import Corpus
+from rankloop.demo.shop import Demo
+from rankloop.demo.shop_pages import demo_routes
 from rankloop.demo.stdlib import standard_library
 from rankloop.service import RankingService
-from rankloop.store import MemoryStore
-from tests.dashboard.browsing import (
+from rankloop.service.store import MemoryStore
+from tests.support.browsing import (
     AXE,
     CHROMIUM,
     DESKTOP,
@@ -29,7 +29,7 @@ from tests.dashboard.browsing import (
     browser,
     chromium,
 )
-from tests.service.http.serving import Live, alive
+from tests.support.serving import Live, alive
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM)
 MODULES = ("csv", "email", "http", "json", "logging", "os", "queue", "random", "sqlite3", "threading", "xml")

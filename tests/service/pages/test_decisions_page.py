@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from rankloop.dashboard import Pages
 from rankloop.service import RankingService
-from rankloop.store import MemoryStore
-from tests.dashboard.browsing import AXE, CHROMIUM, DESKTOP, NO_AXE, NO_CHROMIUM, PHONE, browser
-from tests.dashboard.looking import signed_in, watched
-from tests.service.http.serving import Live
+from rankloop.service.pages import Pages
+from rankloop.service.store import MemoryStore
+from tests.support.browsing import AXE, CHROMIUM, DESKTOP, NO_AXE, NO_CHROMIUM, PHONE, browser
+from tests.support.looking import signed_in, watched
+from tests.support.serving import Live
 
 WHY = "the sale starts tonight, and nobody wants surprises while it lasts; see the plan <b>of Monday</b>"
 

@@ -8,13 +8,13 @@ from collections.abc import AsyncIterator
 import pytest
 
 from rankloop.candidate import Candidate
-from rankloop.dashboard import Pages
-from rankloop.dashboard.live import marks
-from rankloop.dashboard.steering import mark_of
 from rankloop.service import RankingService, UserEvent
-from rankloop.store import MemoryStore
-from tests.dashboard.browsing import CHROMIUM, DESKTOP, NO_CHROMIUM, browser
-from tests.dashboard.looking import signed_in, watched
+from rankloop.service.pages import Pages
+from rankloop.service.pages.page_changes import marks
+from rankloop.service.pages.ranker_status import mark_of
+from rankloop.service.store import MemoryStore
+from tests.support.browsing import CHROMIUM, DESKTOP, NO_CHROMIUM, browser
+from tests.support.looking import signed_in, watched
 
 
 def visit(service: RankingService) -> None:

@@ -14,9 +14,9 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.policies import ListNet
 from rankloop.service import RankerSettings, RankingService, UserEvent
-from rankloop.store import MemoryStore, SqliteStore, Store
-from tests.dashboard.looking import numbers, signed_in, traffic, watched
-from tests.service.http.serving import Live
+from rankloop.service.store import MemoryStore, SqliteStore, Store
+from tests.support.looking import numbers, signed_in, traffic, watched
+from tests.support.serving import Live
 
 RANKER = "default"
 

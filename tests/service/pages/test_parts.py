@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from rankloop.service.operations.traffic import by_steps, overview
-from rankloop.store import MemoryStore, SqliteStore, Store
-from tests.dashboard.looking import traffic
+from rankloop.service.reports.traffic import by_steps, overview
+from rankloop.service.store import MemoryStore, SqliteStore, Store
+from tests.support.looking import traffic
 
 NOW = 10_000.0
 ALL = {"since": 0.0, "until": NOW}

@@ -12,9 +12,9 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.policies import PairRank
 from rankloop.service import FairSettings, RankerSettings, RankingService, UserEvent
-from rankloop.store import MemoryStore
-from tests.dashboard.browsing import AXE, CHROMIUM, NO_AXE, NO_CHROMIUM, PHONE, browser
-from tests.dashboard.looking import signed_in, watched
+from rankloop.service.store import MemoryStore
+from tests.support.browsing import AXE, CHROMIUM, NO_AXE, NO_CHROMIUM, PHONE, browser
+from tests.support.looking import signed_in, watched
 
 
 @pytest.fixture

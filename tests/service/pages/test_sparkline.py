@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankloop.dashboard.sparkline import HEIGHT, WIDTH, sparkline
+from rankloop.service.pages.sparkline import HEIGHT, WIDTH, sparkline
 
 NUMBERS = st.lists(st.none() | st.floats(-1e9, 1e9), max_size=30)
 

@@ -10,13 +10,13 @@ import httpx
 import pytest
 
 from rankloop.candidate import Candidate
-from rankloop.dashboard.charts import LINES, Mark, line_chart, placed
-from rankloop.dashboard.steering import steering
 from rankloop.service import RankingService, UserEvent
-from rankloop.service.operations.traffic import Overview
-from rankloop.store import MemoryStore, StoreError
-from tests.dashboard.looking import signed_in, token, watched
-from tests.service.http.serving import Live
+from rankloop.service.pages.page_charts import LINES, Mark, line_chart, placed
+from rankloop.service.pages.ranker_status import steering
+from rankloop.service.reports.traffic import Overview
+from rankloop.service.store import MemoryStore, StoreError
+from tests.support.looking import signed_in, token, watched
+from tests.support.serving import Live
 
 PAGES = ("/", "/overview", "/query", "/query/some-list", "/doctor", "/exposure", "/decisions", "/nowhere")
 BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}

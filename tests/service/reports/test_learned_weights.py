@@ -12,9 +12,9 @@ from rankloop.candidate import Candidate
 from rankloop.learning.logistic import online_newton
 from rankloop.policies import Random
 from rankloop.service import HistoryError, RankerSettings, RankingService, UserEvent
-from rankloop.service.operations.clicks_needed import clicks_needed
-from rankloop.store import MemoryStore
-from tests.dashboard.looking import numbers, signed_in, watched
+from rankloop.service.reports.clicks_needed import clicks_needed
+from rankloop.service.store import MemoryStore
+from tests.support.looking import numbers, signed_in, watched
 
 RUNS, PATIENCE = 60, 300
 

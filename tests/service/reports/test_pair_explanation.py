@@ -10,8 +10,8 @@ from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import PDGD, PairRank, PePairRank, Random
 from rankloop.service import RankerSettings, RankingService
-from rankloop.store import MemoryStore
-from tests.service.life import TASTE, Clock, live, make, some_candidates
+from rankloop.service.store import MemoryStore
+from tests.support.life import TASTE, Clock, live, make, some_candidates
 
 
 def trained(policy: object, rounds: int = 60) -> RankingService:

@@ -17,11 +17,11 @@ from rankloop.errors import DataError, SettingError
 from rankloop.evaluation import NoSupport
 from rankloop.policies import DBGD, MGD, PDGD, PairRank, Policy, Random
 from rankloop.service import RankerSettings, RankingService, TrialSettings, UserEvent
-from rankloop.service.data_dir import DataDirectory
-from rankloop.store import MemoryStore, Store
+from rankloop.service.operations.data_directory import DataDirectory
+from rankloop.service.store import MemoryStore, Store
 from rankloop.types import FloatArray, Query
-from tests.service.http.serving import alive
-from tests.service.life import Clock, make
+from tests.support.life import Clock, make
+from tests.support.serving import alive
 
 RATES = np.array([0.1, 0.2, 0.4, 0.8])  # of a click, by how good a mug is
 

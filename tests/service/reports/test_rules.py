@@ -11,10 +11,10 @@ from typer.testing import CliRunner
 from rankloop.candidate import Candidate
 from rankloop.cli import app
 from rankloop.service import RankingService, UserEvent
-from rankloop.service.http.routes.monitoring import diagnose
-from rankloop.service.operations.findings import Finding
-from rankloop.store import MemoryStore, SqliteStore, Store, StoreError
-from tests.dashboard.looking import signed_in, watched
+from rankloop.service.core.finding import Finding
+from rankloop.service.http.routes.health_routes import diagnose
+from rankloop.service.store import MemoryStore, SqliteStore, Store, StoreError
+from tests.support.looking import signed_in, watched
 
 MUGS = [Candidate("a"), Candidate("b"), Candidate("c")]
 

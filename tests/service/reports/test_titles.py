@@ -12,8 +12,8 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.service import RankingService, UserEvent
-from rankloop.store import MemoryStore, Person, SqliteStore, Store
-from tests.dashboard.looking import signed_in, watched
+from rankloop.service.store import MemoryStore, Person, SqliteStore, Store
+from tests.support.looking import signed_in, watched
 
 COLOURS = ("blue", "red", "green", "white")
 STORES = [lambda _: MemoryStore(), lambda folder: SqliteStore(folder / "log.db")]

@@ -10,11 +10,11 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.policies import PDGD, RankNet
 from rankloop.service import RankerSettings, UserEvent
-from rankloop.service.operations.doctor import Diagnosis, doctor
-from rankloop.service.operations.traffic import over_time, overview
-from rankloop.store import Store
-from tests.service.life import Clock, live, make, some_candidates
-from tests.service.own_policies import Noting
+from rankloop.service.reports.service_facts import Diagnosis, doctor
+from rankloop.service.reports.traffic import over_time, overview
+from rankloop.service.store import Store
+from tests.support.life import Clock, live, make, some_candidates
+from tests.support.own_policies import Noting
 
 
 def test_an_overview_of_nothing(store: Store) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rankloop.store import MemoryStore, SqliteStore, Store
-from rankloop.store.postgres import PostgresStore
+from rankloop.service.store import MemoryStore, SqliteStore, Store
+from rankloop.service.store.postgres import PostgresStore
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgres"])

@@ -9,9 +9,9 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankloop.store import MemoryStore, SqliteStore, Store, Transaction, write
-from rankloop.store.checks.samples import event
-from rankloop.store.clock import GRACE, Head
+from rankloop.service.store import MemoryStore, SqliteStore, Store, Transaction, write
+from rankloop.service.store.checks.samples import event
+from rankloop.service.store.log_clock import GRACE, Head
 
 SECONDS = st.integers(0, 10**6).map(float)
 STEPS = st.lists(st.integers(1, 5000).map(float), min_size=1, max_size=20)

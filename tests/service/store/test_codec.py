@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankloop.errors import DataError
-from rankloop.store import pack, unpack
+from rankloop.service.store import pack, unpack
 from rankloop.types import Array
 
 DTYPES = st.sampled_from([np.float64, np.float32, np.int64, np.int32, np.uint8, np.bool_])

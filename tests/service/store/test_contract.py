@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from rankloop.store import (
+from rankloop.service.store import (
     Decision,
     Event,
     Impression,
@@ -28,8 +28,8 @@ from rankloop.store import (
     memory,
     write,
 )
-from rankloop.store.checks import ContractBroken, check_store
-from rankloop.store.checks.samples import DECISION, put
+from rankloop.service.store.checks import ContractBroken, check_store
+from rankloop.service.store.checks.samples import DECISION, put
 
 
 @contextmanager

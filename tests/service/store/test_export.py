@@ -8,9 +8,18 @@ import polars as pl
 import pytest
 
 from rankloop.errors import DataError
-from rankloop.store import Decision, MemoryStore, SqliteStore, Store
-from rankloop.store.checks.samples import DECISION, EVENT, IMPRESSION, event, impression, keep, put, same
-from rankloop.store.export import export_jsonl, export_parquet, import_jsonl, import_parquet
+from rankloop.service.store import Decision, MemoryStore, SqliteStore, Store
+from rankloop.service.store.checks.samples import (
+    DECISION,
+    EVENT,
+    IMPRESSION,
+    event,
+    impression,
+    keep,
+    put,
+    same,
+)
+from rankloop.service.store.log_archive import export_jsonl, export_parquet, import_jsonl, import_parquet
 
 
 @pytest.fixture

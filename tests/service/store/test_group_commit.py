@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from rankloop.store import Job, StoreBusy, StoreError, group_commit
-from rankloop.store.group_commit import GroupCommitter, Outcome
+from rankloop.service.store import Job, StoreBusy, StoreError, group_commit
+from rankloop.service.store.group_commit import GroupCommitter, Outcome
 
 
 class Disk:

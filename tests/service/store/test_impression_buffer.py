@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankloop.store import (
+from rankloop.service.store import (
     ImpressionBuffer,
     MemoryStore,
     SqliteStore,
@@ -19,7 +19,7 @@ from rankloop.store import (
     impression_buffer,
     write,
 )
-from rankloop.store.checks.samples import impression
+from rankloop.service.store.checks.samples import impression
 
 
 class Lost:

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from rankloop.store import SqliteStore, Store, StoreError, write
-from rankloop.store.checks.samples import EVENT
-from rankloop.store.postgres import PostgresStore
-from tests.postgres import Cluster
-from tests.waiting import wait_until
+from rankloop.service.store import SqliteStore, Store, StoreError, write
+from rankloop.service.store.checks.samples import EVENT
+from rankloop.service.store.postgres import PostgresStore
+from tests.support.postgres import Cluster
+from tests.support.waiting import wait_until
 
 KILLS = 20
 

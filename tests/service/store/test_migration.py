@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankloop.store import SqliteStore, pack
-from rankloop.store.checks.samples import IMPRESSION, put
-from rankloop.store.sqlite.schema import STEPS
+from rankloop.service.store import SqliteStore, pack
+from rankloop.service.store.checks.samples import IMPRESSION, put
+from rankloop.service.store.sqlite.schema import STEPS
 
 FIRST = """
     INSERT INTO decisions VALUES (1, 5.0, 'shop', 'settings', '{"settings": {"training": {"part": "replay", "lists": 7}}, "learn_again": true}');

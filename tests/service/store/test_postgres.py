@@ -13,7 +13,7 @@ import numpy as np
 import psycopg
 import pytest
 
-from rankloop.store import (
+from rankloop.service.store import (
     CommitUnknown,
     GradeScale,
     Job,
@@ -25,12 +25,22 @@ from rankloop.store import (
     Verdict,
     write,
 )
-from rankloop.store.checks import check_store
-from rankloop.store.checks.samples import DECISION, EVENT, EXPOSURE, event, impression, keep, put, same
-from rankloop.store.postgres import PostgresStore, schema
-from rankloop.store.postgres.connections import connect
-from rankloop.store.postgres.transaction import PostgresTransaction
-from tests.postgres import PASSWORD, Cluster
+from rankloop.service.store.checks import check_store
+from rankloop.service.store.checks.samples import (
+    DECISION,
+    EVENT,
+    EXPOSURE,
+    event,
+    impression,
+    keep,
+    put,
+    same,
+)
+from rankloop.service.store.postgres import PostgresStore
+from rankloop.service.store.postgres import partitions as schema
+from rankloop.service.store.postgres.postgres_connections import connect
+from rankloop.service.store.postgres.transaction import PostgresTransaction
+from tests.support.postgres import PASSWORD, Cluster
 
 
 @pytest.fixture

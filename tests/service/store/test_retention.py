@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankloop.store import SqliteStore, StoreError, write
-from rankloop.store.checks.samples import DECISION, event, impression, put
-from tests.store.test_migration import file_of_version
+from rankloop.service.store import SqliteStore, StoreError, write
+from rankloop.service.store.checks.samples import DECISION, event, impression, put
+from tests.service.store.test_migration import file_of_version
 
 
 def fill(store: SqliteStore) -> None:

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankloop.store import SnapshotDamaged, SqliteStore, StoreError
-from rankloop.store.checks.samples import keep
-from rankloop.store.thinning import NEWEST, superfluous
+from rankloop.service.store import SnapshotDamaged, SqliteStore, StoreError
+from rankloop.service.store.checks.samples import keep
+from rankloop.service.store.snapshot_thinning import NEWEST, superfluous
 from rankloop.types import Array
 
 GAPS = st.lists(st.integers(1, 500), min_size=1, max_size=120)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rankloop.store import SqliteStore, StoreError, Transaction, write
-from rankloop.store.checks.samples import DECISION, EVENT, event, put
+from rankloop.service.store import SqliteStore, StoreError, Transaction, write
+from rankloop.service.store.checks.samples import DECISION, EVENT, event, put
 
 
 def test_what_is_acknowledged_is_synchronous(tmp_path: Path) -> None:

@@ -11,10 +11,19 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankloop.store import Impression, Job, MemoryStore, SqliteStore, Store, Transaction, Verdict, write
-from rankloop.store.checks.samples import event, impression
-from rankloop.store.sqlite.schema import STEPS
-from rankloop.store.sums import LARGE, SMALL, cover, edges, found_by_rank, part_ends
+from rankloop.service.store import (
+    Impression,
+    Job,
+    MemoryStore,
+    SqliteStore,
+    Store,
+    Transaction,
+    Verdict,
+    write,
+)
+from rankloop.service.store.checks.samples import event, impression
+from rankloop.service.store.sqlite.schema import STEPS
+from rankloop.service.store.sums import LARGE, SMALL, cover, edges, found_by_rank, part_ends
 
 VERDICTS: tuple[Verdict, ...] = ("accepted", "late", "ignored", "orphan", "duplicate")
 NUMBERS = st.integers(0, 2**20)

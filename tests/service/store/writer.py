@@ -10,8 +10,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from rankloop.store import Event, SqliteStore, Store, write
-from rankloop.store.postgres import PostgresStore
+from rankloop.service.store import Event, SqliteStore, Store, write
+from rankloop.service.store.postgres import PostgresStore
 
 
 def work(store: Store, name: str) -> None:

@@ -1,1 +1,1 @@
-"""Lab."""
+"""Commands of the lab."""

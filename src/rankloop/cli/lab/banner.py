@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from rankloop.experiments import Sweep, sweep_id
-from rankloop.experiments.sweeps.files import write_json
+from rankloop.lab.sweeps.files import write_json
+from rankloop.lab.sweeps.study import sweep_id
+from rankloop.lab.sweeps.sweep import Sweep
 
 NAME = "banner.json"
 

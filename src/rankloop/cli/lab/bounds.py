@@ -9,10 +9,10 @@ import typer
 from rich.table import Table
 
 from rankloop.cli.console import CONSOLE
-from rankloop.data import load
+from rankloop.lab.data import load
+from rankloop.lab.theory import Comparison, ListNetLoss, RankSVMLoss, SmoothDCGLoss, Surrogate, compare
+from rankloop.lab.theory.bound_comparison import ball_of, first, longest_list
 from rankloop.spelling import lookup
-from rankloop.theory import Comparison, ListNetLoss, RankSVMLoss, SmoothDCGLoss, Surrogate, compare
-from rankloop.theory.excess import ball_of, first, longest_list
 from rankloop.types import QuerySet
 
 LOSSES: Mapping[str, Callable[[int, float], Surrogate]] = {

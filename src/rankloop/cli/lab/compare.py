@@ -6,12 +6,13 @@ from typing import Annotated
 
 import typer
 
-from rankloop.cli import names
-from rankloop.cli.engine import EngineName, Workers
-from rankloop.cli.study import study
-from rankloop.cli.sweep_options import Base, Groups, Out
-from rankloop.data import parse_groups
-from rankloop.experiments import Protocol, Sweep
+from rankloop.cli.lab import names
+from rankloop.cli.lab.engine import EngineName, Workers
+from rankloop.cli.lab.sweep_commands import study
+from rankloop.cli.lab.sweep_options import Base, Groups, Out
+from rankloop.lab.data import parse_groups
+from rankloop.lab.simulation.protocol import Protocol
+from rankloop.lab.sweeps.sweep import Sweep
 
 
 def compare(

@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from rankloop.cli.console import CONSOLE
-from rankloop.data import describe, effective_rank, expand, load, read_letor
+from rankloop.lab.data import describe, effective_rank, expand, load, read_letor
 
 data_app = typer.Typer(help="Look at data, check files, and read them into the cache.", no_args_is_help=True)
 Name = Annotated[

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from rankloop.errors import SettingError
-from rankloop.experiments import Engine, Pool, Ray
-from rankloop.experiments.sweeps.mapping import Mapper
+from rankloop.lab.sweeps.engines import Engine, Pool
+from rankloop.lab.sweeps.mapping import Mapper
+from rankloop.lab.sweeps.ray_engine import Ray
 
 Workers = Annotated[int | None, typer.Option(min=1, help="Processes to use (default: all cores).")]
 EngineName = Annotated[

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from rich.table import Table
 
-from rankloop.cli import names
 from rankloop.cli.console import CONSOLE
-from rankloop.data import available
-from rankloop.experiments import PICTURES, SUITES, TABLES
-from rankloop.experiments.simulation.measures import KINDS
+from rankloop.cli.lab import names
+from rankloop.lab.data import available
+from rankloop.lab.simulation.measures import KINDS
+from rankloop.lab.suites import PICTURES, SUITES, TABLES
 from rankloop.metrics import METRICS
 from rankloop.recommend import RECOMMENDERS
 from rankloop.spelling import PAPER, catalogue, settings_of, split

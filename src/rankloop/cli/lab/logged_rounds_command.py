@@ -9,21 +9,13 @@ import numpy as np
 import typer
 from rich.table import Table
 
-from rankloop.cli import names
 from rankloop.cli.console import CONSOLE
+from rankloop.cli.lab import names
 from rankloop.cli.list_log import lists_in
 from rankloop.cli.service_log import log_in, told
 from rankloop.errors import DataError, SettingError
-from rankloop.evaluation import (
-    ESTIMATORS,
-    Columns,
-    LoggedRounds,
-    NoSupport,
-    choices_of,
-    read_rounds,
-    weighted,
-)
-from rankloop.evaluation.tables import OPEN_BANDIT
+from rankloop.evaluation import ESTIMATORS, LoggedRounds, NoSupport, choices_of, weighted
+from rankloop.lab.data.round_tables import OPEN_BANDIT, Columns, read_rounds
 from rankloop.policies import Policy, SelectionPolicy
 
 NOTES = (

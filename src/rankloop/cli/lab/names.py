@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rankloop.errors import SettingError
-from rankloop.experiments import LoopMeasure, parse_measure
-from rankloop.experiments.simulation import probes
-from rankloop.experiments.simulation.probes import Probe
+from rankloop.lab.simulation import probes
+from rankloop.lab.simulation.measures import LoopMeasure, parse_measure
+from rankloop.lab.simulation.probes import Probe
+from rankloop.lab.users import CASCADE_TABLES, AdClicks, Labels, Preset
 from rankloop.policies import Policy
 from rankloop.spelling import lookup, make, parse, split
-from rankloop.users import CASCADE_TABLES, AdClicks, Labels, Preset
 
 PROBES: Mapping[str, type[Probe]] = {
     kind.name: kind
@@ -58,7 +58,7 @@ def served_policy(name: str) -> Policy:
     >>> served_policy("pairrank").trust, served_policy("pairrank@paper").trust
     ('decent', None)
     """
-    from rankloop.service.settings import trusting  # noqa: PLC0415
+    from rankloop.service.core.ranker_settings import trusting  # noqa: PLC0415
 
     return policy(name) if "@" in name else trusting(policy(name))
 

@@ -10,25 +10,16 @@ import typer
 from rich.table import Table
 
 from rankloop.cli.console import CONSOLE
-from rankloop.cli.engine import EngineName, Workers, mapper
-from rankloop.data.reviews import load_reviews
+from rankloop.cli.lab.engine import EngineName, Workers, mapper
 from rankloop.errors import SettingError
-from rankloop.experiments import Here
-from rankloop.experiments.recommendation import compare_recommenders
-from rankloop.experiments.recommendation.survey import QUESTIONS, Votes, read_answers, survey_page
-from rankloop.recommend import (
-    Catalogue,
-    Recommender,
-    Saved,
-    Taste,
-    best_items,
-    load,
-    recommender,
-    save,
-)
+from rankloop.lab.data.review_data import load_reviews
+from rankloop.lab.recommendation import compare_recommenders
+from rankloop.lab.recommendation.survey import QUESTIONS, Votes, read_answers, survey_page
+from rankloop.lab.sweeps.engines import Here
+from rankloop.recommend import Catalogue, Recommender, Saved, Taste, best_items, load, recommender, save
 from rankloop.recommend.feature_ranker import FeatureRanker
 from rankloop.recommend.interview import NUMBERS, next_question
-from rankloop.recommend.templates import explanation
+from rankloop.recommend.item_explanations import explanation
 
 recommend_app = typer.Typer(help="Recommendations from reviews, with their reasons.", no_args_is_help=True)
 Data = Annotated[

@@ -13,9 +13,17 @@ from rich.progress import track
 from rich.table import Table
 
 from rankloop.cli.console import CONSOLE, ERRORS
-from rankloop.cli.names import split_names
-from rankloop.data.reviews import ReviewSummary, load_reviews, summary
-from rankloop.text import LEAST, Diagnosis, check_new, diagnose, extract, read_raw_reviews, write_reviews
+from rankloop.cli.lab.names import split_names
+from rankloop.lab.data.review_data import ReviewSummary, load_reviews, summary
+from rankloop.lab.reviews import (
+    LEAST,
+    Diagnosis,
+    check_new,
+    diagnose,
+    extract,
+    read_raw_reviews,
+    write_reviews,
+)
 
 SHOWN = 12
 

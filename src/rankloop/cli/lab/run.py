@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from rankloop.cli import names
-from rankloop.cli.engine import EngineName, Workers, mapper
-from rankloop.cli.spec import from_spec
-from rankloop.cli.study import about_the_paper, draw, study, tabulate
-from rankloop.cli.sweep_options import Base, Groups, Out
-from rankloop.data import parse_groups
+from rankloop.cli.lab import names
+from rankloop.cli.lab.engine import EngineName, Workers, mapper
+from rankloop.cli.lab.spec import from_spec
+from rankloop.cli.lab.sweep_commands import about_the_paper, draw, study, tabulate
+from rankloop.cli.lab.sweep_options import Base, Groups, Out
 from rankloop.errors import SettingError
-from rankloop.experiments import PICTURES, SUITES, TABLES
+from rankloop.lab.data import parse_groups
+from rankloop.lab.suites import PICTURES, SUITES, TABLES
 from rankloop.spelling import lookup
 
 QUICK = (

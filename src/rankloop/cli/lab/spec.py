@@ -8,14 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rankloop.cli import names
-from rankloop.data import FeatureGroups
+from rankloop.cli.lab import names
 from rankloop.errors import DataError
-from rankloop.experiments import Protocol, Sweep, parse_measure
-from rankloop.experiments.simulation.measures import KINDS
-from rankloop.experiments.sweeps.sweep import SPECIFIED
+from rankloop.lab.data import FeatureGroups
+from rankloop.lab.simulation.measures import KINDS, parse_measure
+from rankloop.lab.simulation.protocol import Protocol
+from rankloop.lab.sweeps.sweep import SPECIFIED, Sweep
+from rankloop.lab.users import Labels
 from rankloop.policies import Policy
-from rankloop.users import Labels
 
 OPTIONAL: dict[str, Any] = {
     "probes": {},

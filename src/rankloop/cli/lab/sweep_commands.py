@@ -8,40 +8,31 @@ from pathlib import Path
 import polars as pl
 from rich.table import Table
 
-from rankloop.cli import engine as engines
-from rankloop.cli.banner import keep_banner, kept_banner
 from rankloop.cli.console import CONSOLE
-from rankloop.cli.progress import SweepProgress
-from rankloop.cli.spec import from_spec
-from rankloop.data import load
+from rankloop.cli.lab import engine as engines
+from rankloop.cli.lab.banner import keep_banner, kept_banner
+from rankloop.cli.lab.spec import from_spec
+from rankloop.cli.lab.sweep_progress import SweepProgress
 from rankloop.errors import DataError, SettingError
-from rankloop.experiments import (
-    PICTURES,
-    TABLES,
-    Answerable,
-    Cumulative,
-    FigureStyle,
-    Format,
-    Pool,
-    Suite,
-    Sweep,
-    change_table,
-    conduct,
-    graded_queries,
-    queries_note,
-    queries_told,
-    relative_changes,
-    summarise,
-    summary_table,
-    sweep_id,
-    worst_table,
-    write_figures,
-    write_report,
-    write_tables,
-)
-from rankloop.experiments.suites.base import PaperTable
-from rankloop.experiments.sweeps.mapping import Mapper
-from rankloop.users import Labels
+from rankloop.lab.analysis.changes import relative_changes
+from rankloop.lab.analysis.policy_summaries import summarise
+from rankloop.lab.analysis.query_counts import graded_queries, queries_note, queries_told
+from rankloop.lab.data import load
+from rankloop.lab.report.change_table import change_table
+from rankloop.lab.report.chart_lines import FigureStyle
+from rankloop.lab.report.paper_figure import Format
+from rankloop.lab.report.paper_files import write_figures, write_tables
+from rankloop.lab.report.result_tables import summary_table
+from rankloop.lab.report.sweep_report_page import write_report
+from rankloop.lab.report.worst_table import worst_table
+from rankloop.lab.simulation.measures import Answerable, Cumulative
+from rankloop.lab.suites import PICTURES, TABLES
+from rankloop.lab.suites.paper_items import PaperTable, Suite
+from rankloop.lab.sweeps.engines import Pool
+from rankloop.lab.sweeps.mapping import Mapper
+from rankloop.lab.sweeps.study import conduct, sweep_id
+from rankloop.lab.sweeps.sweep import Sweep
+from rankloop.lab.users import Labels
 
 
 def study(

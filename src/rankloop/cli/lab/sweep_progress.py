@@ -9,7 +9,9 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from rankloop.experiments import Offline, Run, Tick
+from rankloop.lab.simulation.measures import Offline
+from rankloop.lab.sweeps.engines import Tick
+from rankloop.lab.sweeps.sweep import Run
 
 
 class SweepProgress:

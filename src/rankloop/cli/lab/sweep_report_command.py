@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from rankloop.cli.study import redo_report
+from rankloop.cli.lab.sweep_commands import redo_report
 from rankloop.errors import SettingError
-from rankloop.experiments import FORMATS, FigureStyle
+from rankloop.lab.report.chart_lines import FigureStyle
+from rankloop.lab.report.paper_figure import FORMATS
 
 
 def report(

@@ -10,13 +10,16 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from rankloop.cli import names
 from rankloop.cli.console import CONSOLE
-from rankloop.cli.progress import SweepProgress
-from rankloop.data import Qrels, qrels_text, ranked, read_qrels, read_run, run_text
+from rankloop.cli.lab import names
+from rankloop.cli.lab.sweep_progress import SweepProgress
 from rankloop.errors import SettingError
-from rankloop.experiments import Protocol, Run, Sweep, Tick, queries_note
-from rankloop.experiments.sweeps.files import write_whole
+from rankloop.lab.analysis.query_counts import queries_note
+from rankloop.lab.data import Qrels, qrels_text, ranked, read_qrels, read_run, run_text
+from rankloop.lab.simulation.protocol import Protocol
+from rankloop.lab.sweeps.engines import Tick
+from rankloop.lab.sweeps.files import write_whole
+from rankloop.lab.sweeps.sweep import Run, Sweep
 from rankloop.metrics import Metric, mean_over_lists, parse_metric
 from rankloop.policies import score_all
 

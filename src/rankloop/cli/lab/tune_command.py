@@ -12,13 +12,16 @@ import polars as pl
 import typer
 from rich.table import Table
 
-from rankloop.cli import names
 from rankloop.cli.console import CONSOLE
-from rankloop.cli.progress import SweepProgress
+from rankloop.cli.lab import names
+from rankloop.cli.lab.sweep_progress import SweepProgress
 from rankloop.errors import SettingError
-from rankloop.experiments import Pool, Protocol, Sweep, conduct, sweep_id
-from rankloop.experiments.sweeps.files import write_json
-from rankloop.experiments.sweeps.tuning import EVERYONE, Choice, grid_points, ranked, read_grid, tune
+from rankloop.lab.simulation.protocol import Protocol
+from rankloop.lab.sweeps.engines import Pool
+from rankloop.lab.sweeps.files import write_json
+from rankloop.lab.sweeps.study import conduct, sweep_id
+from rankloop.lab.sweeps.sweep import Sweep
+from rankloop.lab.sweeps.tuning import EVERYONE, Choice, grid_points, ranked, read_grid, tune
 from rankloop.spelling import PAPER, lookup
 
 BY = {"offline": "offline", "cumulative": "cumulative"}  # kinds of measures

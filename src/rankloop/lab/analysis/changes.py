@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from rankloop.experiments.analysis.low_runs import RunKey
-from rankloop.experiments.analysis.statistics import (
+from rankloop.lab.analysis.low_runs import RunKey
+from rankloop.lab.analysis.policy_summaries import (
     CELL,
     check_results,
     final_values,
@@ -17,8 +17,8 @@ from rankloop.experiments.analysis.statistics import (
     paired_half_width,
     paired_p_value,
 )
-from rankloop.experiments.simulation.known_measures import NONE, measure_of
-from rankloop.experiments.simulation.measures import Direction, Measure, Measures
+from rankloop.lab.simulation.known_measures import NONE, measure_of
+from rankloop.lab.simulation.measures import Direction, Measure, Measures
 
 EVERYONE = "all users"
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from statistics import median
 from typing import TypeAlias
 
-from rankloop.experiments.simulation.measures import Direction
+from rankloop.lab.simulation.measures import Direction
 
 RunKey: TypeAlias = tuple[str, int]  # fold and seed
 

@@ -15,9 +15,9 @@ import polars as pl
 from scipy import special
 
 from rankloop.errors import DataError
-from rankloop.experiments.analysis.low_runs import RunKey, low_runs, worst_run
-from rankloop.experiments.simulation.known_measures import NONE, measure_of
-from rankloop.experiments.simulation.measures import Direction, Measure, Measures
+from rankloop.lab.analysis.low_runs import RunKey, low_runs, worst_run
+from rankloop.lab.simulation.known_measures import NONE, measure_of
+from rankloop.lab.simulation.measures import Direction, Measure, Measures
 from rankloop.types import FloatArray
 
 CELL = ("data", "user", "metric")

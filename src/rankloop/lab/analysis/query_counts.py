@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from rankloop.errors import DataError
-from rankloop.experiments.sweeps.sweep import Sweep, folds, label
+from rankloop.lab.sweeps.sweep import Sweep, folds, label
 from rankloop.types import QuerySet
 
 FEWEST = 100  # below, one query more or less moves a mean by more than policies usually differ

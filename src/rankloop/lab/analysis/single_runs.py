@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import polars as pl
 
-from rankloop.experiments.analysis.statistics import CELL, final_values
+from rankloop.lab.analysis.policy_summaries import CELL, final_values
 
 CellKey: TypeAlias = tuple[str, str, str, str]  # data, user, metric, policy
 SingleRuns: TypeAlias = dict[CellKey, tuple[float, ...]]

@@ -9,13 +9,13 @@ from typing import ClassVar, Literal, TypeAlias, get_args
 import numpy as np
 
 from rankloop.errors import RankingError, SettingError
-from rankloop.explorers import greedy, plackett_luce
+from rankloop.exploration import greedy, plackett_luce
 from rankloop.learning.adam import adam
 from rankloop.learning.replay_memory import enlarged
-from rankloop.learning.schedules import Batch, ReplayMemory, Training
-from rankloop.policies.base import EvidenceAbout
-from rankloop.policies.scored import ScoredPolicy, check_part, check_size
-from rankloop.policies.state_fields import state
+from rankloop.learning.training import Batch, ReplayMemory, Training
+from rankloop.policies.scorer_policy import ScoredPolicy, check_part, check_size
+from rankloop.policy import EvidenceAbout
+from rankloop.state_fields import state
 from rankloop.types import Array, BoolArray, Feedback, FloatArray, IntArray, Query, Ranking
 
 Logging: TypeAlias = Literal["base", "greedy", "plackett-luce"]

@@ -8,11 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.errors import SettingError
+from rankloop.lab.baselines.click_weights import inverse_weights, softmax_votes
+from rankloop.lab.baselines.counterfactual import CounterfactualPolicy
 from rankloop.learning.adam import adam
-from rankloop.learning.click_weights import inverse_weights, softmax_votes
 from rankloop.learning.replay_memory import enlarged
-from rankloop.policies.counterfactual import CounterfactualPolicy
-from rankloop.policies.state_fields import state
+from rankloop.state_fields import state
 from rankloop.types import BoolArray, FloatArray
 
 

@@ -8,13 +8,13 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from rankloop.errors import RankingError, SettingError
-from rankloop.explorers import greedy
-from rankloop.explorers.fair import LOOK
-from rankloop.learning.examination import position_looks
-from rankloop.learning.group_accounts import GroupCodes, balances, booked, check_shares, group_codes
+from rankloop.exploration import greedy
+from rankloop.exposure import LOOK
+from rankloop.exposure.examination import position_looks
+from rankloop.exposure.group_accounts import GroupCodes, balances, booked, check_shares, group_codes
+from rankloop.lab.baselines.ips import IPS, with_constant
 from rankloop.learning.item_keys import KeyArray, item_key
-from rankloop.policies.ips import IPS, with_constant
-from rankloop.policies.state_fields import state
+from rankloop.state_fields import state
 from rankloop.types import Array, FloatArray, IntArray, Query, Ranking
 
 LEAST_MERIT = 0.01  # an estimate may be below 0, and nothing can be divided by it

@@ -8,13 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.errors import RankingError, SettingError
-from rankloop.explorers import greedy
-from rankloop.explorers.fair import LOOK
-from rankloop.learning.examination import Looks, check_looks, position_looks
+from rankloop.exploration import greedy
+from rankloop.exposure import LOOK
+from rankloop.exposure.examination import Looks, check_looks, position_looks
 from rankloop.learning.logistic import absorb
-from rankloop.policies.base import EvidenceAbout, Policy
-from rankloop.policies.scored import check_size
-from rankloop.policies.state_fields import state
+from rankloop.policies.scorer_policy import check_size
+from rankloop.policy import EvidenceAbout, Policy
+from rankloop.state_fields import state
 from rankloop.types import Feedback, FloatArray, Query, Ranking
 
 

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.explorers.fair import LOOK
-from rankloop.learning.click_weights import inverse_weights, pair_votes
-from rankloop.learning.examination import Looks, check_looks, position_looks
-from rankloop.policies.counterfactual import CounterfactualPolicy
+from rankloop.exposure import LOOK
+from rankloop.exposure.examination import Looks, check_looks, position_looks
+from rankloop.lab.baselines.click_weights import inverse_weights, pair_votes
+from rankloop.lab.baselines.counterfactual import CounterfactualPolicy
 from rankloop.types import BoolArray, Feedback, FloatArray
 
 

@@ -11,13 +11,13 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.errors import RankingError, SettingError
+from rankloop.lab.baselines.judged_lists import JudgedList, append, judged_list, stacked
 from rankloop.learning.adam import adam
-from rankloop.learning.judged_lists import JudgedList, append, judged_list, stacked
 from rankloop.learning.pair_loss import descent
-from rankloop.policies.base import EvidenceAbout
-from rankloop.policies.scored import ScoredPolicy, check_size
-from rankloop.policies.state_fields import state
+from rankloop.policies.scorer_policy import ScoredPolicy, check_size
+from rankloop.policy import EvidenceAbout
 from rankloop.scorers import MLP, Scorer
+from rankloop.state_fields import state
 from rankloop.types import Array, BoolArray, Feedback, FloatArray, IntArray, Signal
 
 

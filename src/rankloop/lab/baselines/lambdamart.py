@@ -8,13 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.errors import RankingError, SettingError
-from rankloop.explorers import greedy
-from rankloop.learning.boosted_trees import Boosting, grower, lambdamart, sums
+from rankloop.exploration import greedy
+from rankloop.lab.baselines.boosted_trees import Boosting, grower, lambdamart, sums
+from rankloop.lab.baselines.judged_lists import append, judged_list
 from rankloop.learning.forest import Forest
-from rankloop.learning.judged_lists import append, judged_list
-from rankloop.policies.base import EvidenceAbout, Policy
-from rankloop.policies.scored import check_size
-from rankloop.policies.state_fields import state
+from rankloop.policies.scorer_policy import check_size
+from rankloop.policy import EvidenceAbout, Policy
+from rankloop.state_fields import state
 from rankloop.types import Array, Feedback, FloatArray, IntArray, Query, Ranking, Signal
 
 FIRST = 16  # lists before the first trees are grown
@@ -33,7 +33,7 @@ class LambdaMART(Policy):
     trees each time, and kept as arrays: ranking needs none of it, and nothing is pickled.
 
     >>> from rankloop.checks import share_of_right_pairs, small_world
-    >>> from rankloop.users import Labels
+    >>> from rankloop.lab.users import Labels
     >>> world, rng, policy = small_world(), np.random.default_rng(0), LambdaMART(lists=64, trees=50)
     >>> for index in rng.integers(len(world), size=policy.warm_up).tolist():
     ...     query, relevance = world[index].query, world[index].relevance

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from rankloop.lab.baselines.offline_ranknet import OfflineRankNet
 from rankloop.learning.delta_ndcg import lambdas
-from rankloop.policies.offline_ranknet import OfflineRankNet
 from rankloop.types import BoolArray, FloatArray
 
 

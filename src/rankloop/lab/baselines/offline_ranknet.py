@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.explorers import greedy
+from rankloop.exploration import greedy
+from rankloop.lab.baselines.label_trained import LearnsFromGrades
 from rankloop.learning.pair_loss import residuals
-from rankloop.policies.labelled import LearnsFromGrades
-from rankloop.policies.state_fields import state
+from rankloop.state_fields import state
 from rankloop.types import BoolArray, Feedback, FloatArray, Query, Ranking
 
 
@@ -25,7 +25,7 @@ class OfflineRankNet(LearnsFromGrades):
 
     >>> from rankloop.checks import small_world, share_of_right_pairs
     >>> from rankloop.scorers import MLP
-    >>> from rankloop.users import Labels
+    >>> from rankloop.lab.users import Labels
     >>> world, rng = small_world(), np.random.default_rng(0)
     >>> policy = OfflineRankNet(scorer=MLP(16), steps=100, learning_rate=0.01)
     >>> for index in rng.integers(len(world), size=policy.warm_up).tolist():

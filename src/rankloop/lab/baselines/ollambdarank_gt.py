@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.explorers import greedy
+from rankloop.exploration import greedy
+from rankloop.lab.baselines.label_trained import LearnsFromGrades
 from rankloop.learning.delta_ndcg import lambdas
-from rankloop.policies.labelled import LearnsFromGrades
 from rankloop.types import BoolArray, Feedback, FloatArray, Query, Ranking
 
 
@@ -22,7 +22,7 @@ class OlLambdaRankGT(LearnsFromGrades):
 
     >>> from rankloop.checks import small_world, share_of_right_pairs
     >>> from rankloop.scorers import MLP
-    >>> from rankloop.users import Labels
+    >>> from rankloop.lab.users import Labels
     >>> world, rng = small_world(), np.random.default_rng(0)
     >>> policy = OlLambdaRankGT(scorer=MLP(16), learning_rate=0.01)
     >>> for judged in [*world] * 5:

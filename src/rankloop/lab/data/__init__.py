@@ -1,28 +1,28 @@
 """Data: LETOR files through a cache, explicit preparation, synthetic worlds, and a catalogue of names."""
 
-from rankloop.data.ads import Ads
-from rankloop.data.bandit import Bandit
-from rankloop.data.cache import cache_folder, file_digest, read_cached
-from rankloop.data.catalogue import Entry, available, expand, load
-from rankloop.data.dataset import Dataset, prepare
-from rankloop.data.describe import Description, describe, effective_rank
-from rankloop.data.groups import FeatureGroups, parse_groups
-from rankloop.data.items import Items
-from rankloop.data.labelled import Labelled, read_labelled, visitors
-from rankloop.data.linear import Linear
-from rankloop.data.nonlinear import Independent, Nonlinear
-from rankloop.data.prepare import (
+from rankloop.lab.data.ads import Ads
+from rankloop.lab.data.dataset import Dataset, prepare
+from rankloop.lab.data.dataset_names import Entry, available, expand, load
+from rankloop.lab.data.dataset_summary import Description, describe, effective_rank
+from rankloop.lab.data.feature_groups import FeatureGroups, parse_groups
+from rankloop.lab.data.items import Items
+from rankloop.lab.data.labelled import Labelled, read_labelled, visitors
+from rankloop.lab.data.labelled_rows import Bandit
+from rankloop.lab.data.letor_cache import cache_folder, file_digest, read_cached
+from rankloop.lab.data.letor_reader import read_letor
+from rankloop.lab.data.linear import Linear
+from rankloop.lab.data.preparation import (
     concatenate,
     drop_constant_features,
     normalise_per_query,
     pad_features,
     unit_length,
 )
-from rankloop.data.reader import read_letor
-from rankloop.data.separable import Separable
-from rankloop.data.synthetic import WORLDS, world
-from rankloop.data.trec import Qrels, TrecRun, qrels_text, ranked, read_qrels, read_run, run_text
-from rankloop.data.world import World
+from rankloop.lab.data.synthetic import WORLDS, world
+from rankloop.lab.data.synthetic_web_search import Independent, Nonlinear
+from rankloop.lab.data.synthetic_worlds import Separable
+from rankloop.lab.data.trec_files import Qrels, TrecRun, qrels_text, ranked, read_qrels, read_run, run_text
+from rankloop.lab.data.world import World
 
 __all__ = [
     "WORLDS",

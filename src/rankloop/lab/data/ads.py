@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.data.labelled import visitors
-from rankloop.data.world import World
 from rankloop.errors import SettingError
+from rankloop.lab.data.labelled import visitors
+from rankloop.lab.data.world import World
 from rankloop.types import QuerySet
 
 

@@ -7,10 +7,10 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from rankloop.data import Dataset
-from rankloop.data.catalogue import MARKS
-from rankloop.data.dataset import fingerprint
 from rankloop.errors import SettingError, suggest_name
+from rankloop.lab.data import Dataset
+from rankloop.lab.data.dataset import fingerprint
+from rankloop.lab.data.dataset_names import MARKS
 from rankloop.metrics import NDCG, mean_over_queries
 from rankloop.types import FloatArray, QuerySet
 

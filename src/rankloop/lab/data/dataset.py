@@ -5,8 +5,13 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, replace
 
-from rankloop.data.prepare import drop_constant_features, normalise_per_query, pad_features, unit_length
 from rankloop.errors import DataError
+from rankloop.lab.data.preparation import (
+    drop_constant_features,
+    normalise_per_query,
+    pad_features,
+    unit_length,
+)
 from rankloop.types import QuerySet
 
 

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rankloop.data.bandit import BANDIT, bandit, labelled_files
-from rankloop.data.cache import file_digest, read_cached
-from rankloop.data.dataset import Dataset, fingerprint, join, prepare, with_unit_length
-from rankloop.data.groups import FeatureGroups
-from rankloop.data.layouts import Split, find_splits
-from rankloop.data.prepare import concatenate
-from rankloop.data.synthetic import WORLDS, each_seed, world
-from rankloop.data.world import split
 from rankloop.errors import DataError, SettingError, suggest_name
+from rankloop.lab.data.dataset import Dataset, fingerprint, join, prepare, with_unit_length
+from rankloop.lab.data.feature_groups import FeatureGroups
+from rankloop.lab.data.labelled_rows import BANDIT, bandit, labelled_files
+from rankloop.lab.data.letor_cache import file_digest, read_cached
+from rankloop.lab.data.preparation import concatenate
+from rankloop.lab.data.split_files import Split, find_splits
+from rankloop.lab.data.synthetic import WORLDS, each_seed, world
+from rankloop.lab.data.world import split
 from rankloop.types import QuerySet
 
 SYNTHETIC = "synthetic"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.data.prepare import constant_features
+from rankloop.lab.data.preparation import constant_features
 from rankloop.types import QuerySet
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rankloop.data.dataset import Dataset, fingerprint
-from rankloop.data.prepare import normalise_per_query
 from rankloop.errors import DataError, SettingError, suggest_name
+from rankloop.lab.data.dataset import Dataset, fingerprint
+from rankloop.lab.data.preparation import normalise_per_query
 from rankloop.types import BoolArray, QuerySet
 
 GROUPS = ("A", "B")

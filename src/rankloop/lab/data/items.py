@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.data.world import World
 from rankloop.errors import SettingError
+from rankloop.lab.data.world import World
 from rankloop.types import BoolArray, QuerySet
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from rankloop.data.cache import file_digest
-from rankloop.data.dataset import Dataset, fingerprint
-from rankloop.data.labelled import Labelled, read_labelled, visitors
 from rankloop.errors import DataError, SettingError, suggest_name
+from rankloop.lab.data.dataset import Dataset, fingerprint
+from rankloop.lab.data.labelled import Labelled, read_labelled, visitors
+from rankloop.lab.data.letor_cache import file_digest
 from rankloop.types import FloatArray
 
 BANDIT = "bandit"

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
-from rankloop.data.reader import FORMAT_VERSION, read_letor
 from rankloop.errors import DataError
+from rankloop.lab.data.letor_reader import FORMAT_VERSION, read_letor
 from rankloop.types import Array, QuerySet
 
 ARRAYS = ("features", "offsets", "relevance")

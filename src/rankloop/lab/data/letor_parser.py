@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankloop.data.lines import Lines
-from rankloop.data.numbers import parse_numbers
-from rankloop.data.slow import MAX_FEATURE, MAX_GRADE, Block
+from rankloop.lab.data.numbers import parse_numbers
+from rankloop.lab.data.slow import MAX_FEATURE, MAX_GRADE, Block
+from rankloop.lab.data.text_lines import Lines
 from rankloop.types import FloatArray, IntArray
 
 NOT_SEPARATORS = bytes(set(range(256)) - set(b": \t\n\v\f\r"))

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from rankloop.data.fast import parse_fast
-from rankloop.data.lines import Lines, read_lines
-from rankloop.data.slow import MAX_FEATURE, Block, parse_slowly
 from rankloop.errors import DataError
+from rankloop.lab.data.letor_parser import parse_fast
+from rankloop.lab.data.slow import MAX_FEATURE, Block, parse_slowly
+from rankloop.lab.data.text_lines import Lines, read_lines
 from rankloop.types import FloatArray, QuerySet
 
 FORMAT_VERSION = 1  # part of the cache's key: raise it whenever the same file is read differently

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.data.world import World, grade_by_shares
 from rankloop.errors import SettingError
+from rankloop.lab.data.world import World, grade_by_shares
 from rankloop.types import QuerySet
 
 GRADE_SHARES = (0.50, 0.25, 0.13, 0.08, 0.04)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rankloop.data.slow import NUMBER
+from rankloop.lab.data.slow import NUMBER
 from rankloop.types import BoolArray, FloatArray, IntArray
 
 EXACT_DIGITS = 15  # 10**15 < 2**53

@@ -14,10 +14,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from rankloop.data.lines import read_lines
-from rankloop.data.reviews.titles import with_titles
 from rankloop.errors import DataError
-from rankloop.reviews import NO_WORD, Mentions, Reviews
+from rankloop.lab.data.text_lines import read_lines
+from rankloop.lab.data.titles import with_titles
+from rankloop.recommend.reviews import NO_WORD, Mentions, Reviews
 
 Mention: TypeAlias = tuple[int, int, int]  # feature, sentiment, word
 Line: TypeAlias = tuple[int, int, float, int, list[Mention]]  # user, item, rating, time, mentions

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from rankloop.data.reviews.shop import Shop
-from rankloop.data.reviews.splits import Parts, by_share, joined
-from rankloop.data.reviews.tables import read_reviews
-from rankloop.data.reviews.tuples import read_cellphones, read_instruments
 from rankloop.errors import DataError, SettingError, suggest_name
-from rankloop.reviews import Reviews
+from rankloop.lab.data.published_reviews import read_cellphones, read_instruments
+from rankloop.lab.data.review_files import read_reviews
+from rankloop.lab.data.review_splits import Parts, by_share, joined
+from rankloop.lab.data.synthetic_reviews import Shop
+from rankloop.recommend.reviews import Reviews
 from rankloop.types import BoolArray
 
 SHOP = "synthetic:shop"

@@ -1,13 +1,13 @@
 """Reviews as data: readers, splits by share and by time, a made-up shop, and a catalogue of names."""
 
-from rankloop.data.reviews.catalogue import load_reviews
-from rankloop.data.reviews.shop import Shop
-from rankloop.data.reviews.splits import Parts, by_share, by_time, joined, newcomers
-from rankloop.data.reviews.summary import ReviewSummary, summary
-from rankloop.data.reviews.tables import read_reviews, write_reviews
-from rankloop.data.reviews.tidy import last_of_each, scaled_ratings
-from rankloop.data.reviews.titles import with_titles
-from rankloop.data.reviews.tuples import read_cellphones, read_instruments
+from rankloop.lab.data.published_reviews import read_cellphones, read_instruments
+from rankloop.lab.data.review_collections import load_reviews
+from rankloop.lab.data.review_files import read_reviews, write_reviews
+from rankloop.lab.data.review_splits import Parts, by_share, by_time, joined, newcomers
+from rankloop.lab.data.review_summary import ReviewSummary, summary
+from rankloop.lab.data.synthetic_reviews import Shop
+from rankloop.lab.data.tidy import last_of_each, scaled_ratings
+from rankloop.lab.data.titles import with_titles
 
 __all__ = [
     "Parts",

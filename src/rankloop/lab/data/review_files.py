@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from rankloop.data.lines import read_lines
-from rankloop.data.reviews.tidy import last_of_each, scaled_ratings
-from rankloop.data.reviews.titles import with_titles
-from rankloop.data.rows import Row, name_in, number_in, table_rows, text_in, time_in
 from rankloop.errors import DataError
-from rankloop.reviews import NO_SENTENCE, NO_WORD, Mentions, Reviews
+from rankloop.lab.data.table_rows import Row, name_in, number_in, table_rows, text_in, time_in
+from rankloop.lab.data.text_lines import read_lines
+from rankloop.lab.data.tidy import last_of_each, scaled_ratings
+from rankloop.lab.data.titles import with_titles
+from rankloop.recommend.reviews import NO_SENTENCE, NO_WORD, Mentions, Reviews
 
 REQUIRED = ("user", "item", "rating")
 

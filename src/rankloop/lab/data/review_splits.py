@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rankloop.errors import DataError, SettingError
-from rankloop.reviews import Mentions, Reviews
+from rankloop.recommend.reviews import Mentions, Reviews
 from rankloop.types import BoolArray
 
 
@@ -25,7 +25,7 @@ def by_share(
 ) -> Parts:
     """A random part of the reviews each for validation and for test.
 
-    >>> from rankloop.data.reviews import Shop
+    >>> from rankloop.lab.data.review_data import Shop
     >>> parts = by_share(Shop(users=40).reviews(), np.random.default_rng(0))
     >>> [round(len(part) / 5) for part in (parts.train, parts.validation, parts.test)]
     [65, 8, 8]
@@ -37,7 +37,7 @@ def by_share(
 def by_time(reviews: Reviews, *, validation: float = 0.1, test: float = 0.1) -> Parts:
     """The latest reviews for test, those before them for validation; equal times keep their order.
 
-    >>> from rankloop.data.reviews import Shop
+    >>> from rankloop.lab.data.review_data import Shop
     >>> parts = by_time(Shop(users=40).reviews())
     >>> bool(parts.train.time.max() <= parts.validation.time.min())
     True
@@ -51,7 +51,7 @@ def by_time(reviews: Reviews, *, validation: float = 0.1, test: float = 0.1) -> 
 def newcomers(reviews: Reviews, rng: np.random.Generator, *, share: float = 0.05) -> tuple[Reviews, Reviews]:
     """The reviews of a share of the users, who are to be newcomers, and before them those of all others.
 
-    >>> from rankloop.data.reviews import Shop
+    >>> from rankloop.lab.data.review_data import Shop
     >>> known, new = newcomers(Shop(users=40).reviews(), np.random.default_rng(0))
     >>> len(set(new.user)), set(known.user) & set(new.user)
     (2, set())
@@ -66,7 +66,7 @@ def newcomers(reviews: Reviews, rng: np.random.Generator, *, share: float = 0.05
 def joined(first: Reviews, second: Reviews) -> Reviews:
     """Two parts of a collection as one.
 
-    >>> from rankloop.data.reviews import Shop
+    >>> from rankloop.lab.data.review_data import Shop
     >>> parts = by_share(Shop(users=40).reviews(), np.random.default_rng(0))
     >>> len(joined(parts.train, parts.test)) == len(parts.train) + len(parts.test)
     True

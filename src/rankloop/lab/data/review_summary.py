@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.reviews import NO_WORD, Reviews
+from rankloop.recommend.reviews import NO_WORD, Reviews
 
 FEW_REVIEWS = 3.0  # of a user, in the mean
 FEW_MENTIONING = 0.5
@@ -79,7 +79,7 @@ class ReviewSummary:
 def summary(reviews: Reviews) -> ReviewSummary:
     """Count what is in reviews.
 
-    >>> from rankloop.data.reviews import Shop
+    >>> from rankloop.lab.data.review_data import Shop
     >>> found = summary(Shop(users=40, items=24).reviews())
     >>> found.users, found.features[0][0], found.warnings()
     (40, 'quality', [])

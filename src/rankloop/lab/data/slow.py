@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.data.lines import Lines
+from rankloop.lab.data.text_lines import Lines
 from rankloop.types import FloatArray
 
 MAX_GRADE = 999  # a gain of 2**grade must stay a finite number

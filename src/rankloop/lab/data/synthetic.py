@@ -6,13 +6,13 @@ import re
 from dataclasses import fields
 from typing import Any
 
-from rankloop.data.ads import Ads
-from rankloop.data.items import Items
-from rankloop.data.linear import Linear
-from rankloop.data.nonlinear import Independent, Nonlinear
-from rankloop.data.separable import Separable
-from rankloop.data.world import World
 from rankloop.errors import SettingError, suggest_name
+from rankloop.lab.data.ads import Ads
+from rankloop.lab.data.items import Items
+from rankloop.lab.data.linear import Linear
+from rankloop.lab.data.synthetic_web_search import Independent, Nonlinear
+from rankloop.lab.data.synthetic_worlds import Separable
+from rankloop.lab.data.world import World
 
 WORLDS: dict[str, type[World]] = {
     "linear": Linear,

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.data.reviews.titles import with_titles
 from rankloop.errors import SettingError
-from rankloop.reviews import Mentions, Reviews
+from rankloop.lab.data.titles import with_titles
+from rankloop.recommend.reviews import Mentions, Reviews
 from rankloop.types import FloatArray, IntArray
 
 KINDS = ("case", "cable", "charger", "headset", "holder", "lens")

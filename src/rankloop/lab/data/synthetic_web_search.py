@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.data.world import World, grade_by_shares
 from rankloop.errors import SettingError
+from rankloop.lab.data.world import World, grade_by_shares
 from rankloop.types import FloatArray, IntArray, QuerySet
 
 GRADE_SHARES = (0.52, 0.32, 0.13, 0.02, 0.01)

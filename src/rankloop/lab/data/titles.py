@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
-from rankloop.reviews import Reviews
+from rankloop.recommend.reviews import Reviews
 
 STOP_WORDS = frozenset(
     {

@@ -8,8 +8,8 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 
-from rankloop.data.lines import Lines, read_lines
 from rankloop.errors import DataError
+from rankloop.lab.data.text_lines import Lines, read_lines
 from rankloop.types import FloatArray, IntArray, QuerySet
 
 Qrels: TypeAlias = Mapping[str, Mapping[str, int]]  # query -> document -> grade

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.data.dataset import Dataset, fingerprint
 from rankloop.errors import SettingError
+from rankloop.lab.data.dataset import Dataset, fingerprint
 from rankloop.types import FloatArray, IntArray, QuerySet
 
 WORLD_VERSION = 2  # part of the fingerprint: raise it whenever the same options give other data

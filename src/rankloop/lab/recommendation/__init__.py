@@ -1,9 +1,13 @@
 """Experiments on recommendation: comparisons, curves over settings, newcomers, and explanations."""
 
-from rankloop.experiments.recommendation.comparison import compare_recommenders, statements, statistics_of
-from rankloop.experiments.recommendation.curves import curve
-from rankloop.experiments.recommendation.explanations import feature_table, necessity_table, phrase_table
-from rankloop.experiments.recommendation.newcomers import cold_start, interleaved_votes, interview_curve
+from rankloop.lab.recommendation.explanation_quality import feature_table, necessity_table, phrase_table
+from rankloop.lab.recommendation.learning_curves import curve
+from rankloop.lab.recommendation.newcomers import cold_start, interleaved_votes, interview_curve
+from rankloop.lab.recommendation.recommender_comparison import (
+    compare_recommenders,
+    statements,
+    statistics_of,
+)
 
 __all__ = [
     "cold_start",

@@ -8,12 +8,12 @@ from dataclasses import asdict
 import numpy as np
 import polars as pl
 
-from rankloop.data.reviews import Parts
+from rankloop.lab.data.review_data import Parts
+from rankloop.lab.recommendation.quality import feature_quality, past_item_necessity
 from rankloop.recommend import IALS, Catalogue, FacT, JointFactorization, Recommender
 from rankloop.recommend.feature_ranker import FeatureRanker, mentioned
 from rankloop.recommend.phrases import Phrases
-from rankloop.recommend.quality import feature_quality, past_item_necessity
-from rankloop.reviews import NO_WORD
+from rankloop.recommend.reviews import NO_WORD
 from rankloop.types import FloatArray
 
 OWN_FEATURES = 5  # models choose among an item's own features, if it has more than these

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from rankloop.data.reviews import Parts
+from rankloop.lab.data.review_data import Parts
 from rankloop.recommend import Recommender, top_lists
 from rankloop.types import FloatArray
 

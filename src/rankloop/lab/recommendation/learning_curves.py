@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from rankloop.data.reviews import Parts, joined
-from rankloop.experiments.recommendation.comparison import HERE, measure
-from rankloop.experiments.sweeps.mapping import Mapper
+from rankloop.lab.data.review_data import Parts, joined
+from rankloop.lab.recommendation.recommender_comparison import HERE, measure
+from rankloop.lab.sweeps.mapping import Mapper
 from rankloop.recommend import Recommender
-from rankloop.reviews import Reviews
+from rankloop.recommend.reviews import Reviews
 
 
 def curve(

@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 from scipy.stats import binomtest
 
-from rankloop.data.reviews import Parts, newcomers
 from rankloop.interleaving import TeamDraft
+from rankloop.lab.data.review_data import Parts, newcomers
 from rankloop.recommend import FMF, FacT, FactorModel, Recommender, top_lists
-from rankloop.reviews import Reviews
+from rankloop.recommend.reviews import Reviews
 from rankloop.types import BoolArray, FloatArray, IntArray
 
 OBSERVED = 5  # reviews of a newcomer that may be observed; what follows is held out

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.recommend.base import Taste
-from rankloop.recommend.evaluation import best_items
 from rankloop.recommend.fact import FacT
+from rankloop.recommend.held_out_ranking import best_items
 from rankloop.recommend.ials import IALS
+from rankloop.recommend.recommender import Taste
 from rankloop.types import BoolArray, FloatArray, IntArray
 
 

@@ -8,11 +8,11 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from rankloop.data.reviews import Parts
-from rankloop.experiments.analysis.statistics import holm, paired_p_value
-from rankloop.experiments.recommendation.fits import RELEASED, Fit, Measured, averaged, fitted
-from rankloop.experiments.sweeps.engines import Here
-from rankloop.experiments.sweeps.mapping import Mapper
+from rankloop.lab.analysis.policy_summaries import holm, paired_p_value
+from rankloop.lab.data.review_data import Parts
+from rankloop.lab.recommendation.fits import RELEASED, Fit, Measured, averaged, fitted
+from rankloop.lab.sweeps.engines import Here
+from rankloop.lab.sweeps.mapping import Mapper
 from rankloop.recommend import Recommender
 
 CUTOFFS = (10, 20, 50, 100)

@@ -21,8 +21,8 @@ from rankloop.charts import json_element
 from rankloop.errors import DataError, SettingError
 from rankloop.recommend import Saved, best_items
 from rankloop.recommend.interview import NUMBERS, next_question
+from rankloop.recommend.item_explanations import explanation
 from rankloop.recommend.phrases import Phrases
-from rankloop.recommend.templates import explanation
 
 QUESTIONS = 5  # at most, of each tree
 MARK = "<!-- data -->"
@@ -39,7 +39,7 @@ def survey_page(first: Saved, second: Saved, *, k: int = 10, questions: int = QU
         "titles": list(first.catalogue.titles),
         "trees": [_node(each, {}, k, questions, Phrases.of(each.catalogue)) for each in (first, second)],
     }
-    page = files("rankloop.experiments.recommendation").joinpath("survey.html").read_text("utf-8")
+    page = files("rankloop.lab.recommendation").joinpath("survey.html").read_text("utf-8")
     return page.replace(MARK, json_element("data", data))
 
 

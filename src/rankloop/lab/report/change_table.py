@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
-from rankloop.experiments.analysis.change import Change
+from rankloop.lab.analysis.changes import Change
 
 CAPTION = (
     "Change of the mean after the last round ± half of its 95 % interval over paired runs, and standard "

@@ -9,7 +9,7 @@ from pathlib import Path
 import altair as alt
 import vl_convert
 
-from rankloop.experiments.sweeps.files import write_whole
+from rankloop.lab.sweeps.files import write_whole
 
 
 def pictures(name: str, spec: str) -> dict[str, bytes]:

@@ -8,10 +8,10 @@ from typing import Literal
 
 import polars as pl
 
-from rankloop.charts import Stroke
 from rankloop.errors import SettingError
-from rankloop.experiments.report.charts import MOST_LINES, after_the_start, span_of
-from rankloop.experiments.simulation.measures import Measure
+from rankloop.lab.report.curve_charts import MOST_LINES, after_the_start, span_of
+from rankloop.lab.report.series_names import Stroke
+from rankloop.lab.simulation.measures import Measure
 
 Axes = Literal["none", "rounds", "values", "both"]
 NARROWEST_PANEL = 130  # points; narrower panels stand below each other

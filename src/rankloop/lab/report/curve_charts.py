@@ -12,10 +12,11 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from rankloop.charts import chart_config, family, key, short_names, strokes
+from rankloop.charts import chart_config
 from rankloop.errors import SettingError
-from rankloop.experiments.simulation.known_measures import NONE, measure_of
-from rankloop.experiments.simulation.measures import Measure, Measures
+from rankloop.lab.report.series_names import family, key, short_names, strokes
+from rankloop.lab.simulation.known_measures import NONE, measure_of
+from rankloop.lab.simulation.measures import Measure, Measures
 
 TOTAL_WIDTH = 930  # pixels for all panels together
 MOST_POINTS = 200  # per line: more cannot be told apart on a panel and only make the file large

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from rankloop.charts import key, short_names
-from rankloop.experiments.analysis.statistics import SummaryRow
-from rankloop.experiments.report.table import Layout, Line, arrange, mark, span
+from rankloop.lab.analysis.policy_summaries import SummaryRow
+from rankloop.lab.report.result_tables import Layout, Line, arrange, mark, span
+from rankloop.lab.report.series_names import key, short_names
 
 HEAD = (
     "% Written by rankloop. Needs the packages booktabs (tables), "

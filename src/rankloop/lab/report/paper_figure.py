@@ -8,15 +8,15 @@ from typing import Literal
 
 import polars as pl
 
-from rankloop.charts import short_names, strokes
-from rankloop.experiments.analysis.statistics import SummaryRow, curves
-from rankloop.experiments.report.charts import axis_title, best_first, choose, chosen_lines, has_bands
-from rankloop.experiments.report.latex import below, code, escape, key_told, queries_sentence, runs_told, slug
-from rankloop.experiments.report.paper_drawing import Drawing, FigureStyle
-from rankloop.experiments.report.paper_pgf import pgf_picture
-from rankloop.experiments.report.paper_vega import vega_picture
-from rankloop.experiments.simulation.known_measures import NONE, measure_of
-from rankloop.experiments.simulation.measures import Measures
+from rankloop.lab.analysis.policy_summaries import SummaryRow, curves
+from rankloop.lab.report.chart_lines import Drawing, FigureStyle
+from rankloop.lab.report.curve_charts import axis_title, best_first, choose, chosen_lines, has_bands
+from rankloop.lab.report.latex_text import below, code, escape, key_told, queries_sentence, runs_told, slug
+from rankloop.lab.report.paper_pgf import pgf_picture
+from rankloop.lab.report.paper_vega import vega_picture
+from rankloop.lab.report.series_names import short_names, strokes
+from rankloop.lab.simulation.known_measures import NONE, measure_of
+from rankloop.lab.simulation.measures import Measures
 
 Format = Literal["pdf", "svg", "pgf"]
 FORMATS: tuple[Format, ...] = ("pdf", "svg", "pgf")

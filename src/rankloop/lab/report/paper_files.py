@@ -8,13 +8,13 @@ from pathlib import Path
 
 import polars as pl
 
-from rankloop.experiments.analysis.statistics import SummaryRow
-from rankloop.experiments.report.latex import HEAD, summary_latex
-from rankloop.experiments.report.paper_drawing import FigureStyle
-from rankloop.experiments.report.paper_figure import NARROW_PAGE, Format, paper_figure
-from rankloop.experiments.simulation.known_measures import NONE
-from rankloop.experiments.simulation.measures import Measures
-from rankloop.experiments.sweeps.files import write_whole
+from rankloop.lab.analysis.policy_summaries import SummaryRow
+from rankloop.lab.report.chart_lines import FigureStyle
+from rankloop.lab.report.latex_text import HEAD, summary_latex
+from rankloop.lab.report.paper_figure import NARROW_PAGE, Format, paper_figure
+from rankloop.lab.simulation.known_measures import NONE
+from rankloop.lab.simulation.measures import Measures
+from rankloop.lab.sweeps.files import write_whole
 
 
 def write_tables(

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from rankloop.charts import Stroke
-from rankloop.experiments.report.charts import band_strength, has_bands, thinned
-from rankloop.experiments.report.latex import escape
-from rankloop.experiments.report.paper_drawing import LETTER, Drawing
+from rankloop.lab.report.chart_lines import LETTER, Drawing
+from rankloop.lab.report.curve_charts import band_strength, has_bands, thinned
+from rankloop.lab.report.latex_text import escape
+from rankloop.lab.report.series_names import Stroke
 
 GAP = 12  # points between panels that stand beside each other
 NEXT = r"\pgfmatrixnextcell"  # not &, which a name may have

@@ -9,8 +9,8 @@ import altair as alt
 import vl_convert
 
 from rankloop.charts import chart_config
-from rankloop.experiments.report.charts import band_strength, has_bands, records
-from rankloop.experiments.report.paper_drawing import SYMBOL, Drawing
+from rankloop.lab.report.chart_lines import SYMBOL, Drawing
+from rankloop.lab.report.curve_charts import band_strength, has_bands, records
 
 FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
 ONE_TWO_FIVE = (  # of a logarithmic axis, only these leading digits are labelled: others would collide

@@ -12,7 +12,7 @@ import altair as alt
 import polars as pl
 
 from rankloop.charts import chart_config
-from rankloop.experiments.report.charts import (
+from rankloop.lab.report.curve_charts import (
     MOST_LINES,
     TOTAL_WIDTH,
     axis_title,
@@ -25,8 +25,8 @@ from rankloop.experiments.report.charts import (
     value_axis,
     with_foot,
 )
-from rankloop.experiments.simulation.known_measures import NONE, measure_of, point_of
-from rankloop.experiments.simulation.measures import Measure, Measures
+from rankloop.lab.simulation.known_measures import NONE, measure_of, point_of
+from rankloop.lab.simulation.measures import Measure, Measures
 
 # From the first rounds to the last: steps of one path through the palette, all readable on both backgrounds.
 RAMP = ("#E69F00", "#D55E00", "#CC79A7", "#56B4E9", "#0072B2")

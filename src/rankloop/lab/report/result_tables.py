@@ -12,9 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from rankloop.errors import SettingError
-from rankloop.experiments.analysis.single_runs import SingleRuns
-from rankloop.experiments.analysis.statistics import SummaryRow
-from rankloop.experiments.report.strip import ends_of, strip
+from rankloop.lab.analysis.policy_summaries import SummaryRow
+from rankloop.lab.analysis.single_runs import SingleRuns
+from rankloop.lab.report.strip import ends_of, strip
 
 NOTHING = "–"
 STRIPS = "Under each mean: its worst run, and every run as a dot, on one scale for a user."

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
 
-from rankloop.charts.look import PALETTE
+from rankloop.charts.theme import PALETTE
 
 DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))
 SHADES = (0.0, 0.4, -0.35, 0.62, -0.6)  # of a hue, towards white or (below 0) towards black

@@ -15,19 +15,19 @@ from typing import Any
 import polars as pl
 
 from rankloop.charts import DRAW, SCHEMES, json_element, library
-from rankloop.experiments.analysis.change import Change, relative_changes
-from rankloop.experiments.analysis.single_runs import SingleRuns, single_runs
-from rankloop.experiments.analysis.statistics import SummaryRow, curves, summarise
-from rankloop.experiments.report.change_table import change_html
-from rankloop.experiments.report.charts import MOST_LINES, Legend, axis_title, learning_curves, legend_of
-from rankloop.experiments.report.page import GUIDE, STYLE
-from rankloop.experiments.report.pictures import pictures
-from rankloop.experiments.report.profile import fold_profiles, position_profile
-from rankloop.experiments.report.table import summary_html
-from rankloop.experiments.report.worst_table import worst_html
-from rankloop.experiments.simulation.known_measures import NONE, measure_of, point_of
-from rankloop.experiments.simulation.measures import Measure, Measures
-from rankloop.experiments.sweeps.files import write_whole
+from rankloop.lab.analysis.changes import Change, relative_changes
+from rankloop.lab.analysis.policy_summaries import SummaryRow, curves, summarise
+from rankloop.lab.analysis.single_runs import SingleRuns, single_runs
+from rankloop.lab.report.change_table import change_html
+from rankloop.lab.report.chart_files import pictures
+from rankloop.lab.report.curve_charts import MOST_LINES, Legend, axis_title, learning_curves, legend_of
+from rankloop.lab.report.page import GUIDE, STYLE
+from rankloop.lab.report.profile import fold_profiles, position_profile
+from rankloop.lab.report.result_tables import summary_html
+from rankloop.lab.report.worst_table import worst_html
+from rankloop.lab.simulation.known_measures import NONE, measure_of, point_of
+from rankloop.lab.simulation.measures import Measure, Measures
+from rankloop.lab.sweeps.files import write_whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
-from rankloop.experiments.analysis.statistics import SummaryRow
-from rankloop.experiments.report.table import Layout, arrange
+from rankloop.lab.analysis.policy_summaries import SummaryRow
+from rankloop.lab.report.result_tables import Layout, arrange
 
 CAPTION = (
     "The worst run after the last round, and how many are low: by more than an eighth worse than the median "

@@ -1,12 +1,12 @@
 """Text: opinions about aspects, read out of raw reviews."""
 
-from rankloop.text.doctor import Diagnosis, auc, diagnose
-from rankloop.text.extraction import extract, mentions, read
-from rankloop.text.frequency import LEAST, frequent
-from rankloop.text.reading import read_raw_reviews
-from rankloop.text.records import Mention, RawReview, ReadReview
-from rankloop.text.samples import SAMPLE, sample
-from rankloop.text.writing import check_new, write_reviews
+from rankloop.lab.reviews.frequency import LEAST, frequent
+from rankloop.lab.reviews.mention_extraction import extract, mentions, read
+from rankloop.lab.reviews.reading import read_raw_reviews
+from rankloop.lab.reviews.records import Mention, RawReview, ReadReview
+from rankloop.lab.reviews.review_report import Diagnosis, auc, diagnose
+from rankloop.lab.reviews.samples import SAMPLE, sample
+from rankloop.lab.reviews.writing import check_new, write_reviews
 
 __all__ = [
     "LEAST",

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from rankloop.text.lexicon import ALSO_NOUNS, COMPOUNDS
-from rankloop.text.negation import NEGATORS
-from rankloop.text.opinions import Opinion
-from rankloop.text.tokens import Token, neighbour
-from rankloop.text.word_sets import word_set
+from rankloop.lab.reviews.lexicon import ALSO_NOUNS, COMPOUNDS
+from rankloop.lab.reviews.negation import NEGATORS
+from rankloop.lab.reviews.opinion_words import Opinion
+from rankloop.lab.reviews.review_tokens import Token, neighbour
+from rankloop.lab.reviews.word_sets import word_set
 
 WEAK = word_set(
     """
@@ -46,7 +46,7 @@ def aspects(
 ) -> list[Aspect]:
     """The aspects of a clause: maximal runs of nouns that are no opinions, without weak nouns at the ends.
 
-    >>> from rankloop.text.tokens import token
+    >>> from rankloop.lab.reviews.review_tokens import token
     >>> clause = [token(word) for word in "the operating system of my laptop and the battery life".split()]
     >>> aspects(clause, [])
     [Aspect(start=1, stop=3), Aspect(start=8, stop=10)]

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
-from rankloop.text.aspects import WEAK, Aspect, aspects
-from rankloop.text.lexicon import BURDENS, SIZES
-from rankloop.text.opinions import Opinion, opinions
-from rankloop.text.tokens import Token
-from rankloop.text.word_sets import word_set
+from rankloop.lab.reviews.aspect_nouns import WEAK, Aspect, aspects
+from rankloop.lab.reviews.lexicon import BURDENS, SIZES
+from rankloop.lab.reviews.opinion_words import Opinion, opinions
+from rankloop.lab.reviews.review_tokens import Token
+from rankloop.lab.reviews.word_sets import word_set
 
 Clause: TypeAlias = Sequence[Token]
 Links: TypeAlias = dict[Aspect, list[Opinion]]
@@ -38,7 +38,7 @@ HELPERS = DETERMINERS | {"as", "both"}
 def pairs(clause: Clause, *, weak: frozenset[str] = WEAK) -> list[tuple[Aspect, Opinion]]:
     """The aspects of a clause with their opinions, from left to right.
 
-    >>> from rankloop.text.tokens import token
+    >>> from rankloop.lab.reviews.review_tokens import token
     >>> clause = [token(word) for word in "great food and the service was n't slow".split()]
     >>> [(clause[a.start].lower, clause[o.word].lower, o.sentiment) for a, o in pairs(clause)]
     [('food', 'great', 1), ('service', 'slow', 1)]

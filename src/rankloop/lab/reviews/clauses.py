@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from rankloop.text.tokens import Token
-from rankloop.text.word_sets import word_set
+from rankloop.lab.reviews.review_tokens import Token
+from rankloop.lab.reviews.word_sets import word_set
 
 BREAKS = word_set(
     '. .. ... ; : ! ? ( ) [ ] -- - – — " “ ” '
@@ -20,7 +20,7 @@ def clauses(sentence: Sequence[Token]) -> list[range]:
     A sentence breaks at punctuation and at words that turn or qualify what was said, and not at commas: those
     also separate what is listed.
 
-    >>> from rankloop.text.tokens import token
+    >>> from rankloop.lab.reviews.review_tokens import token
     >>> clauses([token(word) for word in "Good screen , but slow .".split()])
     [range(0, 3), range(4, 5)]
     """

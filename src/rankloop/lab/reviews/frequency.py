@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from rankloop.errors import SettingError
-from rankloop.text.records import Mention, ReadReview
+from rankloop.lab.reviews.records import Mention, ReadReview
 
 LEAST = 20
 """How many reviews must mention an aspect."""

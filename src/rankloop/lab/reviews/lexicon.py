@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import cache
 
 from rankloop.errors import SettingError
-from rankloop.text.tagger import MISSING
-from rankloop.text.word_sets import word_set
+from rankloop.lab.reviews.part_of_speech import MISSING
+from rankloop.lab.reviews.word_sets import word_set
 
 LEAST_VALENCE = 1.0
 """Words that people rated closer to 0 than this, from -4 to 4, are no opinions."""

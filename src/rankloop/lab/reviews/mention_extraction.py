@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from rankloop.text.aspects import WEAK
-from rankloop.text.clauses import clauses
-from rankloop.text.frequency import LEAST, frequent
-from rankloop.text.pairs import pairs
-from rankloop.text.records import Mention, RawReview, ReadReview
-from rankloop.text.tokens import sentences, token, words
+from rankloop.lab.reviews.aspect_nouns import WEAK
+from rankloop.lab.reviews.aspect_opinions import pairs
+from rankloop.lab.reviews.clauses import clauses
+from rankloop.lab.reviews.frequency import LEAST, frequent
+from rankloop.lab.reviews.records import Mention, RawReview, ReadReview
+from rankloop.lab.reviews.review_tokens import sentences, token, words
 
 
 def extract(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rankloop.text.tokens import Token, neighbour
-from rankloop.text.word_sets import word_set
+from rankloop.lab.reviews.review_tokens import Token, neighbour
+from rankloop.lab.reviews.word_sets import word_set
 
 NEGATORS = word_set(
     """
@@ -22,7 +22,7 @@ def negators(clause: Sequence[Token], opinion: int) -> list[int]:
 
     An even number of them leaves the opinion as it was. *Not only* negates nothing.
 
-    >>> from rankloop.text.tokens import token
+    >>> from rankloop.lab.reviews.review_tokens import token
     >>> negators([token(word) for word in "the fit is not very good".split()], 5)
     [3]
     """

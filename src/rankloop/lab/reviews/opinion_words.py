@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rankloop.text.lexicon import ALSO_NOUNS, COMPOUNDS, PHRASES, VERBS
-from rankloop.text.negation import NEGATORS, negators
-from rankloop.text.tokens import Token, neighbour
-from rankloop.text.word_sets import word_set
+from rankloop.lab.reviews.lexicon import ALSO_NOUNS, COMPOUNDS, PHRASES, VERBS
+from rankloop.lab.reviews.negation import NEGATORS, negators
+from rankloop.lab.reviews.review_tokens import Token, neighbour
+from rankloop.lab.reviews.word_sets import word_set
 
 LEADING = word_set(
     "i we you they he she really also especially absolutely would do did to n't not never just still"
@@ -31,7 +31,7 @@ class Opinion(NamedTuple):
 def opinions(clause: Sequence[Token]) -> list[Opinion]:
     """The opinions of a clause, from left to right.
 
-    >>> from rankloop.text.tokens import token
+    >>> from rankloop.lab.reviews.review_tokens import token
     >>> opinions([token(word) for word in "a sturdy case that does n't look good".split()])
     [Opinion(start=1, word=1, stop=2, sentiment=1), Opinion(start=5, word=7, stop=8, sentiment=-1)]
     """

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TextIO
 
-from rankloop.data.rows import Row, name_in, number_in, table_rows, text_in, time_in
 from rankloop.errors import DataError
-from rankloop.text.records import RawReview
+from rankloop.lab.data.table_rows import Row, name_in, number_in, table_rows, text_in, time_in
+from rankloop.lab.reviews.records import RawReview
 
 REQUIRED = ("user", "item", "rating", "text")
 BREAK = re.compile(r"<\s*+(?:br|/?p)\s*+(?:/\s*+)?>", re.IGNORECASE)  # never looks at a blank twice

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.text.records import ReadReview
+from rankloop.lab.reviews.records import ReadReview
 
 FEW_MENTIONS = 0.5
 FEW_ASPECTS = 5
@@ -81,7 +81,7 @@ class Diagnosis:
 def diagnose(reviews: Sequence[ReadReview]) -> Diagnosis:
     """Look at extracted reviews as a whole.
 
-    >>> from rankloop.text import extract, sample
+    >>> from rankloop.lab.reviews import extract, sample
     >>> found = diagnose(extract(sample(), least=2))
     >>> found.reviews, found.coverage > 0.5, found.auc > 0.8
     (36, True, True)

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from rankloop.text.lexicon import polarity
-from rankloop.text.tagger import part_of_speech
+from rankloop.lab.reviews.lexicon import polarity
+from rankloop.lab.reviews.part_of_speech import part_of_speech
 
 ABBREVIATIONS = ("mr", "mrs", "ms", "dr", "st", "vs", "e.g", "i.e", "approx")
 BOUNDARY = re.compile(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rankloop.text.reading import read_raw_reviews
-from rankloop.text.records import RawReview
+from rankloop.lab.reviews.reading import read_raw_reviews
+from rankloop.lab.reviews.records import RawReview
 
 SAMPLE = Path(__file__).with_name("sample.csv")
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rankloop.errors import DataError
-from rankloop.text.records import ReadReview
+from rankloop.lab.reviews.records import ReadReview
 
 JSON_LINES = "reviews.jsonl"
 TUPLES = "tuples.csv.gz"

@@ -6,9 +6,9 @@ import numpy as np
 
 from rankloop.errors import DataError
 from rankloop.evaluation import LoggedRounds
+from rankloop.lab.users import AdClicks
 from rankloop.policies import SelectionPolicy
 from rankloop.types import QuerySet
-from rankloop.users import AdClicks
 
 
 def logged(
@@ -16,7 +16,7 @@ def logged(
 ) -> LoggedRounds:
     """The log of a policy that learns nothing on the way or, if none is named, of drawing ads uniformly.
 
-    >>> from rankloop.data import load
+    >>> from rankloop.lab.data import load
     >>> sparse = AdClicks(match=0.04, otherwise=0.0005)
     >>> log = logged(load("synthetic:ads").train, sparse, np.random.default_rng(0))
     >>> len(log), log.mean_reward < 0.02

@@ -9,13 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.experiments.simulation.measures import Measure
-from rankloop.experiments.simulation.probes.base import Look, RoundProbe
-from rankloop.experiments.simulation.probes.lambdarank import offline_lambdarank
+from rankloop.lab.simulation.lambdarank_probe import offline_lambdarank
+from rankloop.lab.simulation.measures import Measure
+from rankloop.lab.simulation.probe_base import Look, RoundProbe
+from rankloop.lab.theory import duel_losses
 from rankloop.metrics import NDCG
 from rankloop.policies import MGD, Policy
 from rankloop.scorers import Linear
-from rankloop.theory import duel_losses
 from rankloop.types import FloatArray
 
 DUELS = Measure(

@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.experiments.simulation.measures import Measure
-from rankloop.experiments.simulation.probes.base import Follower, Look, RunProbe
-from rankloop.explorers.fair import LOOK
-from rankloop.learning.examination import MEASURED, Looks, check_looks, position_looks
+from rankloop.exposure import LOOK
+from rankloop.exposure.examination import MEASURED, Looks, check_looks, position_looks
+from rankloop.lab.simulation.measures import Measure
+from rankloop.lab.simulation.probe_base import Follower, Look, RunProbe
 from rankloop.policies import Policy
 from rankloop.types import BoolArray, Feedback, FloatArray, Ranking
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rankloop.experiments.simulation.measures import Measure
-from rankloop.experiments.simulation.probes.base import (
+from rankloop.lab.simulation.measures import Measure
+from rankloop.lab.simulation.probe_base import (
     Checkpoint,
     CheckpointProbe,
     Look,

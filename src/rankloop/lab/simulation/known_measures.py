@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from functools import cache
 
 from rankloop.errors import SettingError
-from rankloop.experiments.simulation import probes
-from rankloop.experiments.simulation.measures import Measure, Measures, parse_measure
-from rankloop.experiments.simulation.probes import CosineToOffline, Probe
-from rankloop.experiments.simulation.probes.cosine import TEACHERS
+from rankloop.lab.simulation import probes
+from rankloop.lab.simulation.learning_probes import TEACHERS
+from rankloop.lab.simulation.measures import Measure, Measures, parse_measure
+from rankloop.lab.simulation.probes import CosineToOffline, Probe
 
 NONE: Mapping[str, Measure] = {}
 

@@ -7,11 +7,11 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import expit
 
-from rankloop.experiments.simulation.probes.offline import graded_pairs, offline_ranknet
+from rankloop.lab.simulation.offline_rankers import graded_pairs, offline_ranknet
 from rankloop.learning import logistic
 from rankloop.metrics import NDCG
 from rankloop.metrics.dcg import gain
-from rankloop.metrics.ranked import RankedRows
+from rankloop.metrics.ranked_rows import RankedRows
 from rankloop.types import FloatArray, IntArray, QuerySet
 
 STEPS = 20  # another forty turn the direction by less than 0.001 of a cosine on all data tried

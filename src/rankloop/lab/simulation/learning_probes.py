@@ -9,10 +9,10 @@ from typing import ClassVar, Literal, TypeAlias
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.experiments.simulation.measures import Measure
-from rankloop.experiments.simulation.probes.base import Checkpoint, CheckpointProbe
-from rankloop.experiments.simulation.probes.lambdarank import offline_lambdarank
-from rankloop.experiments.simulation.probes.offline import offline_ranknet
+from rankloop.lab.simulation.lambdarank_probe import offline_lambdarank
+from rankloop.lab.simulation.measures import Measure
+from rankloop.lab.simulation.offline_rankers import offline_ranknet
+from rankloop.lab.simulation.probe_base import Checkpoint, CheckpointProbe
 from rankloop.policies import Policy
 from rankloop.scorers import Linear
 from rankloop.types import FloatArray

@@ -9,11 +9,11 @@ from itertools import chain, pairwise
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.experiments.simulation.measures import Measure
-from rankloop.experiments.simulation.meter import Meter
-from rankloop.experiments.simulation.probes import Gauges, Probe
-from rankloop.experiments.simulation.protocol import Protocol
-from rankloop.experiments.simulation.warm_up import warm_up
+from rankloop.lab.simulation.measure_evaluator import Meter
+from rankloop.lab.simulation.measures import Measure
+from rankloop.lab.simulation.probes import Gauges, Probe
+from rankloop.lab.simulation.protocol import Protocol
+from rankloop.lab.simulation.warm_up import warm_up
 from rankloop.policies import Policy
 from rankloop.types import QuerySet, UserModel
 
@@ -50,7 +50,7 @@ def simulate(
 
     >>> from rankloop.checks import small_world
     >>> from rankloop.policies import PDGD
-    >>> from rankloop.users import Preset
+    >>> from rankloop.lab.users import Preset
     >>> world, user = small_world(), Preset("perfect").for_grades(3)
     >>> protocol = Protocol(rounds=300, k=5)
     >>> records = list(simulate(PDGD(), user, world, world, seed=0, protocol=protocol))

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rankloop.experiments.simulation.hindsight import BestFixedOrder
-from rankloop.experiments.simulation.measures import Answerable, LoopMeasure, Offline, Regret, ShownMeasure
-from rankloop.experiments.simulation.protocol import Protocol
+from rankloop.lab.simulation.best_fixed_order import BestFixedOrder
+from rankloop.lab.simulation.measures import Answerable, LoopMeasure, Offline, Regret, ShownMeasure
+from rankloop.lab.simulation.protocol import Protocol
 from rankloop.metrics import Metric
-from rankloop.metrics.base import Grader
+from rankloop.metrics.metric import Grader
 from rankloop.policies import Policy, score_all
 from rankloop.types import FloatArray, IntArray, QuerySet
 

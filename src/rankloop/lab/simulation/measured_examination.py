@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from rankloop.errors import DataError, SettingError
-from rankloop.learning.examination import MEASURED
+from rankloop.exposure.examination import MEASURED
 from rankloop.types import QuerySet, Ranking, UserModel
 
 LISTS = 20_000
@@ -27,7 +27,7 @@ def measured_looks(
     that long, there is nothing to measure.
 
     >>> from rankloop.checks import small_world
-    >>> from rankloop.users import PositionBased
+    >>> from rankloop.lab.users import PositionBased
     >>> user = PositionBased(click=(0.5, 0.7, 0.9), eta=1.0)  # looks at the second position half as often
     >>> [round(look, 1) for look in measured_looks(user, small_world(), 3)]
     [1.0, 0.5, 0.3]

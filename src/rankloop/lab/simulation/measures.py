@@ -8,15 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from rankloop.errors import DataError, SettingError
-from rankloop.experiments.simulation.hindsight import check_order_is_known
-from rankloop.metrics import (
-    NDCG,
-    Metric,
-    PairwiseRegret,
-    discounted_cumulative,
-    has_relevant,
-    parse_metric,
-)
+from rankloop.lab.simulation.best_fixed_order import check_order_is_known
+from rankloop.lab.simulation.cumulative import discounted_cumulative
+from rankloop.metrics import NDCG, Metric, PairwiseRegret, has_relevant, parse_metric
 from rankloop.metrics.mean import WithoutRelevant, mean_of_values
 from rankloop.types import BoolArray, FloatArray, QuerySet
 

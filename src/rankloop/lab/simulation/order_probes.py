@@ -10,9 +10,9 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.experiments.simulation.measures import Measure
-from rankloop.experiments.simulation.probes.base import KnowsOrders, Look, RoundProbe
-from rankloop.explorers.fair import count_violations
+from rankloop.exposure import count_violations
+from rankloop.lab.simulation.measures import Measure
+from rankloop.lab.simulation.probe_base import KnowsOrders, Look, RoundProbe
 from rankloop.policies import Policy
 from rankloop.types import BoolArray, IntArray
 

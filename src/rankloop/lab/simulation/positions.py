@@ -10,16 +10,16 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.experiments.simulation.measures import Measure
-from rankloop.experiments.simulation.probes.base import (
+from rankloop.exploration import ordered_blocks
+from rankloop.lab.simulation.measures import Measure
+from rankloop.lab.simulation.order_probes import SIZE_MEANING, size_at_each_rank
+from rankloop.lab.simulation.probe_base import (
     Checkpoint,
     CheckpointProbe,
     KnowsOrders,
     certain_orders,
     settled_scores,
 )
-from rankloop.experiments.simulation.probes.orders import SIZE_MEANING, size_at_each_rank
-from rankloop.explorers import ordered_blocks
 from rankloop.policies import Policy
 from rankloop.types import IntArray, QuerySet
 

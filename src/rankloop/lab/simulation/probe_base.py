@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import ClassVar, Protocol, runtime_checkable
 
 from rankloop.errors import SettingError
-from rankloop.experiments.simulation.measures import Measure
-from rankloop.explorers import ordered_blocks
+from rankloop.exploration import ordered_blocks
+from rankloop.lab.simulation.measures import Measure
 from rankloop.policies import Policy
 from rankloop.types import BoolArray, Feedback, FloatArray, IntArray, JudgedQuery, Query, QuerySet, Ranking
 

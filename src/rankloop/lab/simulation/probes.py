@@ -1,6 +1,21 @@
 """Probes: what goes on inside a policy while it learns, for the sweeps that ask."""
 
-from rankloop.experiments.simulation.probes.base import (
+from rankloop.lab.simulation.duel_probe import DuelingRegret
+from rankloop.lab.simulation.exposure_probe import Exposure
+from rankloop.lab.simulation.gauges import Gauges
+from rankloop.lab.simulation.lambdarank_probe import offline_lambdarank
+from rankloop.lab.simulation.learning_probes import CosineToOffline
+from rankloop.lab.simulation.offline_rankers import offline_ranknet
+from rankloop.lab.simulation.order_probes import (
+    Blocks,
+    BlockSizes,
+    CertainPairs,
+    RegretBound,
+    UncertainPairs,
+    ViolatedOrders,
+)
+from rankloop.lab.simulation.positions import BlockSizeByPosition
+from rankloop.lab.simulation.probe_base import (
     Checkpoint,
     CheckpointProbe,
     Follower,
@@ -10,21 +25,6 @@ from rankloop.experiments.simulation.probes.base import (
     RoundProbe,
     RunProbe,
 )
-from rankloop.experiments.simulation.probes.cosine import CosineToOffline
-from rankloop.experiments.simulation.probes.duels import DuelingRegret
-from rankloop.experiments.simulation.probes.exposure import Exposure
-from rankloop.experiments.simulation.probes.gauges import Gauges
-from rankloop.experiments.simulation.probes.lambdarank import offline_lambdarank
-from rankloop.experiments.simulation.probes.offline import offline_ranknet
-from rankloop.experiments.simulation.probes.orders import (
-    Blocks,
-    BlockSizes,
-    CertainPairs,
-    RegretBound,
-    UncertainPairs,
-    ViolatedOrders,
-)
-from rankloop.experiments.simulation.probes.positions import BlockSizeByPosition
 
 __all__ = [
     "BlockSizeByPosition",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.experiments.simulation.measures import LoopMeasure, by_name, usual_measures
+from rankloop.lab.simulation.measures import LoopMeasure, by_name, usual_measures
 from rankloop.metrics.mean import WithoutRelevant
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from rankloop.lab.users import Labels
 from rankloop.policies import Policy
 from rankloop.types import QuerySet, Ranking
-from rankloop.users import Labels
 
 
 def warm_up(policy: Policy, train: QuerySet, rng: np.random.Generator) -> None:
@@ -15,7 +15,7 @@ def warm_up(policy: Policy, train: QuerySet, rng: np.random.Generator) -> None:
     Most policies ask for none, and nothing is drawn.
 
     >>> from rankloop.checks import share_of_right_pairs, small_world
-    >>> from rankloop.policies import OfflineRankNet
+    >>> from rankloop.lab.baselines.offline_ranknet import OfflineRankNet
     >>> from rankloop.scorers import MLP
     >>> world, policy = small_world(), OfflineRankNet(scorer=MLP(16), steps=100, learning_rate=0.01)
     >>> warm_up(policy, world, np.random.default_rng(0))

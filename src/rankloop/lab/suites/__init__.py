@@ -2,24 +2,32 @@
 
 from collections.abc import Mapping
 
-from rankloop.experiments.suites import (
+from rankloop.lab.suites import (
     ads,
     classic,
     dsp,
     explicit,
     fair,
     neural,
-    pair_theory,
     pairrank,
     pepairrank,
     recommend,
-    running_time,
     safe,
-    theory,
     topk,
-    worth,
 )
-from rankloop.experiments.suites.base import (
+from rankloop.lab.suites import (
+    dataset_tables as theory,
+)
+from rankloop.lab.suites import (
+    exploration_bounds_table as pair_theory,
+)
+from rankloop.lab.suites import (
+    running_times as running_time,
+)
+from rankloop.lab.suites import (
+    trial_calibration as worth,
+)
+from rankloop.lab.suites.paper_items import (
     ComputedTable,
     PaperTable,
     Picture,

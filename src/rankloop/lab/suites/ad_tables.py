@@ -9,15 +9,15 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from rankloop.data import load
 from rankloop.errors import DataError
 from rankloop.evaluation import ESTIMATORS, LoggedRounds, Weighted
-from rankloop.experiments.simulation.logs import logged
+from rankloop.lab.data import load
+from rankloop.lab.simulation.ad_logs import logged
+from rankloop.lab.users import AdClicks
 from rankloop.learning.forest import classifier
 from rankloop.learning.item_keys import item_key
 from rankloop.policies import AdLogistic, AUCRanker, BatchSelection, LinearSelection, Platt
 from rankloop.types import FloatArray, IntArray, QuerySet
-from rankloop.users import AdClicks
 
 PENALTIES = (0.01, 0.1, 1.0, 10.0)
 SPARSE_PENALTIES = (0.0001, 0.001, 0.01, 0.1)

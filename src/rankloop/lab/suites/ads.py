@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rankloop.experiments.suites.ads_tables import fig_5_1, fig_5_2, table_5_1
-from rankloop.experiments.suites.base import ComputedTable, SetsTable, Suite
-from rankloop.users import AdClicks
+from rankloop.lab.suites.ad_tables import fig_5_1, fig_5_2, table_5_1
+from rankloop.lab.suites.paper_items import ComputedTable, SetsTable, Suite
+from rankloop.lab.users import AdClicks
 
 SETS = ("optdigits", "isolet", "letter", "pendigits", "movement_libras")
 UCI = ",".join(f"bandit:{name}" for name in SETS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rankloop.experiments.suites.base import Suite, preset_users
+from rankloop.lab.suites.paper_items import Suite, preset_users
 
 BASELINES = ("pdgd", "mgd", "dbgd", "epsilon-greedy", "ranknet")
 WITH_FLOOR = (*BASELINES, "random")

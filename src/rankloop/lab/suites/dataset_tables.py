@@ -10,10 +10,10 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from rankloop.data import Dataset
-from rankloop.experiments.suites.base import PaperTable
-from rankloop.theory import ListNetLoss, RankSVMLoss, SmoothDCGLoss, Surrogate, compare
-from rankloop.theory.excess import first
+from rankloop.lab.data import Dataset
+from rankloop.lab.suites.paper_items import PaperTable
+from rankloop.lab.theory import ListNetLoss, RankSVMLoss, SmoothDCGLoss, Surrogate, compare
+from rankloop.lab.theory.bound_comparison import first
 
 NORM = 5.0
 QUERIES, FEW = 1000, 100

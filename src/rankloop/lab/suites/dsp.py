@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rankloop.experiments.simulation.probes import CosineToOffline, Probe
-from rankloop.experiments.suites.base import Suite, preset_users
+from rankloop.lab.simulation.probes import CosineToOffline, Probe
+from rankloop.lab.suites.paper_items import Suite, preset_users
 
 SPACE = "projection=document-space"
 TRUE = "projection=true-document-space"

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rankloop.experiments.suites.base import Suite
-from rankloop.users import Labels
+from rankloop.lab.suites.paper_items import Suite
+from rankloop.lab.users import Labels
 
 GRADERS = {"labels:whole_query=True": Labels(whole_query=True)}  # all candidates are shown and graded
 MEASURES = ("average nDCG@10", "answerable nDCG@10", "offline nDCG@10")

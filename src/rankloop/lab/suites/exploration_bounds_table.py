@@ -15,11 +15,10 @@ from math import log1p
 import numpy as np
 import polars as pl
 
-from rankloop.data import Dataset
-from rankloop.experiments.simulation.probes import offline_ranknet
-from rankloop.experiments.suites.base import PaperTable
-from rankloop.policies import Belief, Theory
-from rankloop.theory import (
+from rankloop.lab.data import Dataset
+from rankloop.lab.simulation.probes import offline_ranknet
+from rankloop.lab.suites.paper_items import PaperTable
+from rankloop.lab.theory import (
     DuelSteps,
     NeuralWidths,
     PairConstants,
@@ -29,7 +28,8 @@ from rankloop.theory import (
     measure_constants,
     tangent_kernel,
 )
-from rankloop.theory.excess import first
+from rankloop.lab.theory.bound_comparison import first
+from rankloop.policies import Belief, Theory
 from rankloop.types import QuerySet
 
 WEIGHT, VARIANCE, ROUNDS, SHOWN = 0.1, 0.1, 5000, 10  # λ and ν² of the papers' grids, T, k

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from rankloop.data import Dataset, FeatureGroups, load
 from rankloop.errors import DataError
-from rankloop.experiments.simulation.probes import Exposure, ViolatedOrders
-from rankloop.experiments.suites.base import PaperTable, Suite
+from rankloop.lab.data import Dataset, FeatureGroups, load
+from rankloop.lab.simulation.probes import Exposure, ViolatedOrders
+from rankloop.lab.suites.paper_items import PaperTable, Suite
+from rankloop.lab.users import Preset
 from rankloop.types import QuerySet
-from rankloop.users import Preset
 
 USERS = {"informational": Preset("informational")}  # those of the thesis: they click a lot, also for nothing
 INLINKS = FeatureGroups(feature=128, threshold=0.0)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from rankloop.data import Dataset
-from rankloop.learning.indistinguishable import FIRST, GRADES, SECOND, least_regret
+from rankloop.lab.data import Dataset
+from rankloop.lab.theory.indistinguishable import FIRST, GRADES, SECOND, least_regret
 from rankloop.learning.objectives import DCGGain, NDCGGain, SumLoss
 from rankloop.learning.observability import all_grades, all_ranks, feedback_matrix, value_matrix
 from rankloop.types import Array

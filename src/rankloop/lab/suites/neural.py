@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import pairwise
 
-from rankloop.experiments.analysis.nonlinearity import linear_view
-from rankloop.experiments.simulation.probes import CertainPairs
-from rankloop.experiments.suites.as_printed import SMALL, SMALL_PAPER, algorithm_2
-from rankloop.experiments.suites.base import Picture, Suite, preset_users
+from rankloop.lab.analysis.linear_view import linear_view
+from rankloop.lab.simulation.probes import CertainPairs
+from rankloop.lab.suites.as_printed import SMALL, SMALL_PAPER, algorithm_2
+from rankloop.lab.suites.paper_items import Picture, Suite, preset_users
 
 FEW_NETWORKS = f"{SMALL},networks=0,variance=0.1"
 EXACT = "training=exact(20)"

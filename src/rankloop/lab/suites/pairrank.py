@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rankloop.experiments.simulation.probes import (
+from rankloop.lab.simulation.probes import (
     Blocks,
     BlockSizeByPosition,
     BlockSizes,
@@ -18,9 +18,9 @@ from rankloop.experiments.simulation.probes import (
     RegretBound,
     UncertainPairs,
 )
-from rankloop.experiments.suites.as_printed import PAIRRANK, RANDOM_PAIRRANK
-from rankloop.experiments.suites.base import Suite, preset_users
-from rankloop.experiments.suites.classic import BASELINES
+from rankloop.lab.suites.as_printed import PAIRRANK, RANDOM_PAIRRANK
+from rankloop.lab.suites.classic import BASELINES
+from rankloop.lab.suites.paper_items import Suite, preset_users
 
 PAPERS = (PAIRRANK, RANDOM_PAIRRANK)  # criterion, λ, pairs and update as printed
 PAIRRANKS = (

@@ -11,17 +11,17 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from rankloop.data import Dataset, FeatureGroups, load
 from rankloop.errors import SettingError
-from rankloop.experiments.report.pictures import write_chart
-from rankloop.experiments.simulation.measures import parse_measure
-from rankloop.experiments.simulation.probes import Probe
-from rankloop.experiments.simulation.protocol import Protocol
-from rankloop.experiments.sweeps.mapping import Mapper
-from rankloop.experiments.sweeps.sweep import Sweep, UserChoice
+from rankloop.lab.data import Dataset, FeatureGroups, load
+from rankloop.lab.report.chart_files import write_chart
+from rankloop.lab.simulation.measures import parse_measure
+from rankloop.lab.simulation.probes import Probe
+from rankloop.lab.simulation.protocol import Protocol
+from rankloop.lab.sweeps.mapping import Mapper
+from rankloop.lab.sweeps.sweep import Sweep, UserChoice
+from rankloop.lab.users import CASCADE_TABLES, Labels, Preset, Stop
 from rankloop.spelling import parse, split
 from rankloop.types import QuerySet
-from rankloop.users import CASCADE_TABLES, Labels, Preset, Stop
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rankloop.experiments.suites.as_printed import DIAGONAL_PAIRRANK, PAIRRANK, pepairrank
-from rankloop.experiments.suites.base import Suite, preset_users
+from rankloop.lab.suites.as_printed import DIAGONAL_PAIRRANK, PAIRRANK, pepairrank
+from rankloop.lab.suites.paper_items import Suite, preset_users
 
 LINEAR = (  # few or several rankers with more or less noise, and what they are compared with
     "pepairrank",

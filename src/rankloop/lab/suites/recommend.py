@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 
 import polars as pl
 
-from rankloop.data.reviews import load_reviews
-from rankloop.experiments.suites.base import PaperTable
-from rankloop.experiments.suites.recommend_tables import (
+from rankloop.lab.data.review_data import load_reviews
+from rankloop.lab.suites.paper_items import PaperTable
+from rankloop.lab.suites.recommendation_tables import (
     explanations,
     figure_4_3,
     figure_4_5,

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from rankloop.data.reviews import Parts
-from rankloop.experiments.recommendation import (
+from rankloop.lab.data.review_data import Parts
+from rankloop.lab.recommendation import (
     cold_start,
     compare_recommenders,
     curve,
@@ -23,9 +23,9 @@ from rankloop.experiments.recommendation import (
     statements,
     statistics_of,
 )
-from rankloop.experiments.recommendation.comparison import HERE
-from rankloop.experiments.recommendation.curves import with_features, with_share
-from rankloop.experiments.sweeps.mapping import Mapper
+from rankloop.lab.recommendation.learning_curves import with_features, with_share
+from rankloop.lab.recommendation.recommender_comparison import HERE
+from rankloop.lab.sweeps.mapping import Mapper
 from rankloop.recommend import (
     BPRMF,
     EFM,

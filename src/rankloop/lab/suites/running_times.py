@@ -11,13 +11,13 @@ from time import process_time
 
 import polars as pl
 
-from rankloop.data import Dataset
-from rankloop.experiments.simulation.loop import simulate
-from rankloop.experiments.simulation.protocol import Protocol
-from rankloop.experiments.suites.as_printed import SMALL, SMALL_PAPER, algorithm_2
-from rankloop.experiments.suites.base import PaperTable
+from rankloop.lab.data import Dataset
+from rankloop.lab.simulation.loop import simulate
+from rankloop.lab.simulation.protocol import Protocol
+from rankloop.lab.suites.as_printed import SMALL, SMALL_PAPER, algorithm_2
+from rankloop.lab.suites.paper_items import PaperTable
+from rankloop.lab.users import Preset
 from rankloop.spelling import parse
-from rankloop.users import Preset
 
 AS_PRINTED = {
     "full matrix": f"olranknet@paper:{SMALL_PAPER},covariance=full",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rankloop.experiments.suites.base import Suite, preset_users
-from rankloop.users import Preset
+from rankloop.lab.suites.paper_items import Suite, preset_users
+from rankloop.lab.users import Preset
 
 SUITES: Mapping[str, Suite] = {
     "safe/start": Suite(

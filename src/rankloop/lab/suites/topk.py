@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rankloop.experiments.suites.base import PaperTable, Suite
-from rankloop.experiments.suites.topk_tables import table_3_1, table_b_1
-from rankloop.users import Labels, Preset
+from rankloop.lab.suites.fixed_item_tables import table_3_1, table_b_1
+from rankloop.lab.suites.paper_items import PaperTable, Suite
+from rankloop.lab.users import Labels, Preset
 
 LISTS = 10_000
 ITEMS = ("synthetic:items:queries=10000",)  # 20 items, 5 relevant, each grade flipped with probability 0.1

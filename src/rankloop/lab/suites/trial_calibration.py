@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 from scipy.stats import binomtest, norm
 
-from rankloop.data import Dataset
 from rankloop.evaluation import (
     LoggedList,
     NoSupport,
@@ -18,11 +17,12 @@ from rankloop.evaluation import (
     weighted_lists,
     win_sequence,
 )
-from rankloop.experiments.suites.base import PaperTable
 from rankloop.interleaving import Interleaving, Probabilistic, TeamDraft, credit
+from rankloop.lab.data import Dataset
+from rankloop.lab.suites.paper_items import PaperTable
+from rankloop.lab.users import Cascade, Preset
 from rankloop.policies import PDGD, PairRank, Policy, Random
 from rankloop.types import BoolArray, Feedback, FloatArray, IntArray, JudgedQuery, QuerySet, Ranking
-from rankloop.users import Cascade, Preset
 
 K = 5
 TRIALS, FEW_TRIALS = 500, 40

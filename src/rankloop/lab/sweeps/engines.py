@@ -18,10 +18,10 @@ import polars as pl
 from threadpoolctl import threadpool_limits
 
 from rankloop.errors import RankloopError, SettingError
-from rankloop.experiments.simulation.loop import Record
-from rankloop.experiments.sweeps.ledger import rows
-from rankloop.experiments.sweeps.mapping import Job, Result, Shared
-from rankloop.experiments.sweeps.sweep import Run, Sweep
+from rankloop.lab.simulation.loop import Record
+from rankloop.lab.sweeps.mapping import Job, Result, Shared
+from rankloop.lab.sweeps.results_folder import rows
+from rankloop.lab.sweeps.sweep import Run, Sweep
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import polars as pl
 
-from rankloop.experiments.sweeps.engines import Engine, Here, Tick, Watch
-from rankloop.experiments.sweeps.ledger import Ledger
-from rankloop.experiments.sweeps.sweep import Run, Sweep
+from rankloop.lab.sweeps.engines import Engine, Here, Tick, Watch
+from rankloop.lab.sweeps.results_folder import Ledger
+from rankloop.lab.sweeps.sweep import Run, Sweep
 
 HERE = Here()
 
@@ -20,9 +20,9 @@ def execute(
 
     The rows are the same, in the same order, for any engine and after any interruption.
 
-    >>> from rankloop.experiments import Protocol
+    >>> from rankloop.lab.simulation.protocol import Protocol
     >>> from rankloop.policies import Random
-    >>> from rankloop.users import Preset
+    >>> from rankloop.lab.users import Preset
     >>> sweep = Sweep(
     ...     data=["synthetic:linear"], users={"perfect": Preset("perfect")}, policies={"random": Random()},
     ...     seeds=[1], protocol=Protocol(rounds=10, checkpoints=1),

@@ -13,11 +13,11 @@ import polars as pl
 from threadpoolctl import threadpool_limits
 
 from rankloop.errors import SettingError
-from rankloop.experiments.simulation.loop import Record
-from rankloop.experiments.sweeps.engines import Done, Tick, Watch, WorkerDied
-from rankloop.experiments.sweeps.ledger import own_source, rows
-from rankloop.experiments.sweeps.mapping import Job, Result, Shared
-from rankloop.experiments.sweeps.sweep import Run, Sweep
+from rankloop.lab.simulation.loop import Record
+from rankloop.lab.sweeps.engines import Done, Tick, Watch, WorkerDied
+from rankloop.lab.sweeps.mapping import Job, Result, Shared
+from rankloop.lab.sweeps.results_folder import own_source, rows
+from rankloop.lab.sweeps.sweep import Run, Sweep
 
 RETRIES = 5  # times that a run is begun anew because its worker died
 QUIET = {  # of Ray, for this process and those it starts

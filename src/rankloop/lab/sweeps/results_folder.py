@@ -16,10 +16,10 @@ from types import FunctionType
 import polars as pl
 
 import rankloop
-from rankloop.data import Dataset
-from rankloop.experiments.simulation.loop import Record
-from rankloop.experiments.sweeps.files import write_parquet
-from rankloop.experiments.sweeps.sweep import Run, Sweep
+from rankloop.lab.data import Dataset
+from rankloop.lab.simulation.loop import Record
+from rankloop.lab.sweeps.files import write_parquet
+from rankloop.lab.sweeps.sweep import Run, Sweep
 
 SCHEMA = pl.Schema(
     {

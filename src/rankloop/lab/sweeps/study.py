@@ -8,11 +8,11 @@ from pathlib import Path
 
 import polars as pl
 
-from rankloop.experiments.analysis.statistics import summarise, to_json_rows
-from rankloop.experiments.sweeps.engines import Engine, Watch
-from rankloop.experiments.sweeps.execution import HERE, execute
-from rankloop.experiments.sweeps.files import write_json, write_parquet
-from rankloop.experiments.sweeps.sweep import Sweep
+from rankloop.lab.analysis.policy_summaries import summarise, to_json_rows
+from rankloop.lab.sweeps.engines import Engine, Watch
+from rankloop.lab.sweeps.execution import HERE, execute
+from rankloop.lab.sweeps.files import write_json, write_parquet
+from rankloop.lab.sweeps.sweep import Sweep
 
 
 def conduct(sweep: Sweep, out: Path, *, engine: Engine = HERE, watch: Watch = lambda _: None) -> pl.DataFrame:

@@ -7,20 +7,20 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar
 
-from rankloop.data import Dataset, FeatureGroups, expand, load
-from rankloop.data.dataset import fingerprint
-from rankloop.data.world import split
 from rankloop.errors import SettingError
-from rankloop.experiments.simulation.examination import fitted
-from rankloop.experiments.simulation.loop import Record, simulate
-from rankloop.experiments.simulation.measures import Measure, by_name
-from rankloop.experiments.simulation.probes import Probe
-from rankloop.experiments.simulation.protocol import Protocol
-from rankloop.experiments.sweeps.base_order import split_base, with_base
+from rankloop.lab.data import Dataset, FeatureGroups, expand, load
+from rankloop.lab.data.best_feature_order import split_base, with_base
+from rankloop.lab.data.dataset import fingerprint
+from rankloop.lab.data.world import split
+from rankloop.lab.simulation.loop import Record, simulate
+from rankloop.lab.simulation.measured_examination import fitted
+from rankloop.lab.simulation.measures import Measure, by_name
+from rankloop.lab.simulation.probes import Probe
+from rankloop.lab.simulation.protocol import Protocol
+from rankloop.lab.users import Labels, Preset
 from rankloop.policies import Policy, StartsFromBase
 from rankloop.spelling import spell
 from rankloop.types import Signal, UserModel
-from rankloop.users import Labels, Preset
 
 T = TypeVar("T")
 UserChoice: TypeAlias = UserModel | Preset

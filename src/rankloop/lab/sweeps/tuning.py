@@ -10,10 +10,10 @@ from typing import TypeAlias
 
 import polars as pl
 
-from rankloop.data.catalogue import VALI
 from rankloop.errors import RankingError, SettingError
-from rankloop.experiments.sweeps.base_order import split_base
-from rankloop.experiments.sweeps.sweep import Sweep
+from rankloop.lab.data.best_feature_order import split_base
+from rankloop.lab.data.dataset_names import VALI
+from rankloop.lab.sweeps.sweep import Sweep
 from rankloop.spelling import split
 
 Execute: TypeAlias = Callable[[Sweep, int], pl.DataFrame]  # a rung's sweep and its number

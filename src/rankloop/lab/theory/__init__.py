@@ -1,6 +1,9 @@
 """Learning theory: bounds on what was learned, the constants in them, and the excess that is measured."""
 
-from rankloop.theory.bounds import (
+from rankloop.lab.theory.bound_comparison import Comparison, compare
+from rankloop.lab.theory.duel_bounds import DuelSteps, duel_losses
+from rankloop.lab.theory.empirical_risk import minimise, total
+from rankloop.lab.theory.generalisation_bounds import (
     Class,
     ogd_excess,
     optimistic_loss,
@@ -9,15 +12,18 @@ from rankloop.theory.bounds import (
     regularisation,
     regularised_excess,
 )
-from rankloop.theory.duels import DuelSteps, duel_losses
-from rankloop.theory.excess import Comparison, compare
-from rankloop.theory.minimise import minimise, total
-from rankloop.theory.neural_widths import NeuralWidths
-from rankloop.theory.online_to_batch import average_iterate, gradient_descent, step_size
-from rankloop.theory.pair_constants import PairConstants, measure_constants
-from rankloop.theory.surrogates import Constants, ListNetLoss, RankSVMLoss, SmoothDCGLoss, Surrogate
-from rankloop.theory.tangent_kernel import effective_dimension, tangent_kernel
-from rankloop.theory.uncertain_pairs import PairRankBounds, PePairRankBounds, copies_needed
+from rankloop.lab.theory.neural_widths import NeuralWidths
+from rankloop.lab.theory.online_to_batch import average_iterate, gradient_descent, step_size
+from rankloop.lab.theory.pair_constants import PairConstants, measure_constants
+from rankloop.lab.theory.pairrank_bounds import PairRankBounds, PePairRankBounds, copies_needed
+from rankloop.lab.theory.surrogate_losses import (
+    Constants,
+    ListNetLoss,
+    RankSVMLoss,
+    SmoothDCGLoss,
+    Surrogate,
+)
+from rankloop.lab.theory.tangent_kernel import effective_dimension, tangent_kernel
 
 __all__ = [
     "Class",

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.errors import DataError
-from rankloop.theory.bounds import (
+from rankloop.lab.theory.empirical_risk import minimise, total
+from rankloop.lab.theory.generalisation_bounds import (
     Class,
     ogd_excess,
     optimistic_loss,
@@ -17,9 +18,8 @@ from rankloop.theory.bounds import (
     regularisation,
     regularised_excess,
 )
-from rankloop.theory.minimise import minimise, total
-from rankloop.theory.online_to_batch import average_iterate, gradient_descent, step_size
-from rankloop.theory.surrogates import Constants, Surrogate
+from rankloop.lab.theory.online_to_batch import average_iterate, gradient_descent, step_size
+from rankloop.lab.theory.surrogate_losses import Constants, Surrogate
 from rankloop.types import QuerySet
 
 
@@ -56,7 +56,7 @@ def compare(
     The excess is the loss on held-out queries above the smallest there is for them in the ball. That one is
     found with their grades, so what is measured is rather too large than too small.
 
-    >>> from rankloop.theory.surrogates import ListNetLoss
+    >>> from rankloop.lab.theory.surrogate_losses import ListNetLoss
     >>> rng = np.random.default_rng(0)
     >>> grades, offsets = rng.integers(0, 3, 400), np.arange(0, 401, 10)
     >>> queries = QuerySet(rng.random((400, 5)), offsets, grades, tuple(map(str, range(40))))

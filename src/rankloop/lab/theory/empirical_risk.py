@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 from scipy.optimize import minimize
 
-from rankloop.theory.surrogates import Surrogate
+from rankloop.lab.theory.surrogate_losses import Surrogate
 from rankloop.types import FloatArray, QuerySet
 
 BISECTIONS = 15
@@ -17,7 +17,7 @@ CLOSE = 1e-2  # of the norm, for a minimiser on the edge of the ball
 def total(loss: Surrogate, weights: FloatArray, queries: QuerySet) -> float:
     r"""The mean loss of a ranker over queries, $\hat L(w)$.
 
-    >>> from rankloop.theory.surrogates import RankSVMLoss
+    >>> from rankloop.lab.theory.surrogate_losses import RankSVMLoss
     >>> two = QuerySet(np.eye(2), np.array([0, 2]), np.array([0, 1]), ("q",))
     >>> total(RankSVMLoss(), np.array([0.0, 0.25]), two)
     0.75
@@ -32,7 +32,7 @@ def minimise(loss: Surrogate, queries: QuerySet, *, norm: float, weight: float =
     larger $\lambda$; that one is found by bisection. For any other it is a ranker that cannot be improved by
     small steps, from 0.
 
-    >>> from rankloop.theory.surrogates import ListNetLoss
+    >>> from rankloop.lab.theory.surrogate_losses import ListNetLoss
     >>> two = QuerySet(np.eye(2), np.array([0, 2]), np.array([0, 1]), ("q",))
     >>> minimise(ListNetLoss(), two, norm=5.0).round(4).tolist()  # apart as the grades are
     [-0.5, 0.5]

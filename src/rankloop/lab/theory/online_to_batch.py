@@ -8,8 +8,8 @@ from math import sqrt
 import numpy as np
 
 from rankloop.errors import RankingError
-from rankloop.theory.bounds import Class
-from rankloop.theory.surrogates import Surrogate
+from rankloop.lab.theory.generalisation_bounds import Class
+from rankloop.lab.theory.surrogate_losses import Surrogate
 from rankloop.types import FloatArray, QuerySet
 
 
@@ -43,7 +43,7 @@ def step_size(ball: Class, lipschitz: float) -> float:
 def gradient_descent(loss: Surrogate, queries: QuerySet, *, step: float) -> Iterator[FloatArray]:
     r"""The iterates of $w \leftarrow w - \eta X^\top \nabla_s \phi(Xw)$ from 0, each before its update.
 
-    >>> from rankloop.theory.surrogates import ListNetLoss
+    >>> from rankloop.lab.theory.surrogate_losses import ListNetLoss
     >>> queries = QuerySet(np.eye(2), np.array([0, 2]), np.array([0, 0]), ("q",))
     >>> [iterate.tolist() for iterate in gradient_descent(ListNetLoss(), queries, step=1.0)]
     [[0.0, 0.0]]

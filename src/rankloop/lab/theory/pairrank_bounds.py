@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from math import exp, inf, log, log1p, pi, sqrt
 
 from rankloop.errors import SettingError
-from rankloop.theory.pair_constants import PairConstants
+from rankloop.lab.theory.pair_constants import PairConstants
 
 STEEPEST = 0.25  # k_µ
 

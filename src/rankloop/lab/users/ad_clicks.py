@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankloop.lab.users.tables import probabilities
 from rankloop.types import Feedback, IntArray, Ranking, Signal
-from rankloop.users.tables import probabilities
 
 
 @dataclass(frozen=True)

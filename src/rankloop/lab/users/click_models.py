@@ -8,8 +8,8 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from rankloop.errors import SettingError
+from rankloop.lab.users.tables import by_grade, probabilities
 from rankloop.types import BoolArray, Feedback, IntArray, Ranking, Signal
-from rankloop.users.tables import by_grade, probabilities
 
 Stop = Literal["click", "every"]
 

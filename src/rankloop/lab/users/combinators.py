@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.errors import SettingError
+from rankloop.lab.users.tables import probabilities
 from rankloop.types import Feedback, IntArray, Ranking, Signal, UserModel
-from rankloop.users.tables import probabilities
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class RandomClicks:
     """Another user whose every decision is, with some probability, replaced by a fair coin.
 
     >>> from rankloop.types import Query
-    >>> from rankloop.users import Cascade
+    >>> from rankloop.lab.users import Cascade
     >>> shown = Ranking(Query("q", np.eye(3)), np.array([0, 1, 2]))
     >>> quiet = Cascade(click=(0.0,), stop=(0.0,))
     >>> RandomClicks(quiet, probability=1.0).respond(
@@ -50,7 +50,7 @@ class MaxClicks:
     """Another user who leaves after so many clicks.
 
     >>> from rankloop.types import Query
-    >>> from rankloop.users import Cascade
+    >>> from rankloop.lab.users import Cascade
     >>> shown = Ranking(Query("q", np.eye(3)), np.array([0, 1, 2]))
     >>> eager = Cascade(click=(1.0,), stop=(0.0,))
     >>> MaxClicks(eager, most=2).respond(shown, np.zeros(3, int), np.random.default_rng(0)).clicks.tolist()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rankloop.errors import SettingError
-from rankloop.users.cascade import Cascade, Stop
+from rankloop.lab.users.click_models import Cascade, Stop
 
 _Table = tuple[float, ...]
 

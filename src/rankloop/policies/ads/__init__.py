@@ -1,1 +1,1 @@
-"""Ads."""
+"""Policies that choose one ad or one result."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.learning.click_regression import fit_clicks
-from rankloop.policies.linear_selection import LinearSelection
+from rankloop.policies.ads.linear_selection import LinearSelection
 from rankloop.types import FloatArray
 
 

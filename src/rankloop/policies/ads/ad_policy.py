@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.errors import RankingError
-from rankloop.explorers import draw, greedy
+from rankloop.exploration import draw, greedy
 from rankloop.learning.item_keys import KeyArray, keys_of
-from rankloop.policies.base import EvidenceAbout, FeaturesOf
-from rankloop.policies.by_id import KnowsItems
+from rankloop.policies.items.by_id import KnowsItems
+from rankloop.policy import EvidenceAbout, FeaturesOf
 from rankloop.types import BoolArray, Feedback, FloatArray, IntArray, Query, Ranking
 
 

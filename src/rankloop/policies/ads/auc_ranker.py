@@ -9,7 +9,7 @@ import numpy as np
 
 from rankloop.learning.auc import fit_auc
 from rankloop.learning.thresholds import BestF1, Threshold
-from rankloop.policies.linear_selection import LinearSelection
+from rankloop.policies.ads.linear_selection import LinearSelection
 from rankloop.types import FloatArray
 
 
@@ -24,8 +24,8 @@ class AUCRanker(LinearSelection):
     The threshold $s_a$ is chosen on the same rows: without one, an ad whose scores are all high would win
     everywhere. A loss over pairs does not care how rare clicks are.
 
-    >>> from rankloop.data import load
-    >>> from rankloop.users import AdClicks
+    >>> from rankloop.lab.data import load
+    >>> from rankloop.lab.users import AdClicks
     >>> train, policy, rng = load("synthetic:ads").train, AUCRanker(), np.random.default_rng(0)
     >>> clicks = 0
     >>> for judged in train:

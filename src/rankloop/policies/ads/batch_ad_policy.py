@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.explorers import epsilon_greedy_propensities
+from rankloop.exploration import epsilon_greedy_propensities
 from rankloop.learning.item_keys import KeyArray
 from rankloop.learning.rows import kept
-from rankloop.policies.selection import SelectionPolicy, check_rows, rows_of
-from rankloop.policies.state_fields import state
+from rankloop.policies.ads.ad_policy import SelectionPolicy, check_rows, rows_of
+from rankloop.state_fields import state
 from rankloop.types import Array, BoolArray, FloatArray, IntArray, Query
 
 

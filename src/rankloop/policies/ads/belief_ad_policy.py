@@ -10,8 +10,8 @@ import numpy as np
 
 from rankloop.errors import SettingError
 from rankloop.learning.item_keys import KeyArray, keys_of
-from rankloop.policies.selection import SelectionPolicy, check_rows
-from rankloop.policies.state_fields import padded, state
+from rankloop.policies.ads.ad_policy import SelectionPolicy, check_rows
+from rankloop.state_fields import padded, state
 from rankloop.types import Array, BoolArray, FloatArray, Query
 
 

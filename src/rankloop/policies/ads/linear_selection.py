@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.policies.batch_selection import BatchSelection
-from rankloop.policies.selection import below_all
-from rankloop.policies.state_fields import state
+from rankloop.policies.ads.ad_policy import below_all
+from rankloop.policies.ads.batch_ad_policy import BatchSelection
+from rankloop.state_fields import state
 from rankloop.types import FloatArray, Query
 
 

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.explorers import epsilon_greedy_propensities
-from rankloop.policies.belief_selection import BeliefSelection, absorbed
+from rankloop.exploration import epsilon_greedy_propensities
+from rankloop.policies.ads.belief_ad_policy import BeliefSelection, absorbed
 from rankloop.types import FloatArray, Query
 
 

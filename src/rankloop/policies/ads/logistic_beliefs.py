@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rankloop.learning.logistic import online_newton
-from rankloop.policies.belief_selection import BeliefSelection
+from rankloop.policies.ads.belief_ad_policy import BeliefSelection
 from rankloop.types import FloatArray
 
 

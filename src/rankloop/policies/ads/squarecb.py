@@ -9,8 +9,8 @@ import numpy as np
 from scipy.special import expit
 
 from rankloop.errors import SettingError
-from rankloop.explorers import inverse_gap_propensities
-from rankloop.policies.logistic_beliefs import LogisticBeliefs
+from rankloop.exploration import inverse_gap_propensities
+from rankloop.policies.ads.logistic_beliefs import LogisticBeliefs
 from rankloop.types import FloatArray, Query
 
 

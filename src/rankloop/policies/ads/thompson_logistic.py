@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.explorers import highest_of_normals
-from rankloop.policies.logistic_beliefs import LogisticBeliefs
+from rankloop.exploration import highest_of_normals
+from rankloop.policies.ads.logistic_beliefs import LogisticBeliefs
 from rankloop.types import FloatArray, Query
 
 

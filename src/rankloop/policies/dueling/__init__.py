@@ -1,1 +1,1 @@
-"""Dueling."""
+"""Policies that compare themselves with nearby rankers by interleaving."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rankloop.policies.mgd import MGD
+from rankloop.policies.dueling.mgd import MGD
 
 
 @dataclass(kw_only=True, eq=False)

@@ -8,12 +8,12 @@ from typing import ClassVar, Self
 import numpy as np
 
 from rankloop.errors import RankingError, SettingError
-from rankloop.explorers import greedy
+from rankloop.exploration import greedy
 from rankloop.interleaving import Interleaving, TeamDraft, credit
 from rankloop.learning.projection import Projection
-from rankloop.policies.from_base import ScoredFromBase
-from rankloop.policies.state_fields import state
+from rankloop.policies.order_scorer_policy import ScoredFromBase
 from rankloop.scorers import Linear
+from rankloop.state_fields import state
 from rankloop.types import Array, BoolArray, Feedback, FloatArray, Query, Ranking
 
 

@@ -11,8 +11,8 @@ from rankloop.errors import RankingError, SettingError
 from rankloop.interleaving import credit
 from rankloop.learning import difficult_lists
 from rankloop.learning.projection import orthonormal_basis
-from rankloop.policies.mgd import MGD
-from rankloop.policies.state_fields import state
+from rankloop.policies.dueling.mgd import MGD
+from rankloop.state_fields import state
 from rankloop.types import Array, BoolArray, Feedback, FloatArray, Query
 
 

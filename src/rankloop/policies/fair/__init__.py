@@ -1,1 +1,1 @@
-"""Fair."""
+"""Policies that share exposure among groups."""

@@ -9,14 +9,14 @@ from typing import ClassVar, Literal, TypeAlias
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.explorers.fair import LOOK, Ties, entitlements, fair_list
-from rankloop.explorers.fair.merge import LARGEST_TABLE
-from rankloop.explorers.fair.swap import swap_list
-from rankloop.learning.examination import Looks, check_looks, position_looks
-from rankloop.learning.group_accounts import GroupCodes, balances, booked, check_shares, group_codes
+from rankloop.exposure import LOOK, Ties, entitlements, fair_list
+from rankloop.exposure.examination import Looks, check_looks, position_looks
+from rankloop.exposure.fair_merge import LARGEST_TABLE
+from rankloop.exposure.group_accounts import GroupCodes, balances, booked, check_shares, group_codes
+from rankloop.exposure.template_swap import swap_list
 from rankloop.learning.item_keys import KeyArray
-from rankloop.policies.base import Policy
-from rankloop.policies.state_fields import state
+from rankloop.policy import Policy
+from rankloop.state_fields import state
 from rankloop.types import BoolArray, FloatArray, IntArray, Query, Ranking
 
 Due: TypeAlias = Literal["share", "attainable"]

@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.explorers import ordered_blocks, shuffle_blocks
-from rankloop.explorers.fair import deep_draw
-from rankloop.policies.fair_exposure import FairExposure
-from rankloop.policies.pairrank import PairRank
+from rankloop.exploration import ordered_blocks, shuffle_blocks
+from rankloop.exposure import deep_draw
+from rankloop.policies.fair.fair_exposure_policy import FairExposure
+from rankloop.policies.pairwise.pairrank import PairRank
 from rankloop.types import BoolArray, IntArray, Query, Ranking
 
 

@@ -8,9 +8,9 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.learning.group_accounts import group_codes
-from rankloop.policies.fair_exposure import FairExposure
-from rankloop.policies.toprank import TopRank, shuffled
+from rankloop.exposure.group_accounts import group_codes
+from rankloop.policies.fair.fair_exposure_policy import FairExposure
+from rankloop.policies.items.toprank import TopRank, shuffled
 from rankloop.types import BoolArray, IntArray, Query, Ranking
 
 

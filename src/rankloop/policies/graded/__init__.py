@@ -1,1 +1,1 @@
-"""Graded."""
+"""Policies that learn from grades of the results shown."""

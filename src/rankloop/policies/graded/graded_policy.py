@@ -8,10 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.explorers import greedy
-from rankloop.policies.base import EvidenceAbout
-from rankloop.policies.scored import ScoredPolicy
-from rankloop.policies.state_fields import state
+from rankloop.exploration import greedy
+from rankloop.policies.scorer_policy import ScoredPolicy
+from rankloop.policy import EvidenceAbout
+from rankloop.state_fields import state
 from rankloop.types import Array, Feedback, FloatArray, Query, Ranking, Signal
 
 

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.learning.step_sizes import InverseRoot, StepSize
-from rankloop.policies.graded import GradedPolicy
-from rankloop.policies.scored import check_part
+from rankloop.policies.graded.graded_policy import GradedPolicy
+from rankloop.policies.scorer_policy import check_part
 from rankloop.types import FloatArray
 
 

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.learning.graded_hinge import worst_pair
-from rankloop.learning.list_weights import out_of_order
-from rankloop.policies.graded import GradedPolicy
+from rankloop.learning.measure_weights import out_of_order
+from rankloop.policies.graded.graded_policy import GradedPolicy
 from rankloop.scorers import Linear, Scorer
 from rankloop.types import FloatArray
 

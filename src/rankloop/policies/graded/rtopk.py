@@ -8,13 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.errors import RankingError, SettingError
-from rankloop.explorers import greedy
+from rankloop.exploration import greedy
 from rankloop.learning.topk_losses import NO_LISTNET, RankSVM, TopKLoss
 from rankloop.learning.topk_propensities import TopKPropensities, term_weights
-from rankloop.learning.topk_steps import AdaGrad, Step, within_ball
-from rankloop.policies.base import EvidenceAbout
-from rankloop.policies.scored import ScoredPolicy, check_part, check_size
-from rankloop.policies.state_fields import state
+from rankloop.policies.graded.topk_steps import AdaGrad, Step, within_ball
+from rankloop.policies.scorer_policy import ScoredPolicy, check_part, check_size
+from rankloop.policy import EvidenceAbout
+from rankloop.state_fields import state
 from rankloop.types import Array, Feedback, FloatArray, IntArray, Query, Ranking, Signal
 
 

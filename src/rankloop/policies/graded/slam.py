@@ -9,9 +9,9 @@ import numpy as np
 
 from rankloop.errors import SettingError
 from rankloop.learning.graded_hinge import listwise_hinge
-from rankloop.learning.list_weights import ListWeights, NDCGWeights
-from rankloop.policies.graded import GradedPolicy
-from rankloop.policies.scored import check_part
+from rankloop.learning.measure_weights import ListWeights, NDCGWeights
+from rankloop.policies.graded.graded_policy import GradedPolicy
+from rankloop.policies.scorer_policy import check_part
 from rankloop.types import FloatArray
 
 

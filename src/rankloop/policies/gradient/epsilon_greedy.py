@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.explorers import epsilon_greedy
-from rankloop.policies.ranknet import RankNet
+from rankloop.exploration import epsilon_greedy
+from rankloop.policies.gradient.ranknet import RankNet
 from rankloop.types import Query, Ranking
 
 

@@ -8,11 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.errors import RankingError, SettingError
-from rankloop.explorers import plackett_luce
-from rankloop.learning.preferences import clicked_over_skipped, net_votes
-from rankloop.policies.base import EvidenceAbout
-from rankloop.policies.from_base import ScoredFromBase
-from rankloop.policies.state_fields import state
+from rankloop.exploration import plackett_luce
+from rankloop.learning.click_pairs import clicked_over_skipped, net_votes
+from rankloop.policies.order_scorer_policy import ScoredFromBase
+from rankloop.policy import EvidenceAbout
+from rankloop.state_fields import state
 from rankloop.types import Array, Feedback, FloatArray, IntArray, Query, Ranking
 
 

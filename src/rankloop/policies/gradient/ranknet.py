@@ -10,10 +10,10 @@ import numpy as np
 from scipy.special import expit
 
 from rankloop.errors import SettingError
-from rankloop.explorers import greedy
-from rankloop.learning.preferences import Pairing, check_pairing, net_votes, preferred_pairs
-from rankloop.policies.base import EvidenceAbout
-from rankloop.policies.from_base import ScoredFromBase
+from rankloop.exploration import greedy
+from rankloop.learning.click_pairs import Pairing, check_pairing, net_votes, preferred_pairs
+from rankloop.policies.order_scorer_policy import ScoredFromBase
+from rankloop.policy import EvidenceAbout
 from rankloop.types import Array, Feedback, Query, Ranking
 
 

@@ -1,1 +1,1 @@
-"""Items."""
+"""Policies for fixed items, known by their ids."""

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.learning.item_keys import ItemKeys, KeyArray, keys_of
-from rankloop.policies.base import KnowsBy, Policy
-from rankloop.policies.state_fields import state
+from rankloop.policy import KnowsBy, Policy
+from rankloop.state_fields import state
 from rankloop.types import Array, IntArray, Query
 
 

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.policies.base import EvidenceAbout
-from rankloop.policies.fixed_items import FixedItems, mean_worth
-from rankloop.policies.state_fields import state
+from rankloop.policies.items.item_policy import FixedItems, mean_worth
+from rankloop.policy import EvidenceAbout
+from rankloop.state_fields import state
 from rankloop.types import Array, Feedback, FloatArray, IntArray, Query
 
 

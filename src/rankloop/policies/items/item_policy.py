@@ -12,7 +12,7 @@ import numpy as np
 from rankloop.errors import SettingError
 from rankloop.learning.objectives import AdditiveObjective, DCGGain, Objective
 from rankloop.learning.observability import smallest_k
-from rankloop.policies.by_id import KnowsItems
+from rankloop.policies.items.by_id import KnowsItems
 from rankloop.types import FloatArray, IntArray, Signal
 
 

@@ -9,9 +9,9 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.learning.blocks import Live, Schedule
-from rankloop.policies.fixed_items import FixedItems, mean_worth
-from rankloop.policies.state_fields import state
+from rankloop.policies.items.item_blocks import Live, Schedule
+from rankloop.policies.items.item_policy import FixedItems, mean_worth
+from rankloop.state_fields import state
 from rankloop.types import Array, Feedback, FloatArray, IntArray, Query, Ranking
 
 NO_CELL: IntArray = np.empty(0, dtype=np.int64)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.policies.item_means import ItemMeans
+from rankloop.policies.items.item_means import ItemMeans
 from rankloop.types import Query, Ranking
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from rankloop.errors import RankingError, SettingError
 from rankloop.learning.item_keys import KeyArray
 from rankloop.learning.pair_counts import Layout, met, moved
-from rankloop.policies.base import KnowsBy, Policy
-from rankloop.policies.state_fields import state
+from rankloop.policy import KnowsBy, Policy
+from rankloop.state_fields import state
 from rankloop.types import BoolArray, Feedback, FloatArray, IntArray, Query, Ranking
 
 WIDENING = 4 * sqrt(2 / pi) / erf(sqrt(2))  # c, about 3.34

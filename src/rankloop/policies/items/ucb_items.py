@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.explorers import greedy
-from rankloop.policies.item_means import ItemMeans
+from rankloop.exploration import greedy
+from rankloop.policies.items.item_means import ItemMeans
 from rankloop.types import Query, Ranking
 
 

@@ -1,1 +1,1 @@
-"""Neural."""
+"""Policies with any scorer and a replay memory."""

@@ -10,15 +10,15 @@ import numpy as np
 
 from rankloop.errors import RankingError, SettingError
 from rankloop.learning.adam import adam
+from rankloop.learning.click_pairs import Pairing, check_pairing
 from rankloop.learning.pair_loss import descent, fair_share, residuals
-from rankloop.learning.preferences import Pairing, check_pairing
 from rankloop.learning.replay_memory import Comparisons, comparisons_of, enlarged, keep
-from rankloop.learning.schedules import Batch, ReplayMemory, Training
-from rankloop.policies.from_base import ScoredFromBase
-from rankloop.policies.scored import check_part, check_size
-from rankloop.policies.state_fields import state
-from rankloop.policies.uncertain import ExploresUncertain
+from rankloop.learning.training import Batch, ReplayMemory, Training
+from rankloop.policies.explores_uncertain import ExploresUncertain
+from rankloop.policies.order_scorer_policy import ScoredFromBase
+from rankloop.policies.scorer_policy import check_part, check_size
 from rankloop.scorers import MLP, Scorer
+from rankloop.state_fields import state
 from rankloop.types import Array, BoolArray, Feedback, FloatArray, IntArray, Query, State
 
 Optimiser: TypeAlias = Literal["adam", "gradient-descent"]

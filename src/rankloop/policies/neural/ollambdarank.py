@@ -10,7 +10,7 @@ import numpy as np
 from rankloop.errors import SettingError
 from rankloop.learning.delta_ndcg import as_much_together, delta_of_wins
 from rankloop.learning.pair_loss import fair_share, residuals
-from rankloop.policies.olranknet import OlRankNet
+from rankloop.policies.neural.olranknet import OlRankNet
 from rankloop.types import BoolArray, FloatArray, IntArray
 
 

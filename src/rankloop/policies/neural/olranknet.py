@@ -8,13 +8,13 @@ from typing import ClassVar, Self
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.explorers import certain_orders
+from rankloop.exploration import certain_orders
 from rankloop.learning.covariance import Covariance, Projected
 from rankloop.learning.replay_memory import Comparisons
-from rankloop.policies.neural import NeuralPairwise, check_form
-from rankloop.policies.scored import check_part
-from rankloop.policies.state_fields import state
+from rankloop.policies.neural.neural_pairwise import NeuralPairwise, check_form
+from rankloop.policies.scorer_policy import check_part
 from rankloop.scorers import Gradients
+from rankloop.state_fields import state
 from rankloop.types import BoolArray, FloatArray, Query, State
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from rankloop.errors import SettingError
 from rankloop.learning.pair_loss import fair_share, residuals
-from rankloop.policies.neural import NeuralPairwise
+from rankloop.policies.neural.neural_pairwise import NeuralPairwise
 from rankloop.types import BoolArray, FloatArray, IntArray, Query
 
 SPARE = 8  # networks that learn and are not asked in a round, by default

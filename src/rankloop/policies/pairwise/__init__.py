@@ -1,1 +1,1 @@
-"""Pairwise."""
+"""Policies with a logistic model of pairs."""

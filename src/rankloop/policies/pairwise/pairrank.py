@@ -13,8 +13,8 @@ from rankloop.learning import logistic
 from rankloop.learning.certainty import Belief, Certainty, Sure, squared_widths
 from rankloop.learning.top_orders import TopOrders
 from rankloop.learning.weight_ball import nearest_in_ball
-from rankloop.policies.pairwise import PairwiseLogistic, prior_variance, with_more
-from rankloop.policies.state_fields import state
+from rankloop.policies.pairwise.pairwise_logistic import PairwiseLogistic, prior_variance, with_more
+from rankloop.state_fields import state
 from rankloop.types import Array, BoolArray, FloatArray, IntArray, Query
 
 LONG = 256  # documents: with fewer, all pairs are compared in less time than it takes to choose some

@@ -12,11 +12,11 @@ import numpy as np
 
 from rankloop.errors import RankingError, SettingError
 from rankloop.learning import logistic
-from rankloop.learning.preferences import Pairing, check_pairing, pair_differences, preferred_pairs
-from rankloop.policies.from_base import StartsFromBase
-from rankloop.policies.state_fields import state
-from rankloop.policies.uncertain import ExploresUncertain
+from rankloop.learning.click_pairs import Pairing, check_pairing, pair_differences, preferred_pairs
+from rankloop.policies.explores_uncertain import ExploresUncertain
+from rankloop.policies.order_scorer_policy import StartsFromBase
 from rankloop.scorers import Linear
+from rankloop.state_fields import state
 from rankloop.types import Array, Feedback, FloatArray, Query
 
 Update: TypeAlias = Literal["online", "exact"]

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.policies.pairwise import PairwiseLogistic
-from rankloop.policies.state_fields import state
+from rankloop.policies.pairwise.pairwise_logistic import PairwiseLogistic
 from rankloop.scorers import Linear
+from rankloop.state_fields import state
 from rankloop.types import BoolArray, FloatArray, Query
 
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from rankloop.errors import RankingError, SettingError
 from rankloop.interleaving import TeamDraft, credit
-from rankloop.learning.preferences import preferred_pairs
+from rankloop.learning.click_pairs import preferred_pairs
 from rankloop.learning.win_odds import log_win_odds, win_rates
-from rankloop.policies.base import EvidenceAbout
-from rankloop.policies.from_base import StartsFromBase
-from rankloop.policies.pairrank import PairRank
-from rankloop.policies.state_fields import state
+from rankloop.policies.order_scorer_policy import StartsFromBase
+from rankloop.policies.pairwise.pairrank import PairRank
+from rankloop.policy import EvidenceAbout
+from rankloop.state_fields import state
 from rankloop.types import Array, BoolArray, Feedback, FloatArray, IntArray, Query, Ranking
 
 DEPTH = 20  # positions that are drafted; further down the list is the leader's

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from rankloop.service.trouble import log_trouble
+from rankloop.service.operator_log import log_trouble
 
 LOGGER = logging.getLogger("rankloop.service")
 EVERY = 0.5  # seconds, if nothing happens

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rankloop.service.learning.fold import Fold, Past
-from rankloop.service.learning.in_force import InForce
-from rankloop.service.learning.model import Model
-from rankloop.service.learning.scaling import Running, scale_of
-from rankloop.service.settings import RankerSettings
+from rankloop.service.core.configuration import InForce
+from rankloop.service.core.fold import Fold, Past
+from rankloop.service.core.model import Model
+from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.core.scaling import Running, scale_of
+from rankloop.service.store import Snapshot, Transaction
 from rankloop.spelling import Catalogue, build, describe
-from rankloop.store import Snapshot, Transaction
 from rankloop.types import Array
 
 

@@ -11,15 +11,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from rankloop.errors import RankloopError
-from rankloop.service.fair import FairSettings
-from rankloop.service.long_job import KINDS as JOB_KINDS
-from rankloop.service.long_job import LongJob, jobs_after
-from rankloop.service.promise import PromiseSettings
-from rankloop.service.settings import Mode, RankerSettings
-from rankloop.service.trial import KINDS as TRIAL_KINDS
-from rankloop.service.trial import Trial, trial_after
+from rankloop.service.core.job_record import KINDS as JOB_KINDS
+from rankloop.service.core.job_record import LongJob, jobs_after
+from rankloop.service.core.ranker_settings import Mode, RankerSettings
+from rankloop.service.extensions.fair.settings import FairSettings
+from rankloop.service.extensions.promise.settings import PromiseSettings
+from rankloop.service.extensions.trial.trial_state import KINDS as TRIAL_KINDS
+from rankloop.service.extensions.trial.trial_state import Trial, trial_after
+from rankloop.service.store import Decision, Store
 from rankloop.spelling import Catalogue
-from rankloop.store import Decision, Store
 
 Part = TypeVar("Part", FairSettings, PromiseSettings)
 READABLE = (

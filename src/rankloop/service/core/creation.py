@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rankloop.service.settings import Mode, RankerSettings
-from rankloop.store import Decision, Store, Transaction, write
+from rankloop.service.core.ranker_settings import Mode, RankerSettings
+from rankloop.service.store import Decision, Store, Transaction, write
 
 
 def begin(

@@ -6,7 +6,7 @@ import hashlib
 import hmac
 from collections.abc import Iterable
 
-from rankloop.store import Decision
+from rankloop.service.store import Decision
 
 DELETE = "delete"  # the kind of the decisions that hold them
 LENGTH = 10  # hexadecimal digits of a list's hash: enough to know it again, too few to tell whose it was

@@ -10,10 +10,10 @@ from typing import TypeAlias
 import numpy as np
 
 from rankloop.policies import Policy
-from rankloop.service.learning.model import Model, asker_of, width_of
-from rankloop.service.serving.seeds import generator
-from rankloop.service.settings import RankerSettings, Reading
-from rankloop.store import Impression
+from rankloop.service.core.lists.list_seeds import generator
+from rankloop.service.core.model import Model, asker_of, width_of
+from rankloop.service.core.ranker_settings import RankerSettings, Reading
+from rankloop.service.store import Impression
 from rankloop.types import Feedback, FloatArray, Ranking, Signal
 
 NONE: Mapping[int, int] = MappingProxyType({})

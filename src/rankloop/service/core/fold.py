@@ -20,16 +20,15 @@ from typing import Any, Protocol, Self
 
 from rankloop.errors import DataError, RankloopError
 from rankloop.policies import Policy
-from rankloop.service.errors import HistoryError
-from rankloop.service.learning.feedback import Reaction, lesson, reaction
-from rankloop.service.learning.in_force import InForce
-from rankloop.service.learning.model import Model, width_of
-from rankloop.service.learning.scaling import Scale, scale_of
-from rankloop.service.learning.searches import Searches
-from rankloop.service.settings import LEARNS, RankerSettings
-from rankloop.service.trouble import log_trouble
-from rankloop.spelling import Catalogue, describe
-from rankloop.store import (
+from rankloop.service.core.configuration import InForce
+from rankloop.service.core.feedback import Reaction, lesson, reaction
+from rankloop.service.core.model import Model, width_of
+from rankloop.service.core.ranker_settings import LEARNS, RankerSettings
+from rankloop.service.core.scaling import Scale, scale_of
+from rankloop.service.extensions.promise.fold_part import Searches
+from rankloop.service.operator_log import log_trouble
+from rankloop.service.service_errors import HistoryError
+from rankloop.service.store import (
     Decision,
     Event,
     Impression,
@@ -39,6 +38,7 @@ from rankloop.store import (
     Store,
     Transaction,
 )
+from rankloop.spelling import Catalogue, describe
 
 LOGGER = logging.getLogger("rankloop.service")
 

@@ -12,23 +12,22 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection
 from typing import TypeAlias
 
-from rankloop.service.errors import HistoryError
-from rankloop.service.fair import FairSettings
-from rankloop.service.learning.checkpoint import (
+from rankloop.service.core.checkpoint import (
     RefoldSpec,
     checkpoint,
     checkpoint_name,
     drop_checkpoint,
     restored,
 )
-from rankloop.service.learning.fold import Fold, PastRewritten, entries_for, keep_if_true
-from rankloop.service.learning.in_force import InForce, in_force
-from rankloop.service.learning.model import Model
-from rankloop.service.settings import RankerSettings
-from rankloop.service.trial import Trial
-from rankloop.service.trouble import log_trouble
-from rankloop.spelling import Catalogue
-from rankloop.store import (
+from rankloop.service.core.configuration import InForce, in_force
+from rankloop.service.core.fold import Fold, PastRewritten, entries_for, keep_if_true
+from rankloop.service.core.model import Model
+from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.extensions.fair.settings import FairSettings
+from rankloop.service.extensions.trial.trial_state import Trial
+from rankloop.service.operator_log import log_trouble
+from rankloop.service.service_errors import HistoryError
+from rankloop.service.store import (
     Impression,
     Logged,
     Snapshot,
@@ -38,6 +37,7 @@ from rankloop.store import (
     Transaction,
     write,
 )
+from rankloop.spelling import Catalogue
 
 REMEMBERED = 16  # models
 END = 2**62  # beyond every entry

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, Self, TypeAlias
 
-from rankloop.service.errors import ConflictError
-from rankloop.store import Decision
+from rankloop.service.service_errors import ConflictError
+from rankloop.service.store import Decision
 
 JobKind: TypeAlias = Literal["forget", "relearn", "rollback", "retire"]
 JobState: TypeAlias = Literal["waiting", "done", "cancelled", "failed"]

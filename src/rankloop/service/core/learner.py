@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Set
 
-from rankloop.service.ranker import Ranker
-from rankloop.service.serving.lists import RankedLists
-from rankloop.store import Store, StoreError
+from rankloop.service.core.lists.ranked_lists import RankedLists
+from rankloop.service.core.ranker import Ranker
+from rankloop.service.store import Store, StoreError
 
 BEYOND = 2**62  # every entry of a log
 SELDOM = 16  # rounds after which every ranker is asked whether it has something to do

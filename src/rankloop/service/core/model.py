@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 
 from rankloop.policies import Policy
-from rankloop.service.learning.scaling import Running, Scale
+from rankloop.service.core.scaling import Running, Scale
 from rankloop.types import NOBODY, Context, FloatArray, Query
 
 

@@ -11,32 +11,25 @@ from functools import partial
 from typing import Any
 
 from rankloop.errors import RequestError
-from rankloop.service.errors import HistoryError
-from rankloop.service.gil import LESSON, Turns
-from rankloop.service.guards import breach
-from rankloop.service.learning.checkpoint import RefoldSpec
-from rankloop.service.learning.fold import Fold, PastRewritten, entries_for, keep_if_true
-from rankloop.service.learning.history import History, Passed
-from rankloop.service.learning.in_force import InForce, in_force
-from rankloop.service.learning.model import Model
-from rankloop.service.learning.opponent import opponent_of
-from rankloop.service.learning.pace import SnapshotPace
-from rankloop.service.learning.scaling import scale_of
-from rankloop.service.learning.searches import Standing
-from rankloop.service.learning.view import View
-from rankloop.service.serving.lists import NewNames, RankedLists
-from rankloop.service.settings import RankerSettings, step_down
-from rankloop.service.trouble import log_trouble
+from rankloop.service.core.checkpoint import RefoldSpec
+from rankloop.service.core.compute_turns import LESSON, Turns
+from rankloop.service.core.configuration import InForce, in_force
+from rankloop.service.core.fold import Fold, PastRewritten, entries_for, keep_if_true
+from rankloop.service.core.history import History, Passed
+from rankloop.service.core.lists.ranked_lists import NewNames, RankedLists
+from rankloop.service.core.model import Model
+from rankloop.service.core.ranker_settings import RankerSettings, step_down
+from rankloop.service.core.scaling import scale_of
+from rankloop.service.core.snapshot_timing import SnapshotPace
+from rankloop.service.core.view import View
+from rankloop.service.extensions.guardrails.guards import breach
+from rankloop.service.extensions.promise.fold_part import Standing
+from rankloop.service.extensions.trial.arm_b import opponent_of
+from rankloop.service.operator_log import log_trouble
+from rankloop.service.service_errors import HistoryError
+from rankloop.service.store import Decision, ListEntry, Logged, Store, Transaction, write
+from rankloop.service.store.learner_election import ALONE, Election
 from rankloop.spelling import Catalogue
-from rankloop.store import (
-    Decision,
-    ListEntry,
-    Logged,
-    Store,
-    Transaction,
-    write,
-)
-from rankloop.store.election import ALONE, Election
 
 OVERDUE = 5.0  # seconds after which a tick that the learner did not write is written by who follows
 LEAPS = ("settings", "rollback", "forget", "retire")  # after which the state is worth keeping

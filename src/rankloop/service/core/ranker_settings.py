@@ -12,11 +12,11 @@ import numpy as np
 
 from rankloop.errors import RankloopError, SettingError, suggest_name
 from rankloop.policies import PairRank, Policy, StartsFromBase
-from rankloop.service.fair import FairSettings
-from rankloop.service.promise import PromiseSettings
+from rankloop.service.extensions.fair.settings import FairSettings
+from rankloop.service.extensions.promise.settings import PromiseSettings
+from rankloop.service.store import GradeScale
 from rankloop.short_text import check_text
 from rankloop.spelling import Catalogue, build, describe
-from rankloop.store import GradeScale
 from rankloop.types import Feedback, Query, Signal
 
 Mode: TypeAlias = Literal["explore", "exploit", "frozen", "passthrough", "shadow"]
@@ -247,7 +247,8 @@ def settings_from_json(data: Mapping[str, Any], known: Catalogue) -> RankerSetti
 def check_served(rules: RankerSettings) -> None:
     """Refuse policies that a service cannot teach: without `grades` it gives clicks; it counts no exposure.
 
-    >>> from rankloop.policies import OfflineRankNet, PDGD
+    >>> from rankloop.lab.baselines.offline_ranknet import OfflineRankNet
+    >>> from rankloop.policies import PDGD
     >>> check_served(RankerSettings(policy=PDGD()))
     >>> check_served(RankerSettings(policy=OfflineRankNet(), grades={"star": 1}, highest_grade=5))
     """

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from rankloop.service.settings import Scaling
+from rankloop.service.core.ranker_settings import Scaling
 from rankloop.types import Array, FloatArray
 
 FARTHEST = 3.0  # standard deviations: beyond, a value says no more

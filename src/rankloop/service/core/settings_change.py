@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankloop.errors import SettingError, suggest_name
-from rankloop.service.errors import ConflictError
-from rankloop.service.ranker import Ranker
-from rankloop.service.settings import RankerSettings
-from rankloop.store import COUNTED, Store
+from rankloop.service.core.ranker import Ranker
+from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.service_errors import ConflictError
+from rankloop.service.store import COUNTED, Store
 
 
 @dataclass(frozen=True, slots=True)

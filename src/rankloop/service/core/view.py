@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rankloop.service.learning.in_force import InForce
-from rankloop.service.learning.model import Model
-from rankloop.service.learning.opponent import Opponent
-from rankloop.service.trial import Trial
+from rankloop.service.core.configuration import InForce
+from rankloop.service.core.model import Model
+from rankloop.service.extensions.trial.arm_b import Opponent
+from rankloop.service.extensions.trial.trial_state import Trial
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

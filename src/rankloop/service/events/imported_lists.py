@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rankloop.errors import RequestError
-from rankloop.service.events.event import Receipt, UserEvent
+from rankloop.service.core.configuration import InForce
+from rankloop.service.core.lists.rank_request import RankRequest
+from rankloop.service.core.ranker import Ranker
+from rankloop.service.core.ranker_settings import LEARNS
+from rankloop.service.events.user_event import Receipt, UserEvent
 from rankloop.service.events.verdicts import judged
-from rankloop.service.learning.in_force import InForce
-from rankloop.service.ranker import Ranker
-from rankloop.service.serving.request import RankRequest
-from rankloop.service.settings import LEARNS
+from rankloop.service.store import Store, Transaction, write
 from rankloop.spelling import Catalogue
-from rankloop.store import Store, Transaction, write
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from typing import Generic, TypeVar
 
-from rankloop.store import EventLog, StoreError, Transaction
+from rankloop.service.store import EventLog, StoreError, Transaction
 
 T = TypeVar("T")
 PAUSES = (0.3, 1.0)  # seconds; lists are written within a fraction of one, as a rule

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from rankloop.store import COUNTED, Event
+from rankloop.service.store import COUNTED, Event
 
 PER_SECOND, AT_ONCE = 2.0, 2000.0
 PER_LIST = 1000  # that teach nothing and are written down in any case

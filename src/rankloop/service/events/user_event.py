@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from typing import Any, Self
 
 from rankloop.errors import RequestError
+from rankloop.service.store import Verdict
 from rankloop.short_text import check_text
-from rankloop.store import Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rankloop.service.events.event import Receipt, UserEvent
-from rankloop.service.events.patience import ListUnderWay
-from rankloop.service.events.strays import StrayBudget
-from rankloop.service.events.tombstones import DELETE, lies_under
-from rankloop.service.learning.in_force import InForce
-from rankloop.service.settings import RankerSettings
+from rankloop.service.core.configuration import InForce
+from rankloop.service.core.deleted_lists import DELETE, lies_under
+from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.events.list_lookup_retry import ListUnderWay
+from rankloop.service.events.unmatched_events import StrayBudget
+from rankloop.service.events.user_event import Receipt, UserEvent
+from rankloop.service.store import SERVICE, SQUATTED, Decision, Event, Shown, Transaction, Verdict
 from rankloop.spelling import Catalogue
-from rankloop.store import SERVICE, SQUATTED, Decision, Event, Shown, Transaction, Verdict
 
 
 class Judge:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rankloop.portable.model import NotPortable, PortableModel
+from rankloop.service.export.portable_model import NotPortable, PortableModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.portable.formats import Format
-from rankloop.portable.model import NotPortable, PortableModel
+from rankloop.service.export.export_formats import Format
+from rankloop.service.export.portable_model import NotPortable, PortableModel
 from rankloop.types import FloatArray
 
 TOLERANCE = 1e-4  # of the largest score: the service and most engines compute in single precision

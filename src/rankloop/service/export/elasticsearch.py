@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from rankloop.errors import DataError
-from rankloop.portable.by_document import ShiftedFeature, shifted_features
-from rankloop.portable.model import PortableModel
+from rankloop.service.export.by_document import ShiftedFeature, shifted_features
+from rankloop.service.export.portable_model import PortableModel
 from rankloop.types import FloatArray
 
 SCRIPT = (

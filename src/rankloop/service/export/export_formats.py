@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from rankloop.portable import elasticsearch, onnx, solr, vespa
-from rankloop.portable.model import PortableModel
+from rankloop.service.export import elasticsearch, solr, vespa
+from rankloop.service.export import onnx_graph as onnx
+from rankloop.service.export.portable_model import PortableModel
 from rankloop.types import FloatArray
 
 Files: TypeAlias = Mapping[str, bytes]

@@ -10,16 +10,16 @@ import numpy as np
 
 from rankloop.errors import RequestError, SettingError
 from rankloop.policies import Policy, ScoredPolicy, StartsFromBase
-from rankloop.portable import NotPortable, PortableModel, ScoredList
-from rankloop.portable.check import TOLERANCE
-from rankloop.portable.model import Network
 from rankloop.scorers import MLP, Linear
-from rankloop.service.learning.history import History
-from rankloop.service.learning.model import Model, callers_order, fitted
-from rankloop.service.learning.scaling import FARTHEST, Running
-from rankloop.service.ranker import Ranker
-from rankloop.service.settings import RankerSettings
-from rankloop.store import Store
+from rankloop.service.core.history import History
+from rankloop.service.core.model import Model, callers_order, fitted
+from rankloop.service.core.ranker import Ranker
+from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.core.scaling import FARTHEST, Running
+from rankloop.service.export import NotPortable, PortableModel, ScoredList
+from rankloop.service.export.check import TOLERANCE
+from rankloop.service.export.portable_model import Network
+from rankloop.service.store import Store
 from rankloop.types import FloatArray, Query
 
 LISTS, CELLS = 50, 200_000  # of the log, to check a copy on

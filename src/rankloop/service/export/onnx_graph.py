@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rankloop.portable.model import NotPortable, PortableModel
+from rankloop.service.export.portable_model import NotPortable, PortableModel
 from rankloop.types import Array, FloatArray
 
 OPSET, IR = 18, 9  # any runtime since 2023

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from rankloop.errors import DataError
-from rankloop.portable.by_document import ShiftedFeature, shifted_features
-from rankloop.portable.model import NotPortable, PortableModel
+from rankloop.service.export.by_document import ShiftedFeature, shifted_features
+from rankloop.service.export.portable_model import NotPortable, PortableModel
 from rankloop.types import FloatArray
 
 STANDARD = "org.apache.solr.ltr.norm.StandardNormalizer"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from rankloop.errors import DataError
-from rankloop.portable.model import NotPortable, PortableModel
+from rankloop.service.export.portable_model import NotPortable, PortableModel
 from rankloop.types import FloatArray
 
 RERANK = 1000  # hits: as many candidates as the service takes, unless its settings say otherwise

@@ -1,1 +1,1 @@
-"""Extensions."""
+"""Rooms of the service that can be left out."""

@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 
 from litestar.types import ASGIApp, Message, Receive, Send
 
-from rankloop.service.http.limits import TokenBuckets
-from rankloop.service.http.prometheus import Metrics
+from rankloop.service.http.rate_limits import TokenBuckets
+from rankloop.service.http.service_metrics import Metrics
 
 Scope: TypeAlias = Any  # Litestar's type has no room for a key of ours
 LOGGER = logging.getLogger("rankloop.http")

@@ -19,10 +19,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from rankloop.errors import SettingError
-from rankloop.service.http.routes.monitoring import diagnose
-from rankloop.service.operations.findings import Finding
-from rankloop.service.service import RankingService
-from rankloop.service.trouble import log_trouble
+from rankloop.service.core.finding import Finding
+from rankloop.service.http.routes.health_routes import diagnose
+from rankloop.service.operator_log import log_trouble
+from rankloop.service.service_facade import RankingService
 
 LOGGER = logging.getLogger("rankloop.service")
 LOOK_EVERY = 60.0  # seconds

@@ -14,31 +14,49 @@ from litestar.openapi.spec import Components, SecurityScheme
 from litestar.types import ASGIApp
 
 from rankloop import __version__
+from rankloop.service.extensions.recommend import routes as recommend
+from rankloop.service.extensions.trial import routes as trials
 from rankloop.service.http.access_log import AccessLog
-from rankloop.service.http.admission import Admission
-from rankloop.service.http.concurrency import Once
-from rankloop.service.http.context import AppContext
-from rankloop.service.http.decoding import StrictRequest
-from rankloop.service.http.errors import HANDLERS
-from rankloop.service.http.fast_path import FastPath
+from rankloop.service.http.app_context import AppContext
+from rankloop.service.http.gate import Admission
+from rankloop.service.http.http_errors import HANDLERS
+from rankloop.service.http.rank_decoding import StrictRequest
+from rankloop.service.http.rank_path import FastPath
 from rankloop.service.http.routes import (
-    audit,
     beacon,
     decisions,
-    events,
     exposure,
-    jobs,
-    keys,
     learned,
     models,
-    monitoring,
-    people,
-    rank,
-    rankers,
-    recommend,
-    trials,
-    what_if,
 )
+from rankloop.service.http.routes import (
+    evaluation_routes as what_if,
+)
+from rankloop.service.http.routes import (
+    event_routes as events,
+)
+from rankloop.service.http.routes import (
+    health_routes as monitoring,
+)
+from rankloop.service.http.routes import (
+    job_routes as jobs,
+)
+from rankloop.service.http.routes import (
+    key_routes as keys,
+)
+from rankloop.service.http.routes import (
+    people_routes as people,
+)
+from rankloop.service.http.routes import (
+    rank_routes as rank,
+)
+from rankloop.service.http.routes import (
+    ranker_routes as rankers,
+)
+from rankloop.service.http.routes import (
+    report_routes as audit,
+)
+from rankloop.service.http.worker_pool import Once
 
 ROUTES: list[Any] = [
     rank.rank,
@@ -105,7 +123,7 @@ def create_app(context: AppContext) -> ASGIApp:
 
     >>> from rankloop.service import RankingService
     >>> from rankloop.service.http import Keys
-    >>> from rankloop.store import MemoryStore
+    >>> from rankloop.service.store import MemoryStore
     >>> app = create_app(AppContext(service=RankingService(MemoryStore()), keys=Keys.fresh()[0]))
     """
     description = Once(lambda: msgspec.json.encode(described(context)))  # made when it is first asked for

@@ -10,20 +10,20 @@ from typing import Any, TypeAlias, TypeVar
 from litestar.di import NamedDependency
 from litestar.params import SkipValidation
 
-from rankloop.service.events.sources import SourceHash
-from rankloop.service.http.backlog import Backlog
-from rankloop.service.http.concurrency import FutureWaiter, WorkerPool
-from rankloop.service.http.connections import Connections
-from rankloop.service.http.keys import Keys
-from rankloop.service.http.limits import Limits
-from rankloop.service.http.prometheus import Metrics
+from rankloop.service.events.event_sources import SourceHash
+from rankloop.service.http.bearer_keys import Keys
+from rankloop.service.http.bounded_connections import Connections
+from rankloop.service.http.http_settings import HttpSettings
+from rankloop.service.http.list_backlog import Backlog
+from rankloop.service.http.list_executor import RankExecutor
 from rankloop.service.http.publisher import Publisher
-from rankloop.service.http.rank_executor import RankExecutor
-from rankloop.service.http.recent_health import RecentHealth
+from rankloop.service.http.rate_limits import Limits
+from rankloop.service.http.recent_value import RecentHealth
 from rankloop.service.http.recommend_executor import RecommendExecutor
-from rankloop.service.http.settings import HttpSettings
-from rankloop.service.ids import random_id
-from rankloop.service.service import RankingService
+from rankloop.service.http.service_metrics import Metrics
+from rankloop.service.http.worker_pool import FutureWaiter, WorkerPool
+from rankloop.service.random_ids import random_id
+from rankloop.service.service_facade import RankingService
 
 T = TypeVar("T")
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Self
 
 from rankloop.errors import DataError
-from rankloop.service.keys import SCOPES, Scope, fresh_key, hash_of
-from rankloop.service.operations.keys import KeyManager
+from rankloop.service.operations.api_keys import SCOPES, Scope, fresh_key, hash_of
+from rankloop.service.operations.key_manager import KeyManager
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from rankloop.service.http.addresses import Proxies, is_own, network_of
-from rankloop.service.http.settings import HttpSettings
+from rankloop.service.http.client_address import Proxies, is_own, network_of
+from rankloop.service.http.http_settings import HttpSettings
 
 SWEEP = 0.5  # seconds between two looks for connections that were waited for long enough
 LINGER = 2.0  # seconds in which what comes after a refusal is thrown away, so that the refusal is seen

@@ -15,13 +15,13 @@ from urllib.parse import parse_qs
 
 from litestar.types import ASGIApp, Receive, Send
 
-from rankloop.service.events.event import UserEvent
-from rankloop.service.http.addresses import is_own, network_of
-from rankloop.service.http.concurrency import Refused
-from rankloop.service.http.connections import PAGE, TRUSTED
-from rankloop.service.http.context import AppContext
-from rankloop.service.http.keys import bearer
-from rankloop.service.keys import Scope
+from rankloop.service.events.user_event import UserEvent
+from rankloop.service.http.app_context import AppContext
+from rankloop.service.http.bearer_keys import bearer
+from rankloop.service.http.bounded_connections import PAGE, TRUSTED
+from rankloop.service.http.client_address import is_own, network_of
+from rankloop.service.http.worker_pool import Refused
+from rankloop.service.operations.api_keys import Scope
 
 KEYLESS_BODY = 16_384  # bytes: a form with a key in it
 EVENTS = "/v1/events"

@@ -16,11 +16,11 @@ from litestar.exceptions import (
 from msgspec import MsgspecError, Struct
 
 from rankloop.errors import RankloopError
-from rankloop.service.errors import ConflictError, HistoryError
+from rankloop.service.core.settings_change import SettingsPreview, Unconfirmed
 from rankloop.service.http.access_log import log_failure
-from rankloop.service.http.concurrency import Busy, Refused, TooLate
-from rankloop.service.operations.settings_change import SettingsPreview, Unconfirmed
-from rankloop.store import CommitUnknown, Fate, StoreError
+from rankloop.service.http.worker_pool import Busy, Refused, TooLate
+from rankloop.service.service_errors import ConflictError, HistoryError
+from rankloop.service.store import CommitUnknown, Fate, StoreError
 
 AnyRequest: TypeAlias = Request[Any, Any, Any]
 Handler: TypeAlias = "Callable[[AnyRequest, Any], Response[Problem]]"

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rankloop.service.http.concurrency import Refused
+from rankloop.service.http.worker_pool import Refused
 
 LISTS, OWN = 0.2, 0.1  # of a deadline: what may be let in of lists, and of answers in one's own order
 LEAST = 0.0003  # seconds that any request takes

@@ -18,15 +18,15 @@ from typing import TypeAlias
 
 from rankloop.errors import RequestError
 from rankloop.policies import Policy
-from rankloop.service.http.concurrency import Busy, WorkerPool
-from rankloop.service.http.prometheus import Metrics
+from rankloop.service.core.lists.make_list import Draft
+from rankloop.service.core.lists.rank_request import RankRequest
+from rankloop.service.core.lists.rank_response import Provenance
+from rankloop.service.core.view import View
 from rankloop.service.http.publisher import Publisher
-from rankloop.service.learning.view import View
-from rankloop.service.service import RankingService
-from rankloop.service.serving.request import RankRequest
-from rankloop.service.serving.response import Provenance
-from rankloop.service.serving.serve import Draft
-from rankloop.store import StoreError
+from rankloop.service.http.service_metrics import Metrics
+from rankloop.service.http.worker_pool import Busy, WorkerPool
+from rankloop.service.service_facade import RankingService
+from rankloop.service.store import StoreError
 
 QUICK = 0.005  # seconds
 PATIENCE = 1.25  # how much slower one list can make a kind: eight in a row make 1 ms 6 ms

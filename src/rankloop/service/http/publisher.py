@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from rankloop.service.http.concurrency import Busy, FutureWaiter
-from rankloop.service.service import RankingService
-from rankloop.service.serving.serve import Draft
-from rankloop.store import StoreError
+from rankloop.service.core.lists.make_list import Draft
+from rankloop.service.http.worker_pool import Busy, FutureWaiter
+from rankloop.service.service_facade import RankingService
+from rankloop.service.store import StoreError
 
 MOST = 2048  # lists that may wait to be durable
 

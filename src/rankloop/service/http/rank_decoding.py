@@ -24,10 +24,10 @@ from msgspec import Meta
 from msgspec.structs import astuple
 
 from rankloop.candidate import Candidate
-from rankloop.service.http.complaint import complaint
-from rankloop.service.http.schemas import CandidateHead, RankBody, RankHead
-from rankloop.service.serving.candidates import Candidates, columns
-from rankloop.service.serving.request import RankRequest
+from rankloop.service.core.lists.candidate_columns import Candidates, columns
+from rankloop.service.core.lists.rank_request import RankRequest
+from rankloop.service.http.body_errors import complaint
+from rankloop.service.http.rank_body import CandidateHead, RankBody, RankHead
 from rankloop.types import FloatArray
 
 MOST_NAMES = 512  # known at once; beyond, they are learned anew

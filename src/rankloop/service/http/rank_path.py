@@ -16,12 +16,12 @@ from litestar.types import ASGIApp, Receive, Send
 from msgspec import MsgspecError
 
 from rankloop.errors import RankloopError
-from rankloop.service.http.admission import CALLER, caller_of, length_of
-from rankloop.service.http.backlog import Ticket
-from rankloop.service.http.context import AppContext
-from rankloop.service.http.decoding import OwnOrderDecoder, RankDecoder
-from rankloop.service.http.routes.rank import PATH
-from rankloop.service.keys import covers
+from rankloop.service.http.app_context import AppContext
+from rankloop.service.http.gate import CALLER, caller_of, length_of
+from rankloop.service.http.list_backlog import Ticket
+from rankloop.service.http.rank_decoding import OwnOrderDecoder, RankDecoder
+from rankloop.service.http.routes.rank_routes import PATH
+from rankloop.service.operations.api_keys import covers
 
 WRONG = (
     RankloopError,

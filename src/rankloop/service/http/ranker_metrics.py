@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from rankloop.explorers.fair import LOOK
-from rankloop.service.operations.status import RankerHealth
-from rankloop.service.service import RankingService
+from rankloop.exposure import LOOK
+from rankloop.service.reports.health import RankerHealth
+from rankloop.service.service_facade import RankingService
 
 GAUGES = {
     "model": "version of the model in use",

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from math import inf
 
-from rankloop.service.http.settings import HttpSettings
+from rankloop.service.http.http_settings import HttpSettings
 
 BURST = 10.0  # seconds' worth that may come at once
 MOST = 20_000  # buckets remembered; beyond, the one that was used longest ago is full again

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from rankloop.service.operations.status import Health
+from rankloop.service.reports.health import Health
 
 SHARE = 0.05  # of a core
 LITTLE = 0.001  # seconds: what takes no longer is always looked at anew

@@ -7,13 +7,13 @@ from functools import partial
 import msgspec
 
 from rankloop.errors import RequestError
-from rankloop.service.http.concurrency import WorkerPool
-from rankloop.service.http.prometheus import Metrics
+from rankloop.service.extensions.recommend.recommend_request import RecommendRequest
+from rankloop.service.extensions.recommend.recommend_response import RecommendationDraft
+from rankloop.service.http.list_executor import count, reason_of
 from rankloop.service.http.publisher import Publisher
-from rankloop.service.http.rank_executor import count, reason_of
-from rankloop.service.recommending.request import RecommendRequest
-from rankloop.service.recommending.response import RecommendationDraft
-from rankloop.service.service import RankingService
+from rankloop.service.http.service_metrics import Metrics
+from rankloop.service.http.worker_pool import WorkerPool
+from rankloop.service.service_facade import RankingService
 
 
 class RecommendExecutor:

@@ -10,9 +10,9 @@ from litestar.connection import ASGIConnection
 from litestar.exceptions import NotAuthorizedException, PermissionDeniedException
 from litestar.handlers import BaseRouteHandler
 
-from rankloop.service.http.admission import CALLER, Caller, caller_of
-from rankloop.service.http.keys import bearer
-from rankloop.service.keys import Scope, covers
+from rankloop.service.http.bearer_keys import bearer
+from rankloop.service.http.gate import CALLER, Caller, caller_of
+from rankloop.service.operations.api_keys import Scope, covers
 
 Connection: TypeAlias = ASGIConnection[Any, Any, Any, Any]
 AnyRequest: TypeAlias = Request[Any, Any, Any]

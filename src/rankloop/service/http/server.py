@@ -20,8 +20,8 @@ from threadpoolctl import threadpool_limits
 
 from rankloop.errors import SettingError
 from rankloop.service.http.app import create_app
-from rankloop.service.http.connections import BoundedConnection
-from rankloop.service.http.context import AppContext
+from rankloop.service.http.app_context import AppContext
+from rankloop.service.http.bounded_connections import BoundedConnection
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 LAST_REQUESTS = 10  # seconds that requests have to end in

@@ -10,10 +10,10 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
-from rankloop.service.http.connections import Connections
+from rankloop.service.http.bounded_connections import Connections
 from rankloop.service.http.ranker_metrics import ranker_metrics
 from rankloop.service.http.vitals import Vitals
-from rankloop.service.service import RankingService
+from rankloop.service.service_facade import RankingService
 
 SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5)
 

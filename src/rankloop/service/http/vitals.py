@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from rankloop.service.service import RankingService
-from rankloop.store import StoreError
+from rankloop.service.service_facade import RankingService
+from rankloop.service.store import StoreError
 
 
 class Vitals(Collector):

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from rankloop.store import Fate, Waiter
+from rankloop.service.store import Fate, Waiter
 
 T = TypeVar("T")
 Task: TypeAlias = tuple[Callable[[], Any], asyncio.AbstractEventLoop, "asyncio.Future[Any]"]

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias, get_args
 
-from rankloop.store import Decision
+from rankloop.service.store import Decision
 
 Scope: TypeAlias = Literal["page", "rank", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)  # each may do what those before it may

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from rankloop.errors import DataError
-from rankloop.service.data_dir import DataDirectory, draft_of
+from rankloop.service.operations.data_directory import DataDirectory, draft_of
 from rankloop.service.operations.people import BACKUP
-from rankloop.store import SERVICE, Decision, Store, Transaction, write
-from rankloop.store.export import export_jsonl, import_jsonl
-from rankloop.store.sqlite.copies import check_log, copy, settle, sync
+from rankloop.service.store import SERVICE, Decision, Store, Transaction, write
+from rankloop.service.store.log_archive import export_jsonl, import_jsonl
+from rankloop.service.store.sqlite.file_copies import check_log, copy, settle, sync
 
 
 def back_up(

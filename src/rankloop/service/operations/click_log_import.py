@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from rankloop.candidate import Candidate
-from rankloop.connect.click_log.lists import LoggedList
+from rankloop.connect.click_log_lists import LoggedList
 from rankloop.errors import RequestError
 from rankloop.service import PastList, RankingService, RankRequest, UserEvent, columns
 

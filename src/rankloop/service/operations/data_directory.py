@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rankloop.errors import DataError, SettingError
-from rankloop.store import SqliteStore, Store
-from rankloop.store.election import ALONE, Election, FileElection
+from rankloop.service.store import SqliteStore, Store
+from rankloop.service.store.learner_election import ALONE, Election, FileElection
 
 try:
     import fcntl
@@ -70,7 +70,7 @@ class DataDirectory:
         """Where the log is, without a password."""
         if not self.database:
             return str(self.path)
-        from rankloop.store.postgres.connections import public  # noqa: PLC0415
+        from rankloop.service.store.postgres.postgres_connections import public  # noqa: PLC0415
 
         return public(self.database)
 
@@ -144,7 +144,7 @@ class DataDirectory:
 
     @contextmanager
     def _in_database(self, create: bool, shared: bool) -> Iterator[Store]:
-        from rankloop.store.postgres import PostgresStore  # noqa: PLC0415
+        from rankloop.service.store.postgres import PostgresStore  # noqa: PLC0415
 
         if create:
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -153,8 +153,8 @@ class DataDirectory:
 
     @contextmanager
     def _among_replicas(self) -> Iterator[Membership]:
-        from rankloop.store.postgres import PostgresStore  # noqa: PLC0415
-        from rankloop.store.postgres.replica import Replica  # noqa: PLC0415
+        from rankloop.service.store.postgres import PostgresStore  # noqa: PLC0415
+        from rankloop.service.store.postgres.replica import Replica  # noqa: PLC0415
 
         self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         with PostgresStore(self.database, shared=True) as store, closing(Replica(self.database)) as replica:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rankloop.errors import RequestError
-from rankloop.store import COUNTED, Event, Store
+from rankloop.service.store import COUNTED, Event, Store
 
 
 @dataclass(frozen=True, kw_only=True)

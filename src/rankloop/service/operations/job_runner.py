@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Mapping
 
 from rankloop.errors import RequestError
-from rankloop.service.errors import HistoryError
+from rankloop.service.core.ranker import Ranker
 from rankloop.service.operations.jobs import (
     Interrupted,
     JobReport,
@@ -17,8 +17,8 @@ from rankloop.service.operations.jobs import (
     job_report,
     under_way,
 )
-from rankloop.service.ranker import Ranker
-from rankloop.store import Store
+from rankloop.service.service_errors import HistoryError
+from rankloop.service.store import Store
 
 EVERY = 0.5  # seconds between two looks for jobs, also of other processes
 MOMENT = 2.0  # seconds: a job that takes no longer is done when it is answered

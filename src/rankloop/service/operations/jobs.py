@@ -1,6 +1,6 @@
 """Long jobs of a ranker: asked for once, done beside serving, and swapped in when they have caught up.
 
-What a decision means is the fold's business (`rankloop.service.learning.fold`); here it is only prepared, so
+What a decision means is the fold's business (`rankloop.service.core.fold`); here it is only prepared, so
 that whoever folds the decision finds the work done. A process that dies leaves a job that waits, and a
 checkpoint: the next one goes on from there.
 """
@@ -14,18 +14,18 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from rankloop.errors import RequestError
-from rankloop.service.errors import ConflictError, HistoryError
-from rankloop.service.learning.checkpoint import RefoldSpec
-from rankloop.service.learning.fold import Fold, PastRewritten
-from rankloop.service.learning.history import END, History, first_width
-from rankloop.service.learning.in_force import InForce
-from rankloop.service.learning.model import Model
-from rankloop.service.long_job import JobKind, LongJob, digest_of
-from rankloop.service.operations.retirement import check_columns
+from rankloop.service.core.checkpoint import RefoldSpec
+from rankloop.service.core.configuration import InForce
+from rankloop.service.core.fold import Fold, PastRewritten
+from rankloop.service.core.history import END, History, first_width
+from rankloop.service.core.job_record import JobKind, LongJob, digest_of
+from rankloop.service.core.model import Model
+from rankloop.service.core.ranker import Ranker
+from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.operations.rebuild_requests import check_columns
 from rankloop.service.operations.rollback import check_events
-from rankloop.service.ranker import Ranker
-from rankloop.service.settings import RankerSettings
-from rankloop.store import Store, StoreError
+from rankloop.service.service_errors import ConflictError, HistoryError
+from rankloop.service.store import Store, StoreError
 
 EVERY = 1000  # entries between two checkpoints
 NEAR = 50  # entries: a refold that is no further behind can be swapped in

@@ -9,9 +9,19 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias, TypeVar
 
 from rankloop.errors import RequestError, suggest_name
-from rankloop.service.keys import KEY, NAME, SCOPES, ApiKey, KeyRing, Scope, covers, fresh_key, hash_of
-from rankloop.service.operations.decisions import signed
-from rankloop.store import SERVICE, Decision, Store, StoreError, Transaction, write
+from rankloop.service.operations.api_keys import (
+    KEY,
+    NAME,
+    SCOPES,
+    ApiKey,
+    KeyRing,
+    Scope,
+    covers,
+    fresh_key,
+    hash_of,
+)
+from rankloop.service.reports.decision_log import signed
+from rankloop.service.store import SERVICE, Decision, Store, StoreError, Transaction, write
 
 T = TypeVar("T")
 Write: TypeAlias = Callable[[Mapping[str, object]], None]
@@ -27,7 +37,7 @@ class KeyManager:
     With `watch` a thread looks every half second what was decided elsewhere; without it, `find` does. While
     the store cannot be read, keys are those that were last known.
 
-    >>> from rankloop.store import MemoryStore
+    >>> from rankloop.service.store import MemoryStore
     >>> keys = KeyManager(MemoryStore(), clock=lambda: 0.0)
     >>> secret = keys.create("shop-frontend", "rank", reason="the new web shop")
     >>> keys.find(secret).name, keys.find("a guess")

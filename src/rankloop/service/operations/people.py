@@ -18,12 +18,22 @@ from pathlib import Path
 from typing import Any
 
 from rankloop.errors import RequestError
-from rankloop.service.data_dir import draft_of
-from rankloop.service.events.tombstones import DELETE, lies_under, tombstone
-from rankloop.service.learning.checkpoint import drop_checkpoint
+from rankloop.service.core.checkpoint import drop_checkpoint
+from rankloop.service.core.deleted_lists import DELETE, lies_under, tombstone
+from rankloop.service.operations.data_directory import draft_of
+from rankloop.service.store import (
+    SERVICE,
+    Decision,
+    Person,
+    Snapshot,
+    Store,
+    Trace,
+    Traces,
+    Transaction,
+    write,
+)
+from rankloop.service.store.exposure import carried
 from rankloop.short_text import check_text
-from rankloop.store import SERVICE, Decision, Person, Snapshot, Store, Trace, Traces, Transaction, write
-from rankloop.store.exposure import carried
 
 ERASED, BACKUP = "erased", "backup"  # kinds of decisions about the service, beside `DELETE`
 MOST_PEOPLE = 1000  # in one call

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from rankloop.errors import RequestError, suggest_name
-from rankloop.service.errors import ConflictError
-from rankloop.service.learning.in_force import InForce, in_force
-from rankloop.service.operations.findings import Finding
-from rankloop.service.ranker import Ranker
-from rankloop.store import Store
+from rankloop.service.core.configuration import InForce, in_force
+from rankloop.service.core.finding import Finding
+from rankloop.service.core.ranker import Ranker
+from rankloop.service.service_errors import ConflictError
+from rankloop.service.store import Store
 
 DAY = 86400.0  # seconds
 EVERY_LIST = 2**62

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from rankloop.errors import RequestError, SettingError
-from rankloop.service.errors import HistoryError
-from rankloop.service.learning.checkpoint import drop_checkpoint
-from rankloop.service.long_job import refuse_while_jobs_wait
-from rankloop.service.operations.trials import keep_findings, refuse_if_needed
-from rankloop.service.ranker import Ranker
-from rankloop.store import Decision, Snapshot, Store, Transaction, write
-from rankloop.store.exposure import carried
+from rankloop.service.core.checkpoint import drop_checkpoint
+from rankloop.service.core.job_record import refuse_while_jobs_wait
+from rankloop.service.core.ranker import Ranker
+from rankloop.service.extensions.trial.trials import keep_findings, refuse_if_needed
+from rankloop.service.service_errors import HistoryError
+from rankloop.service.store import Decision, Snapshot, Store, Transaction, write
+from rankloop.service.store.exposure import carried
 
 DAY = 86_400.0  # seconds
 LOOK_AT_AGE, LOOK_AT_SIZE = 3600.0, 60.0  # seconds between two looks at what may go

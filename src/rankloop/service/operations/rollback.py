@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from rankloop.errors import RequestError
-from rankloop.service.errors import ConflictError, HistoryError
-from rankloop.service.long_job import digest_of
-from rankloop.service.operations.selection import Selection, select_events, selected
-from rankloop.service.ranker import Ranker
-from rankloop.store import Store
+from rankloop.service.core.job_record import digest_of
+from rankloop.service.core.ranker import Ranker
+from rankloop.service.operations.event_selection import Selection, select_events, selected
+from rankloop.service.service_errors import ConflictError, HistoryError
+from rankloop.service.store import Store
 
 
 def rollback_body(ranker: Ranker, store: Store, *, to: int | None, moment: float | None) -> dict[str, Any]:

@@ -9,14 +9,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rankloop.errors import RequestError
-from rankloop.service.errors import ConflictError, HistoryError
-from rankloop.service.learning.in_force import in_force
-from rankloop.service.operations.decisions import in_words
-from rankloop.service.operations.settings_change import ChangedField
-from rankloop.store import SERVICE, Decision, Store
+from rankloop.service.core.configuration import in_force
+from rankloop.service.core.settings_change import ChangedField
+from rankloop.service.reports.decision_log import in_words
+from rankloop.service.service_errors import ConflictError, HistoryError
+from rankloop.service.store import SERVICE, Decision, Store
 
 if TYPE_CHECKING:  # it has these as its methods
-    from rankloop.service.service import RankingService
+    from rankloop.service.service_facade import RankingService
 
 NEVER = {  # kinds that cannot be undone, and why
     "delete": "What was deleted on request is gone from the log, the snapshots and the models: there is "

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from rankloop.errors import RankloopError
-from rankloop.service.errors import HistoryError
-from rankloop.service.learning.history import History
-from rankloop.service.operations.audit import replay
+from rankloop.service.core.history import History
+from rankloop.service.core.lists.replay import replay
+from rankloop.service.service_errors import HistoryError
+from rankloop.service.store import Impression, ListEntry, Snapshot, SnapshotDamaged, Store
+from rankloop.service.store.exposure import rows_of, sums_of
 from rankloop.spelling import Catalogue
-from rankloop.store import Impression, ListEntry, Snapshot, SnapshotDamaged, Store
-from rankloop.store.exposure import rows_of, sums_of
 
 Step = Callable[[int], None]  # is told how many entries were looked at
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from litestar import Response, get
 
-from rankloop.dashboard.access import AnyRequest
-from rankloop.dashboard.pages import InjectedPages
+from rankloop.service.pages.shell import InjectedPages
+from rankloop.service.pages.sign_in import AnyRequest
 
 WAYS = {
     "/overview": "What is it worth, does it learn, what does that cost?",

@@ -9,12 +9,12 @@ from litestar import post
 from litestar.datastructures import FormMultiDict
 from litestar.response import Redirect
 
-from rankloop.dashboard.access import AnyRequest, local_path, own_site, signed_form
-from rankloop.dashboard.pages import InjectedPages
 from rankloop.errors import RequestError
 from rankloop.service import RankingService, TrialSettings
-from rankloop.service.http.context import InjectedContext
-from rankloop.service.settings import MODES, Mode
+from rankloop.service.core.ranker_settings import MODES, Mode
+from rankloop.service.http.app_context import InjectedContext
+from rankloop.service.pages.shell import InjectedPages
+from rankloop.service.pages.sign_in import AnyRequest, local_path, own_site, signed_form
 
 
 @post("/steer/stop", guards=[own_site])

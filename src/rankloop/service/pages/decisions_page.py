@@ -9,12 +9,12 @@ from litestar import Response, get, post
 from litestar.params import FromPath, QueryParameter
 from litestar.response import Redirect
 
-from rankloop.dashboard.access import AnyRequest, own_site, signed_form
-from rankloop.dashboard.pages import InjectedPages
 from rankloop.errors import RequestError
-from rankloop.service.http.context import InjectedContext
-from rankloop.service.operations.decisions import KINDS
+from rankloop.service.http.app_context import InjectedContext
 from rankloop.service.operations.undo import NEVER
+from rankloop.service.pages.shell import InjectedPages
+from rankloop.service.pages.sign_in import AnyRequest, own_site, signed_form
+from rankloop.service.reports.decision_log import KINDS
 
 LAST = 100  # decisions on the page
 

@@ -10,27 +10,47 @@ from litestar.di import Provide
 from litestar.exceptions import HTTPException, MethodNotAllowedException, NotFoundException
 from litestar.response import Redirect
 
-from rankloop.dashboard import (
-    assets,
-    decisions,
-    doctor,
-    exposure,
-    learned,
-    levers,
-    lists,
-    live,
-    login,
-    overview,
-    query,
-    recommend,
-    settings,
-)
-from rankloop.dashboard import start as start_page
-from rankloop.dashboard.access import AnyRequest, SignInFirst, signed_in
-from rankloop.dashboard.pages import Pages
 from rankloop.errors import RankloopError
 from rankloop.service import HistoryError
-from rankloop.service.errors import ConflictError
+from rankloop.service.extensions.fair import page as exposure
+from rankloop.service.extensions.recommend import page as recommend
+from rankloop.service.pages import connect_steps as start_page
+from rankloop.service.pages import (
+    controls as levers,
+)
+from rankloop.service.pages import (
+    decisions_page as decisions,
+)
+from rankloop.service.pages import (
+    health_page as doctor,
+)
+from rankloop.service.pages import (
+    learned_page as learned,
+)
+from rankloop.service.pages import (
+    list_pages as lists,
+)
+from rankloop.service.pages import (
+    login,
+)
+from rankloop.service.pages import (
+    overview_page as overview,
+)
+from rankloop.service.pages import (
+    page_assets as assets,
+)
+from rankloop.service.pages import (
+    page_changes as live,
+)
+from rankloop.service.pages import (
+    query_page as query,
+)
+from rankloop.service.pages import (
+    settings_page as settings,
+)
+from rankloop.service.pages.shell import Pages
+from rankloop.service.pages.sign_in import AnyRequest, SignInFirst, signed_in
+from rankloop.service.service_errors import ConflictError
 
 TITLES = {403: "That is not allowed", 404: "Nothing is here", 405: "That cannot be done here"}
 TITLES |= {429: "Too many at once", 503: "Not just now"}

@@ -10,7 +10,7 @@ from typing import Any
 import altair as alt
 
 from rankloop.charts import PALETTE
-from rankloop.service.operations.exposure import AccountReport
+from rankloop.service.extensions.fair.report import AccountReport
 
 FEWEST = 2  # steps of which a line can be drawn
 GREY = PALETTE[-1]

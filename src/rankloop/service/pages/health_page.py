@@ -6,11 +6,11 @@ from functools import partial
 
 from litestar import Response, get
 
-from rankloop.dashboard.access import AnyRequest
-from rankloop.dashboard.overview import STRETCHES
-from rankloop.dashboard.pages import InjectedPages
-from rankloop.service.http.context import InjectedContext
-from rankloop.service.http.routes.monitoring import Minutes, diagnose
+from rankloop.service.http.app_context import InjectedContext
+from rankloop.service.http.routes.health_routes import Minutes, diagnose
+from rankloop.service.pages.overview_page import STRETCHES
+from rankloop.service.pages.shell import InjectedPages
+from rankloop.service.pages.sign_in import AnyRequest
 
 VERDICTS = {
     "accepted": "a click, a part of one, or a grade: it teaches",

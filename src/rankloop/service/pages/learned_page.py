@@ -10,11 +10,11 @@ from typing import Annotated
 from litestar import Response, get
 from litestar.params import FromQuery, QueryParameter
 
-from rankloop.dashboard.access import AnyRequest
-from rankloop.dashboard.pages import InjectedPages
-from rankloop.dashboard.steering import first_ranker
-from rankloop.service.http.context import InjectedContext
-from rankloop.service.operations.learned import LearnedWeight
+from rankloop.service.http.app_context import InjectedContext
+from rankloop.service.pages.ranker_status import first_ranker
+from rankloop.service.pages.shell import InjectedPages
+from rankloop.service.pages.sign_in import AnyRequest
+from rankloop.service.reports.learned_weights import LearnedWeight
 
 QUERIES = 10  # on the page
 VERSIONS = 30  # to choose from

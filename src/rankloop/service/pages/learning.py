@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.service import RankingService
-from rankloop.service.operations.settled import settled_pairs
-from rankloop.service.serving.certainty import Grade
+from rankloop.service.core.lists.order_certainty import Grade
+from rankloop.service.reports.settled_pairs import settled_pairs
 
 LAST = 20  # lists
 GRADES: tuple[Grade, ...] = ("settled", "likely", "leaning")

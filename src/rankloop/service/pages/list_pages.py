@@ -8,13 +8,13 @@ from typing import Annotated, Literal
 from litestar import Response, get
 from litestar.params import FromQuery, QueryParameter
 
-from rankloop.dashboard.access import AnyRequest
-from rankloop.dashboard.pages import InjectedPages
-from rankloop.dashboard.steering import first_ranker
-from rankloop.service.http.context import InjectedContext
-from rankloop.service.http.routes.audit import line_of
-from rankloop.service.settings import MODES
-from rankloop.store import ListFilter
+from rankloop.service.core.ranker_settings import MODES
+from rankloop.service.http.app_context import InjectedContext
+from rankloop.service.http.routes.report_routes import line_of
+from rankloop.service.pages.ranker_status import first_ranker
+from rankloop.service.pages.shell import InjectedPages
+from rankloop.service.pages.sign_in import AnyRequest
+from rankloop.service.store import ListFilter
 
 LISTS = 30  # on a page
 CLICKS = {"": "clicked or not", "yes": "with a click", "no": "without a click"}

@@ -7,11 +7,11 @@ from litestar.datastructures import Cookie
 from litestar.params import FromQuery
 from litestar.response import Redirect
 
-from rankloop.dashboard.access import AnyRequest, local_path, own_site
-from rankloop.dashboard.pages import InjectedPages
-from rankloop.dashboard.sessions import COOKIE, LASTS
-from rankloop.service.http.context import InjectedContext
-from rankloop.service.keys import hash_of
+from rankloop.service.http.app_context import InjectedContext
+from rankloop.service.operations.api_keys import hash_of
+from rankloop.service.pages.sessions import COOKIE, LASTS
+from rankloop.service.pages.shell import InjectedPages
+from rankloop.service.pages.sign_in import AnyRequest, local_path, own_site
 
 
 @get("/login")

@@ -10,19 +10,19 @@ from litestar import Response, get
 from litestar.params import FromQuery
 
 from rankloop.charts import PALETTE
-from rankloop.dashboard.access import AnyRequest
-from rankloop.dashboard.account import AccountBars, account_bars
-from rankloop.dashboard.charts import Mark, charts
-from rankloop.dashboard.learning import LearnedSoFar, learned_so_far
-from rankloop.dashboard.pages import InjectedPages
-from rankloop.dashboard.steering import FEW, MEANINGS, Steering, first_ranker, steering
-from rankloop.dashboard.trial import TrialCard, trial_card
 from rankloop.service import RankingService
-from rankloop.service.http.context import InjectedContext
-from rankloop.service.http.routes.monitoring import Insight, Minutes, look
-from rankloop.service.operations.decisions import Decided
-from rankloop.service.operations.status import RankerHealth
-from rankloop.service.operations.traffic import By
+from rankloop.service.extensions.trial.page import TrialCard, trial_card
+from rankloop.service.http.app_context import InjectedContext
+from rankloop.service.http.routes.health_routes import Insight, Minutes, look
+from rankloop.service.pages.account import AccountBars, account_bars
+from rankloop.service.pages.learning import LearnedSoFar, learned_so_far
+from rankloop.service.pages.page_charts import Mark, charts
+from rankloop.service.pages.ranker_status import FEW, MEANINGS, Steering, first_ranker, steering
+from rankloop.service.pages.shell import InjectedPages
+from rankloop.service.pages.sign_in import AnyRequest
+from rankloop.service.reports.decision_log import Decided
+from rankloop.service.reports.health import RankerHealth
+from rankloop.service.reports.traffic import By
 
 STRETCHES = {60: "hour", 1440: "day", 10_080: "week", 525_600: "year"}  # minutes
 STEPS = 40

@@ -9,7 +9,7 @@ from importlib.resources import files
 from litestar import Response, get
 
 from rankloop.charts import DRAW
-from rankloop.service.http.concurrency import Once
+from rankloop.service.http.worker_pool import Once
 
 FIRST = ("tokens", "elements", "shell", "components", "tables", "charts")  # then those of single pages
 BUNDLE = "import sys; from rankloop.charts import library; sys.stdout.write(library())"
@@ -19,7 +19,7 @@ A_MOMENT = {"Cache-Control": "max-age=60"}
 
 def stylesheet() -> bytes:
     """All of `styles/` in one file: tokens and components first, then the pages' own by name."""
-    folder = files("rankloop.dashboard").joinpath("styles")
+    folder = files("rankloop.service.pages").joinpath("styles")
     names = {path.name.removesuffix(".css") for path in folder.iterdir() if path.name.endswith(".css")}
     ordered = (*FIRST, *sorted(names - set(FIRST)))
     return b"\n".join(folder.joinpath(f"{name}.css").read_bytes() for name in ordered)

@@ -11,13 +11,13 @@ from litestar import Response, get
 from litestar.params import FromQuery
 from litestar.response import Stream
 
-from rankloop.dashboard.access import AnyRequest, local_path, session_of
-from rankloop.dashboard.assets import A_MOMENT
-from rankloop.dashboard.pages import InjectedPages
-from rankloop.dashboard.steering import mark_of
-from rankloop.service.http.context import AppContext, InjectedContext
+from rankloop.service.http.app_context import AppContext, InjectedContext
+from rankloop.service.pages.page_assets import A_MOMENT
+from rankloop.service.pages.ranker_status import mark_of
+from rankloop.service.pages.shell import InjectedPages
+from rankloop.service.pages.sign_in import AnyRequest, local_path, session_of
 
-SCRIPT = files("rankloop.dashboard").joinpath("live.js").read_bytes()
+SCRIPT = files("rankloop.service.pages").joinpath("live.js").read_bytes()
 LOOK_EVERY = 0.5  # seconds between two looks at a ranker's numbers, which are in memory
 SPEAK_EVERY = 10.0  # seconds after which a stream says that nothing has changed
 

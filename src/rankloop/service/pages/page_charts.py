@@ -11,7 +11,7 @@ from typing import Any
 import altair as alt
 
 from rankloop.charts import PALETTE
-from rankloop.service.operations.traffic import By, Overview
+from rankloop.service.reports.traffic import By, Overview
 
 FEWEST = 2  # steps of which a line can be drawn
 MARK = "#6E6A62"  # between both schemes

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from rankloop import __version__
 from rankloop.charts import json_element
-from rankloop.dashboard.sparkline import sparkline
+from rankloop.service.pages.sparkline import sparkline
 
 NOTHING = "–"
 PLAIN = (
@@ -26,7 +26,7 @@ DRAWN = PLAIN.replace("script-src 'self'", "script-src 'self' 'unsafe-eval'")
 
 def environment(*packages: str) -> Environment:
     """Templates of these packages, and ours."""
-    loaders = [PackageLoader(package) for package in (*packages, "rankloop.dashboard")]
+    loaders = [PackageLoader(package) for package in (*packages, "rankloop.service.pages")]
     made = Environment(
         loader=ChoiceLoader(loaders),
         autoescape=select_autoescape(default=True, default_for_string=True),

@@ -11,15 +11,15 @@ from typing import Annotated
 from litestar import Response, get
 from litestar.params import FromPath, QueryParameter
 
-from rankloop.dashboard.access import AnyRequest
-from rankloop.dashboard.pages import InjectedPages
-from rankloop.dashboard.reasons import ReasonBar, reason_bars
 from rankloop.errors import RankloopError
 from rankloop.service import Audit, Explanation, RankingService
-from rankloop.service.http.context import InjectedContext
-from rankloop.service.operations.explain import OWN_ORDER
-from rankloop.service.operations.settled import SettledPairs
-from rankloop.store import Impression
+from rankloop.service.extensions.recommend.reason_bars import ReasonBar, reason_bars
+from rankloop.service.http.app_context import InjectedContext
+from rankloop.service.pages.shell import InjectedPages
+from rankloop.service.pages.sign_in import AnyRequest
+from rankloop.service.reports.pair_explanation import OWN_ORDER
+from rankloop.service.reports.settled_pairs import SettledPairs
+from rankloop.service.store import Impression
 
 DRAWN = 20  # results in the picture
 FEATURES = 12  # in an explanation

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rankloop.service import RankingService
-from rankloop.service.operations.status import RankerHealth
+from rankloop.service.reports.health import RankerHealth
 
 FEW = 12  # rankers that are listed; of more, one is named in a form
 MEANINGS: Mapping[str, str] = {

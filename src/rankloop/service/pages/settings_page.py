@@ -13,14 +13,14 @@ from litestar.datastructures import FormMultiDict
 from litestar.params import FromQuery, QueryParameter
 from litestar.response import Redirect
 
-from rankloop.dashboard.access import AnyRequest, own_site, signed_form
-from rankloop.dashboard.pages import InjectedPages
-from rankloop.dashboard.settings_words import CHOICES, GROUPS, WORDS
-from rankloop.dashboard.steering import first_ranker
 from rankloop.errors import RequestError
 from rankloop.service import RankerSettings, RankingService
-from rankloop.service.http.context import InjectedContext
-from rankloop.service.operations.settings_change import SettingsPreview, check_confirmed
+from rankloop.service.core.settings_change import SettingsPreview, check_confirmed
+from rankloop.service.http.app_context import InjectedContext
+from rankloop.service.pages.ranker_status import first_ranker
+from rankloop.service.pages.settings_words import CHOICES, GROUPS, WORDS
+from rankloop.service.pages.shell import InjectedPages
+from rankloop.service.pages.sign_in import AnyRequest, own_site, signed_form
 
 LONGEST = 20_000  # characters of a field
 DONE = {

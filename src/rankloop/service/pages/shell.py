@@ -12,10 +12,10 @@ from litestar.di import NamedDependency
 from litestar.params import SkipValidation
 
 from rankloop.charts import SCHEMES
-from rankloop.dashboard.access import AnyRequest, session_of
-from rankloop.dashboard.render import environment, page
-from rankloop.dashboard.sessions import Sessions
-from rankloop.dashboard.steering import said_done, steering
+from rankloop.service.pages.page_formatting import environment, page
+from rankloop.service.pages.ranker_status import said_done, steering
+from rankloop.service.pages.sessions import Sessions
+from rankloop.service.pages.sign_in import AnyRequest, session_of
 
 # charts stand on cards, whatever colour these are
 FONT = "Inter, ui-sans-serif, system-ui, -apple-system, Segoe UI, Helvetica, Arial, sans-serif"

@@ -12,7 +12,7 @@ from litestar.datastructures import FormMultiDict
 from litestar.exceptions import PermissionDeniedException
 from litestar.handlers import BaseRouteHandler
 
-from rankloop.dashboard.sessions import COOKIE, Session, Sessions
+from rankloop.service.pages.sessions import COOKIE, Session, Sessions
 
 AnyRequest: TypeAlias = Request[Any, Any, Any]
 Connection: TypeAlias = ASGIConnection[Any, Any, Any, Any]

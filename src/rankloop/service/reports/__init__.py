@@ -1,1 +1,1 @@
-"""Reports."""
+"""Reports about a service."""

@@ -26,7 +26,7 @@ import numpy as np
 from scipy.linalg import expm
 from scipy.special import expit, ndtri
 
-from rankloop.service.serving.certainty import SETTLED
+from rankloop.service.core.lists.order_certainty import SETTLED
 from rankloop.types import FloatArray
 
 BARRIER = float(ndtri(SETTLED))  # z

@@ -9,8 +9,8 @@ from itertools import islice
 from typing import Any
 
 from rankloop.errors import RequestError, suggest_name
+from rankloop.service.store import SERVICE, Decision, Store
 from rankloop.short_text import check_text
-from rankloop.store import SERVICE, Decision, Store
 
 KINDS = (
     "settings",

@@ -6,8 +6,8 @@ import json
 import shlex
 from collections.abc import Iterator, Mapping
 
-from rankloop.service.operations.findings import Finding, Level
-from rankloop.store import EventTally, SourceTally
+from rankloop.service.core.finding import Finding, Level
+from rankloop.service.store import EventTally, SourceTally
 
 FEW = 20  # events from which nothing follows
 BURST = 120  # events of one source within a minute: more than people do

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Self
 
-from rankloop.service.operations.findings import Finding, Level, settings_command
-from rankloop.service.operations.promises import PromiseReport, promise_report
-from rankloop.service.ranker import Ranker
-from rankloop.service.settings import Mode, RankerSettings
+from rankloop.service.core.finding import Finding, Level, settings_command
+from rankloop.service.core.ranker import Ranker
+from rankloop.service.core.ranker_settings import Mode, RankerSettings
+from rankloop.service.extensions.promise.report import PromiseReport, promise_report
 
 SKEW = 60.0  # seconds by which the log may be ahead of the clock without a word
 

@@ -9,11 +9,11 @@ import numpy as np
 from scipy.special import ndtr
 
 from rankloop.policies import StartsFromBase
-from rankloop.service.learning.model import Model, callers_order
-from rankloop.service.operations.explain import OWN_ORDER, TellsSpread
-from rankloop.service.operations.feature_words import Strength, better, changed, strength
-from rankloop.service.ranker import Ranker
-from rankloop.service.serving.certainty import Grade, grade_of
+from rankloop.service.core.lists.order_certainty import Grade, grade_of
+from rankloop.service.core.model import Model, callers_order
+from rankloop.service.core.ranker import Ranker
+from rankloop.service.reports.feature_wording import Strength, better, changed, strength
+from rankloop.service.reports.pair_explanation import OWN_ORDER, TellsSpread
 from rankloop.types import FloatArray, Query
 
 TYPICAL = 10  # candidates: the caller's order is weighed from the first to the last of so many

@@ -12,13 +12,13 @@ from scipy.special import ndtr
 
 from rankloop.errors import RequestError
 from rankloop.policies import Policy, SelectionPolicy, StartsFromBase
-from rankloop.service.learning.history import History
-from rankloop.service.learning.in_force import InForce
-from rankloop.service.learning.model import Model, asker_of
-from rankloop.service.operations.audit import listed_again
-from rankloop.service.serving.certainty import Grade, grade_of
-from rankloop.service.serving.serve import Listing, TellsCertainty
-from rankloop.store import Impression
+from rankloop.service.core.configuration import InForce
+from rankloop.service.core.history import History
+from rankloop.service.core.lists.make_list import Listing, TellsCertainty
+from rankloop.service.core.lists.order_certainty import Grade, grade_of
+from rankloop.service.core.lists.replay import listed_again
+from rankloop.service.core.model import Model, asker_of
+from rankloop.service.store import Impression
 from rankloop.types import FloatArray, IntArray, Query
 
 OWN_ORDER = "(your own order)"  # among the contributions of features

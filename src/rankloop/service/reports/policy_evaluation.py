@@ -20,13 +20,13 @@ from rankloop.evaluation import (
     weighted_lists,
 )
 from rankloop.policies import Policy
-from rankloop.service.learning.in_force import InForce
-from rankloop.service.learning.model import Model, asker_of
-from rankloop.service.learning.opponent import renamed
-from rankloop.service.ranker import Ranker
-from rankloop.service.serving.arms import unit_of
-from rankloop.service.settings import RankerSettings
-from rankloop.store import Impression, Store
+from rankloop.service.core.configuration import InForce
+from rankloop.service.core.model import Model, asker_of
+from rankloop.service.core.ranker import Ranker
+from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.extensions.trial.arm_b import renamed
+from rankloop.service.extensions.trial.arms import unit_of
+from rankloop.service.store import Impression, Store
 from rankloop.types import Query
 
 Asking: TypeAlias = Callable[[Policy, Query], Chances]

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.policies import Policy
-from rankloop.service.errors import HistoryError
-from rankloop.service.learning.model import asker_of
-from rankloop.service.operations.clicks_needed import ClicksNeeded, clicks_needed, two_digits
-from rankloop.service.operations.explain import TellsSpread
-from rankloop.service.ranker import Ranker
-from rankloop.service.serving.certainty import SETTLED, Grade, grade_of, sureness
-from rankloop.store import Impression, ListFilter, ListSummary, Store
+from rankloop.service.core.lists.order_certainty import SETTLED, Grade, grade_of, sureness
+from rankloop.service.core.model import asker_of
+from rankloop.service.core.ranker import Ranker
+from rankloop.service.reports.clicks_needed import ClicksNeeded, clicks_needed, two_digits
+from rankloop.service.reports.pair_explanation import TellsSpread
+from rankloop.service.service_errors import HistoryError
+from rankloop.service.store import Impression, ListFilter, ListSummary, Store
 from rankloop.types import BoolArray, FloatArray, IntArray, Query
 
 LISTS = 1000  # of a query that are counted, the newest

@@ -6,13 +6,13 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from rankloop.service.operations.event_findings import about_events, about_sources
-from rankloop.service.operations.exposure import findings as exposure_findings
-from rankloop.service.operations.findings import Finding, Level, gravest_first, settings_command
-from rankloop.service.operations.traffic import overview
-from rankloop.service.operations.visit_findings import about_actions, about_visits
-from rankloop.service.settings import RankerSettings
-from rankloop.store import JOINED, Event, EventTally, ExposureTally, SourceTally, Store
+from rankloop.service.core.finding import Finding, Level, gravest_first, settings_command
+from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.extensions.fair.report import findings as exposure_findings
+from rankloop.service.reports.event_rules import about_events, about_sources
+from rankloop.service.reports.traffic import overview
+from rankloop.service.reports.visitor_rules import about_actions, about_visits
+from rankloop.service.store import JOINED, Event, EventTally, ExposureTally, SourceTally, Store
 
 LAST = 20  # events to look at one by one
 FEW = 20  # results from which nothing follows

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.explorers import ordered_blocks
+from rankloop.exploration import ordered_blocks
 from rankloop.policies import Policy
-from rankloop.service.learning.model import Model, asker_of
-from rankloop.service.serving.certainty import SETTLED, Grade, TellsProbability, grade_of
-from rankloop.service.serving.serve import Listing, TellsCertainty
-from rankloop.store import Impression
+from rankloop.service.core.lists.make_list import Listing, TellsCertainty
+from rankloop.service.core.lists.order_certainty import SETTLED, Grade, TellsProbability, grade_of
+from rankloop.service.core.model import Model, asker_of
+from rankloop.service.store import Impression
 from rankloop.types import BoolArray, FloatArray, IntArray, Query
 
 

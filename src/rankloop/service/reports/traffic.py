@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from functools import reduce
 from typing import Literal, TypeAlias
 
-from rankloop.store import Store, Traffic
+from rankloop.service.store import Store, Traffic
 
 By: TypeAlias = Literal["time", "lists"]  # what is equal in all steps
 

@@ -6,9 +6,9 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from rankloop.service.operations.findings import Finding, settings_command
-from rankloop.service.settings import RankerSettings
-from rankloop.store import ListFilter, ListSummary, Store
+from rankloop.service.core.finding import Finding, settings_command
+from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.store import ListFilter, ListSummary, Store
 
 LATELY = 2000  # lists, and events, that are looked at one by one
 FEW = 20  # lists from which nothing follows

@@ -1,23 +1,9 @@
 """Event store: an append-only log of what was shown, done and decided, with snapshots."""
 
-from rankloop.store.base import (
-    CommitUnknown,
-    ConnectionLost,
-    EventLog,
-    Job,
-    SnapshotDamaged,
-    Statistics,
-    Store,
-    StoreBusy,
-    StoreError,
-    Transaction,
-    write,
-)
-from rankloop.store.codec import pack, unpack
-from rankloop.store.grades import GradeScale
-from rankloop.store.impression_buffer import ImpressionBuffer
-from rankloop.store.memory import MemoryStore
-from rankloop.store.records import (
+from rankloop.service.store.array_codec import pack, unpack
+from rankloop.service.store.grades import GradeScale
+from rankloop.service.store.impression_buffer import ImpressionBuffer
+from rankloop.service.store.log_records import (
     COUNTED,
     JOINED,
     SERVICE,
@@ -49,8 +35,22 @@ from rankloop.store.records import (
     TrialList,
     Verdict,
 )
-from rankloop.store.sqlite import SqliteStore
-from rankloop.store.waiting import Fate, Waiter
+from rankloop.service.store.memory import MemoryStore
+from rankloop.service.store.sqlite import SqliteStore
+from rankloop.service.store.store import (
+    CommitUnknown,
+    ConnectionLost,
+    EventLog,
+    Job,
+    SnapshotDamaged,
+    Statistics,
+    Store,
+    StoreBusy,
+    StoreError,
+    Transaction,
+    write,
+)
+from rankloop.service.store.write_waiter import Fate, Waiter
 
 __all__ = [
     "COUNTED",

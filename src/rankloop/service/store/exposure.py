@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from rankloop.store.records import Decision, ExposureSum, Impression
+from rankloop.service.store.log_records import Decision, ExposureSum, Impression
 
 Key: TypeAlias = tuple[str, int, str]  # ranker, account, group
 Sums: TypeAlias = tuple[int, int, int, int, int]  # lists, candidates, granted, due, lapsed

@@ -10,7 +10,7 @@ from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
-from rankloop.store.base import (
+from rankloop.service.store.store import (
     CommitUnknown,
     ConnectionLost,
     Job,

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 
-from rankloop.store.base import CommitUnknown, ConnectionLost, Store, StoreError, Transaction
-from rankloop.store.records import Impression
+from rankloop.service.store.log_records import Impression
+from rankloop.service.store.store import CommitUnknown, ConnectionLost, Store, StoreError, Transaction
 
 MOST = 5000  # lists waiting: one more is lost, so that memory stays bounded
 
@@ -37,7 +37,7 @@ class ImpressionBuffer:
     they wait for `resume`, which whoever submits something about them calls first.
 
     >>> import numpy as np
-    >>> from rankloop.store import MemoryStore
+    >>> from rankloop.service.store import MemoryStore
     >>> shown = Impression(
     ...     at=0.0, ranker="shop", query_id="q", model=1, settings=1, mode="explore", policy="pdgd", seed=0,
     ...     k=1, object_ids=["a"], pinned_at=np.zeros(1, int), features=np.ones((1, 1)), order=np.arange(1),

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 import msgspec
 import numpy as np
 
-from rankloop.store.codec import pack, unpack
-from rankloop.store.records import (
+from rankloop.service.store.array_codec import pack, unpack
+from rankloop.service.store.log_records import (
     Assignment,
     Event,
     Exposure,

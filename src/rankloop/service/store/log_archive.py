@@ -16,9 +16,8 @@ import numpy as np
 import polars as pl
 
 from rankloop.errors import DataError
-from rankloop.store.base import SnapshotDamaged, Store, Transaction, write
-from rankloop.store.codec import pack, unpack
-from rankloop.store.records import (
+from rankloop.service.store.array_codec import pack, unpack
+from rankloop.service.store.log_records import (
     SERVICE,
     Assignment,
     Decision,
@@ -29,6 +28,7 @@ from rankloop.store.records import (
     Recommended,
     Snapshot,
 )
+from rankloop.service.store.store import SnapshotDamaged, Store, Transaction, write
 from rankloop.types import Array
 
 Record: TypeAlias = Impression | Event | Decision | Snapshot

@@ -11,12 +11,11 @@ from dataclasses import replace
 from itertools import islice, pairwise
 from typing import TypeVar
 
-from rankloop.store.base import Job, StoreError
-from rankloop.store.clock import Head
-from rankloop.store.columns import SUMMARY_COLUMNS
-from rankloop.store.exposure import Key, Sums, added, rows_of, sums_of
-from rankloop.store.grades import GradeScale
-from rankloop.store.records import (
+from rankloop.service.store.exposure import Key, Sums, added, rows_of, sums_of
+from rankloop.service.store.grades import GradeScale
+from rankloop.service.store.impression_codec import SUMMARY_COLUMNS
+from rankloop.service.store.log_clock import Head
+from rankloop.service.store.log_records import (
     COUNTED,
     JOINED,
     SERVICE,
@@ -44,8 +43,18 @@ from rankloop.store.records import (
     Traffic,
     TrialList,
 )
-from rankloop.store.sums import LATEST, PAIR, TRACED, edges, looks, part_ends, sources_of, traffic_of
-from rankloop.store.thinning import protected_by, superfluous
+from rankloop.service.store.snapshot_thinning import protected_by, superfluous
+from rankloop.service.store.store import Job, StoreError
+from rankloop.service.store.sums import (
+    LATEST,
+    PAIR,
+    TRACED,
+    edges,
+    looks,
+    part_ends,
+    sources_of,
+    traffic_of,
+)
 
 T = TypeVar("T")
 Record = Impression | Event | Decision

@@ -15,8 +15,8 @@ import msgspec
 import numpy as np
 
 from rankloop.errors import DataError
-from rankloop.store.codec import KINDS, pack, unpack
-from rankloop.store.records import Snapshot
+from rankloop.service.store.array_codec import KINDS, pack, unpack
+from rankloop.service.store.log_records import Snapshot
 from rankloop.types import Array
 
 BLOCK = 2**16  # bytes, about: blocks are whole rows

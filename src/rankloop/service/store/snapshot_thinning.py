@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from itertools import islice, pairwise
 
-from rankloop.store.records import Decision
+from rankloop.service.store.log_records import Decision
 
 NEWEST = 8  # snapshots that always stay
 

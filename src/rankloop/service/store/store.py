@@ -7,8 +7,8 @@ from concurrent.futures import Future
 from typing import Protocol, TypeAlias, TypeVar
 
 from rankloop.errors import RankloopError
-from rankloop.store.grades import GradeScale
-from rankloop.store.records import (
+from rankloop.service.store.grades import GradeScale
+from rankloop.service.store.log_records import (
     Decision,
     Entry,
     Event,
@@ -28,7 +28,7 @@ from rankloop.store.records import (
     Traffic,
     TrialList,
 )
-from rankloop.store.waiting import CURRENT
+from rankloop.service.store.write_waiter import CURRENT
 
 T = TypeVar("T")
 
@@ -59,7 +59,8 @@ class Transaction(Protocol):
     def time(self, now: float) -> float:
         """The log's time for this reading of the clock, the same as the clock's unless that is behind.
 
-        A clock that is behind is remembered, so that the log's time goes on: see `rankloop.store.clock`.
+        A clock that is behind is remembered, so that the log's time goes on: see
+        `rankloop.service.store.log_clock`.
         """
         ...
 
@@ -78,8 +79,8 @@ class Transaction(Protocol):
     def keep(self, snapshot: Snapshot) -> None:
         """Keep a snapshot, in place of an earlier one of the same entry, and thin those there are.
 
-        Of the older ones ever fewer stay, by the rule of `rankloop.store.thinning`; always those where the
-        log begins: the base that a `retain` decision names, and the next after it.
+        Of the older ones ever fewer stay, by the rule of
+        `rankloop.service.store.snapshot_thinning`; always those where the log begins: the base that a `retain` decision names, and the next after it.
         """
         ...
 

@@ -15,7 +15,7 @@ from itertools import accumulate, pairwise
 from math import ceil
 from typing import TypeAlias
 
-from rankloop.store.records import SourceTally, Traffic
+from rankloop.service.store.log_records import SourceTally, Traffic
 
 SMALL, LARGE = 9, 18  # buckets of 2 ** so many entries
 ONE = 2**32  # what 1 / position is counted in

@@ -10,15 +10,15 @@ import pytest
 from scipy.special import ndtr
 
 from rankloop.checks import small_world
+from rankloop.lab.users import Preset
 from rankloop.policies import PDGD, OlRankNet, PairRank, PePairRank, Policy
 from rankloop.scorers import MLP
 from rankloop.service import RankerSettings, RankingService
-from rankloop.service.operations.audit import former_digest, replay
-from rankloop.service.serving.certainty import grade_of
-from rankloop.store import MemoryStore
+from rankloop.service.core.lists.order_certainty import grade_of
+from rankloop.service.core.lists.replay import former_digest, replay
+from rankloop.service.store import MemoryStore
 from rankloop.types import Query
-from rankloop.users import Preset
-from tests.service.life import Clock, live, make, some_candidates
+from tests.support.life import Clock, live, make, some_candidates
 
 
 def trained(policy: Policy, rounds: int = 60) -> RankingService:

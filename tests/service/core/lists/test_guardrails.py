@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from rankloop.candidate import Candidate
 from rankloop.policies import MGD, PDGD, PairRank, Policy
 from rankloop.service import RankerSettings, RankingService, UserEvent
-from rankloop.service.learning.feedback import Reaction, lesson
-from rankloop.service.serving.guardrails import (
+from rankloop.service.core.feedback import Reaction, lesson
+from rankloop.service.core.lists.placement import (
     by_score,
     discordant,
     limit_displacement,
@@ -23,8 +23,8 @@ from rankloop.service.serving.guardrails import (
     pairs_shown,
     place_pins,
 )
-from rankloop.store import MemoryStore, Store
-from tests.service.life import Clock, live, make, same, some_candidates, state
+from rankloop.service.store import MemoryStore, Store
+from tests.support.life import Clock, live, make, same, some_candidates, state
 
 LISTS = st.integers(1, 12).flatmap(lambda n: st.permutations(range(n)))
 

@@ -12,10 +12,10 @@ from rankloop.errors import SettingError
 from rankloop.policies import MGD, PDGD, OlRankNet, PairRank, Policy, Random
 from rankloop.scorers import MLP
 from rankloop.service import RankerSettings, RankingService, UserEvent
-from rankloop.service.operations.explain import OWN_ORDER
+from rankloop.service.reports.pair_explanation import OWN_ORDER
+from rankloop.service.store import MemoryStore, Store
 from rankloop.spelling import catalogue, describe
-from rankloop.store import MemoryStore, Store
-from tests.service.life import Clock, make
+from tests.support.life import Clock, make
 
 N = 200
 

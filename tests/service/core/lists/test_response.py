@@ -8,7 +8,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankloop.service.serving.response import Provenance, RankResponse, Result
+from rankloop.service.core.lists.rank_response import Provenance, RankResponse, Result
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 FLAGS = st.sampled_from([True, False, None])

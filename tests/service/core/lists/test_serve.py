@@ -14,10 +14,10 @@ from rankloop.candidate import Candidate
 from rankloop.errors import RequestError, SettingError
 from rankloop.policies import PDGD, RankNet
 from rankloop.service import RankerSettings, RankingService, RankResponse, UserEvent
-from rankloop.service.serving.candidates import Candidates
-from rankloop.store import MemoryStore, Store
+from rankloop.service.core.lists.candidate_columns import Candidates
+from rankloop.service.store import MemoryStore, Store
 from rankloop.types import FloatArray, Query
-from tests.service.life import Clock, live, make, some_candidates
+from tests.support.life import Clock, live, make, some_candidates
 
 
 def shop(store: Store, **rules: Any) -> RankingService:

@@ -14,16 +14,10 @@ from hypothesis import strategies as st
 from rankloop.candidate import Candidate
 from rankloop.policies import MGD, PDGD, PairRank, Policy
 from rankloop.service import FairSettings, RankerSettings, RankingService, RankRequest, UserEvent, columns
-from rankloop.service.serving.fair import Merge, account_of, limited, merged, stays
-from rankloop.store import MemoryStore, Store
-from tests.service.fairness import (
-    LOOK,
-    account_by_hand,
-    account_in_memory,
-    account_in_store,
-    of_sellers,
-)
-from tests.service.life import Clock, best_of, make, some_candidates
+from rankloop.service.extensions.fair.fair_account import Merge, account_of, limited, merged, stays
+from rankloop.service.store import MemoryStore, Store
+from tests.support.fairness import LOOK, account_by_hand, account_in_memory, account_in_store, of_sellers
+from tests.support.life import Clock, best_of, make, some_candidates
 
 FAIR = FairSettings(shares="equal", tolerance=2.0)
 SELLERS = ("a", "b")

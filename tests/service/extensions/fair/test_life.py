@@ -18,11 +18,11 @@ from hypothesis.stateful import initialize, rule, run_state_machine_as_test
 from rankloop.candidate import Candidate
 from rankloop.policies import MGD, PDGD, PairRank, Policy
 from rankloop.service import FairSettings, RankerSettings, RankingService, RankRequest, columns
-from rankloop.store import SqliteStore
-from tests.service.fairness import account_by_hand, account_in_memory, account_in_store
-from tests.service.faults import settle
-from tests.service.internals import copied
+from rankloop.service.store import SqliteStore
 from tests.service.test_service_life import LIVES, NAMES, ServiceLife, rankers
+from tests.support.fairness import account_by_hand, account_in_memory, account_in_store
+from tests.support.faults import settle
+from tests.support.internals import copied
 
 SELLERS = ("a", "b", "")
 

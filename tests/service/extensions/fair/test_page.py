@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from rankloop.candidate import Candidate
-from rankloop.dashboard import Pages
 from rankloop.service import FairSettings, RankerSettings, RankingService, UserEvent
-from rankloop.store import MemoryStore
-from tests.dashboard.browsing import AXE, CHROMIUM, DESKTOP, NO_AXE, NO_CHROMIUM, PHONE, browser
-from tests.dashboard.looking import numbers, signed_in, watched
-from tests.service.http.serving import Live
+from rankloop.service.pages import Pages
+from rankloop.service.store import MemoryStore
+from tests.support.browsing import AXE, CHROMIUM, DESKTOP, NO_AXE, NO_CHROMIUM, PHONE, browser
+from tests.support.looking import numbers, signed_in, watched
+from tests.support.serving import Live
 
 LONG = "The-Really-Extraordinarily-Long-Named-Cooperative-of-Independent-Booksellers-of-the-North"
 GROUPS: dict[str, Sequence[str]] = {

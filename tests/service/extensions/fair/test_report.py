@@ -12,11 +12,11 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.service import FairSettings, RankerSettings, RankingService, UserEvent
-from rankloop.service.operations.doctor import doctor
-from rankloop.service.operations.exposure import to_csv
-from rankloop.store import ExposureTally, GroupTally, MemoryStore, Store
-from tests.service.fairness import LOOK, account_by_hand, of_sellers
-from tests.service.life import Clock, make, some_candidates
+from rankloop.service.extensions.fair.report import to_csv
+from rankloop.service.reports.service_facts import doctor
+from rankloop.service.store import ExposureTally, GroupTally, MemoryStore, Store
+from tests.support.fairness import LOOK, account_by_hand, of_sellers
+from tests.support.life import Clock, make, some_candidates
 
 FAIR = FairSettings(shares="equal", tolerance=1.0)
 

@@ -9,8 +9,8 @@ import pytest
 
 from rankloop.client import Client
 from rankloop.service import FairSettings, RankerSettings, RankingService
-from rankloop.store import MemoryStore
-from tests.service.http.serving import Live, alive, click
+from rankloop.service.store import MemoryStore
+from tests.support.serving import Live, alive, click
 
 LISTS = 25
 

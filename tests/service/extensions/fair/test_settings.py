@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankloop.errors import SettingError
-from rankloop.explorers.fair import attainable, discounted_looks, least_tolerance
+from rankloop.exposure import attainable, discounted_looks, least_tolerance
 from rankloop.service import FairSettings, RankerSettings
-from rankloop.service.fair import OTHERS
+from rankloop.service.extensions.fair.settings import OTHERS
+from rankloop.service.store import Store
 from rankloop.spelling import catalogue
-from rankloop.store import Store
-from tests.service.life import make
+from tests.support.life import make
 
 NAMES = ("a", "b", "c", OTHERS)
 

@@ -23,16 +23,16 @@ from rankloop.service import (
     TrialSettings,
     UserEvent,
 )
-from rankloop.service.http.prometheus import Metrics
-from rankloop.service.learning.searches import Searches
-from rankloop.service.promise_book import PromiseBook
+from rankloop.service.extensions.promise.fold_part import Searches
+from rankloop.service.extensions.promise.live_state import PromiseBook
+from rankloop.service.http.service_metrics import Metrics
+from rankloop.service.store import Event, MemoryStore, Person, Promised, SqliteStore, Store
 from rankloop.spelling import catalogue
-from rankloop.store import Event, MemoryStore, Person, Promised, SqliteStore, Store
 from rankloop.types import Feedback, FloatArray, Query, Ranking
-from tests.service.faults import settle
-from tests.service.internals import small
-from tests.service.life import Clock, best_of, make, some_candidates
-from tests.service.plain import plain_fold
+from tests.support.faults import settle
+from tests.support.internals import small
+from tests.support.life import Clock, best_of, make, some_candidates
+from tests.support.plain import plain_fold
 
 PROMISE = PromiseSettings(share=0.9, confidence=0.95, advance=10)
 WINDOW = 5.0

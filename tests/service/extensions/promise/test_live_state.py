@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankloop.errors import SettingError
+from rankloop.lab.users import Preset
 from rankloop.policies import PDGD, PairRank
 from rankloop.service import FairSettings, RankerSettings, UserEvent
-from rankloop.service.serving.certainty import SETTLED
-from rankloop.service.serving.guardrails import limit_departures, limit_displacement
-from rankloop.store import MemoryStore
+from rankloop.service.core.lists.order_certainty import SETTLED
+from rankloop.service.core.lists.placement import limit_departures, limit_displacement
+from rankloop.service.store import MemoryStore
 from rankloop.types import IntArray, Query, Ranking
-from rankloop.users import Preset
-from tests.service.life import Clock, live, make, some_candidates
+from tests.support.life import Clock, live, make, some_candidates
 
 DELTA, BUDGET, LIVES, LISTS, DOCUMENTS = 0.05, 4, 200, 30, 10
 

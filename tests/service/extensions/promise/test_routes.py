@@ -8,12 +8,12 @@ from collections.abc import Iterator
 import pytest
 
 from rankloop.cli.promise import promise
-from rankloop.dashboard import Pages
 from rankloop.errors import DataError
 from rankloop.service import RankingService
-from rankloop.store import MemoryStore
-from tests.dashboard.looking import watched
-from tests.service.http.serving import Live
+from rankloop.service.pages import Pages
+from rankloop.service.store import MemoryStore
+from tests.support.looking import watched
+from tests.support.serving import Live
 
 CANDIDATES = [{"object_id": name, "features": {"price": price}} for price, name in enumerate("abcd")]
 

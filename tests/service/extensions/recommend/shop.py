@@ -7,8 +7,18 @@ from functools import cache
 
 import numpy as np
 
-from rankloop.data.reviews import Shop
-from rankloop.recommend import BPRMF, FMF, IALS, Catalogue, EvidenceALS, FacT, MostPopular, Recommender, Saved
+from rankloop.lab.data.review_data import Shop
+from rankloop.recommend import (
+    BPRMF,
+    FMF,
+    IALS,
+    Catalogue,
+    EvidenceALS,
+    FacT,
+    MostPopular,
+    Recommender,
+    Saved,
+)
 from rankloop.types import FloatArray
 
 REVIEWS = Shop(users=300, items=120).reviews()

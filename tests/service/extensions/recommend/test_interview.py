@@ -9,8 +9,8 @@ import pytest
 from rankloop.errors import RequestError
 from rankloop.recommend import FMF, FacT
 from rankloop.service import Interview, RankingService, RecommendRequest
-from rankloop.store import MemoryStore
-from tests.service.recommending.shop import CATALOGUE, fitted, saved
+from rankloop.service.store import MemoryStore
+from tests.service.extensions.recommend.shop import CATALOGUE, fitted, saved
 
 
 def ways(service: RankingService, answers: dict[str, str]) -> Iterator[tuple[dict[str, str], Interview]]:

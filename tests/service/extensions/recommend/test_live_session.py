@@ -14,9 +14,9 @@ import pytest
 from rankloop.client import Client, ClientError
 from rankloop.recommend import save
 from rankloop.service import RankingService
-from rankloop.store import SqliteStore
-from tests.service.http.serving import Live, alive
-from tests.service.recommending.shop import CATALOGUE, NEWCOMERS, ROWS, Newcomer, fitted
+from rankloop.service.store import SqliteStore
+from tests.service.extensions.recommend.shop import CATALOGUE, NEWCOMERS, ROWS, Newcomer, fitted
+from tests.support.serving import Live, alive
 
 K, LISTS, CLICKS = 10, 8, 3
 

@@ -9,9 +9,9 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.service import RankingService, RecommendRequest
-from rankloop.store import MemoryStore
-from tests.dashboard.looking import signed_in, watched
-from tests.service.recommending.shop import saved
+from rankloop.service.store import MemoryStore
+from tests.service.extensions.recommend.shop import saved
+from tests.support.looking import signed_in, watched
 
 
 def amounts(page: str) -> list[float]:

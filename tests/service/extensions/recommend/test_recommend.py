@@ -16,12 +16,12 @@ from rankloop.candidate import Candidate
 from rankloop.errors import DataError, RequestError
 from rankloop.recommend import IALS, Saved, Taste
 from rankloop.service import HistoryError, RankingService, RecommendRequest, UserEvent
+from rankloop.service.extensions.recommend.recommender_candidates import FEATURES
 from rankloop.service.http import HttpSettings
-from rankloop.service.recommending.recommender import FEATURES
-from rankloop.store import MemoryStore
+from rankloop.service.store import MemoryStore
 from rankloop.types import FloatArray
-from tests.service.http.serving import Live, alive
-from tests.service.recommending.shop import CATALOGUE, KINDS, REVIEWS, ROWS, fitted, saved
+from tests.service.extensions.recommend.shop import CATALOGUE, KINDS, REVIEWS, ROWS, fitted, saved
+from tests.support.serving import Live, alive
 
 EXACT = [name for name in KINDS if name != "bprmf"]
 ITEMS = st.lists(st.sampled_from(CATALOGUE.items), max_size=8, unique=True)

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from rankloop.candidate import Candidate
-from rankloop.dashboard import Pages
 from rankloop.service import RankerSettings, RankingService, TrialSettings, UserEvent
-from rankloop.store import MemoryStore
-from tests.dashboard.browsing import AXE, CHROMIUM, DESKTOP, NO_AXE, NO_CHROMIUM, PHONE, browser
-from tests.dashboard.looking import watched
-from tests.service.http.serving import Live
+from rankloop.service.pages import Pages
+from rankloop.service.store import MemoryStore
+from tests.support.browsing import AXE, CHROMIUM, DESKTOP, NO_AXE, NO_CHROMIUM, PHONE, browser
+from tests.support.looking import watched
+from tests.support.serving import Live
 
 TRIALS = {
     "holdout": TrialSettings(wait=5, session=5),

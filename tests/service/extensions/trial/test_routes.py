@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 from rankloop.cli import app
 from rankloop.client import Client, ClientError
 from rankloop.service import RankerSettings, RankingService
-from rankloop.store import MemoryStore
-from tests.service.http.serving import Process, alive
+from rankloop.service.store import MemoryStore
+from tests.support.serving import Process, alive
 from tests.test_docs import ROOT, blocks
 
 PAGE = ROOT / "docs" / "howto" / "what-is-it-worth.md"

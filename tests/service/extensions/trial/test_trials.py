@@ -21,15 +21,15 @@ from rankloop.service import (
     UserEvent,
     columns,
 )
-from rankloop.service.fair import FairSettings
-from rankloop.service.operations.outcomes import sequence_of, sessions_of
-from rankloop.service.operations.trials import rules_of, trials_of
-from rankloop.service.trial import Trial
+from rankloop.service.extensions.fair.settings import FairSettings
+from rankloop.service.extensions.trial.trial_sessions import sequence_of, sessions_of
+from rankloop.service.extensions.trial.trial_state import Trial
+from rankloop.service.extensions.trial.trials import rules_of, trials_of
+from rankloop.service.store import Assignment, Event, MemoryStore, SqliteStore, Store, TrialList
+from rankloop.service.store.log_archive import export_jsonl, import_jsonl
 from rankloop.spelling import describe, parse
-from rankloop.store import Assignment, Event, MemoryStore, SqliteStore, Store, TrialList
-from rankloop.store.export import export_jsonl, import_jsonl
-from tests.service.life import Clock, best_of, make, some_candidates
-from tests.service.own_policies import Remembering
+from tests.support.life import Clock, best_of, make, some_candidates
+from tests.support.own_policies import Remembering
 from tests.test_docs import ROOT
 
 SHORT = {"wait": 10.0, "session": 10.0}

@@ -15,13 +15,9 @@ import msgspec
 import numpy as np
 
 from rankloop.policies import ExploresUncertain, Policy
-from rankloop.service.fair import PAGE
-from rankloop.service.learning.model import asker_of
-from rankloop.service.learning.view import View
-from rankloop.service.serving.arms import arm_of, interleaved, unit_of
-from rankloop.service.serving.certainty import SETTLED, TellsProbability, grade_of, sureness
-from rankloop.service.serving.fair import HELD, Account, Merge, account_of, exposed, merged, stays
-from rankloop.service.serving.guardrails import (
+from rankloop.service.core.lists.list_seeds import generator
+from rankloop.service.core.lists.order_certainty import SETTLED, TellsProbability, grade_of, sureness
+from rankloop.service.core.lists.placement import (
     bounded,
     by_score,
     discordant,
@@ -32,12 +28,24 @@ from rankloop.service.serving.guardrails import (
     pairs_shown,
     place_pins,
 )
-from rankloop.service.serving.request import RankRequest
-from rankloop.service.serving.response import ENCODER, Provenance, RankResponse, Result
-from rankloop.service.serving.seeds import generator
-from rankloop.service.settings import LEARNS, RankerSettings
-from rankloop.service.trial import Trial
-from rankloop.store import Assignment, Impression, Promised
+from rankloop.service.core.lists.rank_request import RankRequest
+from rankloop.service.core.lists.rank_response import ENCODER, Provenance, RankResponse, Result
+from rankloop.service.core.model import asker_of
+from rankloop.service.core.ranker_settings import LEARNS, RankerSettings
+from rankloop.service.core.view import View
+from rankloop.service.extensions.fair.fair_account import (
+    HELD,
+    Account,
+    Merge,
+    account_of,
+    exposed,
+    merged,
+    stays,
+)
+from rankloop.service.extensions.fair.settings import PAGE
+from rankloop.service.extensions.trial.arms import arm_of, interleaved, unit_of
+from rankloop.service.extensions.trial.trial_state import Trial
+from rankloop.service.store import Assignment, Impression, Promised
 from rankloop.types import Array, BoolArray, FloatArray, IntArray, Query, Ranking
 
 NO_CONTEXT: Final[FloatArray] = np.zeros(0)

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from rankloop.service.settings import RankerSettings
+from rankloop.service.core.ranker_settings import RankerSettings
 from rankloop.types import BoolArray, FloatArray, IntArray
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rankloop.errors import RequestError
-from rankloop.service.serving.candidates import LARGEST, Candidates
+from rankloop.service.core.lists.candidate_columns import LARGEST, Candidates
+from rankloop.service.store import Recommended
 from rankloop.short_text import check_text
-from rankloop.store import Recommended
 from rankloop.types import FloatArray
 
 LONGEST_QUERY = 2000  # characters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from rankloop.service.serving.certainty import Grade
+from rankloop.service.core.lists.order_certainty import Grade
 
 
 class Result(msgspec.Struct, frozen=True, gc=False):

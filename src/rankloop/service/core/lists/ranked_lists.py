@@ -13,15 +13,15 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from rankloop.errors import RequestError
-from rankloop.service.account import AccountBook
-from rankloop.service.gil import LIST, Turns
-from rankloop.service.learning.view import View
-from rankloop.service.promise_book import PromiseBook
-from rankloop.service.serving.request import RankRequest, context_by_column
-from rankloop.service.serving.seeds import sticky_seed
-from rankloop.service.serving.serve import NO_CONTEXT, Draft, serve
-from rankloop.service.trouble import log_trouble
-from rankloop.store import (
+from rankloop.service.core.compute_turns import LIST, Turns
+from rankloop.service.core.lists.list_seeds import sticky_seed
+from rankloop.service.core.lists.make_list import NO_CONTEXT, Draft, serve
+from rankloop.service.core.lists.rank_request import RankRequest, context_by_column
+from rankloop.service.core.view import View
+from rankloop.service.extensions.fair.live_state import AccountBook
+from rankloop.service.extensions.promise.live_state import PromiseBook
+from rankloop.service.operator_log import log_trouble
+from rankloop.service.store import (
     ConnectionLost,
     ExposureSum,
     Impression,

@@ -7,21 +7,21 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 from rankloop.policies import Random
-from rankloop.service.errors import HistoryError
-from rankloop.service.learning.history import History
-from rankloop.service.learning.in_force import InForce
-from rankloop.service.learning.model import Model
-from rankloop.service.learning.opponent import opponent_of
-from rankloop.service.learning.scaling import WithinQuery
-from rankloop.service.learning.view import View
+from rankloop.service.core.configuration import InForce
+from rankloop.service.core.history import History
+from rankloop.service.core.lists.candidate_columns import Candidates
+from rankloop.service.core.lists.make_list import Draft, Listing, listed, serve
+from rankloop.service.core.lists.rank_request import RankRequest
+from rankloop.service.core.lists.rank_response import ENCODER, FormerResponse, RankResponse
+from rankloop.service.core.model import Model
+from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.core.scaling import WithinQuery
+from rankloop.service.core.view import View
+from rankloop.service.extensions.fair.fair_account import account_of
+from rankloop.service.extensions.trial.arm_b import opponent_of
 from rankloop.service.operations.people import was_deleted
-from rankloop.service.serving.candidates import Candidates
-from rankloop.service.serving.fair import account_of
-from rankloop.service.serving.request import RankRequest
-from rankloop.service.serving.response import ENCODER, FormerResponse, RankResponse
-from rankloop.service.serving.serve import Draft, Listing, listed, serve
-from rankloop.service.settings import RankerSettings
-from rankloop.store import Event, Exposure, Impression, Store, write
+from rankloop.service.service_errors import HistoryError
+from rankloop.service.store import Event, Exposure, Impression, Store, write
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,1 +1,1 @@
-"""Fair."""
+"""Fair exposure of groups."""

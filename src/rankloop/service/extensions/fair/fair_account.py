@@ -12,12 +12,12 @@ from typing import Self
 
 import numpy as np
 
-from rankloop.explorers.fair import LOOK, fair_list
-from rankloop.service.fair import OTHERS, PAGE, FairSettings
-from rankloop.service.serving.request import RankRequest
-from rankloop.service.serving.seeds import generator
-from rankloop.service.settings import Mode
-from rankloop.store import Exposure
+from rankloop.exposure import LOOK, fair_list
+from rankloop.service.core.lists.list_seeds import generator
+from rankloop.service.core.lists.rank_request import RankRequest
+from rankloop.service.core.ranker_settings import Mode
+from rankloop.service.extensions.fair.settings import OTHERS, PAGE, FairSettings
+from rankloop.service.store import Exposure
 from rankloop.types import BoolArray, IntArray
 
 HELD: tuple[Mode, ...] = ("explore", "exploit", "frozen")  # others show the caller's order, and are counted

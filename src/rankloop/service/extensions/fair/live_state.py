@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from rankloop.store import Exposure, ExposureSum, Impression
+from rankloop.service.store import Exposure, ExposureSum, Impression
 
 REMEMBERED = 5000  # requests whose account is kept for a reload
 

@@ -11,16 +11,8 @@ from litestar import Response, get
 from litestar.params import FromQuery
 
 from rankloop.charts import PALETTE
-from rankloop.dashboard.access import AnyRequest
-from rankloop.dashboard.account import AccountBars, account_bars
-from rankloop.dashboard.exposure_charts import exposure_charts
-from rankloop.dashboard.overview import STRETCHES
-from rankloop.dashboard.pages import InjectedPages
-from rankloop.dashboard.steering import first_ranker
 from rankloop.service import RankingService
-from rankloop.service.http.context import InjectedContext
-from rankloop.service.http.routes.exposure import Minutes, report
-from rankloop.service.operations.exposure import (
+from rankloop.service.extensions.fair.report import (
     AccountReport,
     AccountStep,
     ExposureReport,
@@ -28,6 +20,14 @@ from rankloop.service.operations.exposure import (
     GroupExposure,
     to_csv,
 )
+from rankloop.service.http.app_context import InjectedContext
+from rankloop.service.http.routes.exposure import Minutes, report
+from rankloop.service.pages.account import AccountBars, account_bars
+from rankloop.service.pages.exposure_charts import exposure_charts
+from rankloop.service.pages.overview_page import STRETCHES
+from rankloop.service.pages.ranker_status import first_ranker
+from rankloop.service.pages.shell import InjectedPages
+from rankloop.service.pages.sign_in import AnyRequest
 
 STEPS = 40
 MOST = 30  # groups on the page; the export has all

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from rankloop.explorers.fair import LOOK
-from rankloop.service.fair import OTHERS
-from rankloop.service.ranker import Ranker
-from rankloop.service.settings import RankerSettings
-from rankloop.store import ExposureSum, ExposureTally, GroupTally, Store
+from rankloop.exposure import LOOK
+from rankloop.service.core.ranker import Ranker
+from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.extensions.fair.settings import OTHERS
+from rankloop.service.store import ExposureSum, ExposureTally, GroupTally, Store
 
 MOST_QUERIES = 20
 FEWEST = 20  # lists of a step of the account

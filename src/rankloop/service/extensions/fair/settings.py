@@ -14,7 +14,7 @@ from typing import Any, Literal, Self, TypeAlias
 import numpy as np
 
 from rankloop.errors import SettingError, suggest_name
-from rankloop.explorers.fair import LOOK, discounted_looks, entitlements, least_tolerance, whole_looks
+from rankloop.exposure import LOOK, discounted_looks, entitlements, least_tolerance, whole_looks
 from rankloop.short_text import check_text
 from rankloop.types import FloatArray, IntArray
 

@@ -1,1 +1,1 @@
-"""Guardrails."""
+"""Bounds on how far a result may move."""

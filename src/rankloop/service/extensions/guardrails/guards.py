@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rankloop.service.learning.in_force import InForce
-from rankloop.store import Store
+from rankloop.service.core.configuration import InForce
+from rankloop.service.store import Store
 
 
 def breach(ranker: str, store: Store, terms: InForce, now: float) -> str:

@@ -1,1 +1,1 @@
-"""Promise."""
+"""Share of the clicks of the caller's order that is promised."""

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 from rankloop.evaluation import ClickAccount, SearchArm
-from rankloop.service.promise import PromiseSettings
-from rankloop.store import Event, Promised
+from rankloop.service.extensions.promise.settings import PromiseSettings
+from rankloop.service.store import Event, Promised
 
 
 @dataclass(slots=True)

@@ -11,10 +11,10 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from rankloop.service.learning.searches import Standing
-from rankloop.service.promise import BITS, PromiseSettings
-from rankloop.service.serving.seeds import sticky_seed
-from rankloop.store import Impression, Promised
+from rankloop.service.core.lists.list_seeds import sticky_seed
+from rankloop.service.extensions.promise.fold_part import Standing
+from rankloop.service.extensions.promise.settings import BITS, PromiseSettings
+from rankloop.service.store import Impression, Promised
 
 REMEMBERED = 5000  # people whose search may go on
 PATIENCE = 60.0  # seconds after which a list that was made and not shown is given up

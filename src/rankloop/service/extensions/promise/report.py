@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from rankloop.service.learning.searches import Standing
-from rankloop.service.promise import PromiseSettings
-from rankloop.service.ranker import Ranker
+from rankloop.service.core.ranker import Ranker
+from rankloop.service.extensions.promise.fold_part import Standing
+from rankloop.service.extensions.promise.settings import PromiseSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ import numpy as np
 
 from rankloop.errors import RequestError, SettingError
 from rankloop.recommend import FMF, FacT, Recommender, Saved, Tree
+from rankloop.recommend.factorization_tree import AT_LEAST, BELOW, STAYS
 from rankloop.recommend.interview import NUMBERS, next_question
-from rankloop.recommend.tree import AT_LEAST, BELOW, STAYS
 
 About: TypeAlias = Literal["feature", "attribute", "item"]
 CHOICES = ("much", "little", "skip")

@@ -10,12 +10,12 @@ from typing import Annotated
 from litestar import Response, get
 from litestar.params import FromQuery, QueryParameter
 
-from rankloop.dashboard.access import AnyRequest
-from rankloop.dashboard.pages import InjectedPages
-from rankloop.dashboard.reasons import ReasonBar, reason_bars
 from rankloop.errors import RequestError
 from rankloop.service import Interview, RankingService, Recommendation, RecommenderInfo, RecommendRequest
-from rankloop.service.http.context import InjectedContext
+from rankloop.service.extensions.recommend.reason_bars import ReasonBar, reason_bars
+from rankloop.service.http.app_context import InjectedContext
+from rankloop.service.pages.shell import InjectedPages
+from rankloop.service.pages.sign_in import AnyRequest
 
 SHOWN = 10
 Text = Annotated[str, QueryParameter(max_length=2000)]

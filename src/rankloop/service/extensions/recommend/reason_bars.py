@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rankloop.service.recommending.reasons import ItemReasons, NamedPart
+from rankloop.service.extensions.recommend.reasons import ItemReasons, NamedPart
 
 GROUPS = ("everybody", "rules", "past items")
 WIDTH = 100.0

@@ -8,9 +8,9 @@ import msgspec
 
 from rankloop.errors import RequestError
 from rankloop.recommend import Part, Reasons
-from rankloop.recommend.templates import explanation
-from rankloop.service.recommending.interview import subject
-from rankloop.service.recommending.recommender import Person, ServedRecommender
+from rankloop.recommend.item_explanations import explanation
+from rankloop.service.extensions.recommend.interview_session import subject
+from rankloop.service.extensions.recommend.recommender_candidates import Person, ServedRecommender
 
 
 class NamedPart(msgspec.Struct, frozen=True):

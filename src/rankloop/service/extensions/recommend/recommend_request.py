@@ -8,10 +8,10 @@ from typing import get_args
 
 from rankloop.errors import RequestError
 from rankloop.recommend.interview import Answer
-from rankloop.service.serving.candidates import Candidates
-from rankloop.service.serving.request import RankRequest
+from rankloop.service.core.lists.candidate_columns import Candidates
+from rankloop.service.core.lists.rank_request import RankRequest
+from rankloop.service.store import Recommended
 from rankloop.short_text import LONGEST_NAME, check_text, check_texts
-from rankloop.store import Recommended
 
 MOST_ITEMS = 1000  # past items, or answers
 MOST_EXCLUDED = 10_000

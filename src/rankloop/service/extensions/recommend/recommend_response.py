@@ -8,10 +8,10 @@ from typing import Literal
 import msgspec
 
 from rankloop.recommend import FMF, FacT, Recommender
-from rankloop.service.recommending.reasons import ItemReasons
-from rankloop.service.recommending.recommender import Person, ServedRecommender
-from rankloop.service.serving.response import Provenance, Result
-from rankloop.service.serving.serve import Draft
+from rankloop.service.core.lists.make_list import Draft
+from rankloop.service.core.lists.rank_response import Provenance, Result
+from rankloop.service.extensions.recommend.reasons import ItemReasons
+from rankloop.service.extensions.recommend.recommender_candidates import Person, ServedRecommender
 
 
 class Chooser(msgspec.Struct, frozen=True):

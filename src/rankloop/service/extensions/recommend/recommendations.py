@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rankloop.errors import RequestError
-from rankloop.service.errors import HistoryError
-from rankloop.service.recommending.reasons import item_reasons, no_reasons
-from rankloop.service.recommending.recommender import ServedRecommender
-from rankloop.service.recommending.request import RecommendRequest
-from rankloop.service.recommending.response import (
+from rankloop.service.core.lists.make_list import Draft
+from rankloop.service.core.lists.rank_request import RankRequest
+from rankloop.service.extensions.recommend.reasons import item_reasons, no_reasons
+from rankloop.service.extensions.recommend.recommend_request import RecommendRequest
+from rankloop.service.extensions.recommend.recommend_response import (
     PastReasons,
     Recommendation,
     RecommendationDraft,
     chooser,
 )
-from rankloop.service.serving.request import RankRequest
-from rankloop.service.serving.serve import Draft
-from rankloop.store import Impression, StoreError
+from rankloop.service.extensions.recommend.recommender_candidates import ServedRecommender
+from rankloop.service.service_errors import HistoryError
+from rankloop.service.store import Impression, StoreError
 
 
 def recommended(

@@ -13,11 +13,11 @@ import numpy as np
 from rankloop.errors import RequestError, SettingError
 from rankloop.recommend import Saved, Taste, best_items, load
 from rankloop.recommend.phrases import Phrases
-from rankloop.service.recommending.interview import understood
-from rankloop.service.recommending.request import RecommendRequest
-from rankloop.service.serving.candidates import Candidates
+from rankloop.service.core.lists.candidate_columns import Candidates
+from rankloop.service.extensions.recommend.interview_session import understood
+from rankloop.service.extensions.recommend.recommend_request import RecommendRequest
+from rankloop.service.store import Recommended
 from rankloop.short_text import check_texts
-from rankloop.store import Recommended
 from rankloop.types import FloatArray, IntArray
 
 FEATURES = ("recommender_score", "popularity", "praise", "from_rules", "from_past_items")

@@ -7,12 +7,16 @@ from functools import partial
 from litestar import MediaType, Response, get, post
 from litestar.params import FromPath, JSONBody
 
-from rankloop.service.http.auth import needs
-from rankloop.service.http.context import InjectedContext
-from rankloop.service.http.schemas import InterviewBody, RecommendBody
-from rankloop.service.recommending.interview import Interview
-from rankloop.service.recommending.request import RecommendRequest
-from rankloop.service.recommending.response import PastReasons, Recommendation, RecommenderInfo
+from rankloop.service.extensions.recommend.interview_session import Interview
+from rankloop.service.extensions.recommend.recommend_request import RecommendRequest
+from rankloop.service.extensions.recommend.recommend_response import (
+    PastReasons,
+    Recommendation,
+    RecommenderInfo,
+)
+from rankloop.service.http.app_context import InjectedContext
+from rankloop.service.http.rank_body import InterviewBody, RecommendBody
+from rankloop.service.http.route_decorators import needs
 
 RANK, ADMIN = [needs("rank")], [needs("admin")]
 

@@ -1,1 +1,1 @@
-"""Trial."""
+"""Live comparison of two rankers."""

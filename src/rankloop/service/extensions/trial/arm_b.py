@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.service.learning.history import History
-from rankloop.service.learning.in_force import InForce, in_force
-from rankloop.service.learning.model import Model, asker_of
-from rankloop.service.serving.guardrails import by_score
-from rankloop.service.serving.request import RankRequest
-from rankloop.service.trial import Trial
+from rankloop.service.core.configuration import InForce, in_force
+from rankloop.service.core.history import History
+from rankloop.service.core.lists.placement import by_score
+from rankloop.service.core.lists.rank_request import RankRequest
+from rankloop.service.core.model import Model, asker_of
+from rankloop.service.extensions.trial.trial_state import Trial
 from rankloop.spelling import build
 from rankloop.types import FloatArray, IntArray
 

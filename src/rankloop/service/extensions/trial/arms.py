@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 
 from rankloop.interleaving import Interleaved, Interleaving, Probabilistic, TeamDraft
-from rankloop.service.serving.seeds import generator, sticky_seed
-from rankloop.service.trial import Method, Trial
+from rankloop.service.core.lists.list_seeds import generator, sticky_seed
+from rankloop.service.extensions.trial.trial_state import Method, Trial
 
 METHODS: Final[Mapping[Method, Interleaving]] = {"team-draft": TeamDraft(), "probabilistic": Probabilistic()}
 BITS = 63  # of a seed
@@ -29,7 +29,7 @@ def unit_of(session_id: str, client_id: str, query_id: str) -> str:
 def arm_of(trial: Trial, unit: str) -> str:
     """The arm of whoever asks: the same every time, and by nothing but a coin.
 
-    >>> from rankloop.service.trial import TrialSettings
+    >>> from rankloop.service.extensions.trial.trial_state import TrialSettings
     >>> trial = Trial(number=7, at=0.0, settings=TrialSettings(share=0.25), rules=1)
     >>> sum(arm_of(trial, f"session {n}") == "B" for n in range(1000)) / 1000
     0.246

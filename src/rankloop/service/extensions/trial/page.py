@@ -9,8 +9,8 @@ from typing import Any
 import altair as alt
 
 from rankloop.charts import PALETTE
-from rankloop.dashboard.render import number, share, signed
 from rankloop.service import OutcomeReport, TrialReport
+from rankloop.service.pages.page_formatting import number, share, signed
 
 FEWEST = 2  # points of which a band can be drawn
 ROOM = 1.15  # around the interval, on the scale of the bar

@@ -9,11 +9,11 @@ from litestar import get, post
 from litestar.params import FromPath, JSONBody
 from msgspec import Meta, Struct
 
-from rankloop.service.errors import HistoryError
-from rankloop.service.http.auth import AnyRequest, key_of, needs
-from rankloop.service.http.context import InjectedContext
-from rankloop.service.operations.trials import TrialReport
-from rankloop.service.trial import Method, Outcome, TrialKind, TrialSettings
+from rankloop.service.extensions.trial.trial_state import Method, Outcome, TrialKind, TrialSettings
+from rankloop.service.extensions.trial.trials import TrialReport
+from rankloop.service.http.app_context import InjectedContext
+from rankloop.service.http.route_decorators import AnyRequest, key_of, needs
+from rankloop.service.service_errors import HistoryError
 
 ADMIN = [needs("admin")]
 Reason = Annotated[str, Meta(min_length=1, max_length=200)]

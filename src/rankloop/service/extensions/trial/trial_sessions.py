@@ -13,10 +13,10 @@ import numpy as np
 
 from rankloop.evaluation import ConfidenceSequence, difference_sequence, mean_sequence, win_sequence
 from rankloop.interleaving import expected_sign
-from rankloop.service.serving.arms import unit_of
-from rankloop.service.settings import RankerSettings
-from rankloop.service.trial import Outcome, Trial
-from rankloop.store import Event, TrialList
+from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.extensions.trial.arms import unit_of
+from rankloop.service.extensions.trial.trial_state import Outcome, Trial
+from rankloop.service.store import Event, TrialList
 from rankloop.types import BoolArray, FloatArray
 
 MOST_CLICKS = 10  # of a list: more are cut, since an interval needs a bound

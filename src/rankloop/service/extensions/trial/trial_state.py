@@ -13,8 +13,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Self, TypeAlias, get_args
 
 from rankloop.errors import SettingError, suggest_name
+from rankloop.service.store import Decision
 from rankloop.short_text import check_text
-from rankloop.store import Decision
 
 TrialKind: TypeAlias = Literal["holdout", "interleave"]
 Method: TypeAlias = Literal["team-draft", "probabilistic"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankloop.service.trial import Outcome, TrialSettings
+from rankloop.service.extensions.trial.trial_state import Outcome, TrialSettings
 
 UNITS: dict[Outcome, tuple[str, float, int]] = {  # what it is called, in which unit, with how many digits
     "clicked": ("percentage points of lists with a click", 100.0, 1),

@@ -10,16 +10,22 @@ import msgspec
 import numpy as np
 
 from rankloop.errors import RequestError
-from rankloop.service.errors import HistoryError
-from rankloop.service.learning.in_force import InForce
-from rankloop.service.operations.decisions import signed
-from rankloop.service.operations.outcomes import Sessions, bound_of, sequence_of, sessions_of, wins_of
-from rankloop.service.operations.trial_words import sentence
-from rankloop.service.ranker import Ranker
-from rankloop.service.settings import RankerSettings, check_served
-from rankloop.service.trial import Outcome, Trial, TrialSettings, trial_after
+from rankloop.service.core.configuration import InForce
+from rankloop.service.core.ranker import Ranker
+from rankloop.service.core.ranker_settings import RankerSettings, check_served
+from rankloop.service.extensions.trial.trial_sessions import (
+    Sessions,
+    bound_of,
+    sequence_of,
+    sessions_of,
+    wins_of,
+)
+from rankloop.service.extensions.trial.trial_state import Outcome, Trial, TrialSettings, trial_after
+from rankloop.service.extensions.trial.trial_words import sentence
+from rankloop.service.reports.decision_log import signed
+from rankloop.service.service_errors import HistoryError
+from rankloop.service.store import Decision, Store, Transaction, write
 from rankloop.spelling import Catalogue, build, describe
-from rankloop.store import Decision, Store, Transaction, write
 
 TrialVerdict: TypeAlias = Literal["undecided", "A better", "B better"]
 LEVEL = 0.95

@@ -6,7 +6,7 @@ from importlib.resources import files
 
 from litestar import Response, get
 
-SCRIPT = files("rankloop.service.http.routes").joinpath("rankloop.js").read_bytes()
+SCRIPT = files("rankloop.service.http.routes").joinpath("page_script.js").read_bytes()
 
 
 @get("/rankloop.js", media_type="text/javascript", include_in_schema=False)

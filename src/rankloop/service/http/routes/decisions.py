@@ -8,11 +8,11 @@ from typing import Annotated
 from litestar import get, post
 from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 
-from rankloop.service.http.auth import AnyRequest, key_of, needs
-from rankloop.service.http.context import InjectedContext
-from rankloop.service.http.schemas import UndoBody
-from rankloop.service.operations.decisions import Decided
+from rankloop.service.http.app_context import InjectedContext
+from rankloop.service.http.rank_body import UndoBody
+from rankloop.service.http.route_decorators import AnyRequest, key_of, needs
 from rankloop.service.operations.undo import UndoPreview
+from rankloop.service.reports.decision_log import Decided
 
 
 @get("/v1/decisions", guards=[needs("admin")], summary="Who decided what, and why")

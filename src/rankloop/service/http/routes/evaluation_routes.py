@@ -12,10 +12,10 @@ from msgspec import Meta, Struct
 
 from rankloop.errors import DataError
 from rankloop.evaluation import NoSupport
-from rankloop.service.http.auth import needs
-from rankloop.service.http.context import InjectedContext
-from rankloop.service.operations.what_if import WhatIf
-from rankloop.service.service import RankingService
+from rankloop.service.http.app_context import InjectedContext
+from rankloop.service.http.route_decorators import needs
+from rankloop.service.reports.policy_evaluation import WhatIf
+from rankloop.service.service_facade import RankingService
 
 SECONDS = 60.0  # a whole log is read, and half of it learned
 Fraction = Annotated[float, Meta(gt=0, lt=1)]

@@ -9,12 +9,12 @@ from litestar import delete, post
 from litestar.params import FromQuery, JSONBody
 from msgspec import Struct
 
-from rankloop.service.events.event import Receipt
-from rankloop.service.http.admission import limit, source_of
-from rankloop.service.http.auth import asks_first, needs
-from rankloop.service.http.context import AppContext, InjectedContext
-from rankloop.service.http.errors import AnyRequest
-from rankloop.service.http.schemas import EventsBody
+from rankloop.service.events.user_event import Receipt
+from rankloop.service.http.app_context import AppContext, InjectedContext
+from rankloop.service.http.gate import limit, source_of
+from rankloop.service.http.http_errors import AnyRequest
+from rankloop.service.http.rank_body import EventsBody
+from rankloop.service.http.route_decorators import asks_first, needs
 
 
 class Receipts(Struct):

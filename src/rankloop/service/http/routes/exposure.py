@@ -8,10 +8,10 @@ from typing import Annotated
 from litestar import Response, get
 from litestar.params import FromPath, QueryParameter
 
-from rankloop.service.http.auth import needs
-from rankloop.service.http.context import InjectedContext
-from rankloop.service.operations.exposure import ExposureReport, to_csv
-from rankloop.service.service import RankingService
+from rankloop.service.extensions.fair.report import ExposureReport, to_csv
+from rankloop.service.http.app_context import InjectedContext
+from rankloop.service.http.route_decorators import needs
+from rankloop.service.service_facade import RankingService
 
 ADMIN = [needs("admin")]
 Minutes = Annotated[int, QueryParameter(ge=1, le=5_256_000, description="how far to look back")]

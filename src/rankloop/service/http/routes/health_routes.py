@@ -17,17 +17,17 @@ from litestar.response import Stream
 from msgspec import Struct
 
 from rankloop import __version__
-from rankloop.service.http.auth import AnyRequest, needs
-from rankloop.service.http.context import AppContext, InjectedContext
-from rankloop.service.http.keys import bearer
-from rankloop.service.http.recent_health import RecentHealth
-from rankloop.service.keys import hash_of
-from rankloop.service.operations.doctor import Diagnosis, doctor, with_causes
-from rankloop.service.operations.retirement import about_unused
-from rankloop.service.operations.status import Health
-from rankloop.service.operations.traffic import By, Overview, by_steps
-from rankloop.service.service import RankingService
-from rankloop.store import StoreError
+from rankloop.service.http.app_context import AppContext, InjectedContext
+from rankloop.service.http.bearer_keys import bearer
+from rankloop.service.http.recent_value import RecentHealth
+from rankloop.service.http.route_decorators import AnyRequest, needs
+from rankloop.service.operations.api_keys import hash_of
+from rankloop.service.operations.rebuild_requests import about_unused
+from rankloop.service.reports.health import Health
+from rankloop.service.reports.service_facts import Diagnosis, doctor, with_causes
+from rankloop.service.reports.traffic import By, Overview, by_steps
+from rankloop.service.service_facade import RankingService
+from rankloop.service.store import StoreError
 
 ADMIN = [needs("admin")]
 LOOK_EVERY = 0.25  # seconds between two looks of a stream

@@ -9,8 +9,8 @@ from litestar import Response, delete, get, post
 from litestar.params import FromPath, HeaderParameter, JSONBody
 from msgspec import Meta, Struct
 
-from rankloop.service.http.auth import AnyRequest, key_of, needs
-from rankloop.service.http.context import InjectedContext
+from rankloop.service.http.app_context import InjectedContext
+from rankloop.service.http.route_decorators import AnyRequest, key_of, needs
 from rankloop.service.operations.jobs import JobReport
 
 ADMIN = [needs("admin")]

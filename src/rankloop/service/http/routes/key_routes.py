@@ -8,10 +8,10 @@ from litestar import get, post
 from litestar.params import FromPath, JSONBody
 from msgspec import Struct
 
-from rankloop.service.http.auth import AnyRequest, key_of, needs
-from rankloop.service.http.context import InjectedContext
-from rankloop.service.http.schemas import KeyBody, ReasonBody, RotateBody
-from rankloop.service.keys import ApiKey, Scope
+from rankloop.service.http.app_context import InjectedContext
+from rankloop.service.http.rank_body import KeyBody, ReasonBody, RotateBody
+from rankloop.service.http.route_decorators import AnyRequest, key_of, needs
+from rankloop.service.operations.api_keys import ApiKey, Scope
 
 ADMIN = [needs("admin")]
 

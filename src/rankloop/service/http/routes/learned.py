@@ -9,10 +9,10 @@ from litestar import get
 from litestar.params import FromQuery, QueryParameter
 from msgspec import Struct
 
-from rankloop.service.http.auth import needs
-from rankloop.service.http.context import InjectedContext
-from rankloop.service.operations.learned import Learned, LearnedBetween
-from rankloop.service.operations.query_report import QueryLine, QueryReport
+from rankloop.service.http.app_context import InjectedContext
+from rankloop.service.http.route_decorators import needs
+from rankloop.service.reports.learned_weights import Learned, LearnedBetween
+from rankloop.service.reports.query_report import QueryLine, QueryReport
 
 ADMIN = [needs("admin")]
 Version = Annotated[int | None, QueryParameter(ge=1, description="of the model; without it, what is in use")]

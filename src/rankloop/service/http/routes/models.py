@@ -10,14 +10,14 @@ from litestar.params import FromQuery, JSONBody
 from msgspec import Struct
 
 from rankloop.errors import RequestError
-from rankloop.service.http.addresses import network_of
-from rankloop.service.http.auth import AnyRequest, key_of, needs
-from rankloop.service.http.context import AppContext, InjectedContext
-from rankloop.service.http.routes.jobs import IdempotencyKey, answered
-from rankloop.service.http.schemas import ForgetBody, RetainBody, RetireBody, RollbackBody
+from rankloop.service.http.app_context import AppContext, InjectedContext
+from rankloop.service.http.client_address import network_of
+from rankloop.service.http.rank_body import ForgetBody, RetainBody, RetireBody, RollbackBody
+from rankloop.service.http.route_decorators import AnyRequest, key_of, needs
+from rankloop.service.http.routes.job_routes import IdempotencyKey, answered
+from rankloop.service.operations.event_selection import Selection
 from rankloop.service.operations.jobs import JobReport
 from rankloop.service.operations.retention import Retained
-from rankloop.service.operations.selection import Selection
 
 ADMIN = [needs("admin")]
 DAY = 86_400.0  # seconds

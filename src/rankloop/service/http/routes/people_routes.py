@@ -12,11 +12,11 @@ from litestar import get, post
 from litestar.params import JSONBody
 from msgspec import Meta, Struct
 
-from rankloop.service.http.auth import AnyRequest, key_of, needs
-from rankloop.service.http.context import InjectedContext
-from rankloop.service.http.schemas import Id, Reason
+from rankloop.service.http.app_context import InjectedContext
+from rankloop.service.http.rank_body import Id, Reason
+from rankloop.service.http.route_decorators import AnyRequest, key_of, needs
 from rankloop.service.operations.people import MOST_PEOPLE, Deleted, PersonReport
-from rankloop.store import Person
+from rankloop.service.store import Person
 
 ADMIN = [needs("admin")]
 

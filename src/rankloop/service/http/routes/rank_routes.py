@@ -7,12 +7,12 @@ from typing import cast
 from litestar import MediaType, Response, post
 from litestar.params import JSONBody, SkipValidation
 
-from rankloop.service.http.auth import asks_first
-from rankloop.service.http.context import AppContext
-from rankloop.service.http.errors import AnyRequest
-from rankloop.service.http.schemas import RankBody
-from rankloop.service.serving.request import RankRequest
-from rankloop.service.serving.response import RankResponse
+from rankloop.service.core.lists.rank_request import RankRequest
+from rankloop.service.core.lists.rank_response import RankResponse
+from rankloop.service.http.app_context import AppContext
+from rankloop.service.http.http_errors import AnyRequest
+from rankloop.service.http.rank_body import RankBody
+from rankloop.service.http.route_decorators import asks_first
 
 PATH = "/v1/rank"
 

@@ -10,14 +10,14 @@ from litestar import Response, get, patch, post, put
 from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 from msgspec import Struct
 
-from rankloop.service.http.auth import AnyRequest, key_of, needs
-from rankloop.service.http.context import AppContext, InjectedContext
-from rankloop.service.http.routes.jobs import IdempotencyKey
-from rankloop.service.http.schemas import ModeBody, RankerBody
+from rankloop.service.core.ranker_settings import Mode, RankerSettings
+from rankloop.service.core.settings_change import SettingsPreview, check_confirmed
+from rankloop.service.http.app_context import AppContext, InjectedContext
+from rankloop.service.http.rank_body import ModeBody, RankerBody
+from rankloop.service.http.route_decorators import AnyRequest, key_of, needs
+from rankloop.service.http.routes.job_routes import IdempotencyKey
 from rankloop.service.operations.jobs import JobReport
-from rankloop.service.operations.settings_change import SettingsPreview, check_confirmed
-from rankloop.service.operations.status import RankerHealth
-from rankloop.service.settings import Mode, RankerSettings
+from rankloop.service.reports.health import RankerHealth
 
 ADMIN = [needs("admin")]
 

@@ -10,12 +10,12 @@ from litestar import get, post
 from litestar.params import FromPath, FromQuery, QueryParameter
 from msgspec import Struct
 
-from rankloop.service.http.auth import needs
-from rankloop.service.http.context import InjectedContext
-from rankloop.service.operations.audit import Audit
-from rankloop.service.operations.explain import Explanation
-from rankloop.service.operations.settled import SettledPairs
-from rankloop.store import Assignment, Event, Exposure, ListFilter, ListSummary, Recommended
+from rankloop.service.core.lists.replay import Audit
+from rankloop.service.http.app_context import InjectedContext
+from rankloop.service.http.route_decorators import needs
+from rankloop.service.reports.pair_explanation import Explanation
+from rankloop.service.reports.settled_pairs import SettledPairs
+from rankloop.service.store import Assignment, Event, Exposure, ListFilter, ListSummary, Recommended
 
 ADMIN = [needs("admin")]
 

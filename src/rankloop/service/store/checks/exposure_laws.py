@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from rankloop.store.base import Store, Transaction, write
-from rankloop.store.checks.broken import equal, must
-from rankloop.store.checks.samples import EXPOSURE, event, impression, put
-from rankloop.store.exposure import carried, rows_of, sums_of
-from rankloop.store.records import Decision, Exposure, GroupTally
+from rankloop.service.store.checks.broken import equal, must
+from rankloop.service.store.checks.samples import EXPOSURE, event, impression, put
+from rankloop.service.store.exposure import carried, rows_of, sums_of
+from rankloop.service.store.log_records import Decision, Exposure, GroupTally
+from rankloop.service.store.store import Store, Transaction, write
 
 
 def accounts_are_the_sums_over_the_log(store: Store) -> None:

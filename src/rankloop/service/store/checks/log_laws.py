@@ -7,9 +7,8 @@ from itertools import accumulate
 
 import numpy as np
 
-from rankloop.store.base import Store, StoreError, write
-from rankloop.store.checks.broken import equal, must, refused
-from rankloop.store.checks.samples import (
+from rankloop.service.store.checks.broken import equal, must, refused
+from rankloop.service.store.checks.samples import (
     DECISION,
     EVENT,
     IMPRESSION,
@@ -21,8 +20,9 @@ from rankloop.store.checks.samples import (
     same,
     same_arrays,
 )
-from rankloop.store.exposure import rows_of, sums_of
-from rankloop.store.records import COUNTED, SERVICE, Assignment, Decision, ListEntry, Verdict
+from rankloop.service.store.exposure import rows_of, sums_of
+from rankloop.service.store.log_records import COUNTED, SERVICE, Assignment, Decision, ListEntry, Verdict
+from rankloop.service.store.store import Store, StoreError, write
 
 VERDICTS: tuple[Verdict, ...] = (
     *("accepted", "duplicate", "late", "orphan"),

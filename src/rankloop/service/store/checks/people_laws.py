@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rankloop.store.base import Store, Transaction, write
-from rankloop.store.checks.broken import equal
-from rankloop.store.checks.samples import DECISION, event, impression, keep, put
-from rankloop.store.exposure import carried
-from rankloop.store.records import Decision, Person
+from rankloop.service.store.checks.broken import equal
+from rankloop.service.store.checks.samples import DECISION, event, impression, keep, put
+from rankloop.service.store.exposure import carried
+from rankloop.service.store.log_records import Decision, Person
+from rankloop.service.store.store import Store, Transaction, write
 
 OTTO = Person(client_id="otto")
 

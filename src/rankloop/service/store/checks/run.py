@@ -6,8 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TypeAlias
 
-from rankloop.store.base import Store
-from rankloop.store.checks import (
+from rankloop.service.store.checks import (
     exposure_laws,
     log_laws,
     people_laws,
@@ -15,7 +14,8 @@ from rankloop.store.checks import (
     statistics_laws,
     transaction_laws,
 )
-from rankloop.store.checks.broken import ContractBroken
+from rankloop.service.store.checks.broken import ContractBroken
+from rankloop.service.store.store import Store
 
 Make: TypeAlias = Callable[[], Store]
 Law: TypeAlias = Callable[[Store], None]
@@ -37,7 +37,7 @@ def check_store(
     `reopen` closes a store and opens what it left: give it if something is left. `failing` is a context in
     which no transaction of a store can be committed: what was written in it must be gone, and said to be.
 
-    >>> from rankloop.store import MemoryStore
+    >>> from rankloop.service.store import MemoryStore
     >>> check_store(MemoryStore)
     """
     for law in LAWS:

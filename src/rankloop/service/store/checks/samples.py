@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rankloop.store.base import EventLog, write
-from rankloop.store.records import (
+from rankloop.service.store.log_records import (
     Assignment,
     Decision,
     Event,
@@ -19,6 +18,7 @@ from rankloop.store.records import (
     Recommended,
     Snapshot,
 )
+from rankloop.service.store.store import EventLog, write
 from rankloop.types import Array
 
 EXPOSURE = Exposure(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from rankloop.store.base import Store, write
-from rankloop.store.checks.broken import equal, must
-from rankloop.store.checks.samples import SNAPSHOT, keep, put, same_arrays
-from rankloop.store.records import Decision
-from rankloop.store.thinning import protected_by, superfluous
+from rankloop.service.store.checks.broken import equal, must
+from rankloop.service.store.checks.samples import SNAPSHOT, keep, put, same_arrays
+from rankloop.service.store.log_records import Decision
+from rankloop.service.store.snapshot_thinning import protected_by, superfluous
+from rankloop.service.store.store import Store, write
 
 
 def a_snapshot_comes_back_to_the_bit(store: Store) -> None:

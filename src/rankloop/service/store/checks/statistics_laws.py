@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from rankloop.store.base import Store
-from rankloop.store.checks.broken import equal
-from rankloop.store.checks.samples import event, impression, put
-from rankloop.store.grades import GradeScale
-from rankloop.store.records import SQUATTED, GradeTally, ListFilter, Traffic
+from rankloop.service.store.checks.broken import equal
+from rankloop.service.store.checks.samples import event, impression, put
+from rankloop.service.store.grades import GradeScale
+from rankloop.service.store.log_records import SQUATTED, GradeTally, ListFilter, Traffic
+from rankloop.service.store.store import Store
 
 
 def traffic_adds_up(store: Store) -> None:

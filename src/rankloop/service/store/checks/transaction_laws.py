@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 
-from rankloop.store.base import Store, StoreError, Transaction, write
-from rankloop.store.checks.broken import equal, must, refused
-from rankloop.store.checks.samples import DECISION, EVENT, IMPRESSION, SNAPSHOT, event, impression, keep, put
-from rankloop.store.records import Decision
+from rankloop.service.store.checks.broken import equal, must, refused
+from rankloop.service.store.checks.samples import (
+    DECISION,
+    EVENT,
+    IMPRESSION,
+    SNAPSHOT,
+    event,
+    impression,
+    keep,
+    put,
+)
+from rankloop.service.store.log_records import Decision
+from rankloop.service.store.store import Store, StoreError, Transaction, write
 
 
 def a_job_sees_what_was_written_before_it(store: Store) -> None:

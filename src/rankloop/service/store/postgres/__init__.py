@@ -7,6 +7,6 @@ except ImportError as error:
 
     raise SettingError("a store in PostgreSQL needs psycopg 3: pip install 'rankloop[postgres]'") from error
 
-from rankloop.store.postgres.store import PostgresStore
+from rankloop.service.store.postgres.postgres_backend import PostgresStore
 
 __all__ = ["PostgresStore"]

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from rankloop.store.base import ConnectionLost
+from rankloop.service.store.store import ConnectionLost
 
 FIRST, MOST = 0.1, 2.0  # seconds between two tries; twice as many after each
 TRY = 6.0  # seconds that a try may take before another one begins
@@ -21,7 +21,7 @@ class CircuitBreaker:
     >>> breaker.open("nobody answers")
     >>> breaker.attempt()
     Traceback (most recent call last):
-    rankloop.store.base.ConnectionLost: nobody answers
+    rankloop.service.store.store.ConnectionLost: nobody answers
     >>> now[0] = 1.0
     >>> breaker.attempt()  # this is the try; until it has ended nobody else may
     >>> breaker.due

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from rankloop.store.exposure import exposure_sum, sums_of
-from rankloop.store.postgres.connections import Connection
-from rankloop.store.records import ExposureSum, ExposureTally, GroupTally
+from rankloop.service.store.exposure import exposure_sum, sums_of
+from rankloop.service.store.log_records import ExposureSum, ExposureTally, GroupTally
+from rankloop.service.store.postgres.postgres_connections import Connection
 
 NAMES = ("lists", "candidates", "granted", "due", "lapsed")
 ADD = f"""INSERT INTO exposures VALUES (%s, %s, %s, %s, %s, %s, %s, %s)

@@ -7,9 +7,9 @@ a transaction. A step that was released is never changed: a new one follows it.
 
 from __future__ import annotations
 
-from rankloop.store.base import StoreError
-from rankloop.store.postgres.connections import Connection
-from rankloop.store.postgres.sums import TABLES, drop_events, drop_lists
+from rankloop.service.store.postgres.postgres_connections import Connection
+from rankloop.service.store.postgres.sums import TABLES, drop_events, drop_lists
+from rankloop.service.store.store import StoreError
 
 PARTITIONED = ("impressions", "payloads", "events")  # in the order in which everybody locks them
 DAY = 86_400.0  # seconds of the log in a partition, about

@@ -13,8 +13,9 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import psycopg
 
-from rankloop.store.base import CommitUnknown, ConnectionLost, Job, StoreError
-from rankloop.store.columns import (
+from rankloop.service.store.grades import GradeScale
+from rankloop.service.store.group_commit import GroupCommitter, Outcome
+from rankloop.service.store.impression_codec import (
     ENTRY_COLUMNS,
     EVENT_COLUMNS,
     TRIAL_COLUMNS,
@@ -24,31 +25,7 @@ from rankloop.store.columns import (
     list_entry_from,
     trial_list_from,
 )
-from rankloop.store.grades import GradeScale
-from rankloop.store.group_commit import GroupCommitter, Outcome
-from rankloop.store.postgres import exposure, snapshots, statistics
-from rankloop.store.postgres.breaker import CircuitBreaker
-from rankloop.store.postgres.connections import (
-    Connection,
-    channel,
-    connect,
-    guard,
-    public,
-    sentence,
-    take_lock,
-)
-from rankloop.store.postgres.schema import PARTITIONED, is_there, migrate
-from rankloop.store.postgres.transaction import (
-    LAST_SEQ,
-    PostgresTransaction,
-    quoted,
-    read_changed,
-    read_decisions,
-    read_head,
-    read_rankers,
-    read_traces,
-)
-from rankloop.store.records import (
+from rankloop.service.store.log_records import (
     JOINED,
     Decision,
     Entry,
@@ -69,6 +46,29 @@ from rankloop.store.records import (
     Traffic,
     TrialList,
 )
+from rankloop.service.store.postgres import exposure, snapshots, statistics
+from rankloop.service.store.postgres.circuit_breaker import CircuitBreaker
+from rankloop.service.store.postgres.partitions import PARTITIONED, is_there, migrate
+from rankloop.service.store.postgres.postgres_connections import (
+    Connection,
+    channel,
+    connect,
+    guard,
+    public,
+    sentence,
+    take_lock,
+)
+from rankloop.service.store.postgres.transaction import (
+    LAST_SEQ,
+    PostgresTransaction,
+    quoted,
+    read_changed,
+    read_decisions,
+    read_head,
+    read_rankers,
+    read_traces,
+)
+from rankloop.service.store.store import CommitUnknown, ConnectionLost, Job, StoreError
 
 T = TypeVar("T")
 P = ParamSpec("P")

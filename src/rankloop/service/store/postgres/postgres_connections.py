@@ -11,7 +11,7 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
-from rankloop.store.base import ConnectionLost, StoreError
+from rankloop.service.store.store import ConnectionLost, StoreError
 
 Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
 

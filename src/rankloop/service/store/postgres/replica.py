@@ -14,8 +14,15 @@ from collections.abc import Callable
 
 import psycopg
 
-from rankloop.store.base import StoreError
-from rankloop.store.postgres.connections import Connection, connect, guard, learner_lock, listen, sentence
+from rankloop.service.store.postgres.postgres_connections import (
+    Connection,
+    connect,
+    guard,
+    learner_lock,
+    listen,
+    sentence,
+)
+from rankloop.service.store.store import StoreError
 
 LOGGER = logging.getLogger("rankloop.store")
 EVERY = 1.0  # seconds between two looks at locks and clock

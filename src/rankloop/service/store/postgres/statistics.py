@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from rankloop.store.columns import SUMMARY_COLUMNS, summary_from
-from rankloop.store.grades import GradeScale
-from rankloop.store.postgres.connections import Connection
-from rankloop.store.postgres.sums import CLICKS, FIRST_CLICK, LIST_PARTS, events_summed, summed
-from rankloop.store.records import (
+from rankloop.service.store.grades import GradeScale
+from rankloop.service.store.impression_codec import SUMMARY_COLUMNS, summary_from
+from rankloop.service.store.log_records import (
     SQUATTED,
     EventTally,
     GradeTally,
@@ -15,7 +13,18 @@ from rankloop.store.records import (
     SourceTally,
     Traffic,
 )
-from rankloop.store.sums import LATEST, TRACED, edges, found_by_rank, like, part_ends, sources_of, traffic_of
+from rankloop.service.store.postgres.postgres_connections import Connection
+from rankloop.service.store.postgres.sums import CLICKS, FIRST_CLICK, LIST_PARTS, events_summed, summed
+from rankloop.service.store.sums import (
+    LATEST,
+    TRACED,
+    edges,
+    found_by_rank,
+    like,
+    part_ends,
+    sources_of,
+    traffic_of,
+)
 
 NEXT_LIST = "SELECT seq FROM impressions WHERE ranker = %s AND at >= %s ORDER BY at, seq LIMIT 1"
 NEXT_EVENT = "SELECT seq FROM events WHERE at >= %s ORDER BY at, seq LIMIT 1"

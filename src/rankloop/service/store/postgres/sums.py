@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rankloop.store.postgres.connections import Connection
-from rankloop.store.sums import LARGE, ONE, PAIR, SMALL, numbered
+from rankloop.service.store.postgres.postgres_connections import Connection
+from rankloop.service.store.sums import LARGE, ONE, PAIR, SMALL, numbered
 
 LIST_SUMS = ("lists", "clicked", "reciprocal", "fallbacks", "explored", "cost", "pairs", "settled")
 EVENT_SUMS = ("events", "one_based", "zero_based", "misplaced", "ahead", "behind")

@@ -13,9 +13,8 @@ from typing import Any
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from rankloop.store.base import Job, StoreError
-from rankloop.store.clock import Anchor, Head
-from rankloop.store.columns import (
+from rankloop.service.store.group_commit import Outcome
+from rankloop.service.store.impression_codec import (
     EVENT_COLUMNS,
     LIST_COLUMNS,
     PAYLOAD_COLUMNS,
@@ -24,11 +23,8 @@ from rankloop.store.columns import (
     payload_row,
     texts_from,
 )
-from rankloop.store.group_commit import Outcome
-from rankloop.store.postgres import exposure, snapshots, sums
-from rankloop.store.postgres.connections import Connection
-from rankloop.store.postgres.schema import add_partition, drop_partition, next_size
-from rankloop.store.records import (
+from rankloop.service.store.log_clock import Anchor, Head
+from rankloop.service.store.log_records import (
     COUNTED,
     JOINED,
     Decision,
@@ -41,7 +37,11 @@ from rankloop.store.records import (
     Trace,
     Traces,
 )
-from rankloop.store.thinning import protected_by, superfluous
+from rankloop.service.store.postgres import exposure, snapshots, sums
+from rankloop.service.store.postgres.partitions import add_partition, drop_partition, next_size
+from rankloop.service.store.postgres.postgres_connections import Connection
+from rankloop.service.store.snapshot_thinning import protected_by, superfluous
+from rankloop.service.store.store import Job, StoreError
 
 LAST_SEQ = 2**62  # beyond every entry
 TOGETHER = 128  # lists in one round trip

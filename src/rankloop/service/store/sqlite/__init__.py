@@ -1,5 +1,5 @@
 """SQLite store: the log in one file."""
 
-from rankloop.store.sqlite.store import SqliteStore
+from rankloop.service.store.sqlite.sqlite_backend import SqliteStore
 
 __all__ = ["SqliteStore"]

@@ -6,8 +6,8 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from rankloop.store.exposure import exposure_sum, sums_of
-from rankloop.store.records import ExposureSum, ExposureTally, GroupTally
+from rankloop.service.store.exposure import exposure_sum, sums_of
+from rankloop.service.store.log_records import ExposureSum, ExposureTally, GroupTally
 
 ADD = """INSERT INTO exposures VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET lists = lists + excluded.lists, candidates = candidates + excluded.candidates,

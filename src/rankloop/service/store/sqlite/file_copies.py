@@ -7,8 +7,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from rankloop.store.base import StoreError
-from rankloop.store.sqlite.schema import STEPS
+from rankloop.service.store.sqlite.schema import STEPS
+from rankloop.service.store.store import StoreError
 
 MOST_FINDINGS = 20
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import sqlite3
 
-from rankloop.store.base import StoreError
-from rankloop.store.sqlite.sums import TABLES
+from rankloop.service.store.sqlite.sums import TABLES
+from rankloop.service.store.store import StoreError
 
 STEPS: tuple[tuple[str, ...], ...] = (
     (

@@ -1,7 +1,7 @@
 """Snapshots in SQLite: what two of them have in common is stored once.
 
-A block (see `rankloop.store.blocks`) is stored under its digest, however many snapshots refer to it. Blocks
-that no snapshot refers to are deleted with the last one that did.
+A block (see `rankloop.service.store.snapshot_blocks`) is stored under its digest, however many
+snapshots refer to it. Blocks that no snapshot refers to are deleted with the last one that did.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any
 import msgspec
 
 from rankloop.errors import DataError
-from rankloop.store.base import SnapshotDamaged
-from rankloop.store.blocks import cut, joined
-from rankloop.store.codec import unpack
-from rankloop.store.records import Snapshot
+from rankloop.service.store.array_codec import unpack
+from rankloop.service.store.log_records import Snapshot
+from rankloop.service.store.snapshot_blocks import cut, joined
+from rankloop.service.store.store import SnapshotDamaged
 from rankloop.types import Array
 
 

@@ -13,9 +13,9 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from rankloop.store.base import Job, StoreError
-from rankloop.store.clock import Head
-from rankloop.store.columns import (
+from rankloop.service.store.grades import GradeScale
+from rankloop.service.store.group_commit import GroupCommitter, Outcome
+from rankloop.service.store.impression_codec import (
     ENTRY_COLUMNS,
     EVENT_COLUMNS,
     TRIAL_COLUMNS,
@@ -26,9 +26,8 @@ from rankloop.store.columns import (
     texts,
     trial_list_from,
 )
-from rankloop.store.grades import GradeScale
-from rankloop.store.group_commit import GroupCommitter, Outcome
-from rankloop.store.records import (
+from rankloop.service.store.log_clock import Head
+from rankloop.service.store.log_records import (
     JOINED,
     Decision,
     Entry,
@@ -49,16 +48,24 @@ from rankloop.store.records import (
     Traffic,
     TrialList,
 )
-from rankloop.store.sqlite import snapshots
-from rankloop.store.sqlite.exposure import (
+from rankloop.service.store.sqlite import snapshots
+from rankloop.service.store.sqlite.exposure import (
     exposure,
     exposure_by_query,
     exposure_in_parts,
     read_exposures,
 )
-from rankloop.store.sqlite.schema import check_version, migrate
-from rankloop.store.sqlite.statistics import grades, in_parts, recent, sources, summaries, tally, traffic
-from rankloop.store.sqlite.transaction import (
+from rankloop.service.store.sqlite.schema import check_version, migrate
+from rankloop.service.store.sqlite.statistics import (
+    grades,
+    in_parts,
+    recent,
+    sources,
+    summaries,
+    tally,
+    traffic,
+)
+from rankloop.service.store.sqlite.transaction import (
     LAST_SEQ,
     SqliteTransaction,
     read_changed,
@@ -67,6 +74,7 @@ from rankloop.store.sqlite.transaction import (
     read_rankers,
     read_traces,
 )
+from rankloop.service.store.store import Job, StoreError
 
 T = TypeVar("T")
 PAGE = 500  # rows read at a time

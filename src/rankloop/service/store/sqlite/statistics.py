@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 
-from rankloop.store.columns import SUMMARY_COLUMNS, summary_from
-from rankloop.store.grades import GradeScale
-from rankloop.store.records import (
+from rankloop.service.store.grades import GradeScale
+from rankloop.service.store.impression_codec import SUMMARY_COLUMNS, summary_from
+from rankloop.service.store.log_records import (
     SQUATTED,
     EventTally,
     GradeTally,
@@ -15,8 +15,8 @@ from rankloop.store.records import (
     SourceTally,
     Traffic,
 )
-from rankloop.store.sqlite.sums import CLICKS, FIRST_CLICK, events_summed, looks, summed
-from rankloop.store.sums import (
+from rankloop.service.store.sqlite.sums import CLICKS, FIRST_CLICK, events_summed, looks, summed
+from rankloop.service.store.sums import (
     LATEST,
     PAIR,
     TRACED,

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
-from rankloop.store.sums import LARGE, ONE, PAIR, SMALL, numbered
+from rankloop.service.store.sums import LARGE, ONE, PAIR, SMALL, numbered
 
 LIST_SUMS = ("lists", "clicked", "reciprocal", "fallbacks", "explored", "cost", "pairs", "settled")
 EVENT_SUMS = ("events", "one_based", "zero_based", "misplaced", "ahead", "behind")

@@ -8,9 +8,8 @@ from collections.abc import Collection, Sequence
 from functools import cache
 from typing import Any
 
-from rankloop.store.base import Job, StoreError
-from rankloop.store.clock import Anchor, Head
-from rankloop.store.columns import (
+from rankloop.service.store.group_commit import Outcome
+from rankloop.service.store.impression_codec import (
     EVENT_COLUMNS,
     LIST_COLUMNS,
     PAYLOAD_COLUMNS,
@@ -20,8 +19,8 @@ from rankloop.store.columns import (
     texts,
     texts_from,
 )
-from rankloop.store.group_commit import Outcome
-from rankloop.store.records import (
+from rankloop.service.store.log_clock import Anchor, Head
+from rankloop.service.store.log_records import (
     Decision,
     Event,
     ExposureSum,
@@ -32,8 +31,9 @@ from rankloop.store.records import (
     Trace,
     Traces,
 )
-from rankloop.store.sqlite import exposure, snapshots
-from rankloop.store.thinning import protected_by, superfluous
+from rankloop.service.store.snapshot_thinning import protected_by, superfluous
+from rankloop.service.store.sqlite import exposure, snapshots
+from rankloop.service.store.store import Job, StoreError
 
 LAST_SEQ = 2**62  # beyond every entry
 TOGETHER = (128, 64, 32, 16, 8, 4, 2, 1)  # lists in one statement
