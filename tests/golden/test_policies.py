@@ -418,7 +418,6 @@ def respond(ranking: Ranking, relevance: IntArray, gives: Gives, number: int) ->
     return Feedback(ranking, clicks & looked, seen=looked if gives == "seen" else None)
 
 
-@pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("record", CASES)
 def test_policy(record: str) -> None:
     case = CASES[record]

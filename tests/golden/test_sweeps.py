@@ -57,7 +57,7 @@ from rankloop.policies import (
 )
 from rankloop.scorers import MLP
 from rankloop.types import QuerySet
-from tests.golden.records import check, check_ids
+from tests.golden.records import Numbers, check, check_ids
 
 ROUNDS = 8
 DOCUMENTS = "synthetic:linear:queries=15,test_queries=10"
@@ -306,6 +306,6 @@ def cells_of(sweep: Sweep) -> list[list[tuple[int, int, float]]]:
     return list(cells.values())
 
 
-def numbers_of(frame: pl.DataFrame) -> list[object]:
+def numbers_of(frame: pl.DataFrame) -> list[Numbers]:
     """The columns with numbers, from left to right; what is missing is None."""
     return [column.to_list() for column in frame.iter_columns() if column.dtype.is_numeric()]

@@ -79,8 +79,8 @@ class Transaction(Protocol):
     def keep(self, snapshot: Snapshot) -> None:
         """Keep a snapshot, in place of an earlier one of the same entry, and thin those there are.
 
-        Of the older ones ever fewer stay, by the rule of
-        `rankloop.service.store.snapshot_thinning`; always those where the log begins: the base that a `retain` decision names, and the next after it.
+        Of the older ones ever fewer stay, by the rule of `rankloop.service.store.snapshot_thinning`; always
+        those where the log begins: the base that a `retain` decision names, and the next after it.
         """
         ...
 
