@@ -1,4 +1,4 @@
-"""Records hold on one thread: sums of several threads add up in another order."""
+"""Numbers are computed by one thread: sums depend on how they are cut into parts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from threadpoolctl import threadpool_limits
 
 
 @pytest.fixture(autouse=True)
-def _one_thread() -> Iterator[None]:
-    with threadpool_limits(limits=1):
+def one_thread() -> Iterator[None]:
+    with threadpool_limits(1):
         yield
