@@ -34,6 +34,7 @@ class Lived:
     """What came of a life so far."""
 
     lists: list[Made] = field(default_factory=list)
+    shown: list[list[int]] = field(default_factory=list)  # the numbers of results, by list
     verdicts: list[int] = field(default_factory=list)
     acts: list[Act] = field(default_factory=list)
     waiting: list[tuple[float, Act]] = field(default_factory=list)
@@ -101,6 +102,7 @@ def live(shop: Shop, life: Life, lived: Lived, lists: int, *, seed: int = 0) -> 
         asked = a_request(life, rng, shown + 1, shown)
         made = shop.rank(asked)
         lived.lists.append(made)
+        lived.shown.append([asked.rows[row].id for row in made.order])
         fresh.append(made)
         for after, act in acts_on(asked, made, life, rng, 2 * shown):
             lived.waiting.append((shop.now + after, act))

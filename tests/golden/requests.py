@@ -65,7 +65,7 @@ from rankloop.service.serving.request import context_by_column
 from rankloop.service.serving.serve import serve
 from rankloop.service.trial import Trial
 from rankloop.spelling import describe
-from rankloop.store import Impression, Promised
+from rankloop.store import Exposure, Impression, Promised
 from rankloop.types import Feedback
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -288,18 +288,23 @@ def ranker_settings(world: World) -> RankerSettings:
         max_displacement=world.displacement,
         source_lists=None,
         source_repeats=None,
-        fair=fair
-        and FairSettings(
-            shares=fair.shares if isinstance(fair.shares, str) else by_group(fair.shares),
-            at_least=by_group(fair.floors),
-            tolerance=fair.tolerance,
-            most=fair.cap,
-            looks=fair.examination,
-        ),
-        promise=promise
-        and PromiseSettings(
+        fair=None if fair is None else fair_settings(fair),
+        promise=None
+        if promise is None
+        else PromiseSettings(
             share=promise.share, confidence=promise.confidence, own=promise.compared, advance=promise.allowed
         ),
+    )
+
+
+def fair_settings(sharing: Sharing) -> FairSettings:
+    """Write fair exposure as today's settings."""
+    return FairSettings(
+        shares=sharing.shares if isinstance(sharing.shares, str) else by_group(sharing.shares),
+        at_least=by_group(sharing.floors),
+        tolerance=sharing.tolerance,
+        most=sharing.cap,
+        looks=sharing.examination,
     )
 
 
@@ -401,19 +406,23 @@ def numbers_of(response: RankResponse, shown: Impression) -> Made:
         explored=[shown.explored, shown.cost],
         flags=[shown.teaches, bool(shown.fallback), *(each.pinned for each in results)],
         evidence=list(shown.evidence.values()),
-        fair=exposure
-        and [
-            [0 if name == "others" else int(name[1:]) for name in exposure.groups],
-            exposure.candidates,
-            exposure.ahead,
-            exposure.due,
-            exposure.granted,
-            exposure.lapsed,
-            exposure.shown,
-            exposure.turned,
-            exposure.violated,
-            exposure.within,
-        ],
-        trial=trial and [TRIAL_ARMS.index(trial.arm), trial.owners],
-        promise=promised and [ARMS.index(promised.arm), int(promised.search[1:])],
+        fair=None if exposure is None else fair_numbers(exposure),
+        trial=None if trial is None else [TRIAL_ARMS.index(trial.arm), trial.owners],
+        promise=None if promised is None else [ARMS.index(promised.arm), int(promised.search[1:])],
     )
+
+
+def fair_numbers(part: Exposure) -> list[Any]:
+    """Read what a list gave to its groups: by group, by position, and of the list."""
+    return [
+        [0 if name == "others" else int(name[1:]) for name in part.groups],
+        part.candidates,
+        part.ahead,
+        part.due,
+        part.granted,
+        part.lapsed,
+        part.shown,
+        part.turned,
+        part.violated,
+        part.within,
+    ]

@@ -162,7 +162,8 @@ class Shop:
             "deviation": found.width,
             "probability": found.probability,
             "level": level_of(found.certainty),
-            "flags": [found.explored, found.pinned, found.turned, found.promised, found.mixed, found.open],
+            "flags": [found.explored, found.pinned, found.open],
+            "reason": 1 if found.promised else 2 if found.mixed else 3 if found.turned else 0,
             "effects": [[column_of(name), part] for name, part in sorted(parts, key=column_first)],
         }
 
@@ -236,7 +237,7 @@ class Shop:
             "means": [outcome.a, outcome.b, outcome.even],
             "interval": [outcome.estimate, outcome.lower, outcome.upper],
             "course": [
-                [each.sessions, each.at, each.estimate, each.lower, each.upper] for each in found.points
+                [each.sessions, each.at, each.estimate, each.lower, each.upper] for each in found.points[::12]
             ],
         }
 
@@ -296,7 +297,7 @@ class Shop:
                 items=[f"item {each}" for each in items],
                 answers=answers,
                 k=8,
-                n_candidates=30,
+                n_candidates=15,
                 query_id=f"q{number}",
                 session_id=f"s{number % 7}",
             )
