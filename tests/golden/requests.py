@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from rankloop.candidate import Candidate
 from rankloop.learning.certainty import Width
 from rankloop.policies import (
     DBGD,
@@ -46,26 +47,19 @@ from rankloop.policies import (
     UCBItems,
 )
 from rankloop.scorers import MLP
-from rankloop.service import (
-    Candidate,
-    RankerSettings,
-    RankRequest,
-    RankResponse,
-    TrialSettings,
-    columns,
-)
-from rankloop.service.fair import FairSettings
-from rankloop.service.learning.in_force import InForce
-from rankloop.service.learning.model import Model, asker_of, width_of
-from rankloop.service.learning.opponent import Opponent
-from rankloop.service.learning.scaling import scale_of
-from rankloop.service.learning.view import View
-from rankloop.service.promise import PromiseSettings
-from rankloop.service.serving.request import context_by_column
-from rankloop.service.serving.serve import serve
-from rankloop.service.trial import Trial
+from rankloop.service import RankerSettings, RankRequest, RankResponse, TrialSettings, columns
+from rankloop.service.core.configuration import InForce
+from rankloop.service.core.lists.make_list import serve
+from rankloop.service.core.lists.rank_request import context_by_column
+from rankloop.service.core.model import Model, asker_of, width_of
+from rankloop.service.core.scaling import scale_of
+from rankloop.service.core.view import View
+from rankloop.service.extensions.fair.settings import FairSettings
+from rankloop.service.extensions.promise.settings import PromiseSettings
+from rankloop.service.extensions.trial.arm_b import Opponent
+from rankloop.service.extensions.trial.trial_state import Trial
+from rankloop.service.store import Exposure, Impression, Promised
 from rankloop.spelling import describe
-from rankloop.store import Exposure, Impression, Promised
 from rankloop.types import Feedback
 
 Floats: TypeAlias = NDArray[np.float64]

@@ -14,12 +14,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from rankloop.data.reviews import Shop as ReviewedShop
+from rankloop.lab.data.review_data import Shop as ReviewedShop
 from rankloop.recommend import FMF, IALS, Catalogue, EvidenceALS, FacT, MostPopular, Recommender, Saved
 from rankloop.service import RankingService, RecommendRequest, UserEvent
-from rankloop.service.operations.clicks_needed import clicks_needed
-from rankloop.service.operations.promises import promise_report
-from rankloop.store import SqliteStore
+from rankloop.service.extensions.promise.report import promise_report
+from rankloop.service.reports.clicks_needed import clicks_needed
+from rankloop.service.store import SqliteStore
 from tests.golden.requests import (
     LEARNERS,
     LEVELS,
