@@ -38,16 +38,16 @@ from rankloop.recommend.reviews import Reviews
 from rankloop.types import QuerySet
 from tests.golden.records import Numbers, check, check_ids
 
-WORLDS = {
-    "w01": "linear:queries=6,test_queries=3",
+WORLDS = {  # whole ones, since grades are cut from scores: few queries hide small changes
+    "w01": "linear",
     "w02": "linear:queries=6,test_queries=3,seed=4,noise=0.1,min_documents=2,max_documents=5",
-    "w03": "nonlinear:queries=6,test_queries=3",
+    "w03": "nonlinear",
     "w04": "nonlinear:queries=6,test_queries=3,seed=4,min_documents=2,max_documents=5",
-    "w05": "independent:queries=6,test_queries=3",
-    "w06": "separable:queries=6,test_queries=3",
+    "w05": "independent",
+    "w06": "separable",
     "w07": "separable:queries=6,test_queries=3,margin=0.02236,spread=0.3,seed=2",
-    "w08": "items:queries=6,test_queries=3",
-    "w09": "ads:queries=20,test_queries=5",
+    "w08": "items",
+    "w09": "ads:queries=300",
     "w10": "ads:queries=20,test_queries=5,ads=3,seed=7",
 }
 GROUPS = {
@@ -124,7 +124,7 @@ def test_labelled_rows(tmp_path: Path) -> None:
 
 
 def test_trec_files(tmp_path: Path) -> None:
-    made = world(WORLDS["w01"]).dataset().train
+    made = world("linear:queries=6,test_queries=3").dataset().train
     scores = np.random.default_rng(2).random(len(made.features)).round(1)
     (tmp_path / "qrels").write_text(qrels_text(made))
     (tmp_path / "run").write_text(run_text(made, scores, tag="it", depth=7))
