@@ -56,7 +56,7 @@ from rankloop.policies import (
     Slam,
 )
 from rankloop.scorers import MLP
-from rankloop.types import QuerySet
+from rankloop.types import QuerySet, Ranking
 from tests.golden.records import Numbers, check, check_ids
 
 ROUNDS = 8
@@ -224,6 +224,21 @@ def test_user(record: str) -> None:
     check(record, cells=cells_of(sweep_of(user, data, policies)))
 
 
+@pytest.mark.parametrize("record", USERS | MADE_OF_USERS)
+def test_what_a_user_does(record: str) -> None:
+    """Few rounds hide small changes of a probability, 400 lists do not."""
+    choice, data, policies = (USERS | MADE_OF_USERS)[record]
+    dataset, rng = load(data), np.random.default_rng(21)
+    user = sweep_of(choice, data, policies).user("them", dataset)
+    said: list[Numbers] = []
+    for number in range(400):
+        judged = dataset.train[number % len(dataset.train)]
+        ranking = Ranking(judged.query, rng.permutation(judged.query.n_docs)[:10])
+        feedback = user.respond(ranking, judged.relevance, rng)
+        said.append([feedback.ranking.order, feedback.reward, feedback.known, feedback.seen])
+    check(f"k{record[1:]}", said=said)
+
+
 def test_examination_as_it_is_measured() -> None:
     train = load(DOCUMENTS).train
     position = PositionBased(click=CLICK, eta=0.7)
@@ -263,7 +278,8 @@ def test_table(record: str) -> None:
 def test_all_are_here() -> None:
     assert sorted(SWEEPS.values()) == sorted(SUITES)
     assert sorted([*LEFT_OUT, *(name for name, _ in TABLE_DATA.values())]) == sorted(TABLES)
-    check_ids([*SWEEPS, *USERS, *MADE_OF_USERS, "e01", *PROBES, *MEASURES, *TAUGHT, *TABLE_DATA])
+    said = [f"k{record[1:]}" for record in USERS | MADE_OF_USERS]
+    check_ids([*SWEEPS, *USERS, *MADE_OF_USERS, *said, "e01", *PROBES, *MEASURES, *TAUGHT, *TABLE_DATA])
 
 
 def small(suite: Suite) -> tuple[list[str], FeatureGroups | None]:
