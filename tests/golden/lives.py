@@ -131,6 +131,7 @@ FAIR = Sharing(shares="equal", tolerance=2.0, cap=8.0)
 LIVES: Mapping[str, Life] = {
     "pair": Life(World("pair")),
     "pair, running scale": Life(World("pair", scaling="running")),
+    "pair, windows that close with a list": Life(World("pair", window=9 * STEP)),
     "pair, fair": Life(World("pair", sharing=FAIR), groups=3),
     "pair, fair shares, displaced": Life(
         World("pair", sharing=Sharing({1: 0.6, 2: 0.2}, {2: 0.1}, 1.5, 4.0, (0.9, 0.5, 0.3)), displacement=2),
