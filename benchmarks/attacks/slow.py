@@ -1,4 +1,4 @@
-"""Slow and huge requests without a key: stalled bodies, endless heads, assets that are costly to make."""
+"""Slow and huge requests without a key: stalled bodies, endless heads, large assets."""
 
 from __future__ import annotations
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -43,15 +42,14 @@ def demo(
     from rankloop.demo.camping_shop import CampingShop  # noqa: PLC0415
     from rankloop.demo.documentation import documentation  # noqa: PLC0415
     from rankloop.demo.product_scene import shop  # noqa: PLC0415
-    from rankloop.demo.product_search import Corpus  # noqa: PLC0415
-    from rankloop.demo.shop import Demo  # noqa: PLC0415
+    from rankloop.demo.product_search import Corpus  # noqa: PLC0415  # noqa: PLC0415
+    from rankloop.demo.shop import Demo  # noqa: PLC0415  # noqa: PLC0415
     from rankloop.demo.shop_pages import demo_routes  # noqa: PLC0415
     from rankloop.demo.stdlib import Entry, standard_library  # noqa: PLC0415
     from rankloop.service import RankerSettings, RankingService  # noqa: PLC0415
     from rankloop.service.http import AppContext, bind, first_keys, serve  # noqa: PLC0415
     from rankloop.service.http.access_log import log_to_stderr  # noqa: PLC0415
     from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
-    from rankloop.service.pages.page_assets import bundle  # noqa: PLC0415
 
     directory = DataDirectory(data_dir)
     with (
@@ -66,7 +64,6 @@ def demo(
         corpus = Corpus.open(data_dir / "corpus.db", Entry, standard_library)
         shown = first_keys(service.keys, directory.key_file, fresh=True)
         log_to_stderr(quiet=True)
-        threading.Thread(target=bundle, name="bundle", daemon=True).start()  # for the first chart
         if YOURS not in service.rankers():  # whoever changed its settings finds them as they were left
             service.create(YOURS, RankerSettings(window=30.0))
         typer.echo("fitting the recommender to its reviews ...")

@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from rankloop.charts import DRAW, SCHEMES, json_element, library
+from rankloop.charts import DRAW, SCHEMES, json_element, read_vega
 from rankloop.lab.analysis.changes import Change, relative_changes
 from rankloop.lab.analysis.policy_summaries import SummaryRow, curves, summarise
 from rankloop.lab.analysis.single_runs import SingleRuns, single_runs
@@ -116,7 +116,7 @@ def render_page(
     drawn = list(dict.fromkeys(chart.metric for chart in charts))
     sections = "\n".join(_section(rows, charts, changes, metric, worst_runs, table) for metric in drawn)
     others = [metric for metric in tables if metric not in drawn]
-    script = library()
+    script = read_vega()
     return f"""<!doctype html>
 <html lang="en">
 <head>

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-import altair as alt
-
 from rankloop.charts import PALETTE
 from rankloop.service.extensions.fair.report import AccountReport
+from rankloop.service.pages.vega_lite import Spec, layer, layered, number, word
 
 FEWEST = 2  # steps of which a line can be drawn
+HEIGHT = 230
 GREY = PALETTE[-1]
+BAND = (  # the tolerance to both sides of nobody being ahead
+    layer("band", {"type": "rect", "color": GREY, "opacity": 0.18}, y=number("low"), y2={"field": "high"}),
+    layer("zero", {"type": "rule", "color": GREY, "strokeDash": [4, 3]}, y=number("low")),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +27,7 @@ class GroupChart:
     name: str  # of the number in `GroupStep`
     title: str
     meaning: str
-    spec: dict[str, Any]
+    spec: Spec
 
 
 def exposure_charts(account: AccountReport, colours: Mapping[str, str]) -> Iterator[GroupChart]:
@@ -33,15 +37,18 @@ def exposure_charts(account: AccountReport, colours: Mapping[str, str]) -> Itera
     off = f"Looks ahead or behind; the band is the tolerance of {account.tolerance:g}."
     ahead = list(_points(account, "ahead", colours))
     reach = 1.1 * max(account.tolerance, *(abs(point["y"]) for point in ahead))
-    y = alt.Scale(domain=[-reach, reach], nice=False)
-    lines = _lines(ahead, colours, y, "looks ahead", ".2f")
-    drawn = alt.layer(*_band(account.tolerance), lines)
-    yield GroupChart("ahead", "The account over time", off, _spec(drawn, f"The account over time. {off}"))
+    y = {"domain": [-reach, reach], "nice": False}
+    lines = _lines(colours, y, "looks ahead", ".2f")
+    band: list[Spec] = [{"low": -account.tolerance, "high": account.tolerance}]
+    data = {"band": band, "zero": [{"low": 0}], "steps": ahead}
+    spec = layered([*BAND, lines], data, height=HEIGHT, description=f"The account over time. {off}")
+    yield GroupChart("ahead", "The account over time", off, spec)
     clicks = list(_points(account, "clicks_per_look", colours))
     if any(point["y"] for point in clicks):
         meaning = "What people made of being shown a group: results with a click, per look."
-        lines = _lines(clicks, colours, alt.Scale(zero=True), "clicks per look", ".3f")
-        yield GroupChart("clicks_per_look", "Clicks per look", meaning, _spec(lines, meaning))
+        lines = _lines(colours, {"zero": True}, "clicks per look", ".3f")
+        spec = layered([lines], {"steps": clicks}, height=HEIGHT, description=meaning)
+        yield GroupChart("clicks_per_look", "Clicks per look", meaning, spec)
 
 
 def _points(account: AccountReport, name: str, colours: Mapping[str, str]) -> Iterator[dict[str, Any]]:
@@ -54,38 +61,18 @@ def _points(account: AccountReport, name: str, colours: Mapping[str, str]) -> It
                 yield {"x": end, "y": value, "group": each.group}
 
 
-def _lines(
-    points: Sequence[dict[str, Any]], colours: Mapping[str, str], y: alt.Scale, title: str, digits: str
-) -> alt.Chart:
-    scale = alt.Scale(domain=list(colours), range=list(colours.values()))
-    axis = alt.Axis(title=None, format="~g", tickCount=5)
-    x = alt.X("x:Q", title="lists in this time", axis=alt.Axis(grid=False, tickCount=4, format="~s"))
-    values = alt.InlineData(values=list(points))
-    lines: alt.Chart = (
-        alt.Chart(values)
-        .mark_line(strokeWidth=2.2, point=alt.OverlayMarkDef(size=22, filled=True))
-        .encode(
-            x=x.scale(nice=False),
-            y=alt.Y("y:Q", axis=axis, scale=y),
-            color=alt.Color("group:N", scale=scale, legend=None),
-            tooltip=[
-                alt.Tooltip("group:N"),
-                alt.Tooltip("y:Q", title=title, format=digits),
-                alt.Tooltip("x:Q", title="lists so far"),
-            ],
-        )
+def _lines(colours: Mapping[str, str], y: Spec, title: str, digits: str) -> Spec:
+    scale = {"domain": list(colours), "range": list(colours.values())}
+    axis = {"grid": False, "tickCount": 4, "format": "~s"}
+    return layer(
+        "steps",
+        {"type": "line", "strokeWidth": 2.2, "point": {"size": 22, "filled": True}},
+        x=number("x", title="lists in this time", axis=axis, scale={"nice": False}),
+        y=number("y", axis={"title": None, "format": "~g", "tickCount": 5}, scale=y),
+        color=word("group", scale=scale, legend=None),
+        tooltip=[
+            word("group"),
+            number("y", title=title, format=digits),
+            number("x", title="lists so far"),
+        ],
     )
-    return lines
-
-
-def _band(tolerance: float) -> tuple[alt.Chart, alt.Chart]:
-    """The tolerance to both sides of nobody being ahead."""
-    area = alt.Chart(alt.InlineData(values=[{"low": -tolerance, "high": tolerance}]))
-    zero = alt.Chart(alt.InlineData(values=[{"low": 0}])).mark_rule(color=GREY, strokeDash=[4, 3])
-    return area.mark_rect(color=GREY, opacity=0.18).encode(y="low:Q", y2="high:Q"), zero.encode(y="low:Q")
-
-
-def _spec(chart: alt.TopLevelMixin, description: str) -> dict[str, Any]:
-    spec: dict[str, Any] = chart.properties(width="container", height=230, description=description).to_dict()
-    spec.pop("config", None)
-    return spec

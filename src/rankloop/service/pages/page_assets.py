@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from importlib.resources import files
 
 from litestar import Response, get
 
-from rankloop.charts import DRAW
-from rankloop.service.http.worker_pool import Once
+from rankloop.charts import DRAW, read_vega
 
 FIRST = ("tokens", "elements", "shell", "components", "tables", "charts")  # then those of single pages
-BUNDLE = "import sys; from rankloop.charts import library; sys.stdout.write(library())"
 A_DAY = {"Cache-Control": "max-age=86400"}
 A_MOMENT = {"Cache-Control": "max-age=60"}
 
@@ -42,13 +38,5 @@ async def draw() -> Response[bytes]:
 
 @get("/assets/vega.js")
 async def vega() -> Response[bytes]:
-    """The drawing library: for those who may see the pages, because it takes a process to make it."""
-    return Response(await LIBRARY.get(), media_type="text/javascript; charset=utf-8", headers=A_DAY)
-
-
-def bundle() -> bytes:
-    """Made by a process of its own: it takes seconds and 100 MB, which a service has better uses for."""
-    return subprocess.run([sys.executable, "-c", BUNDLE], check=True, capture_output=True).stdout
-
-
-LIBRARY = Once(bundle)
+    """The drawing library: for those who may see the pages, because it is large."""
+    return Response(read_vega().encode(), media_type="text/javascript; charset=utf-8", headers=A_DAY)

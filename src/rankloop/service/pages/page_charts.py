@@ -8,9 +8,8 @@ from datetime import UTC, datetime
 from itertools import accumulate
 from typing import Any
 
-import altair as alt
-
 from rankloop.charts import PALETTE
+from rankloop.service.pages.vega_lite import Spec, layer, layered, number, time, word
 from rankloop.service.reports.traffic import By, Overview
 
 FEWEST = 2  # steps of which a line can be drawn
@@ -72,7 +71,7 @@ class Chart:
     """A line and its specification for Vega-Lite, without colours of light or dark."""
 
     line: Line
-    spec: dict[str, Any]
+    spec: Spec
 
 
 def charts(
@@ -90,26 +89,25 @@ def charts(
 
 def line_chart(
     points: Sequence[dict[str, Any]], line: Line, by: By, marks: Sequence[dict[str, Any]] = ()
-) -> dict[str, Any]:
+) -> Spec:
     """One line with its points, and what was decided on the way."""
     highest = max(point["y"] for point in points)
     most = 1.0 if line.share else line.highest
     top = most if most and highest > 0.6 * most else 1.15 * highest or 1.0
-    axis = alt.Axis(title=None, format=".0%" if line.share else "~g", tickCount=4)
+    axis = {"title": None, "format": ".0%" if line.share else "~g", "tickCount": 4}
     x, where = _by_time() if by == "time" else _by_lists()
-    y = alt.Y("y:Q", axis=axis, scale=alt.Scale(domain=[0, top]))
-    value = alt.Tooltip("y:Q", title=line.title, format=".1%" if line.share else ".3f")
-    base = alt.Chart(alt.InlineData(values=list(points)))
-    area = base.mark_area(color=line.colour, opacity=0.09).encode(x=x, y=y)
-    dots = alt.OverlayMarkDef(size=22, filled=True, color=line.colour)
-    curve = base.mark_line(color=line.colour, strokeWidth=2, point=dots).encode(
-        x=x, y=y, tooltip=[where, value, alt.Tooltip("lists:Q")]
+    y = number("y", axis=axis, scale={"domain": [0, top]})
+    value = number("y", title=line.title, format=".1%" if line.share else ".3f")
+    area = layer("steps", {"type": "area", "color": line.colour, "opacity": 0.09}, x=x, y=y)
+    dots = {"size": 22, "filled": True, "color": line.colour}
+    stroke = {"type": "line", "color": line.colour, "strokeWidth": 2, "point": dots}
+    curve = layer("steps", stroke, x=x, y=y, tooltip=[where, value, number("lists")])
+    return layered(
+        [area, *_marked(marks, x), curve],
+        {"steps": points, **_mark_data(marks)},
+        height=190,
+        description=f"{line.title}. {line.meaning}",
     )
-    drawn = alt.layer(area, *_marked(marks, x), curve)
-    sized = drawn.properties(width="container", height=190, description=f"{line.title}. {line.meaning}")
-    spec: dict[str, Any] = sized.to_dict()
-    spec.pop("config", None)
-    return spec
 
 
 def placed(
@@ -146,39 +144,47 @@ def _join(shown: dict[str, Any], mark: Mark) -> None:
     shown |= {name: f"{shown[name]}; {more[name]}" for name in ("what", "who", "why")}
 
 
-def _marked(marks: Sequence[dict[str, Any]], x: alt.X) -> Iterator[alt.Chart]:
+def _mark_data(marks: Sequence[dict[str, Any]]) -> dict[str, Sequence[dict[str, Any]]]:
+    return {
+        "decisions": [each for each in marks if each["number"]],
+        "versions": [each for each in marks if not each["number"]],
+    }
+
+
+def _marked(marks: Sequence[dict[str, Any]], x: Spec) -> Iterator[Spec]:
     """Decisions as dashed lines with their numbers on top, versions as ticks on the axis."""
-    decisions = [each for each in marks if each["number"]]
-    versions = [each for each in marks if not each["number"]]
-    when = alt.Tooltip("at:T", title="at", format="%d %b %H:%M:%S")
-    words = [alt.Tooltip(f"{name}:N") for name in ("what", "who", "why")]
-    if decisions:
-        base = alt.Chart(alt.InlineData(values=decisions)).encode(x=x, tooltip=[*words, when])
-        yield base.mark_rule(color=MARK, strokeDash=[3, 3], strokeWidth=1.2)
-        yield base.mark_rule(opacity=0, strokeWidth=14)  # something to point at
-        yield base.mark_point(shape="circle", color=MARK, filled=True, opacity=1, yOffset=-2).encode(
-            y=alt.value(0), size=alt.condition("length(datum.number) > 2", alt.value(430), alt.value(190))
-        )
-        yield base.mark_text(color="#ffffff", fontSize=9.5, fontWeight=600, dy=-1.5).encode(
-            y=alt.value(0), text="number:N"
-        )
-    if versions:
-        base = alt.Chart(alt.InlineData(values=versions)).encode(x=x, tooltip=[words[0], when])
-        yield base.mark_point(
-            shape="triangle-up", size=46, color=MARK, filled=True, opacity=0.9, yOffset=-3
-        ).encode(y=alt.value("height"))
+    found = _mark_data(marks)
+    when = time("at", title="at", format="%d %b %H:%M:%S")
+    words = [word(name) for name in ("what", "who", "why")]
+    if found["decisions"]:
+        told: Spec = {"x": x, "tooltip": [*words, when]}
+        top: Spec = {"value": 0}
+        size = {"condition": {"test": "length(datum.number) > 2", "value": 430}, "value": 190}
+        dashes = {"type": "rule", "color": MARK, "strokeDash": [3, 3], "strokeWidth": 1.2}
+        target = {"type": "rule", "opacity": 0, "strokeWidth": 14}  # something to point at
+        circle = {"shape": "circle", "color": MARK, "filled": True, "opacity": 1, "yOffset": -2}
+        digits = {"type": "text", "color": "#ffffff", "fontSize": 9.5, "fontWeight": 600, "dy": -1.5}
+        yield layer("decisions", dashes, **told)
+        yield layer("decisions", target, **told)
+        yield layer("decisions", {"type": "point", **circle}, **told, y=top, size=size)
+        yield layer("decisions", digits, **told, y=top, text=word("number"))
+    if found["versions"]:
+        tick = {"shape": "triangle-up", "size": 46, "color": MARK, "filled": True, "opacity": 0.9}
+        bottom = {"value": "height"}
+        mark = {"type": "point", **tick, "yOffset": -3}
+        yield layer("versions", mark, x=x, y=bottom, tooltip=[words[0], when])
 
 
-def _by_time() -> tuple[alt.X, alt.Tooltip]:
-    axis = alt.Axis(grid=False, tickCount=4)
-    x = alt.X("x:T", title="time, UTC", axis=axis, scale=alt.Scale(type="utc"))
-    return x, alt.Tooltip("x:T", title="from", format="%d %b %H:%M:%S")
+def _by_time() -> tuple[Spec, Spec]:
+    axis = {"grid": False, "tickCount": 4}
+    x = time("x", title="time, UTC", axis=axis, scale={"type": "utc"})
+    return x, time("x", title="from", format="%d %b %H:%M:%S")
 
 
-def _by_lists() -> tuple[alt.X, alt.Tooltip]:
-    axis = alt.Axis(grid=False, tickCount=4, format=",.0f")
-    x = alt.X("x:Q", title="lists shown", axis=axis, scale=alt.Scale(nice=False))
-    return x, alt.Tooltip("x:Q", title="lists so far")
+def _by_lists() -> tuple[Spec, Spec]:
+    axis = {"grid": False, "tickCount": 4, "format": ",.0f"}
+    x = number("x", title="lists shown", axis=axis, scale={"nice": False})
+    return x, number("x", title="lists so far")
 
 
 def _abscissae(steps: Sequence[Overview], by: By) -> list[Any]:

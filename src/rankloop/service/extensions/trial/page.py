@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import altair as alt
 
 from rankloop.charts import PALETTE
 from rankloop.service import OutcomeReport, TrialReport
+from rankloop.service.pages import vega_lite as vl
 from rankloop.service.pages.page_formatting import number, share, signed
 
 FEWEST = 2  # points of which a band can be drawn
@@ -51,7 +49,7 @@ class TrialCard:
     look: str
     first: Sequence[Uplift]  # clicks, and the value of one's own
     others: Sequence[Uplift]
-    spec: dict[str, Any] | None
+    spec: vl.Spec | None
 
     @property
     def valued(self) -> bool:
@@ -101,38 +99,36 @@ def uplift(found: OutcomeReport, report: TrialReport) -> Uplift:
     )
 
 
-def band(report: TrialReport, even: float) -> dict[str, Any]:
+def band(report: TrialReport, even: float) -> vl.Spec:
     """The interval after each session, and where neither arm is better."""
     points = [
         {"x": each.sessions, "y": each.estimate, "low": each.lower, "high": each.upper}
         for each in report.points
     ]
-    x = alt.X("x:Q", title="sessions", axis=alt.Axis(grid=False, tickCount=4), scale=alt.Scale(nice=False))
-    axis = alt.Axis(title=None, format=".0%" if even else "~g", tickCount=5)
-    scale = alt.Scale(domain=_domain(report, even), nice=True, clamp=True)
-    base = alt.Chart(alt.InlineData(values=points))
-    area = base.mark_area(color=PALETTE[0], opacity=0.22).encode(
-        x=x, y=alt.Y("low:Q", axis=axis, scale=scale), y2="high:Q"
+    x = vl.number("x", title="sessions", axis={"grid": False, "tickCount": 4}, scale={"nice": False})
+    axis = {"title": None, "format": ".0%" if even else "~g", "tickCount": 5}
+    scale = {"domain": _domain(report, even), "nice": True, "clamp": True}
+    low, middle = vl.number("low", axis=axis, scale=scale), vl.number("y", axis=axis, scale=scale)
+    told = [vl.number(name, format=".3f") for name in ("y", "low", "high")]
+    area = {"type": "area", "color": PALETTE[0], "opacity": 0.22}
+    line = {"type": "line", "color": PALETTE[0], "strokeWidth": 2.2}
+    neither = {"type": "rule", "color": PALETTE[-1], "strokeDash": [4, 3]}
+    return vl.layered(
+        [
+            vl.layer("sessions", area, x=x, y=low, y2={"field": "high"}),
+            vl.layer("sessions", line, x=x, y=middle, tooltip=told),
+            vl.layer("even", neither, y=vl.number("even")),
+        ],
+        {"sessions": points, "even": [{"even": even}]},
+        height=150,
+        description="The interval of the trial after each session; on the dashed line neither is better.",
     )
-    line = base.mark_line(color=PALETTE[0], strokeWidth=2.2).encode(
-        x=x,
-        y=alt.Y("y:Q", axis=axis, scale=scale),
-        tooltip=[alt.Tooltip(f"{name}:Q", format=".3f") for name in ("y", "low", "high")],
-    )
-    neither = alt.Chart(alt.InlineData(values=[{"even": even}])).mark_rule(
-        color=PALETTE[-1], strokeDash=[4, 3]
-    )
-    drawn = alt.layer(area, line, neither.encode(y="even:Q"))
-    meaning = "The interval of the trial after each session; the dashed line is where neither is better."
-    spec: dict[str, Any] = drawn.properties(width="container", height=150, description=meaning).to_dict()
-    spec.pop("config", None)
-    return spec
 
 
-def _domain(report: TrialReport, even: float) -> tuple[float, float]:
+def _domain(report: TrialReport, even: float) -> list[float]:
     """A scale on which the interval of today can be seen; the first sessions' may be cut."""
     later = report.points[len(report.points) // 5 :]
-    return min(even, *(each.lower for each in later)), max(even, *(each.upper for each in later))
+    return [min(even, *(each.lower for each in later)), max(even, *(each.upper for each in later))]
 
 
 def _unit(found: OutcomeReport, report: TrialReport) -> tuple[str, Callable[[float], str]]:
