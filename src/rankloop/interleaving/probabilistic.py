@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.interleaving.interleaving import Interleaved
+from rankloop.interleaving.interleaving import Interleaved, Interleaving
 from rankloop.types import IntArray
 
 
 @dataclass(frozen=True)
-class Probabilistic:
+class Probabilistic(Interleaving):
     r"""Probabilistic interleaving and multileaving with exact credit.
 
     Each ranker turns its list into a distribution over documents, $P_r(d) \propto 1/\text{rank}_r(d)^\tau$,

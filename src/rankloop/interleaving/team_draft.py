@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.interleaving.interleaving import Interleaved
+from rankloop.interleaving.interleaving import Interleaved, Interleaving
 from rankloop.types import IntArray
 
 
 @dataclass(frozen=True)
-class TeamDraft:
+class TeamDraft(Interleaving):
     """Team-draft interleaving and multileaving.
 
     In rounds, the rankers take turns in random order; each adds its best result that is not in the list

@@ -41,7 +41,7 @@ class Certainty(Protocol):
 
 
 @dataclass(frozen=True)
-class Sure:
+class Sure(Certainty):
     r"""An order is kept when the model is at least so sure of it; the rest is explored.
 
     Given the clicks, the weights are approximately normal around their estimate (Laplace's approximation),
@@ -88,7 +88,7 @@ class Sure:
 
 
 @dataclass(frozen=True)
-class Width:
+class Width(Certainty):
     r"""The papers' criterion: $\sigma(s_i - s_j) - \alpha \lVert x_i - x_j \rVert_{M^{-1}} > \frac{1}{2}$.
 
     In the papers' experiments $\alpha$ is a constant, tuned from $10^{-1}$ to $10^{-4}$ for each dataset.
@@ -113,7 +113,7 @@ class Width:
 
 
 @dataclass(frozen=True)
-class DiagonalWidth:
+class DiagonalWidth(Certainty):
     r"""The papers' criterion with $\text{diag}(M)$ in place of $M$.
 
     What the papers do for networks, where $M$ is too large, and show to be poor already for linear rankers:
@@ -143,7 +143,7 @@ class DiagonalWidth:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Theory:
+class Theory(Certainty):
     r"""The papers' criterion with the width of their Lemma 1, which holds with probability $1 - \delta$.
 
     $$\alpha_t = \frac{2 k_\mu}{c_\mu} \left( \sqrt{R^2 \log \frac{\det M_t}{\delta^2 \det \lambda I}}

@@ -40,7 +40,7 @@ class Covariance(Protocol):
 
 
 @dataclass(frozen=True)
-class Full:
+class Full(Covariance):
     r"""All of $A$, as its inverse: exact, and only for networks of a few thousand parameters.
 
     >>> documents = Gradients([(np.ones((2, 1)), np.array([[2.0, 0.0], [0.0, 0.0]]))])
@@ -123,7 +123,7 @@ class Projected(Full):
 
 
 @dataclass(frozen=True)
-class Diagonal:
+class Diagonal(Covariance):
     r"""Only the diagonal of $A$, which is what the papers keep for networks of ordinary size.
 
     >>> documents = Gradients([(np.ones((2, 1)), np.array([[2.0, 0.0], [0.0, 0.0]]))])

@@ -31,7 +31,7 @@ class ListWeights(Protocol):
 
 
 @dataclass(frozen=True)
-class NDCGWeights:
+class NDCGWeights(ListWeights):
     r"""Weights $v_i = (2^{R_i} - 1) / (Z_k \log_2(1 + i))$ of nDCG@k, 0 beyond rank $k$; `None`: no cutoff.
 
     $Z_k$ is the best DCG@k. Grades below 0 gain nothing.
@@ -75,7 +75,7 @@ class NDCGWeights:
 
 
 @dataclass(frozen=True)
-class APWeights:
+class APWeights(ListWeights):
     """Weights of average precision: the same for every relevant result, those of a grade above 0.
 
     >>> APWeights().weights(np.array([1.0, 1.0, 0.0])).tolist()

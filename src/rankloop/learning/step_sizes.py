@@ -19,7 +19,7 @@ class StepSize(Protocol):
 
 
 @dataclass(frozen=True)
-class InverseRoot:
+class InverseRoot(StepSize):
     r"""Ever smaller steps, $\eta_t = \eta_1 / \sqrt{t}$: no regret in the long run, against any fixed ranker.
 
     >>> InverseRoot(0.5).at(4)
@@ -40,7 +40,7 @@ class InverseRoot:
 
 
 @dataclass(frozen=True)
-class Constant:
+class Constant(StepSize):
     """Steps of one size: what was learned long ago fades, for worlds that change.
 
     >>> Constant(0.5).at(4)

@@ -44,7 +44,7 @@ class TopKLoss(Protocol):
 
 
 @dataclass(frozen=True)
-class Squared:
+class Squared(TopKLoss):
     r"""Squared error, by the document's estimate $2s - 2 \sum_{i \text{ seen}} R_i / q_i \, e_i$.
 
     The scores of all candidates are pulled to 0 in every round, and only what is seen is pulled up.
@@ -66,7 +66,7 @@ class Squared:
 
 
 @dataclass(frozen=True)
-class ObservedSquared:
+class ObservedSquared(TopKLoss):
     r"""The squared error of what was seen: $\sum_{i \text{ seen}} 2 (s_i - R_i) / q_i \, e_i$.
 
     The expectation is that of `Squared`; the noise vanishes where the scores are right.
@@ -86,7 +86,7 @@ class ObservedSquared:
 
 
 @dataclass(frozen=True)
-class UnnormalisedKL:
+class UnnormalisedKL(TopKLoss):
     r"""ListNet without its denominators: $\sum_{i \text{ seen}} (e^{s_i} - e^{R_i}) / q_i \, e_i$.
 
     Grades are divided by `top_grade`, the highest there is, so that $e^R$ is at most $e$.
@@ -115,7 +115,7 @@ class UnnormalisedKL:
 
 
 @dataclass(frozen=True)
-class RankSVM:
+class RankSVM(TopKLoss):
     r"""Hinge of pairs: $\sum_{i, j \text{ seen},\, R_i > R_j,\, 1 + s_j > s_i} (e_j - e_i) / q_{ij}$.
 
     >>> both = np.array([0, 1])
@@ -136,7 +136,7 @@ class RankSVM:
 
 
 @dataclass(frozen=True)
-class SmoothDCG:
+class SmoothDCG(TopKLoss):
     r"""SmoothDCG@1, a gain, as the loss $-\sum_i G(R_i) p_i$ with $p = \text{softmax}(s / \varepsilon)$.
 
     Its slope is estimated by $-\sum_{i \text{ seen}} G(R_i) \, p_i / (\varepsilon q_i) \, (e_i - p)$ with
@@ -169,7 +169,7 @@ class SmoothDCG:
 
 
 @dataclass(frozen=True)
-class NormalisedListNet:
+class NormalisedListNet(TopKLoss):
     r"""ListNet's own loss, which is refused: no estimate from the top 1 or 2 has the right expectation.
 
     The slope $\text{softmax}(s) - \text{softmax}(R)$ cannot be written as a sum over one or two grades.

@@ -40,7 +40,7 @@ class Training(Protocol):
 
 
 @dataclass(frozen=True)
-class Exact:
+class Exact(Training):
     """In every round, `steps` gradient steps on everything there is; the cost grows with the rounds.
 
     They go on from the last round's or, with `restart`, from where the ranker started, so that nothing is
@@ -68,7 +68,7 @@ class Exact:
 
 
 @dataclass(frozen=True)
-class ReplayMemory:
+class ReplayMemory(Training):
     r"""Experience replay: in every round a step on the new list and on a few old ones, at a constant cost.
 
     If the share $f$ of the memory is full, an old list counts $f \cdot \text{repeats} / \text{lists}$ times

@@ -8,11 +8,12 @@ import numpy as np
 
 from rankloop.errors import RankingError
 from rankloop.scorers.gradients import Gradients
+from rankloop.scorers.scorer import Scorer
 from rankloop.types import FloatArray
 
 
 @dataclass(frozen=True)
-class Linear:
+class Linear(Scorer):
     r"""Scores that are weighted sums of the features: $f(x; \theta) = \theta^\top x$.
 
     >>> features = np.array([[1.0, 0.0], [0.5, 0.5]])

@@ -11,11 +11,12 @@ import numpy as np
 
 from rankloop.errors import RankingError, SettingError
 from rankloop.scorers.gradients import Gradients
+from rankloop.scorers.scorer import Scorer
 from rankloop.types import FloatArray
 
 
 @dataclass(frozen=True)
-class MLP:
+class MLP(Scorer):
     r"""A multi-layer perceptron with rectified units, which starts out as zero everywhere.
 
     $$f(x; \theta) = c\, W_L\, h_{L-1}, \qquad h_l = \phi(c\, W_l\, h_{l-1} / \sqrt{m_l}), \qquad h_0 = x,$$

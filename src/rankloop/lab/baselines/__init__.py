@@ -10,10 +10,16 @@ from rankloop.lab.baselines.lambdamart import LambdaMART
 from rankloop.lab.baselines.offline_lambdarank import OfflineLambdaRank
 from rankloop.lab.baselines.offline_ranknet import OfflineRankNet
 from rankloop.lab.baselines.ollambdarank_gt import OlLambdaRankGT
+from rankloop.policies.policy_names import POLICIES, PolicyKinds, list_policies
+
+LAB_POLICIES: PolicyKinds = dict(sorted(list_policies(globals().copy().values()).items()))
+ALL_POLICIES: PolicyKinds = {**POLICIES, **LAB_POLICIES}
 
 __all__ = [
+    "ALL_POLICIES",
     "DLA",
     "IPS",
+    "LAB_POLICIES",
     "CounterfactualPolicy",
     "FairCo",
     "IPSRankNet",

@@ -30,7 +30,7 @@ class Step(Protocol):
 
 
 @dataclass(frozen=True)
-class AdaGrad:
+class AdaGrad(Step):
     r"""Every parameter at a pace of its own, and weights with a cap: the default.
 
     $\theta \leftarrow \theta - \eta \, g / \sqrt{\sum g^2}$, weights $\min(1/q, \text{cap})$, and the
@@ -82,7 +82,7 @@ class AdaGrad:
 
 
 @dataclass(frozen=True)
-class DocumentSchedule:
+class DocumentSchedule(Step):
     r"""The schedule of the document's experiments: $\eta = \eta_1 / t^{2/3}$, $\gamma = \gamma_1 / t^{1/3}$.
 
     A term that the greedy list would not have shown counts $1 / \min(1, c \, q)$. With $c = 1$ the weights

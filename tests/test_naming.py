@@ -1,0 +1,347 @@
+"""A value and its name are two forms of one thing, and no text does more than name a value."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, Literal, get_args, get_origin
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from rankloop.errors import SettingError
+from rankloop.lab.baselines import ALL_POLICIES
+from rankloop.naming import LONGEST, _settings, find_kind, given_settings, read_name, write_name
+from rankloop.policies import DBGD, Diagonal, DocumentSpace, Exact, PairRank, Policy, Random, Width
+from rankloop.policies.paper_settings import PAPER
+from rankloop.policies.policy_names import POLICIES, read_policy, write_policy
+from rankloop.scorers import MLP, Linear
+
+
+@st.composite
+def made(draw: st.DrawFn, kind: type[Any]) -> Any:
+    """A value of a kind with some of its settings changed."""
+    given_values = {}
+    for each in fields(kind):
+        if each.init and draw(st.booleans()):
+            given_values[each.name] = draw(values(kind, each.name, default_of(each)))
+    try:
+        return kind(**given_values)
+    except (SettingError, TypeError):
+        assume(condition=False)
+
+
+def default_of(each: Any) -> object:
+    return each.default if each.default_factory is MISSING else each.default_factory()
+
+
+def values(kind: type[Any], name: str, default: object) -> st.SearchStrategy[Any]:
+    setting = _settings(kind)[name]  # type: ignore[arg-type]  # a class is hashable
+    if parts := list(setting.parts()):
+        objects = st.one_of([made(part) for part in parts])
+        return st.none() | objects if default is None else objects
+    words = [each for option in setting.options if get_origin(option) is Literal for each in get_args(option)]
+    if words:
+        return st.sampled_from(words)
+    if type(default) is float:
+        return st.floats(0.5, 1.0).map(lambda factor: default * factor)
+    return {
+        bool: st.booleans(),
+        int: st.integers(int(default), int(default) + 5) if type(default) is int else st.nothing(),
+        tuple: st.lists(st.sampled_from([2, 4, 16]), min_size=1, max_size=3).map(tuple),
+    }.get(type(default), st.just(default))
+
+
+@pytest.mark.parametrize("kind", ALL_POLICIES.values())
+@given(data=st.data())
+def test_a_policy_is_made_again_by_its_name_with_and_without_defaults(
+    kind: type[Policy], data: st.DataObject
+) -> None:
+    policy = data.draw(made(kind))
+    for defaults in (False, True):
+        text = write_policy(policy, ALL_POLICIES, defaults=defaults)
+        again = read_policy(text, ALL_POLICIES)
+        assert repr(again) == repr(policy)
+        assert write_policy(again, ALL_POLICIES, defaults=defaults) == text
+
+
+def test_the_name_of_a_policy_as_it_comes_has_no_settings() -> None:
+    assert {write_policy(kind(), ALL_POLICIES) for kind in ALL_POLICIES.values()} == {
+        f"{name}()" for name in ALL_POLICIES
+    }
+
+
+def test_no_two_policies_have_names_that_are_read_alike() -> None:
+    for name, kind in ALL_POLICIES.items():
+        for text in (name, name.upper(), name.lower(), "-".join(name), f" {name}() "):
+            assert type(read_policy(text, ALL_POLICIES)) is kind
+
+
+def test_a_whole_number_for_a_setting_with_fractions_is_written_as_one() -> None:
+    assert write_policy(read_policy("pdgd(decay=1, learning_rate=2)")) == "PDGD(learning_rate=2.0)"
+    assert write_name(MLP(8, scale=1)) == "MLP(hidden=8, scale=1.0)"
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("pdgd", "PDGD()"),
+        ("epsilon_greedy(epsilon=0.2)", "EpsilonGreedy(epsilon=0.2)"),
+        ("PDGD(scorer=mlp)", "PDGD(scorer=MLP())"),
+        ("PDGD(scorer=MLP((64, 32)))", "PDGD(scorer=MLP(hidden=(64, 32)))"),
+        ("PDGD(scorer=MLP([64, 32]))", "PDGD(scorer=MLP(hidden=(64, 32)))"),
+        ("pairrank(update=EXACT)", "PairRank(update='exact')"),
+        ("pairrank(update='exact')", "PairRank(update='exact')"),
+        ("olranknet(optimiser=gradient_descent)", "OlRankNet(optimiser='gradient-descent')"),
+        ("olranknet(training=exact)", "OlRankNet(training=Exact())"),
+        ("mgd(projection=None)", "MGD()"),
+        ("mgd(projection=none)", "MGD()"),
+        ("mgd(projection=document_space(2, trust=0.5))", "MGD(projection=DocumentSpace(trust=0.5, k=2))"),
+        ("mgd(\n  candidates=49,\n)", "MGD(candidates=49)"),
+        ("pairrank(certainty=width)", "PairRank(certainty=Width())"),
+    ],
+)
+def test_what_may_be_written_shorter(text: str, same: str) -> None:
+    assert write_policy(read_policy(text)) == same
+
+
+DEEP = "(" * 300
+MISTAKES: Mapping[str, str] = {
+    "": "no policy is called '': choose from AUCRanker, AdForest",
+    "pdgdd": "no policy is called 'pdgdd': did you mean 'PDGD'? choose from AUCRanker",
+    "PDGD:decay=0.9": "settings stand in parentheses: write PDGD(decay=0.9), found 'PDGD:decay=0.9'",
+    "mgd:step=1,radius=2": "settings stand in parentheses: write MGD(step=1, radius=2)",
+    "PDGD(": "'(' was never closed",
+    "PDGD(decay=0.9": "'(' was never closed",
+    "PDGD(scorer=MLP(64)": "'(' was never closed",
+    "PDGD)": "no policy is called 'PDGD)'",
+    "PDGD())": "policy 'PDGD())' cannot be read: unmatched ')'",
+    "PDGD(decay=)": "cannot be read: ",
+    "PDGD(decay 0.9)": "cannot be read: invalid syntax",
+    "PDGD(decay=0.9) PDGD()": "cannot be read: invalid syntax",
+    "PDGD(rate=1)": "PDGD has no setting 'rate': ",
+    "PDGD(decays=1)": "PDGD has no setting 'decays': did you mean 'decay'? choose from scorer",
+    "PDGD(0.1)": "PDGD: expected <setting>=<value>, found 0.1: write PDGD(scorer=...)",
+    "Random(0.1)": "Random: expected <setting>=<value>, found 0.1: write Random()",
+    "Random(seed=1)": "Random has no setting 'seed': it has none",
+    "PDGD(decay=0.9, decay=0.8)": "PDGD: decay is given twice, leave one out",
+    "PDGD(scorer=MLP(64, hidden=32))": "MLP: hidden is given twice, leave one out",
+    "PDGD(scorer=MLP(64, 32))": "MLP: expected <setting>=<value>, found 32",
+    "PDGD(decay=fast)": "PDGD: decay takes a number, found fast",
+    "PDGD(decay='0.9')": "PDGD: decay takes a number, found '0.9'",
+    "PDGD(decay=None)": "PDGD: decay takes a number, found None",
+    "PDGD(decay=True)": "PDGD: decay takes a number, found True",
+    "PDGD(decay=(1, 2))": "PDGD: decay takes a number, found (1, 2)",
+    "MGD(candidates=2.5)": "MGD: candidates takes a whole number, found 2.5",
+    "MGD(candidates=0)": "candidates must be at least 1",
+    "PairRank(update=offline)": "PairRank: update takes 'online', 'exact', found offline",
+    "OlRankNet(averaging=maybe)": "OlRankNet: averaging takes True or False, found maybe",
+    "OlRankNet(averaging=1)": "OlRankNet: averaging takes True or False, found 1",
+    "OlRankNet(optimiser=gradient-descent)": "takes 'adam', 'gradient-descent', found gradient - descent",
+    "PDGD(scorer=64)": "PDGD: scorer takes Linear, MLP, found 64",
+    "PDGD(scorer=MLP('wide'))": "MLP: hidden takes values in parentheses, a whole number, found 'wide'",
+    "PDGD(scorer=Module(f))": "PDGD: scorer takes Linear, MLP, found Module(f)",
+    "MGD(projection=document-space(3))": "MGD: projection takes DocumentSpace",
+    "MGD(projection=DocumentSpace(r=3))": "DocumentSpace has no setting 'r': ",
+    "MGD(projection=DocumentSpace(-1))": "k must be a whole number of 0 or more, found -1",
+    "MGD(start_seed=-Inf)": "MGD: start_seed takes a whole number, None, found -Inf",
+    "MGD(start_seed=-inf)": "MGD: start_seed takes a whole number, None, found -inf",
+    "pairank@paper": "no policy is called 'pairank@paper': did you mean 'pairrank@paper'?",
+    "pairrank@paper(alpha=0.1)": "PairRank has no setting 'alpha'",
+}
+ATTACKS: Mapping[str, str] = {
+    "PDGD(decay=__import__('os').system('true'))": "PDGD: decay takes a number, found __import__('os')",
+    "PDGD(decay=().__class__)": "PDGD: decay takes a number, found ().__class__",
+    "PDGD(decay=9**9**9)": "PDGD: decay takes a number, found 9 ** 9 ** 9",
+    "PDGD(decay=1+1j)": "PDGD: decay takes a number, found 1 + 1j",
+    "PDGD(decay=~1)": "PDGD: decay takes a number, found ~1",
+    "PDGD(decay=lambda: 1)": "PDGD: decay takes a number, found lambda: 1",
+    "PDGD(decay=[x for x in (1,)])": "PDGD: decay takes a number, found [x for x in (1,)]",
+    "PDGD(decay=f'{1}')": "PDGD: decay takes a number, found f'{1}'",
+    "PDGD(decay=b'1')": "PDGD: decay takes a number, found b'1'",
+    "PDGD(decay=(y := 1))": "PDGD: decay takes a number, found (y := 1)",
+    "PDGD(decay={'a': 1})": "PDGD: decay takes a number, found {'a': 1}",
+    "PDGD(decay=...)": "PDGD: decay takes a number, found ...",
+    "PDGD(scorer=PDGD())": "PDGD: scorer takes Linear, MLP, found PDGD()",
+    "PDGD(scorer=rankloop.scorers.MLP())": "PDGD: scorer takes Linear, MLP, found rankloop.scorers.MLP()",
+    "PDGD(*[1])": "PDGD: expected <setting>=<value>, found *[1]",
+    "PDGD(**{'decay': 1})": "PDGD has no setting '**'",
+    "PDGD().learn": "cannot be read: write PDGD(<setting>=<value>, ...)",
+    "PDGD()()": "cannot be read: write PDGD(<setting>=<value>, ...)",
+    "PDGD() if 1 else 2": "cannot be read: write PDGD(<setting>=<value>, ...)",
+    "os.system('true')": "no policy is called 'os.system'",
+    "rankloop.policies.PDGD()": "no policy is called 'rankloop.policies.PDGD'",
+    "PDGD(decay=\0)": "cannot be read: ",
+    f"PDGD(decay={DEEP}": "cannot be read: too many nested parentheses",
+    f"PDGD(decay={'-' * 1900}1)": "PDGD: decay takes a number, found too many operators",
+    f"PDGD(decay={'~' * 1900}1)": "PDGD: decay takes a number, found",
+    f"PDGD(decay={'9' * 1900})": "PDGD: decay takes a number, found 999",
+    f"PDGD(decay={'9' * LONGEST})": "a policy has at most 2,000 characters, found 2,012",
+}
+
+
+@pytest.mark.parametrize("text", [*MISTAKES, *ATTACKS])
+def test_a_mistake_is_answered_with_what_is_right_and_an_attack_with_nothing(text: str) -> None:
+    with pytest.raises(SettingError) as error:
+        read_policy(text)
+    assert {**MISTAKES, **ATTACKS}[text] in str(error.value)
+    assert len(str(error.value)) < 2_000
+
+
+@given(st.text(max_size=60), st.text("()=,.[]{}'\"-+*~:@\\ \n#abPDG1", max_size=60))
+def test_any_text_names_a_policy_or_is_refused(anything: str, likely: str) -> None:
+    for text in (anything, f"PDGD({likely}", f"PDGD(decay={likely})"):
+        try:
+            policy = read_policy(text)
+        except SettingError:
+            continue
+        assert read_policy(write_policy(policy)) is not policy
+
+
+def test_a_setting_that_must_be_given_is_asked_for() -> None:
+    with pytest.raises(SettingError, match=r"Theory needs longest_weights and .*: write Theory\(longest"):
+        read_policy("PairRank(certainty=Theory())")
+
+
+def test_a_name_too_long_to_be_read_is_not_written() -> None:
+    with pytest.raises(SettingError, match="at most 2,000 characters"):
+        write_name(MLP((16,) * 1_000))
+
+
+def test_the_settings_that_a_text_gives_are_those_it_names() -> None:
+    assert given_settings("pdgd") == set()
+    assert given_settings("pairrank@paper(trust=none, certainty=Width(alpha=1))") == {"trust", "certainty"}
+
+
+# Papers
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_every_point_of_a_grid_is_a_policy_and_the_settings_are_one_of_them(name: str) -> None:
+    paper = PAPER[name]
+    assert paper.source
+    assert write_policy(read_policy(name)) == write_policy(read_policy(paper.policy))
+    points = [
+        read_policy(f"{name}({', '.join(f'{s}={v}' for s, v in zip(paper.grid, values, strict=True))})")
+        for values in itertools.product(*paper.grid.values())
+        if values
+    ]
+    texts = [write_policy(policy) for policy in points]
+    assert len(set(texts)) == len(points)
+    assert not points or texts.count(write_policy(read_policy(name))) == 1
+
+
+def test_settings_after_the_name_of_a_paper_count_more() -> None:
+    policy = read_policy("pairrank@paper(certainty=Width(0.1), exploration=random)")
+    assert isinstance(policy, PairRank)
+    assert (policy.certainty, policy.exploration, policy.update) == (Width(0.1), "random", "exact")
+    duel = read_policy("DBGD-DSP@paper(step=0.5, projection=none)")
+    assert isinstance(duel, DBGD)
+    assert (duel.step, duel.projection, duel.start_seed) == (0.5, None, 0)
+
+
+def test_a_table_may_not_name_a_name_of_other_settings() -> None:
+    kinds: dict[str, type[MLP] | str] = {"one": "two", "two": "MLP(3)", "MLP": MLP}
+    with pytest.raises(SettingError, match="one names two, which is a name of other settings"):
+        read_name("one", kinds)
+
+
+def test_what_the_papers_print_is_what_the_names_say() -> None:
+    """Numbers copied from the papers' sections on experiments, setting by setting."""
+    tenths, rates = [10.0**-i for i in range(1, 5)], [10.0**-i for i in range(1, 4)]
+    duel = {"step": 0.1, "radius": 1.0, "decay": 1.0, "start_seed": 0}  # δ = 1, α = 0.1, a random unit vector
+    many = {**duel, "candidates": 9}
+    space = {"projection": DocumentSpace(3, recent=10)}  # k and r
+    decays = {"decay": 0.999977}
+    layers = {"scorer": MLP((100, 100), scale=1.0), "averaging": False, "optimiser": "gradient-descent"}
+    network = {**layers, "pairing": "adjacent", "training": Exact(20, restart=True)}
+    printed: dict[str, dict[str, object]] = {
+        "pairrank": {"pairing": "adjacent", "update": "exact", "exploration": "conservative"},
+        "pepairrank": {"pairing": "adjacent", "update": "exact", "rankers": 2, "variance": 0.1},
+        "olranknet": {**network, "covariance": Diagonal()},
+        "ollambdarank": {**network, "covariance": Diagonal(), "draws": 0, "balanced": False},
+        "p2neurrank": {**network, "rankers": 2, "variance": 0.1},
+        "ranknet": {"pairing": "adjacent"},
+        "epsilon-greedy": {"pairing": "adjacent"},
+        "pdgd": {**decays, "scorer": Linear()},
+        "pdgd-neural": {**decays, "scorer": MLP((100, 100), scale=1.0)},
+        "dbgd-linear": {**decays, "scorer": Linear()},
+        "dbgd-neural": {**decays, "scorer": MLP((100, 100), scale=1.0)},
+        "dbgd": {**duel, "candidates": 1, "projection": None},
+        "mgd": {**many, "projection": None},
+        "nsgd": {**many, "projection": None},
+        "dbgd-dsp": {**duel, "candidates": 1, **space},
+        "mgd-dsp": {**many, **space},
+        "nsgd-dsp": {**many, **space},
+    }
+    assert {f"{name}@paper" for name in printed} == set(PAPER)
+    for name, settings in printed.items():
+        policy = read_policy(f"{name}@paper")
+        assert {setting: getattr(policy, setting) for setting in settings} == settings, name
+    for name in ("pairrank", "olranknet", "ollambdarank"):  # λ and α from 0.1 to 0.0001
+        grid = PAPER[f"{name}@paper"].grid
+        assert [float(each) for each in grid["regularisation"]] == pytest.approx(tenths)
+        widths = grid.get("alpha") or [each[len("Width(alpha=") : -1] for each in grid["certainty"]]
+        assert [float(each) for each in widths] == pytest.approx(tenths)
+    for name, setting in (("olranknet", "learning_rate"), ("pdgd", "learning_rate"), ("dbgd-linear", "step")):
+        assert [float(each) for each in PAPER[f"{name}@paper"].grid[setting]] == pytest.approx(rates)
+
+
+# Policies of one's own
+
+
+@dataclass(kw_only=True, eq=False)
+class Mine(Random):
+    """A policy that rankloop does not know."""
+
+    rate: float = 0.5
+    greeting: str = "hello"
+    steps: tuple[int, ...] = (1, 2)
+    pairs: tuple[tuple[str, float], ...] = ()
+    net: Linear | MLP = field(default_factory=Linear)
+    word: str | float | None = None
+
+
+@given(
+    rate=st.floats(allow_nan=False),
+    greeting=st.text(max_size=100),
+    steps=st.lists(st.integers(), max_size=3).map(tuple),
+    pairs=st.lists(st.tuples(st.text(max_size=5), st.floats(allow_nan=False)), max_size=3).map(tuple),
+    net=st.sampled_from([Linear(), MLP(4), MLP((2, 2), seed=1)]),
+    word=st.one_of(st.text(max_size=5), st.floats(allow_nan=False), st.none()),
+)
+def test_settings_of_any_value_survive(**settings: Any) -> None:
+    kinds: dict[str, type[Policy]] = {**POLICIES, "Mine": Mine}
+    mine = Mine(**settings)
+    for defaults in (False, True):
+        assert repr(read_policy(write_policy(mine, kinds, defaults=defaults), kinds)) == repr(mine)
+
+
+def test_a_class_that_no_table_holds_is_written_with_its_module() -> None:
+    assert write_policy(Mine(rate=0.1)) == f"{__name__}.Mine(rate=0.1)"
+    assert write_policy(Mine(rate=0.1), {"Mine": Mine}) == "Mine(rate=0.1)"
+    assert write_policy(Mine(), {"Mine": Random}) == f"{sys.modules[__name__].__name__}.Mine()"
+
+
+def test_what_cannot_be_written_is_refused() -> None:
+    @dataclass(kw_only=True, eq=False)
+    class Inner(Random):
+        pass
+
+    with pytest.raises(SettingError, match="defined inside something else"):
+        write_policy(Inner())
+    with pytest.raises(SettingError, match="Mine: rate cannot be written as text: nan"):
+        write_policy(Mine(rate=float("nan")))
+    with pytest.raises(SettingError, match="cannot be written as a name"):
+        write_name(3)
+
+
+def test_a_function_can_be_a_kind_of_a_table() -> None:
+    def repeat(word: str, *, times: int = 2) -> str:
+        return word * times
+
+    assert read_name("repeat(ab, times=3)", {"repeat": repeat}, noun="word") == "ababab"
+    assert find_kind("Re-Peat", {"repeat": repeat}, "word") is repeat
