@@ -10,7 +10,7 @@ help: ## list the targets
 run: .venv/.run ## start the demo: a shop with pictures that learns from your clicks
 	$(BIN)/rankloop demo --data-dir build/demo
 
-compare: .venv/.run ## compare the policies on the built-in world: table, plots, report
+compare: .venv/.lab ## compare the policies on the built-in world: table, plots, report
 	$(BIN)/rankloop compare --out build/first-run
 
 test: .venv/.test browser postgres nginx lint types unit ## everything that must hold: style, types, docs, tests
@@ -61,13 +61,17 @@ clean: ## forget the environment and everything built
 
 .venv/.run: .venv/bin/python pyproject.toml
 	@echo "setting up an environment in .venv (once, about a minute) ..."
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable '.[serve]'
+	@touch $@
+
+.venv/.lab: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[lab]'
 	@touch $@
 
 .venv/.docs: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
-	@touch $@ .venv/.run
+	@touch $@ .venv/.run .venv/.lab
 
 .venv/.test: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
-	@touch $@ .venv/.run
+	@touch $@ .venv/.run .venv/.lab

@@ -136,6 +136,7 @@ class Commands(Stopping):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that is called, as it is."""
         name, command, rest = super().resolve_command(ctx, args)
+        ctx.invoked_subcommand = name  # an import that fails is told with the command's name
         return name, command and imported(command.name or ""), rest
 
 

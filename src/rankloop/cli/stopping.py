@@ -10,6 +10,11 @@ from typer.core import TyperGroup
 
 from rankloop.cli.console import ERRORS
 
+EXTRA_OF = {  # top-level modules that the base install leaves out
+    **dict.fromkeys(("litestar", "uvicorn", "httptools", "prometheus_client", "jinja2"), "serve"),
+    **dict.fromkeys(("polars", "altair", "vl_convert", "threadpoolctl"), "lab"),
+}
+
 
 class Stopping(TyperGroup):
     """A group of commands that turns our own errors into one sentence, and Ctrl-C into a promise."""
@@ -22,6 +27,16 @@ class Stopping(TyperGroup):
             return super().invoke(ctx)
         except RankloopError as error:
             ERRORS.print(f"[bold red]error:[/] {escape(str(error))}")
+            raise typer.Exit(2) from error
+        except ModuleNotFoundError as error:
+            module = (error.name or "").split(".")[0]
+            if module not in EXTRA_OF:
+                raise
+            extra = EXTRA_OF[module]
+            ERRORS.print(
+                f"[bold red]error:[/] `rankloop {ctx.invoked_subcommand}` needs {module}, which the extra "
+                f"`{extra}` brings: pip install 'rankloop\\[{extra}]'"
+            )
             raise typer.Exit(2) from error
         except BrokenPipeError:
             raise  # whoever reads has seen enough, as `head` does: that is no error to speak of
