@@ -1,7 +1,7 @@
 """First visitors of a shop that switches rankloop on: how much of its own order do they still see.
 
-`python -m benchmarks.shop` prints the tables: a shop of 200 candidates whose order is decent, and both search
-engines of the demo under the demo's hidden tastes, each with and without trust in the order that is there.
+`python -m benchmarks.shop` prints the tables: a shop of 200 candidates whose order is decent, and the
+demo's shop under its hidden tastes, each with and without trust in the order that is there.
 """
 
 from __future__ import annotations
@@ -14,12 +14,9 @@ from rich.console import Console
 from rich.table import Table
 
 from rankloop.candidate import Candidate
-from rankloop.demo.documentation import documentation
 from rankloop.demo.product_scene import shop
-from rankloop.demo.product_search import Corpus
 from rankloop.demo.scene import Scene
 from rankloop.demo.simulated_visitors import GRADE, Crowd, Visit
-from rankloop.demo.stdlib import standard_library
 from rankloop.lab.users import Preset
 from rankloop.policies import PairRank
 from rankloop.service import RankerSettings, RankingService, UserEvent
@@ -121,5 +118,4 @@ def demo_table(scene: Scene) -> Table:
 if __name__ == "__main__":
     console = Console(width=120)
     console.print(shop_table())
-    for scene in (shop(), documentation(Corpus.of(standard_library()))):
-        console.print(demo_table(scene))
+    console.print(demo_table(shop()))

@@ -15,7 +15,7 @@ from rankloop.demo.product_scene import SEARCHES, shop
 from rankloop.demo.products import Product
 from rankloop.demo.sellers import FAIR
 from rankloop.demo.simulated_visitors import SHOWN, Crowd, Topic
-from rankloop.demo.taste import PlainTaste
+from rankloop.demo.taste import Taste
 from rankloop.lab.users import Cascade
 from rankloop.policies import PairRank
 from rankloop.service import RankerSettings, RankingService, TrialSettings, UserEvent
@@ -24,7 +24,7 @@ from rankloop.types import Query, Ranking
 
 DAY = 86_400.0
 SHOP, MARKET = "shop", "market"
-LIKED = PlainTaste("cheap and well rated", lambda x: 0.65 * (1 - x["price"]) + 0.35 * x["stars"] ** 2)
+LIKED = Taste("cheap and well rated", lambda x: 0.65 * (1 - x["price"]) + 0.35 * x["stars"] ** 2)
 VISITORS = Cascade(click=(0.01, 0.03, 0.08, 0.25, 0.5), stop=(0.1, 0.2, 0.4, 0.6, 0.8))
 SETTINGS = RankerSettings(
     policy=PairRank(trust="decent", prior=0.8),

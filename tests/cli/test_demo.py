@@ -13,7 +13,7 @@ import httpx
 
 def test_it_prints_an_address_that_answers(tmp_path: Path) -> None:
     windows: list[float] = []
-    for _ in range(2):  # the second time, the index is there, and so are the settings that were changed
+    for _ in range(2):  # the second time, the settings are there that were changed
         command = [sys.executable, "-W", "error", "-m", "rankloop", "demo", "--port", "0"]
         process = subprocess.Popen(
             [*command, "--data-dir", str(tmp_path / "demo")], stdout=subprocess.PIPE, text=True

@@ -18,71 +18,62 @@ from rankloop.service.pages.page_formatting import sure
 from rankloop.service.store import MemoryStore
 from tests.support.serving import Live, alive
 
-SCENES = pytest.mark.parametrize(("path", "text"), [("/", "mug"), ("/documentation", "json decoder")])
+
+@pytest.fixture
+def demo(wares: Scene) -> Demo:
+    return Demo(RankingService(MemoryStore()), wares)
 
 
 @pytest.fixture
-def demos(wares: Scene, docs: Scene) -> dict[str, Demo]:
-    service = RankingService(MemoryStore())
-    return {scene.path: Demo(service, scene) for scene in (wares, docs)}
-
-
-@pytest.fixture
-def live(demos: dict[str, Demo]) -> Iterator[Live]:
-    with alive(demos["/"].service, routes=demo_routes(*demos.values())) as found:
+def live(demo: Demo) -> Iterator[Live]:
+    with alive(demo.service, routes=demo_routes(demo)) as found:
         yield found
 
 
 def click(demo: Demo, client: httpx.Client, text: str, position: int) -> str:
     """Search, and click the result at a position; its name."""
     scene = demo.scene
-    assert client.get(scene.path, params={"q": text}).status_code == 200
+    assert client.get("/", params={"q": text}).status_code == 200
     (shown,) = demo.service.lists(scene.ranker, last=1)
     name = shown.shown[position - 1]
     sent = {"query_id": shown.query_id, "object_id": name, "q": text}
-    answer = client.post(f"{scene.base}/click", data=sent)
+    answer = client.post("/click", data=sent)
     assert answer.status_code == 303
     there = httpx.URL(answer.headers["location"])
-    assert (there.path, dict(there.params)) == (scene.path, {"q": text, "opened": name})
+    assert (there.path, dict(there.params)) == ("/", {"q": text, "opened": name})
     return name
 
 
-@SCENES
-def test_a_click_is_told_wherever_its_result_stands_now(
-    demos: dict[str, Demo], live: Live, path: str, text: str
-) -> None:
+def test_a_click_is_told_wherever_its_result_stands_now(demo: Demo, live: Live) -> None:
     client = live["nobody"]
-    name = click(demos[path], client, text, 6)
-    page = client.get(path, params={"q": text, "opened": name})
+    name = click(demo, client, "mug", 6)
+    page = client.get("/", params={"q": "mug", "opened": name})
     assert page.status_code == 200
     assert "What your click taught" in page.text
-    gone = client.get(path, params={"q": "school", "opened": name})  # it is not in this list
+    gone = client.get("/", params={"q": "school", "opened": name})  # it is not in this list
     assert gone.status_code == 200
     assert "now others stand in the first ten" in gone.text
-    other = client.get(path, params={"q": text, "opened": "something.else"})
+    other = client.get("/", params={"q": "mug", "opened": "something.else"})
     assert other.status_code == 200
     assert "You clicked" not in other.text
-    assert sum(each.model.lists for each in demos.values()) == 1  # the other scene knows nothing of it
+    assert demo.model.lists == 1
 
 
-@SCENES
-def test_both_lists_are_there_and_say_where_each_result_went(
-    demos: dict[str, Demo], live: Live, path: str, text: str
-) -> None:
+def test_both_lists_are_there_and_say_where_each_result_went(demo: Demo, live: Live) -> None:
     for _ in range(3):
-        click(demos[path], live["nobody"], text, 8)
-    page = live["nobody"].get(path, params={"q": text}).text
+        click(demo, live["nobody"], "mug", 8)
+    page = live["nobody"].get("/", params={"q": "mug"}).text
     plain, learned = (re.findall(f'data-key="{side} ([^"]+)"', page) for side in ("plain", "learned"))
-    assert plain == [hit.entry.name for hit in demos[path].scene.corpus.search(text)[:10]]
-    (shown,) = demos[path].service.lists(demos[path].scene.ranker, last=1)
+    assert plain == [hit.entry.name for hit in demo.scene.corpus.search("mug")[:10]]
+    (shown,) = demo.service.lists(demo.scene.ranker, last=1)
     assert learned == list(shown.shown)
     rows = page.split('data-key="learned ')[1:]
-    hits = [hit.entry.name for hit in demos[path].scene.corpus.search(text)]
+    hits = [hit.entry.name for hit in demo.scene.corpus.search("mug")]
     for position, (name, row) in enumerate(zip(learned, rows, strict=True), start=1):
         went = hits.index(name) + 1 - position
         assert (f">up</span> {went}<" in row) == (went > 0)
         assert (f">down</span> {-went}<" in row) == (went < 0)
-    for row, result in zip(rows, demos[path].service.replay(shown.query_id).response.ranking, strict=True):
+    for row, result in zip(rows, demo.service.replay(shown.query_id).response.ranking, strict=True):
         told = f"{sure(result.probability)}: it may" if result.open else f", {sure(result.probability, 0)}<"
         assert f"{result.certainty}{told}" in row or f"Its order is {result.certainty}, {told}" in row
 
@@ -107,29 +98,22 @@ def test_every_product_has_a_picture_and_nothing_else_is_drawn(live: Live) -> No
         ("click", {}),
         ("click", {"query_id": "nobody's", "object_id": "mug-fern"}),
         ("click", {"query_id": "x" * 5000, "object_id": "\x00"}),
-        ("star", {}),
-        ("star", {"query_id": "nobody's", "object_id": "mug-fern", "value": "1"}),
-        ("star", {"query_id": "nobody's", "object_id": "mug-fern", "value": "6"}),
-        ("learn", {"query_id": "nobody's"}),
         ("crowd", {}),
         ("crowd", {"taste": "bitter"}),
         ("crowd", {"taste": "blue", "visitors": "1000000"}),
     ],
 )
-def test_nonsense_is_refused(demos: dict[str, Demo], live: Live, action: str, form: dict[str, str]) -> None:
-    for demo in demos.values():
-        answer = live["nobody"].post(f"{demo.scene.base}/{action}", data=form)
-        assert 400 <= answer.status_code < 500
-        assert demo.model.lists == demo.service.model(demo.scene.rated).lists == 0
-        assert demo.progress.wanted == 0
+def test_nonsense_is_refused(demo: Demo, live: Live, action: str, form: dict[str, str]) -> None:
+    answer = live["nobody"].post(f"/{action}", data=form)
+    assert 400 <= answer.status_code < 500
+    assert (demo.model.lists, demo.progress.wanted) == (0, 0)
 
 
 @pytest.mark.parametrize("text", ["", " ", '"', "'; drop table", "🐍", "\x00", "x" * 200, "%", "a AND NOT"])
 def test_any_search_gets_a_page(live: Live, text: str) -> None:
-    for path in ("/", "/documentation"):
-        page = live["nobody"].get(path, params={"q": text, "opened": text})
-        assert page.status_code == 200
-        assert 'role="search"' in page.text
+    page = live["nobody"].get("/", params={"q": text, "opened": text})
+    assert page.status_code == 200
+    assert 'role="search"' in page.text
     assert live["nobody"].get("/", params={"q": "x" * 201}).status_code == 400
 
 

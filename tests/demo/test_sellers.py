@@ -9,7 +9,7 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.demo.scene import Scene
-from rankloop.demo.sellers import AMBER, BIRCH, FAIR, SELLERS, seen
+from rankloop.demo.sellers import AMBER, FAIR, SELLERS, seen
 from rankloop.demo.shop import Demo
 from rankloop.demo.shop_pages import demo_routes
 from rankloop.demo.simulated_visitors import SHOWN, Crowd, candidates_of
@@ -31,14 +31,8 @@ def fit(demo: Demo, taste: str, visits: int, seed: int) -> float:
     return float(np.mean(fits[visits // 2 :]))
 
 
-@pytest.mark.parametrize(
-    ("where", "taste", "liked"),
-    [("docs", "short", AMBER), ("docs", "overview", BIRCH), ("wares", "cheap", AMBER)],
-)
-def test_a_taste_shows_one_seller_until_exposure_is_shared(
-    docs: Scene, wares: Scene, where: str, taste: str, liked: str
-) -> None:
-    demo = Demo(service(), {"docs": docs, "wares": wares}[where])
+def test_a_taste_shows_one_seller_until_exposure_is_shared(wares: Scene) -> None:
+    demo, taste, liked = Demo(service(), wares), "cheap", AMBER
     assert not demo.fair
     alone = fit(demo, taste, 200, seed=1)
     before = {each.seller: each for each in demo.seen()}
@@ -60,19 +54,17 @@ def test_a_taste_shows_one_seller_until_exposure_is_shared(
     assert demo.ahead() == {}
 
 
-def test_sellers_change_nothing_unless_exposure_is_shared(docs: Scene) -> None:
+def test_sellers_change_nothing_unless_exposure_is_shared(wares: Scene) -> None:
     """The first minutes are those of a demo without them."""
 
     def orders(*, sellers: bool) -> list[tuple[str, ...]]:
         mine = service()
-        mine.create(docs.ranker, docs.settings)
-        found = [
-            candidates_of(docs.corpus.search(text)) for text in ("json parser", "thread pool", "sort a list")
-        ]
+        mine.create(wares.ranker, wares.settings)
+        found = [candidates_of(wares.corpus.search(text)) for text in ("mug", "lamp", "umbrella")]
         if not sellers:
             found = [[Candidate(each.object_id, each.features) for each in some] for some in found]
         lists = [
-            mine.rank(some, ranker=docs.ranker, k=SHOWN, session_id=f"s{n}")
+            mine.rank(some, ranker=wares.ranker, k=SHOWN, session_id=f"s{n}")
             for n in range(3)
             for some in found
         ]
@@ -81,43 +73,36 @@ def test_sellers_change_nothing_unless_exposure_is_shared(docs: Scene) -> None:
     assert orders(sellers=True) == orders(sellers=False)
 
 
-def test_both_sellers_have_something_to_sell(docs: Scene) -> None:
-    for text in ("json parser", "read csv file", "thread pool", "sort a list"):
-        assert {hit.entry.seller for hit in docs.corpus.search(text)} == set(SELLERS)
+def test_both_sellers_have_something_to_sell(wares: Scene) -> None:
+    for text in ("mug", "backpack", "lamp", "umbrella"):
+        assert {hit.entry.seller for hit in wares.corpus.search(text)} == set(SELLERS)
 
 
 @pytest.fixture
-def live(docs: Scene) -> Iterator[tuple[Live, Demo]]:
-    demo = Demo(service(), docs)
+def live(wares: Scene) -> Iterator[tuple[Live, Demo]]:
+    demo = Demo(service(), wares)
     with alive(demo.service, routes=demo_routes(demo)) as found:
         yield found, demo
 
 
 def test_the_page_has_the_switch(live: tuple[Live, Demo]) -> None:
     client, demo = live[0]["nobody"], live[1]
-    page = client.get("/documentation", params={"q": "json decoder"}).text
+    page = client.get("/", params={"q": "umbrella"}).text
     assert "fair exposure is off" in page
-    assert 'class="badge seller"' not in page
-    answer = client.post("/documentation/fair", data={"fair": "on", "q": "json decoder"})
-    assert (answer.status_code, answer.headers["location"]) == (303, "/documentation?q=json+decoder")
-    client.get("/documentation", params={"q": "json decoder"})
-    page = client.get("/documentation", params={"q": "json decoder"}).text
+    answer = client.post("/fair", data={"fair": "on", "q": "umbrella"})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/?q=umbrella")
+    client.get("/", params={"q": "umbrella"})
+    page = client.get("/", params={"q": "umbrella"}).text
     assert "fair exposure is on" in page
     assert page.count('class="badge seller"') == SHOWN
     assert all(f'id="seen-{seller}"' in page for seller in SELLERS)
     assert 'id="ahead-2"' in page
-    assert "This ranker does not share exposure" not in client.get("/exposure?ranker=documentation").text
+    assert "This ranker does not share exposure" not in client.get("/exposure?ranker=default").text
     for nonsense in ({}, {"fair": "maybe"}):
-        assert client.post("/documentation/fair", data=nonsense).status_code == 400
+        assert client.post("/fair", data=nonsense).status_code == 400
     assert demo.fair
     assert (
-        client.post(
-            "/documentation/fair", data={"fair": "off"}, headers={"Origin": "https://a.example"}
-        ).status_code
-        == 403
+        client.post("/fair", data={"fair": "off"}, headers={"Origin": "https://a.example"}).status_code == 403
     )
-    assert client.post("/documentation/fair", data={"fair": "off"}).status_code == 303
+    assert client.post("/fair", data={"fair": "off"}).status_code == 303
     assert not demo.fair
-    assert (
-        "Two sellers" not in client.get("/documentation", params={"q": "json decoder", "by": "thumbs"}).text
-    )

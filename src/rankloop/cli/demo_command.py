@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -24,14 +23,13 @@ def demo(
         typer.Option(min=0, max=65535, help="Port (default: 8000, or a free one if that is taken)."),
     ] = None,
     data_dir: Annotated[
-        Path, typer.Option(help="The folder that holds the index, the log and the hashes of the keys.")
+        Path, typer.Option(help="The folder that holds the log and the hashes of the keys.")
     ] = Path("rankloop-data/demo"),
 ) -> None:
     """A shop with pictures: search, click, and watch the order learn beside that of plain search.
 
-    Recommendations with reasons and a search of Python's own documentation are there, too. Everything is
-    real but the goods and the crowd: the service, its log, its pages. What was learned is there again at the
-    next start.
+    Recommendations with reasons are there, too. Everything is real but the goods and the crowd: the service,
+    its log, its pages. What was learned is there again at the next start.
 
     For example:
 
@@ -40,12 +38,9 @@ def demo(
     `rankloop demo --port 9000 --data-dir /tmp/demo`
     """
     from rankloop.demo.camping_shop import CampingShop  # noqa: PLC0415
-    from rankloop.demo.documentation import documentation  # noqa: PLC0415
     from rankloop.demo.product_scene import shop  # noqa: PLC0415
-    from rankloop.demo.product_search import Corpus  # noqa: PLC0415  # noqa: PLC0415
-    from rankloop.demo.shop import Demo  # noqa: PLC0415  # noqa: PLC0415
+    from rankloop.demo.shop import Demo  # noqa: PLC0415
     from rankloop.demo.shop_pages import demo_routes  # noqa: PLC0415
-    from rankloop.demo.stdlib import Entry, standard_library  # noqa: PLC0415
     from rankloop.service import RankerSettings, RankingService  # noqa: PLC0415
     from rankloop.service.http import AppContext, bind, first_keys, serve  # noqa: PLC0415
     from rankloop.service.http.access_log import log_to_stderr  # noqa: PLC0415
@@ -57,21 +52,14 @@ def demo(
         directory.open() as store,
         RankingService(store, background=True) as service,
     ):
-        if not (data_dir / "corpus.db").exists():
-            typer.echo(
-                f"reading the documentation of Python {platform.python_version()} (once, some seconds) ..."
-            )
-        corpus = Corpus.open(data_dir / "corpus.db", Entry, standard_library)
         shown = first_keys(service.keys, directory.key_file, fresh=True)
         log_to_stderr(quiet=True)
         if YOURS not in service.rankers():  # whoever changed its settings finds them as they were left
             service.create(YOURS, RankerSettings(window=30.0))
         typer.echo("fitting the recommender to its reviews ...")
-        scenes = (shop(), documentation(corpus))
-        routes = demo_routes(*(Demo(service, scene) for scene in scenes), camping=CampingShop(service))
+        routes = demo_routes(Demo(service, shop()), camping=CampingShop(service))
         context = AppContext(service=service, routes=routes)
         serve(context, listening, ready=lambda: _announce(address(listening), shown))
-        corpus.close()
     typer.echo("stopped: everything is kept")
 
 

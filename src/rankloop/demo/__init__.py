@@ -1,1 +1,1 @@
-"""Demo: a shop and a documentation search that learn live, beside plain search, with a simulated crowd."""
+"""Demo: a shop that learns live, beside plain search, with a simulated crowd."""

@@ -7,21 +7,20 @@ from collections.abc import Mapping
 from rankloop.demo.product_search import Corpus
 from rankloop.demo.products import COLOURS, PATTERNS, kinds, products
 from rankloop.demo.scene import Scene, Word
-from rankloop.demo.taste import PlainTaste
+from rankloop.demo.taste import Taste
 from rankloop.policies import PairRank
 from rankloop.service import RankerSettings
 
-HITS = 40  # candidates of a search: all products of a kind, and some more
 EXAMPLES = ("mug", "lamp", "a cosy gift", "backpack", "for the kitchen", "umbrella", "something for travel")
 THEMES = ("gift", "kitchen", "living room", "travel", "cosy", "desk", "winter", "garden", "school", "sport")
 SEARCHES = (*(kind.name for kind in kinds()), *THEMES)
-TASTES: Mapping[str, PlainTaste] = {
-    "blue": PlainTaste("blue", lambda x: x["blue"]),
-    "cheap": PlainTaste("cheap", lambda x: 1 - x["price"]),
-    "rated": PlainTaste("well rated", lambda x: x["stars"] ** 2),
-    "striped": PlainTaste("striped", lambda x: x["striped"]),
-    "large": PlainTaste("large", lambda x: x["size"]),
-    "new": PlainTaste("new", lambda x: 1 - x["age"]),
+TASTES: Mapping[str, Taste] = {
+    "blue": Taste("blue", lambda x: x["blue"]),
+    "cheap": Taste("cheap", lambda x: 1 - x["price"]),
+    "rated": Taste("well rated", lambda x: x["stars"] ** 2),
+    "striped": Taste("striped", lambda x: x["striped"]),
+    "large": Taste("large", lambda x: x["size"]),
+    "new": Taste("new", lambda x: 1 - x["age"]),
 }
 WORDS: Mapping[str, Word] = {
     **{each: Word(each) for each in (*COLOURS, *PATTERNS)},
@@ -53,15 +52,12 @@ def shop() -> Scene:
     (576, 'umbrella')
     """
     return Scene(
-        path="/",
         title="Shop",
         ranker="default",
         settings=SETTINGS,
-        rated="stars",
-        corpus=Corpus.of(products(), hits=HITS),
+        corpus=Corpus(products()),
         tastes=TASTES,
         searches=SEARCHES,
         examples=EXAMPLES,
         words=WORDS,
-        pictured=True,
     )

@@ -8,7 +8,6 @@ from functools import cache
 
 from rankloop.charts import PALETTE
 from rankloop.demo.pictures import picture_of
-from rankloop.demo.product_search import Hit, Indexed
 from rankloop.demo.products import COLOURS, Product, kinds, products
 from rankloop.demo.reasons import Reasons
 from rankloop.demo.sellers import FAIR, SELLERS, Seen
@@ -26,8 +25,8 @@ class PlainRow:
     """A result of plain search, and where it stands in the learned list."""
 
     position: int
-    entry: Indexed
-    picture: str  # empty if it has none
+    entry: Product
+    picture: str
     now: int | None  # None: it is not shown
     liked: bool  # by the visitors that came last
 
@@ -37,15 +36,13 @@ class Row:
     """A result of the learned list."""
 
     result: Result
-    entry: Indexed
-    product: Product | None
+    entry: Product
     picture: str
     was: int  # where plain search had it
     liked: bool
     speaks_for: Sequence[str]  # it, in a word each
     speaks_against: Sequence[str]
     rival: str  # the neighbour to compare it with
-    stars: int | None = None  # that it was given just now
 
     @property
     def up(self) -> int:
@@ -97,12 +94,12 @@ def plain_rows(demo: Demo, found: Found) -> list[PlainRow]:
     now = {result.object_id: result.position for result in found.response.ranking}
     liked = _liked(demo, found)
     return [
-        PlainRow(position, hit.entry, _picture(hit), now.get(hit.entry.name), hit.entry.name in liked)
+        PlainRow(position, hit.entry, picture_of(hit.entry), now.get(hit.entry.name), hit.entry.name in liked)
         for position, hit in enumerate(found.plain, start=1)
     ]
 
 
-def rows(demo: Demo, found: Found, why: Mapping[str, Reasons], stars: Mapping[str, int]) -> list[Row]:
+def rows(demo: Demo, found: Found, why: Mapping[str, Reasons]) -> list[Row]:
     """The learned list as it is shown."""
     names, liked = found.response.object_ids, _liked(demo, found)
     was = {name: position for position, name in enumerate(found.hits, start=1)}
@@ -110,14 +107,12 @@ def rows(demo: Demo, found: Found, why: Mapping[str, Reasons], stars: Mapping[st
         Row(
             result=result,
             entry=hit.entry,
-            product=hit.entry if isinstance(hit.entry, Product) else None,
-            picture=_picture(hit),
+            picture=picture_of(hit.entry),
             was=was[result.object_id],
             liked=result.object_id in liked,
             speaks_for=why[result.object_id].speaks_for(demo.scene.words) if why else (),
             speaks_against=why[result.object_id].speaks_against(demo.scene.words) if why else (),
             rival=_rival(names, number),
-            stars=stars.get(result.object_id),
         )
         for number, (result, hit) in enumerate(found)
     ]
@@ -125,14 +120,10 @@ def rows(demo: Demo, found: Found, why: Mapping[str, Reasons], stars: Mapping[st
 
 def _liked(demo: Demo, found: Found) -> set[str]:
     """What the visitors that came last came for, among what was found."""
-    if not demo.taste or not demo.visits or found.response.provenance.ranker == demo.scene.rated:
+    if not demo.taste or not demo.visits:
         return set()
     grades = demo.scene.tastes[demo.taste].grades(list(found.hits.values()))
     return {name for name, grade in zip(found.hits, grades.tolist(), strict=True) if grade >= LIKED}
-
-
-def _picture(hit: Hit) -> str:
-    return picture_of(hit.entry) if isinstance(hit.entry, Product) else ""
 
 
 def _rival(names: Sequence[str], number: int) -> str:

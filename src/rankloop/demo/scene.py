@@ -22,19 +22,11 @@ class Word:
 class Scene:
     """Something to search, with those who search it."""
 
-    path: str  # of its page
     title: str  # in the navigation
     ranker: str  # that learns from clicks
     settings: RankerSettings  # of that ranker
-    rated: str  # the ranker that learns from stars
     corpus: Corpus
     tastes: Mapping[str, Taste]
     searches: Sequence[str]  # that visitors make
     examples: Sequence[str]  # that the page offers
     words: Mapping[str, Word]  # of features
-    pictured: bool = False  # whether its entries are products, which have pictures
-
-    @property
-    def base(self) -> str:
-        """The path before those of its buttons."""
-        return self.path.rstrip("/")

@@ -15,22 +15,9 @@ from rankloop.demo.sellers import FAIR, LATELY, SELLERS, Seen, seen
 from rankloop.demo.simulated_visitors import SHOWN, Crowd, Visit, candidates_of
 from rankloop.errors import RequestError, SettingError, suggest_name
 from rankloop.exposure import LOOK
-from rankloop.policies import ListNet
-from rankloop.service import Model, RankerSettings, RankingService, RankResponse, Result, UserEvent
-from rankloop.service.random_ids import random_id
+from rankloop.service import Model, RankingService, RankResponse, Result, UserEvent
 from rankloop.service.store import Impression
 
-# What nobody rated is unknown. Of two ratings of a result the last one counts. A few stars say little about
-# what was never shown: they move a result by a few positions from where plain search has it.
-RATED = RankerSettings(
-    policy=ListNet(),
-    grades={"star": 1.0},
-    highest_grade=5.0,
-    reading="explicit",
-    max_displacement=8,
-    snapshot_every=5,
-)
-STARS = 5
 KEPT = 20_000  # visits whose grades are remembered
 MOST_VISITORS = 5000  # at once
 
@@ -78,15 +65,11 @@ class Demo:
     crowds: int = 0  # that came so far: each has a seed of its own
 
     def __post_init__(self) -> None:
-        """Begin the rankers that are not there."""
+        """Create the ranker, if it is not there."""
         scene = self.scene
         if scene.ranker not in self.service.rankers():
             self.service.create(scene.ranker, scene.settings)
-        if scene.rated not in self.service.rankers():
-            self.service.create(scene.rated, RATED, mode="exploit")
-        self._first = {
-            each: self.service.store.decisions(each)[0].seq for each in (scene.ranker, scene.rated)
-        }
+        self._first = self.service.store.decisions(scene.ranker)[0].seq
         self._one_crowd = threading.Lock()
 
     @property
@@ -94,14 +77,13 @@ class Demo:
         """What is known now from clicks."""
         return self.service.model(self.scene.ranker)
 
-    def search(self, text: str, *, visitor: str, rated: bool = False) -> Found | None:
-        """A list for a visitor, learned from clicks or from stars; None if nothing is found."""
+    def search(self, text: str, *, visitor: str) -> Found | None:
+        """A list for a visitor; None if nothing is found."""
         hits = self.scene.corpus.search(text)
         if not hits:
             return None
-        ranker = self.scene.rated if rated else self.scene.ranker
         response = self.service.rank(
-            candidates_of(hits), ranker=ranker, k=SHOWN, user_query=text, session_id=visitor
+            candidates_of(hits), ranker=self.scene.ranker, k=SHOWN, user_query=text, session_id=visitor
         )
         return Found(response, {hit.entry.name: hit for hit in hits})
 
@@ -115,52 +97,18 @@ class Demo:
 
     def click(self, query_id: str, object_id: str, *, visitor: str) -> Lesson:
         """Report a click on a result, learn from it at once, and say what was learned."""
-        shown = self._list(query_id, self.scene.ranker, object_id)
+        shown = self._list(query_id, object_id)
         position, before = shown.shown.index(object_id) + 1, self.model
         self.service.record([UserEvent(query_id, object_id, ordinal=position, client_id=visitor)])
         self.service.flush(self.scene.ranker)
         return lesson(before, self.model, self.service.schema(self.scene.ranker), shown.features)
 
-    # stars: several in one list, and then they are learned together
-
-    def star(self, query_id: str, object_id: str, stars: int, *, visitor: str) -> None:
-        """Report one to five stars; more of them on the same result take their place."""
-        if not 1 <= stars <= STARS:
-            raise RequestError(f"1 to {STARS} stars can be given, found {stars}")
-        position = self._list(query_id, self.scene.rated, object_id).shown.index(object_id) + 1
-        event = UserEvent(
-            query_id, object_id, "star", random_id(), position, client_id=visitor, value=float(stars)
-        )
-        (receipt,) = self.service.record([event])
-        if receipt.verdict != "accepted":
-            raise RequestError(f"this list takes no more stars, search again: {receipt.detail}")
-
-    def stars(self, query_id: str) -> dict[str, int]:
-        """The stars that a list has, by result."""
-        events = self.service.audit(query_id).events
-        return {each.object_id: int(each.value or 0) for each in events if each.verdict == "accepted"}
-
-    def same_list(self, query_id: str) -> Found:
-        """A list that a visitor is rating, as it was shown."""
-        shown = self._list(query_id, self.scene.rated)
-        hits = {hit.entry.name: hit for hit in self.scene.corpus.search(shown.user_query)}
-        if not hits.keys() >= set(shown.shown):
-            raise RequestError("what that list showed is not there any more: search again")
-        return Found(self.service.replay(query_id).response, hits)
-
-    def learn_stars(self, query_id: str) -> Lesson:
-        """Learn from the stars of a list, and say what was learned."""
-        rated = self.scene.rated
-        shown, before = self._list(query_id, rated), self.service.model(rated)
-        self.service.flush(rated)
-        return lesson(before, self.service.model(rated), self.service.schema(rated), shown.features)
-
-    def _list(self, query_id: str, ranker: str, object_id: str | None = None) -> Impression:
-        """A list of a ranker in which a result was shown."""
+    def _list(self, query_id: str, object_id: str) -> Impression:
+        """A list of this shop in which a product was shown."""
         shown = self.service.audit(query_id).impression
-        if shown.ranker != ranker:
-            raise RequestError(f"that list is of the ranker {shown.ranker!r}, expected {ranker!r}")
-        if object_id is not None and object_id not in shown.shown:
+        if shown.ranker != self.scene.ranker:
+            raise RequestError(f"that list is of the ranker {shown.ranker!r}, expected {self.scene.ranker!r}")
+        if object_id not in shown.shown:
             raise RequestError(f"{object_id!r} was not in that list")
         return shown
 
@@ -203,9 +151,8 @@ class Demo:
         threading.Thread(target=self._welcome, args=(self.progress,), name="crowd", daemon=True).start()
 
     def start_over(self) -> None:
-        """Go back to the models that know nothing; the log keeps everything."""
-        for ranker, first in self._first.items():
-            self.service.rollback(ranker, to=first)
+        """Go back to the model that knows nothing; the log keeps everything."""
+        self.service.rollback(self.scene.ranker, to=self._first)
         self.visits.clear()
         self.progress = Progress()
 

@@ -10,7 +10,6 @@ import numpy as np
 from rankloop.demo.product_search import MATCHES, Hit
 from rankloop.types import BoolArray, FloatArray, IntArray
 
-SHARES = (0.1, 0.25, 0.45, 0.7)  # of the candidates: a tenth has the highest grade, a third none
 STEPS = (0.2, 0.4, 0.6, 0.8)  # of a liking between 0 and 1
 LIKED = 3  # the grade from which on a result is what someone came for
 TITLE = 4.0  # the weight of a match in the title, as in the search engine
@@ -19,34 +18,6 @@ Liking = Callable[[Mapping[str, FloatArray]], FloatArray]
 
 @dataclass(frozen=True)
 class Taste:
-    """How much a user likes each result of a search; in part how well it fits, in part something else.
-
-    >>> from rankloop.demo.product_search import Corpus
-    >>> from rankloop.demo.documentation import TASTES
-    >>> from rankloop.demo.stdlib import standard_library
-    >>> hits = Corpus.of(standard_library(["json"])).search("decode json")
-    >>> liked = TASTES["short"].grades(hits)
-    >>> {hit.entry.kind for hit, grade in zip(hits, liked, strict=True) if grade == 4}
-    {'method'}
-    """
-
-    title: str  # "short functions": visitors like ...
-    liking: Liking  # of features that were scaled to 0..1 within the search
-    fit: float = 0.6  # how much the match of the words counts besides
-
-    def grades(self, hits: Sequence[Hit]) -> IntArray:
-        """0 to 4 for each candidate: the taste's own favourites first, whatever their number."""
-        scaled = scaled_features(hits)
-        matches = np.mean([scaled[name] for name in MATCHES], axis=0)
-        liked = self.liking(scaled) + self.fit * matches
-        index = np.argsort(np.argsort(-liked, kind="stable"), kind="stable")
-        steps = np.ceil(np.array(SHARES) * len(hits))
-        grades: IntArray = (index[:, None] < steps).sum(axis=1)
-        return grades
-
-
-@dataclass(frozen=True)
-class PlainTaste(Taste):
     """A taste that can be seen: its liking, between 0 and 1, is the grade of whatever fits the search.
 
     >>> from rankloop.demo.product_scene import TASTES, shop
@@ -55,6 +26,9 @@ class PlainTaste(Taste):
     >>> {hit.entry.summary.split()[0] for hit, is_liked in zip(hits, liked, strict=True) if is_liked}
     {'blue'}
     """
+
+    title: str  # "blue": visitors who like ...
+    liking: Liking  # of features that were scaled to 0..1 within the search
 
     def grades(self, hits: Sequence[Hit]) -> IntArray:
         """0 to 4 for each candidate; what hardly fits the search is liked by nobody."""

@@ -1,4 +1,4 @@
-"""Visitor state of the demo: what the last click or the last stars of someone taught."""
+"""Visitor state of the demo: what the last click of someone taught."""
 
 from __future__ import annotations
 
@@ -22,21 +22,12 @@ class Clicked:
     lesson: Lesson
 
 
-@dataclass(frozen=True, slots=True)
-class Rated:
-    """Stars in a list, how many results they were given to, and what was learned from them."""
-
-    results: int
-    lesson: Lesson
-
-
 @dataclass(eq=False)
 class Visitor:
-    """Someone with a cookie, and what they taught last, by the path of the scene."""
+    """Someone with a cookie, and what their last click taught."""
 
     name: str
-    clicked: dict[str, Clicked]
-    rated: dict[str, Rated]
+    clicked: Clicked | None = None
 
 
 class Visitors:
@@ -57,7 +48,7 @@ class Visitors:
         with self._lock:
             found = self._known.get(cookie or "")
             if found is None:
-                found = Visitor(secrets.token_urlsafe(16), {}, {})
+                found = Visitor(secrets.token_urlsafe(16))
                 self._known[found.name] = found
             self._known.move_to_end(found.name)
             while len(self._known) > MOST:

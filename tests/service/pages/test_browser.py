@@ -10,12 +10,9 @@ import pytest
 from playwright.sync_api import Browser
 
 from rankloop.demo import visitor
-from rankloop.demo.documentation import documentation
 from rankloop.demo.product_scene import shop
-from rankloop.demo.product_search import Corpus
 from rankloop.demo.shop import Demo
 from rankloop.demo.shop_pages import demo_routes
-from rankloop.demo.stdlib import standard_library
 from rankloop.service import RankingService
 from rankloop.service.store import MemoryStore
 from tests.support.browsing import (
@@ -32,7 +29,6 @@ from tests.support.browsing import (
 from tests.support.serving import Live, alive
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM)
-MODULES = ("csv", "email", "http", "json", "logging", "os", "queue", "random", "sqlite3", "threading", "xml")
 SCREENS = pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop, light", "phone, dark"])
 
 
@@ -43,13 +39,6 @@ def launched() -> Iterator[Browser]:
         yield found
 
 
-@pytest.fixture(scope="module")
-def corpus() -> Iterator[Corpus]:
-    found = Corpus.of(standard_library(MODULES))
-    yield found
-    found.close()
-
-
 @pytest.fixture
 def demo() -> Iterator[Demo]:
     with RankingService(MemoryStore(), background=True) as service:
@@ -57,9 +46,8 @@ def demo() -> Iterator[Demo]:
 
 
 @pytest.fixture
-def live(demo: Demo, corpus: Corpus) -> Iterator[Live]:
-    second = Demo(demo.service, documentation(corpus))
-    with alive(demo.service, routes=demo_routes(demo, second)) as found:
+def live(demo: Demo) -> Iterator[Live]:
+    with alive(demo.service, routes=demo_routes(demo)) as found:
         yield found
 
 
@@ -257,28 +245,6 @@ TOPS = """() => Object.fromEntries(Array.from(document.querySelectorAll('[data-k
     each => [each.dataset.key || "", each.getBoundingClientRect().top]))"""
 
 
-def test_stars_are_given_by_keyboard_and_learned_together(live: Live, launched: Browser, demo: Demo) -> None:
-    with browser(live.url, launched, **DESKTOP) as seen:
-        page = seen.go("/?q=umbrella&by=stars")
-        names = order(seen)
-        for position, stars in ((8, 5), (0, 1), (7, 2), (7, 5)):
-            row = f".learned-results > li:nth-child({position + 1})"
-            page.focus(f"{row} .star[value='{stars}']")
-            page.keyboard.press("Enter")
-            page.wait_for_selector(f"{row} .star[value='{stars}'][aria-pressed=true]")
-            assert page.evaluate("document.activeElement.value") == str(stars)
-        assert page.inner_text("#rated") == "3 results are rated"
-        assert order(seen) == names  # nothing moves while one is rating
-        page.get_by_role("button", name="Learn from my stars").click()
-        seen.arrives("#learned")
-        assert (demo.service.model(demo.scene.rated).lists, demo.model.lists) == (1, 0)
-        assert "Stars on 3 results" in page.inner_text("#moved")
-        assert order(seen).index(names[8]) < 8
-        seen.go("/doctor")
-        assert page.locator("[id^=grade-2-]").count() == 6  # the documentation's come first
-        assert seen.trouble == []
-
-
 @SCREENS
 @pytest.mark.skipif(not AXE.exists(), reason=NO_AXE)
 def test_pages_can_be_read_by_everyone(
@@ -296,10 +262,6 @@ def test_pages_can_be_read_by_everyone(
         look("first page")
         seen.go("/overview")
         look("overview, empty")
-        seen.go("/documentation")
-        look("documentation")
-        seen.go("/documentation?q=json+decoder")
-        look("search of the documentation")
         seen.go("/?q=nonsensical")
         look("nothing found")
         seen.go("/?q=umbrella")
@@ -312,13 +274,6 @@ def test_pages_can_be_read_by_everyone(
         page.locator(".results .why").nth(3).click()
         seen.arrives("#why")
         look("query")
-        seen.go("/?q=umbrella&by=stars")
-        page.locator(".star").nth(4).click()
-        page.wait_for_selector(".star[aria-pressed=true]")
-        look("rating")
-        page.get_by_role("button", name="Learn from my stars").click()
-        seen.arrives("#moved")
-        look("after stars")
         seen.go("/?q=umbrella")
         page.click("#sellers button")
         seen.arrives("text=fair exposure is on")
@@ -344,11 +299,4 @@ def test_without_scripts_it_works_as_well(live: Live, launched: Browser, demo: D
         page.get_by_role("button", name="blue").click()
         seen.arrives("text=What the last 500 taught")
         assert demo.progress.done == 500
-        seen.go("/?q=umbrella&by=stars")
-        page.locator(".star[value='5']").nth(2).click()
-        page.locator(".star[value='1']").nth(4).click()
-        assert page.inner_text("#rated") == "2 results are rated"
-        page.get_by_role("button", name="Learn from my stars").click()
-        seen.arrives("text=What your stars taught")
-        assert demo.service.model(demo.scene.rated).lists == 1
         assert seen.trouble == []

@@ -14,7 +14,6 @@ from rankloop.cli.lab.engine import EngineName, Workers, mapper
 from rankloop.errors import SettingError
 from rankloop.lab.data.review_data import load_reviews
 from rankloop.lab.recommendation import compare_recommenders
-from rankloop.lab.recommendation.survey import QUESTIONS, Votes, read_answers, survey_page
 from rankloop.lab.sweeps.engines import Here
 from rankloop.recommend import Catalogue, Recommender, Saved, Taste, best_items, load, recommender, save
 from rankloop.recommend.feature_ranker import FeatureRanker
@@ -148,46 +147,6 @@ def interview(
         if answer not in question.leads_on:
             break
     _recommend(saved, saved.model.taste(answers=known), None, top)
-
-
-@recommend_app.command()
-def survey(
-    model: Model,
-    against: Annotated[Path, typer.Option(help="Another such file, fitted to the same reviews.")],
-    out: Annotated[Path, typer.Option(help="Where the page goes.")] = Path("survey.html"),
-    top: Length = 10,
-    questions: Annotated[int, typer.Option(min=1, max=8, help="Of each tree, at most.")] = QUESTIONS,
-) -> None:
-    """Write a page that asks people which of two interviews finds better items; it needs no server.
-
-    For example:
-
-    `rankloop recommend survey --model fact.npz --against fmf.npz --out survey.html`
-
-    Whoever answers gets a file; `rankloop recommend votes answers` sums up a folder of them.
-    """
-    page = survey_page(load(model), load(against), k=top, questions=questions)
-    out.write_text(page, "utf-8")
-    CONSOLE.print(f"survey of {model} against {against}\nfile     {out}", soft_wrap=True)
-
-
-@recommend_app.command()
-def votes(
-    answers: Annotated[list[Path], typer.Argument(help="Files with answers, or folders of them.")],
-) -> None:
-    """Sum up the answers to a survey: who liked more of whose items, with a sign test.
-
-    For example:
-
-    `rankloop recommend votes answers`
-    """
-    paths = [path for each in answers for path in (sorted(each.glob("*.json")) if each.is_dir() else [each])]
-    found = Votes.of(read_answers(paths))
-    CONSOLE.print(
-        f"{len(paths):,} people: {found.first:,} prefer the first recommender, {found.second:,} the second, "
-        f"{found.ties:,} neither (sign test: p = {found.p:.3f})",
-        soft_wrap=True,
-    )
 
 
 def _recommend(saved: Saved, taste: Taste, user: int | None, top: int) -> None:
