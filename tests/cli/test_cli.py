@@ -84,7 +84,7 @@ def test_run_takes_a_suite(tmp_path: Path) -> None:
     printed = " ".join(asked("run", "classic/interleaving", *arguments).split())
     assert "A quick look, 20 rounds and 2 seeds" in printed
     assert 'class="banner"' in (tmp_path / "report.html").read_text()
-    again = " ".join(rankloop("report", str(tmp_path), "--latex", "--figures", "pgf").split())
+    again = " ".join(rankloop("report", str(tmp_path), "--latex", "--figures", "svg").split())
     assert "A quick look, 20 rounds and 2 seeds" in again
     assert 'class="banner"' in (tmp_path / "report.html").read_text()
     for name in ("tables.tex", "figures.tex"):

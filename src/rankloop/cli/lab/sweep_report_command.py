@@ -21,14 +21,11 @@ def report(
     ] = False,
     figures: Annotated[
         str,
-        typer.Option(
-            help="Also write figures for a paper, *pdf*, *svg* or *pgf*, and `figures.tex` with captions."
-        ),
+        typer.Option(help="Also write figures for a paper, *pdf* or *svg*, and `figures.tex` with captions."),
     ] = "",
     width: Annotated[
         int, typer.Option(help="Width of a figure in points: 240 is a column, 505 the page.")
     ] = 240,
-    font_size: Annotated[int, typer.Option(help="Size of all type in a figure, in points.")] = 8,
     log: Annotated[
         str, typer.Option(help="Logarithmic axes of figures: *none*, *rounds*, *values* or *both*.")
     ] = "none",
@@ -47,11 +44,11 @@ def report(
 
     `rankloop report results/mq2008 --latex --figures pdf`
 
-    `rankloop report results/mq2008 --figures pgf --width 505 --log rounds --smooth 5`
+    `rankloop report results/mq2008 --figures svg --width 505 --log rounds --smooth 5`
     """
     if figures and figures not in FORMATS:
-        raise SettingError(f"--figures must be pdf, svg or pgf, found {figures}")
-    style = FigureStyle(width=width, font_size=font_size, log=log, smooth=smooth, lines=lines)  # type: ignore[arg-type]  # it looks itself
+        raise SettingError(f"--figures must be pdf or svg, found {figures}")
+    style = FigureStyle(width=width, log=log, smooth=smooth, lines=lines)  # type: ignore[arg-type]  # it looks itself
     redo_report(
         folder,
         title=title or folder.resolve().name,

@@ -17,11 +17,12 @@ Axes = Literal["none", "rounds", "values", "both"]
 NARROWEST_PANEL = 130  # points; narrower panels stand below each other
 SYMBOL = 26  # points for the stroke beside a name in the legend
 LETTER = 0.52  # width of a letter, in sizes of type
+TYPE = 8  # points of all type in a figure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FigureStyle:
-    """How figures are drawn: their width and type in points, which axes are logarithmic, how many lines.
+    """How figures are drawn: their width in points, which axes are logarithmic, how many lines.
 
     240 points are one column of two (ACM, IEEE), 505 the whole page. `smooth` draws means over so many
     checkpoints, taken within each run, up to the one shown. Of more policies than `lines`, the best of each
@@ -29,7 +30,6 @@ class FigureStyle:
     """
 
     width: int = 240
-    font_size: int = 8
     log: Axes = "none"
     smooth: int = 1
     lines: int = MOST_LINES
@@ -38,7 +38,7 @@ class FigureStyle:
         """Refuse what could not be read."""
         if self.log not in ("none", "rounds", "values", "both"):
             raise SettingError(f"log must be none, rounds, values or both, found {self.log!r}")
-        for name, least in (("width", 150), ("font_size", 4), ("smooth", 1), ("lines", 1)):
+        for name, least in (("width", 150), ("smooth", 1), ("lines", 1)):
             if getattr(self, name) < least:
                 raise SettingError(f"{name} must be at least {least}, found {getattr(self, name)}")
 
@@ -92,5 +92,5 @@ class Drawing:
     @property
     def legend_columns(self) -> int:
         """How many names stand beside each other in the legend."""
-        widest = round(max(map(len, self.lines)) * LETTER * self.style.font_size) + SYMBOL
+        widest = round(max(map(len, self.lines)) * LETTER * TYPE) + SYMBOL
         return max(min((self.style.width - 10) // widest, len(self.lines)), 1)

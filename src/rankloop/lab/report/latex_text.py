@@ -8,10 +8,7 @@ from rankloop.lab.analysis.policy_summaries import SummaryRow
 from rankloop.lab.report.result_tables import Layout, Line, arrange, mark, span
 from rankloop.lab.report.series_names import key, short_names
 
-HEAD = (
-    "% Written by rankloop. Needs the packages booktabs (tables), "
-    "graphicx (PDF), svg (SVG) or pgfplots (PGF figures).\n"
-)
+HEAD = "% Written by rankloop. Needs the packages booktabs (tables), graphicx (PDF) or svg (SVG).\n"
 SPECIAL = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",

@@ -1,4 +1,4 @@
-"""Figures for a paper: learning curves as PDF, SVG or PGF, as wide as a column, in one size of type."""
+"""Figures for a paper: learning curves as PDF or SVG, as wide as a column, in one size of type."""
 
 from __future__ import annotations
 
@@ -12,19 +12,17 @@ from rankloop.lab.analysis.policy_summaries import SummaryRow, curves
 from rankloop.lab.report.chart_lines import Drawing, FigureStyle
 from rankloop.lab.report.curve_charts import axis_title, best_first, choose, chosen_lines, has_bands
 from rankloop.lab.report.latex_text import below, code, escape, key_told, queries_sentence, runs_told, slug
-from rankloop.lab.report.paper_pgf import pgf_picture
 from rankloop.lab.report.paper_vega import vega_picture
 from rankloop.lab.report.series_names import short_names, strokes
 from rankloop.lab.simulation.known_measures import NONE, measure_of
 from rankloop.lab.simulation.measures import Measures
 
-Format = Literal["pdf", "svg", "pgf"]
-FORMATS: tuple[Format, ...] = ("pdf", "svg", "pgf")
+Format = Literal["pdf", "svg"]
+FORMATS: tuple[Format, ...] = ("pdf", "svg")
 NARROW_PAGE = 300  # points; wider figures span both columns
 SHOWN = {  # how LaTeX shows a file of each format
     "pdf": r"\includegraphics{figures/%s.pdf}",
     "svg": r"\includesvg{figures/%s}",
-    "pgf": r"\input{figures/%s.pgf}",
 }
 
 
@@ -39,7 +37,7 @@ class Figure:
 
     def render(self, kind: Format) -> bytes:
         """The figure as a file."""
-        return pgf_picture(self.drawing).encode() if kind == "pgf" else vega_picture(self.drawing, kind)
+        return vega_picture(self.drawing, kind)
 
     def latex(self, kind: Format, *, wide: bool) -> str:
         """The environment that shows the file with its caption."""

@@ -9,7 +9,7 @@ import altair as alt
 import vl_convert
 
 from rankloop.charts import chart_config
-from rankloop.lab.report.chart_lines import SYMBOL, Drawing
+from rankloop.lab.report.chart_lines import SYMBOL, TYPE, Drawing
 from rankloop.lab.report.curve_charts import band_strength, has_bands, records
 
 FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
@@ -31,7 +31,7 @@ def _fitted(drawing: Drawing) -> str:
     """The specification whose picture is as wide as asked: drawn once, measured, and drawn again."""
     style = drawing.style
     across = len(drawing.users) if drawing.beside else 1
-    panel = style.width // across - 5 * style.font_size
+    panel = style.width // across - 5 * TYPE
     for _ in range(2):
         found = re.search(r'width="(\d+)', vl_convert.vegalite_to_svg(_chart(drawing, panel).to_json()))
         assert found
@@ -49,7 +49,7 @@ def _chart(drawing: Drawing, panel: int) -> alt.FacetChart:
         facets = layered.facet(column=alt.Column("user:N", sort=users, header=header))
     else:
         facets = layered.facet(row=alt.Row("user:N", sort=users, header=header))
-    chart: alt.FacetChart = facets.configure(**_config(drawing.style.font_size))
+    chart: alt.FacetChart = facets.configure(**_config())
     return chart
 
 
@@ -97,9 +97,9 @@ def _channels(drawing: Drawing) -> tuple[alt.Color, alt.StrokeDash]:
     )
 
 
-def _config(size: int) -> dict[str, Any]:
+def _config() -> dict[str, Any]:
     """The look of the report on white paper, in one size of type."""
-    config = chart_config(dark=False)
+    config, size = chart_config(dark=False), TYPE
     sizes = {"labelFontSize": size, "titleFontSize": size, "titlePadding": 3, "labelPadding": 2}
     ink = {"labelColor": "#000000", "titleColor": "#000000", "domainColor": "#666666", "tickColor": "#666666"}
     return {
