@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rankloop.errors import DataError
-from rankloop.lab.data import cache_folder, file_digest, read_cached, read_letor
+from rankloop.lab.data import cache_folder, hash_file, read_cached, read_letor
 from rankloop.lab.data import letor_cache as cache_module
 from rankloop.types import QuerySet
 
@@ -195,7 +195,7 @@ def test_a_malformed_file_is_never_cached(cache: Path, tmp_path: Path) -> None:
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="expected a readable file"):
-        file_digest(tmp_path / "missing.txt")
+        hash_file(tmp_path / "missing.txt")
     with pytest.raises(DataError, match="expected a readable file"):
         read_cached(tmp_path)
 

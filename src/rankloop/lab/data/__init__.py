@@ -8,7 +8,7 @@ from rankloop.lab.data.feature_groups import FeatureGroups, parse_groups
 from rankloop.lab.data.items import Items
 from rankloop.lab.data.labelled import Labelled, read_labelled, visitors
 from rankloop.lab.data.labelled_rows import Bandit
-from rankloop.lab.data.letor_cache import cache_folder, file_digest, read_cached
+from rankloop.lab.data.letor_cache import cache_folder, hash_file, read_cached
 from rankloop.lab.data.letor_reader import read_letor
 from rankloop.lab.data.linear import Linear
 from rankloop.lab.data.preparation import (
@@ -48,7 +48,7 @@ __all__ = [
     "drop_constant_features",
     "effective_rank",
     "expand",
-    "file_digest",
+    "hash_file",
     "load",
     "normalise_per_query",
     "pad_features",

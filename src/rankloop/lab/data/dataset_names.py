@@ -11,9 +11,9 @@ from rankloop.errors import DataError, SettingError, suggest_name
 from rankloop.lab.data.dataset import Dataset, fingerprint, join, prepare, with_unit_length
 from rankloop.lab.data.feature_groups import FeatureGroups
 from rankloop.lab.data.labelled_rows import BANDIT, bandit, labelled_files
-from rankloop.lab.data.letor_cache import file_digest, read_cached
+from rankloop.lab.data.letor_cache import hash_file, read_cached
 from rankloop.lab.data.preparation import concatenate
-from rankloop.lab.data.split_files import Split, find_splits
+from rankloop.lab.data.split_files import SplitFiles, find_splits
 from rankloop.lab.data.synthetic import WORLDS, each_seed, world
 from rankloop.lab.data.world import split
 from rankloop.types import QuerySet
@@ -124,8 +124,8 @@ def _from_files(name: str, search: Sequence[str | Path] | None) -> Dataset:
     return _from_split(name, splits[fold])
 
 
-def _from_split(name: str, files: Split) -> Dataset:
-    digests: dict[Path, str] = {path: file_digest(path) for path in (*files.train, *files.test, *files.vali)}
+def _from_split(name: str, files: SplitFiles) -> Dataset:
+    digests: dict[Path, str] = {path: hash_file(path) for path in (*files.train, *files.test, *files.vali)}
     parts = tuple(_read(paths, digests) for paths in (files.train, files.test, files.vali) if paths)
     roles = (
         f"{role}={[digests[path] for path in getattr(files, role)]}" for role in ("train", "test", "vali")
@@ -150,7 +150,7 @@ def _read(paths: tuple[Path, ...], digests: dict[Path, str]) -> QuerySet:
 
 
 def _from_single_file(name: str, path: Path) -> Dataset:
-    digest = file_digest(path)
+    digest = hash_file(path)
     queries = read_cached(path, digest=digest)
     if len(queries) < 2:
         raise DataError(f"{path}: expected at least two queries to split into train and test, found one")

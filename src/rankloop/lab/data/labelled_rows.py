@@ -11,7 +11,7 @@ import numpy as np
 from rankloop.errors import DataError, SettingError, suggest_name
 from rankloop.lab.data.dataset import Dataset, fingerprint
 from rankloop.lab.data.labelled import Labelled, read_labelled, visitors
-from rankloop.lab.data.letor_cache import file_digest
+from rankloop.lab.data.letor_cache import hash_file
 from rankloop.types import FloatArray
 
 BANDIT = "bandit"
@@ -52,7 +52,7 @@ def bandit(description: str, folders: Sequence[Path]) -> Dataset:
     """The dataset that is described after `bandit:`, from a file in one of the folders or of that path."""
     stem, options = _split(description)
     path = _locate(stem, folders)
-    return Bandit(**options).dataset(read_labelled(path), f"{BANDIT}:{description}", file_digest(path))
+    return Bandit(**options).dataset(read_labelled(path), f"{BANDIT}:{description}", hash_file(path))
 
 
 def labelled_files(folders: Sequence[Path]) -> dict[str, Path]:

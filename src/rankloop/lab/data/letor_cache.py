@@ -41,7 +41,7 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rankloop"
 
 
-def file_digest(path: str | Path) -> str:
+def hash_file(path: str | Path) -> str:
     """The SHA-256 of the file's content, in hexadecimal."""
     try:
         with Path(path).open("rb") as file:
@@ -55,12 +55,12 @@ def read_cached(path: str | Path, *, digest: str | None = None, n_features: int 
 
     `digest` spares the hashing if it is already known. The arrays are read-only.
     """
-    digest = digest or file_digest(path)
+    digest = digest or hash_file(path)
     folder = cache_folder() / f"{digest}-{FORMAT_VERSION}"
     queries = _load(folder)
     if queries is None:
         queries = read_letor(path)
-        if file_digest(path) == digest:  # it may have changed while it was read
+        if hash_file(path) == digest:  # it may have changed while it was read
             queries = _store(folder, queries)
     if n_features is None or queries.n_features == n_features:
         return queries

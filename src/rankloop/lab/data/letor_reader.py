@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from rankloop.errors import DataError
-from rankloop.lab.data.letor_parser import parse_fast
-from rankloop.lab.data.slow import MAX_FEATURE, Block, parse_slowly
+from rankloop.lab.data.letor_parser import MAX_FEATURE, Block, parse_chunk
 from rankloop.lab.data.text_lines import Lines, read_lines
 from rankloop.types import FloatArray, QuerySet
 
@@ -33,7 +32,7 @@ def read_letor(path: str | Path, *, n_features: int | None = None) -> QuerySet:
     _keep_freed_memory()
     rows = _Rows()
     for lines in read_lines(Path(path)):
-        rows.add(lines, _parse(lines, n_features or MAX_FEATURE))
+        rows.add(lines, parse_chunk(lines, max_feature=n_features or MAX_FEATURE))
     if not rows.grades:
         raise DataError(f"{path}: expected lines of <grade> qid:<query> <feature>:<number> ..., found none")
     return rows.to_query_set(n_features or 0)
@@ -45,10 +44,6 @@ def _keep_freed_memory() -> None:
     Otherwise glibc returns the arrays of every chunk to the system, which takes half the time of loading.
     """
     np.empty(16 << 20, np.uint8)
-
-
-def _parse(lines: Lines, max_feature: int) -> Block:
-    return parse_fast(lines, max_feature=max_feature) or parse_slowly(lines, max_feature=max_feature)
 
 
 @dataclass

@@ -23,7 +23,7 @@ VALIDATION = ("vali", "valid", "validation", "validationset")
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class SplitFiles:
     """The files of a split; a part made of several files is their concatenation."""
 
     train: tuple[Path, ...]
@@ -31,7 +31,7 @@ class Split:
     vali: tuple[Path, ...] = ()
 
 
-def find_splits(folder: Path) -> dict[str, Split]:
+def find_splits(folder: Path) -> dict[str, SplitFiles]:
     """The splits in a folder by name; the name is empty where a folder holds only one.
 
     >>> import tempfile
@@ -45,7 +45,7 @@ def find_splits(folder: Path) -> dict[str, Split]:
     return _folds(folder) or _rotating(folder) or _sets(folder) or _flat(folder)
 
 
-def _folds(folder: Path) -> dict[str, Split]:
+def _folds(folder: Path) -> dict[str, SplitFiles]:
     matches = {
         child.name.lower(): child for child in folder.iterdir() if re.fullmatch(r"(?i)fold\d+", child.name)
     }
@@ -53,19 +53,19 @@ def _folds(folder: Path) -> dict[str, Split]:
     return {name: split for name, split in found.items() if split}
 
 
-def _rotating(folder: Path) -> dict[str, Split]:
+def _rotating(folder: Path) -> dict[str, SplitFiles]:
     parts = [_file(folder, f"S{number}") for number in range(1, 6)]
     present = [part for part in parts if part]
     if len(present) < len(parts):
         return {}
     turned = (present[turn:] + present[:turn] for turn in range(5))
     return {
-        f"fold{number}": Split(tuple(turn[:3]), (turn[4],), (turn[3],))
+        f"fold{number}": SplitFiles(tuple(turn[:3]), (turn[4],), (turn[3],))
         for number, turn in enumerate(turned, 1)
     }
 
 
-def _sets(folder: Path) -> dict[str, Split]:
+def _sets(folder: Path) -> dict[str, SplitFiles]:
     names = sorted(
         {match[1] for child in folder.iterdir() if (match := re.match(r"(set\d+)\.train", child.name))}
     )
@@ -73,14 +73,14 @@ def _sets(folder: Path) -> dict[str, Split]:
     return {name: split for name, split in found.items() if split}
 
 
-def _flat(folder: Path) -> dict[str, Split]:
+def _flat(folder: Path) -> dict[str, SplitFiles]:
     split = _named(folder, "")
     return {"": split} if split else {}
 
 
-def _named(folder: Path, prefix: str) -> Split | None:
+def _named(folder: Path, prefix: str) -> SplitFiles | None:
     train, test, vali = (_first(folder, prefix, names) for names in (TRAIN, TEST, VALIDATION))
-    return Split((train,), (test,), (vali,) if vali else ()) if train and test else None
+    return SplitFiles((train,), (test,), (vali,) if vali else ()) if train and test else None
 
 
 def _first(folder: Path, prefix: str, names: tuple[str, ...]) -> Path | None:

@@ -1,4 +1,4 @@
-"""The LETOR format, one line at a time: the definition of what is accepted, and of every error message.
+"""The LETOR format, one line at a time: the definition of what the parser accepts, and of its errors.
 
 A line is `<grade> qid:<query> <feature>:<number> ... [# comment]`. Features a line does not
 mention are 0.
@@ -7,41 +7,19 @@ mention are 0.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from rankloop.lab.data.letor_parser import MAX_FEATURE, MAX_GRADE, Block
 from rankloop.lab.data.text_lines import Lines
 from rankloop.types import FloatArray
 
-MAX_GRADE = 999  # a gain of 2**grade must stay a finite number
-MAX_FEATURE = 10_000  # rows are stored densely, so a stray index must not cost gigabytes
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 INDEX = re.compile(r"[0-9]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """The documents of a chunk of lines."""
-
-    lines: Sequence[int]  # [n_rows] where each document was found
-    grades: Sequence[int]  # [n_rows]
-    queries: Sequence[str]  # [n_rows]
-    features: FloatArray  # [n_rows, highest index in the chunk], float32
-
-
 def parse_slowly(lines: Lines, *, max_feature: int = MAX_FEATURE) -> Block:
-    """Parse line by line, or say which line is wrong and why.
-
-    >>> block = parse_slowly(Lines("train.txt", 1, [b"2 qid:7 1:0.5 3:1 # doc 12"]))
-    >>> block.grades, block.queries, block.features.tolist()
-    ([2], ['7'], [[0.5, 0.0, 1.0]])
-    >>> parse_slowly(Lines("train.txt", 17, [b"0 qid:7 5:abc"]))
-    Traceback (most recent call last):
-        ...
-    rankloop.errors.DataError: train.txt, line 17: expected <feature>:<number>, found '5:abc'
-    """
+    """Parse line by line, or say which line is wrong and why."""
     numbers, grades, queries, rows = [], [], [], []
     for number, content in enumerate(lines.content, lines.first):
         words = _words(lines, number, content)
@@ -58,9 +36,10 @@ def _words(lines: Lines, number: int, content: bytes) -> list[str]:
     if b"\0" in data:
         raise lines.error(number, expected="text", found="binary data (a zero byte)")
     try:
-        return data.decode("utf-8").split()
+        data.decode()
     except UnicodeDecodeError as error:
         raise lines.error(number, expected="UTF-8 text", found=f"byte 0x{data[error.start]:02x}") from error
+    return [word.decode() for word in data.split()]
 
 
 def _grade(lines: Lines, number: int, word: str) -> int:
@@ -83,7 +62,7 @@ def _features(lines: Lines, number: int, words: list[str], max_feature: int) -> 
         name, _, value = word.partition(":")
         if not INDEX.fullmatch(name) or not value:
             raise lines.error(number, expected="<feature>:<number>", found=_quoted(word))
-        index = int(name[:18])
+        index = int(name)
         if not 1 <= index <= max_feature:
             raise lines.error(number, expected=f"a feature from 1 to {max_feature}", found=_quoted(word))
         if index in row:
