@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias
 import numpy as np
 
 from rankloop.errors import RankingError
-from rankloop.state_fields import can_widen, completed, declaration, padded, widened
+from rankloop.state_fields import can_widen, declaration, padded, widened
 from rankloop.types import Array, Feedback, FloatArray, IntArray, Query, QuerySet, Ranking, Signal, State
 
 EvidenceAbout: TypeAlias = Literal[
@@ -48,7 +48,6 @@ class Policy(ABC):
     knows_by: ClassVar[KnowsBy] = "features"  # by ids: nothing is known of a document never shown
     features_of: ClassVar[FeaturesOf] = "documents"
     learns_from_silence: ClassVar[bool] = False  # a list that nobody clicked teaches, too
-    former: ClassVar[Mapping[str, object]] = {}  # settings that logs before them lack, as JSON: what was done
     unserved: ClassVar[str] = ""  # why a service cannot serve it, after its name; empty: it can
 
     def __post_init__(self) -> None:  # noqa: B027  # every policy calls that of its parents: it ends here
@@ -112,7 +111,6 @@ class Policy(ABC):
 
     def from_state(self, state: State) -> Self:
         """A policy with these settings and that state."""
-        state = completed(state, self._state_fields())
         names = [each.name for each in self._state_fields()]
         if set(state) != set(names):
             raise RankingError(f"{type(self).__name__} has the state {sorted(names)}, found {sorted(state)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import Field, dataclass, field
 from functools import partial
 from typing import Any, TypeAlias
@@ -11,10 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rankloop.errors import RankingError
-from rankloop.types import Array, State
+from rankloop.types import Array
 
 Starts: TypeAlias = Callable[[Any], float]  # from the policy to a value
-Before: TypeAlias = Callable[[State], Array]  # from the rest of a state to a field that it lacks
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +24,6 @@ class Declaration:
     starts: Starts | None = None
     before: int = 0
     memory: bool = False
-    lacking: Before | None = None
 
 
 UNDECLARED = Declaration()
@@ -40,7 +38,6 @@ def state(
     starts: Starts | None = None,
     before: int = 0,
     memory: bool = False,
-    lacking: Before | None = None,
 ) -> Any:
     """A field of a policy's state: zeros of this shape, until `learn` replaces them.
 
@@ -49,15 +46,14 @@ def state(
     it, and the policy cannot take more.
     What the entries of a new feature are is computed from the policy by `starts`: 0, if nothing is said;
     where two axes are features, that value stands on the diagonal. A `memory` holds past lists to learn from
-    again, and may be written in place. `lacking` says what a field that came later is in snapshots of earlier
-    days, which lack it.
+    again, and may be written in place.
 
     >>> from rankloop.policies import PDGD
-    >>> policy = PDGD().from_state({"parameters": np.array([0.5]), "updates": np.array(3)})
+    >>> policy = PDGD().from_state({**PDGD().state(), "parameters": np.array([0.5])})
     >>> policy.widened(3).parameters.tolist()
     [0.5, 0.0, 0.0]
     """
-    said = Declaration(feature_axes, starts, before, memory, lacking)
+    said = Declaration(feature_axes, starts, before, memory)
     return field(
         default_factory=partial(np.zeros, shape, dtype), init=False, repr=False, metadata={KEY: said}
     )
@@ -67,12 +63,6 @@ def declaration(of: Field[Any]) -> Declaration:
     """What a state field says of its array."""
     said: Declaration = of.metadata.get(KEY, UNDECLARED)
     return said
-
-
-def completed(state: State, of: Iterable[Field[Any]]) -> State:
-    """A state with the fields that it lacks because they came later."""
-    missing = {each.name: declaration(each).lacking for each in of if each.name not in state}
-    return {**state, **{name: before(state) for name, before in missing.items() if before is not None}}
 
 
 def can_widen(of: Field[Any], value: Array) -> bool:

@@ -21,7 +21,6 @@ from rankloop.policies import (
     ReplayMemory,
 )
 from rankloop.scorers import MLP
-from rankloop.spelling import build, catalogue, describe
 from rankloop.types import Feedback, Query
 
 SMALL: dict[str, Any] = {"scorer": MLP(4), "training": ReplayMemory(lists=2, memory=6)}
@@ -53,31 +52,6 @@ def agreement(policy: Policy, *, base: int, seed: int = 0, lists: int = LISTS) -
         if clicks.any():
             twin.learn(Feedback(shown, clicks))
     return found
-
-
-@pytest.mark.parametrize("policy", SCORED, ids=lambda each: each.name)
-def test_a_reversed_order_is_overturned_and_a_good_one_is_kept(policy: Policy) -> None:
-    against = agreement(policy, base=-1)
-    assert against[0] < -0.9
-    assert min(against[LISTS // 2 :]) > 0  # for good, within thirty lists
-    assert min(agreement(policy, base=1)) > 0
-
-
-def test_without_learning_it_a_ranker_that_does_not_explore_believes_it_for_long() -> None:
-    assert max(agreement(RankNet(trust="decent", learn_trust=False), base=-1)) < 0
-
-
-def test_a_log_from_before_is_read_as_it_was_learned() -> None:
-    for policy in SCORED:
-        spec = describe(policy)
-        del spec["settings"]["learn_trust"]
-        former, fresh = (build(spec, catalogue(), logged=logged) for logged in (True, False))
-        assert [vars(each)["learn_trust"] for each in (former, fresh)] == [False, True]
-
-
-def test_snapshots_from_before_are_understood() -> None:
-    old = {name: value for name, value in PDGD().state().items() if not name.startswith("order_")}
-    assert PDGD(trust="decent").from_state(old).base_weight == PDGD(trust="decent").base_weight
 
 
 def test_what_is_no_choice_is_refused() -> None:

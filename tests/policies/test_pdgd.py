@@ -49,7 +49,9 @@ def slow_update(
 def test_the_update_is_the_papers(seed: int, clicks: list[bool]) -> None:
     rng = np.random.default_rng(seed)
     features, weights = rng.normal(size=(8, 3)), rng.normal(size=3)
-    policy = PDGD(learning_rate=0.5).from_state({"parameters": weights, "updates": np.array(3)})
+    policy = PDGD(learning_rate=0.5).from_state(
+        {**PDGD().state(), "parameters": weights, "updates": np.array(3)}
+    )
     shown = policy.rank(Query("q", features), k=5, rng=rng)
     policy.learn(Feedback(shown, np.array(clicks)))
     expected = weights + 0.5 * slow_update(weights, features, shown.order.tolist(), clicks)
@@ -67,7 +69,7 @@ def test_the_closed_form_equals_the_ratio_of_list_probabilities(seed: int, scale
 
 def test_hopeless_scores_do_not_overflow() -> None:
     scores = np.array([2000.0, 0.0, -2000.0])
-    policy = PDGD().from_state({"parameters": np.array([1.0]), "updates": np.array(0)})
+    policy = PDGD().from_state({**PDGD().state(), "parameters": np.array([1.0]), "updates": np.array(0)})
     query = Query("q", scores[:, None])
     for order in ([0, 1, 2], [2, 1, 0]):
         ranking = Ranking(query, np.array(order), {"scores": scores})

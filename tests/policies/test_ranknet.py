@@ -37,7 +37,9 @@ def loss(weights: FloatArray, features: FloatArray, clicks: list[bool], pairing:
 def test_one_step_down_the_numerical_gradient(seed: int, clicks: list[bool], pairing: Pairing) -> None:
     rng = np.random.default_rng(seed)
     features, weights = rng.normal(size=(5, 3)), rng.normal(size=3)
-    policy = RankNet(learning_rate=0.2, pairing=pairing).from_state({"parameters": weights})
+    policy = RankNet(learning_rate=0.2, pairing=pairing).from_state(
+        {**RankNet().state(), "parameters": weights}
+    )
     policy.learn(Feedback(Ranking(Query("q", features), np.arange(5)), np.array(clicks)))
     gradient = [
         (loss(weights + step, features, clicks, pairing) - loss(weights - step, features, clicks, pairing))
@@ -63,7 +65,7 @@ def test_matched_pairs_follow_from_the_list_alone() -> None:
 
 
 def test_without_exploration_the_best_is_on_top() -> None:
-    policy = RankNet().from_state({"parameters": np.array([1.0, 0.0])})
+    policy = RankNet().from_state({**RankNet().state(), "parameters": np.array([1.0, 0.0])})
     ranking = policy.rank(
         Query("q", np.array([[0.1, 0], [0.9, 0], [0.5, 0]])), k=2, rng=np.random.default_rng(0)
     )
@@ -72,7 +74,7 @@ def test_without_exploration_the_best_is_on_top() -> None:
 
 def test_weights_never_become_infinite() -> None:
     """Bad input gives a clear error and changes nothing."""
-    policy = RankNet(learning_rate=1e300).from_state({"parameters": np.array([1.0])})
+    policy = RankNet(learning_rate=1e300).from_state({**RankNet().state(), "parameters": np.array([1.0])})
     ranking = Ranking(Query("q", np.array([[1e300], [-1e300]])), np.array([1, 0]))
     with pytest.raises(RankingError, match="scale the features"):
         policy.learn(Feedback(ranking, np.array([True, False])))
@@ -80,7 +82,7 @@ def test_weights_never_become_infinite() -> None:
 
 
 def test_another_number_of_features_is_explained() -> None:
-    policy = RankNet().from_state({"parameters": np.ones(3)})
+    policy = RankNet().from_state({**RankNet().state(), "parameters": np.ones(3)})
     with pytest.raises(RankingError, match="knows 3 features but the query has 2"):
         policy.score(Query("q", np.eye(2)))
 

@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankloop.policies import RankNet
 from rankloop.service import RankerSettings, RankingService, UserEvent
-from rankloop.service.store import Decision, MemoryStore, SqliteStore
+from rankloop.service.store import MemoryStore, SqliteStore
 from tests.support.faults import settle
-from tests.support.life import Clock, live, make, some_candidates, state
+from tests.support.life import Clock, make, some_candidates, state
 from tests.support.own_policies import Listening
 
 DATA = Path(__file__).parent / "data"
@@ -117,24 +116,6 @@ def test_an_open_list_of_a_release_that_did_not_keep_when_it_was_shown_takes_cli
     assert int(state(service)["clicked"]) == service.model("shop").lists == 1
     assert service.health().rankers["shop"].early == 0
     assert not caplog.records, "the snapshot was of use"
-
-
-def test_a_setting_that_came_later_means_what_was_done_before_it() -> None:
-    """A log from before RankNet had a choice of pairs is folded with all of them, as it was learned."""
-    store, clock = MemoryStore(), Clock()
-    service = make(store, clock)
-    service.create("shop", RankerSettings(policy=RankNet(pairing="all")))
-    live(service, clock, rounds=20)
-    service.flush("shop")
-    held = state(service)["parameters"]
-    service.close()
-    (first,) = (each for each in store.records if isinstance(each, Decision) and each.kind == "settings")
-    told = json.loads(json.dumps(first.body))
-    assert told["settings"]["policy"]["settings"].pop("pairing") == "all"
-    store.records[first.seq - 1], store.kept = replace(first, body=told), []
-    again = make(store, clock)
-    np.testing.assert_array_equal(state(again)["parameters"], held)
-    assert np.abs(held).max() > 0
 
 
 def test_life_goes_on(path: Path) -> None:

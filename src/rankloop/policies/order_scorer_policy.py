@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from rankloop.learning.logistic import online_newton
 from rankloop.policies.scorer_policy import ScoredPolicy
 from rankloop.policy import Policy
 from rankloop.scorers import Offset, Scorer
-from rankloop.state_fields import Before, state
+from rankloop.state_fields import state
 from rankloop.types import Array, Feedback, FloatArray, Query, Ranking
 
 
@@ -93,11 +93,6 @@ class StartsFromBase(Policy):
         return (*super()._form(), order_prior(self.trust))
 
 
-def nothing_known(shape: tuple[int, ...]) -> Before:
-    """What a belief is in snapshots from before there was one."""
-    return lambda _: np.zeros(shape)
-
-
 @dataclass(kw_only=True, eq=False)
 class ScoredFromBase(StartsFromBase, ScoredPolicy):
     r"""A policy around one scorer, which says what is to be added to the caller's order.
@@ -110,11 +105,9 @@ class ScoredFromBase(StartsFromBase, ScoredPolicy):
     `learn_trust=False` $w$ stays $w_0$.
     """
 
-    former: ClassVar[Mapping[str, object]] = {"learn_trust": False}
-
     learn_trust: bool = True
-    order_belief: FloatArray = state((0,), feature_axes=(), lacking=nothing_known((0,)))  # w and b
-    order_spread: FloatArray = state((0, 0), feature_axes=(), lacking=nothing_known((0, 0)))  # covariance
+    order_belief: FloatArray = state((0,), feature_axes=())  # w and b
+    order_spread: FloatArray = state((0, 0), feature_axes=())  # covariance
 
     def __post_init__(self) -> None:
         """Refuse what is neither true nor false."""

@@ -76,7 +76,6 @@ PARTS: Mapping[str, Mapping[str, type[Any]]] = {
     "threshold": {"best-f1": BestF1, "platt": Platt},
     "step": {"adagrad": AdaGrad, "document-schedule": DocumentSchedule},
 }
-FORMER = {"replay": "replay-memory"}  # in logs and specs of earlier days
 
 
 def _by_class() -> dict[str, type[Any]]:
@@ -95,7 +94,7 @@ def find_part(setting: str, name: str) -> type[Any]:
     True
     """
     known = {**BY_CLASS, **PARTS.get(setting, {})}
-    if (name := FORMER.get(name, name)) not in known:
+    if name not in known:
         raise SettingError(
             f"{setting}: no part is called {name!r}: {suggest_name(name, PARTS.get(setting, BY_CLASS))}"
         )

@@ -31,11 +31,8 @@ def describe(policy: Policy) -> dict[str, Any]:
     return {"name": policy.name, "settings": {name: _plain(name, value) for name, value in settings.items()}}
 
 
-def build(spec: Spec, known: Catalogue, *, logged: bool = False) -> Policy:
+def build(spec: Spec, known: Catalogue) -> Policy:
     """The policy that a description describes.
-
-    One that was `logged` had every setting of its day: where a later one is missing, the policy did what it
-    says in its `former` settings, whatever the default is now.
 
     >>> from rankloop.spelling import catalogue
     >>> certainty = {"part": "sure", "level": 0.8}
@@ -43,9 +40,6 @@ def build(spec: Spec, known: Catalogue, *, logged: bool = False) -> Policy:
     Sure(level=0.8)
     >>> build({"name": "ranknet@paper", "settings": {"learning_rate": 0.1}}, catalogue()).pairing
     'adjacent'
-    >>> old = {"name": "ranknet", "settings": {"learning_rate": 0.01}}
-    >>> build(old, catalogue()).pairing, build(old, catalogue(), logged=True).pairing
-    ('adjacent', 'all')
     """
     name, settings = spec.get("name"), spec.get("settings", {})
     if not isinstance(name, str) or not isinstance(settings, Mapping):
@@ -61,9 +55,8 @@ def build(spec: Spec, known: Catalogue, *, logged: bool = False) -> Policy:
     for setting in settings:
         if setting not in names:
             raise SettingError(f"{name} has no setting {setting!r}: {suggest_name(str(setting), names)}")
-    given = {**kind.former, **settings} if logged else settings
     try:
-        return kind(**{setting: _value(setting, value) for setting, value in given.items()})
+        return kind(**{setting: _value(setting, value) for setting, value in settings.items()})
     except TypeError as error:
         raise SettingError(f"policy {name!r}: {error}") from error
 

@@ -177,7 +177,7 @@ def test_changed_settings_never_reuse_old_runs(tmp_path: Path, change: dict[str,
 def test_a_trained_pattern_is_another_pattern(tmp_path: Path) -> None:
     small = replace(SWEEP, seeds=[0], protocol=Protocol(rounds=5, checkpoints=1))
     conduct(small, tmp_path)
-    trained = PDGD().from_state({"parameters": np.ones(20), "updates": np.array(3)})
+    trained = PDGD().from_state({**PDGD().state(), "parameters": np.ones(20), "updates": np.array(3)})
     changed = replace(small, policies={**small.policies, "pdgd": trained})
     assert conduct(changed, tmp_path).equals(execute(changed))
 

@@ -22,7 +22,6 @@ OPTIONAL: dict[str, Any] = {
     "about": [],
     "against": {},
     "worst_runs": False,
-    "measures": {},
     "taught": {},
     "groups": None,
     "train_queries": None,
@@ -36,7 +35,7 @@ def from_spec(path: Path) -> Sweep:
         sweep = Sweep(
             data=spec["data"],
             users={name: names.user(name) for name in spec["users"]},
-            policies={name: _policy(name, text) for name, text in _policies(spec).items()},
+            policies={name: _policy(name, text) for name, text in spec["policies"].items()},
             seeds=spec["seeds"],
             protocol=_protocol(spec),
             probes={name: names.probe(name) for name in spec["probes"]},
@@ -54,16 +53,11 @@ def from_spec(path: Path) -> Sweep:
 
 
 def _protocol(spec: Mapping[str, Any]) -> Protocol:
-    """How long, and what is measured: a spec of earlier days does not say, and means what was usual."""
+    """Read how long a sweep runs and what it measures."""
     protocol = Protocol(**{key: spec[key] for key in SPECIFIED})
     named = [name for name, about in spec["measures"].items() if about["kind"] in KINDS]
     measures = tuple(parse_measure(name, discount=protocol.discount) for name in named)
-    return protocol if measures in ((), protocol.measured()) else replace(protocol, measures=measures)
-
-
-def _policies(spec: Mapping[str, Any]) -> dict[str, str]:
-    """The policies; in specs of earlier days those taught by labels stand apart, each known by its name."""
-    return {**spec["policies"], **{name: name for name in spec.get("skylines", ())}}
+    return protocol if measures == protocol.measured() else replace(protocol, measures=measures)
 
 
 def _policy(name: str, text: str) -> Policy:
@@ -79,18 +73,11 @@ def _check(path: Path, spec: Mapping[str, Any], sweep: Sweep) -> None:
         for kind in ("users", "probes")
     }
     python = {name: text for name, text in spec["policies"].items() if _is_python(text)}
-    known = all(text in _reprs(sweep.policies[name]) for name, text in python.items())
+    known = all(text == repr(sweep.policies[name]) for name, text in python.items())
     if not (all(same.values()) and known):
         raise DataError(
             f"{path} describes values the command line does not know by these names; run it from Python"
         )
-
-
-def _reprs(policy: Policy) -> tuple[str, ...]:
-    """A policy as Python shows it, also in specs of earlier days, when nobody trusted an order."""
-    now = repr(policy)
-    unlearned = now.replace("trust=None, learn_trust=True, ", "trust=None, ")
-    return now, unlearned, unlearned.replace("trust=None, ", "")
 
 
 def _is_python(text: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -41,7 +40,6 @@ class RankNet(ScoredFromBase):
 
     name: ClassVar[str] = "ranknet"
     evidence_about: ClassVar[EvidenceAbout] = "documents"  # a seed for their pairs, if any
-    former: ClassVar[Mapping[str, object]] = {"pairing": "all", "learn_trust": False}
 
     learning_rate: float = 0.001
     pairing: Pairing = "adjacent"

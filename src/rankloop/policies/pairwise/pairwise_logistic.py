@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Self, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 import numpy as np
 
@@ -51,8 +50,6 @@ class PairwiseLogistic(StartsFromBase, ExploresUncertain):
     is part of no score.
     """
 
-    former: ClassVar[Mapping[str, object]] = {"prior_lists": 1}
-
     pairing: Pairing = "matching"
     update: Update = "online"
     prior: float = 0.4
@@ -62,9 +59,7 @@ class PairwiseLogistic(StartsFromBase, ExploresUncertain):
     curvature: FloatArray = state((0, 0), feature_axes=(0, 1), starts=prior_variance)  # H⁻¹
     penalty: Array = state()  # the λ in use
     history: FloatArray = state((0, 0), feature_axes=(1,))  # all pairs, if exact
-    prior_seen: Array = state(
-        dtype=np.int64, lacking=lambda state: np.array(int(state["parameters"].size > 0))
-    )
+    prior_seen: Array = state(dtype=np.int64)
 
     def __post_init__(self) -> None:
         """Refuse ways that nobody knows."""

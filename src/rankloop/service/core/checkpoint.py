@@ -105,7 +105,7 @@ def _model(seq: int, told: Mapping[str, Any], arrays: Mapping[str, Array], known
         prefix = f"{seq}.{name}."
         return {key.removeprefix(prefix): each for key, each in arrays.items() if key.startswith(prefix)}
 
-    policy = build(told["policy"], known, logged=True).from_state(part("policy"))
+    policy = build(told["policy"], known).from_state(part("policy"))
     scale = scale_of(told["scaling"], part("scale"))
     return Model(
         version=told["version"],

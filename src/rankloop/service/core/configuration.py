@@ -153,7 +153,7 @@ def in_force(store: Store, ranker: str, known: Catalogue, *, until: int | None =
 def _readable(data: Mapping[str, Any], known: Catalogue) -> tuple[RankerSettings, str]:
     """The settings, or as much of them as this process can read, and in words what it cannot."""
     try:
-        return RankerSettings.from_json(data, known, logged=True), ""
+        return RankerSettings.from_json(data, known), ""
     except (RankloopError, TypeError, ValueError, KeyError) as error:
         rest = {name: value for name, value in data.items() if name in READABLE}
         rest["fair"] = _readable_part(FairSettings, rest.get("fair"))

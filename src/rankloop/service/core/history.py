@@ -280,7 +280,7 @@ class History:
         """The rules of a version."""
         decisions = self.store.decisions(self._ranker, kind="settings")
         body = next(each.body for each in decisions if each.seq == version)
-        return RankerSettings.from_json(body["settings"], self.known, logged=True)
+        return RankerSettings.from_json(body["settings"], self.known)
 
     def fair(self, version: int) -> FairSettings | None:
         """How exposure was shared by the rules of a version, whatever their policy is."""

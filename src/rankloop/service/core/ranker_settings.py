@@ -156,15 +156,15 @@ class RankerSettings:
         return plain | {"policy": describe(self.policy)} | parts
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any], known: Catalogue, *, logged: bool = False) -> Self:
-        """From JSON; what is missing has its default, or was not there yet when it was `logged`."""
+    def from_json(cls, data: Mapping[str, Any], known: Catalogue) -> Self:
+        """Read settings from JSON; what is missing has its default."""
         names = [each.name for each in fields(cls)]
         for name in data:
             if name not in names:
                 raise SettingError(f"a ranker has no setting {name!r}: {suggest_name(str(name), names)}")
         values = dict(data)
         if "policy" in values:
-            values["policy"] = build(values["policy"], known, logged=logged)
+            values["policy"] = build(values["policy"], known)
         if values.get("fair") is not None:
             values["fair"] = FairSettings.from_json(values["fair"])
         if values.get("promise") is not None:

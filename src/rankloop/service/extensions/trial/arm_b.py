@@ -62,7 +62,7 @@ def opponent_of(trial: Trial, history: History) -> Opponent:
         return Opponent(trial.number, model, terms)
     if settings.policy is not None:
         if trial.number not in history.frozen:
-            rules = history.settings(trial.rules).with_policy(build(settings.policy, known, logged=True))
+            rules = history.settings(trial.rules).with_policy(build(settings.policy, known))
             history.frozen[trial.number] = history.again(trial.number, rules=rules).model.apart()
         return Opponent(trial.number, history.frozen[trial.number])
     return Opponent(trial.number)
