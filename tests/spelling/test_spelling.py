@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rankloop.errors import SettingError
-from rankloop.policies import MGD, DiagonalWidth, DocumentSpace, PairRank, Policy, Random, TrueDocumentSpace
+from rankloop.policies import Policy, Random
 from rankloop.scorers import MLP, Linear
-from rankloop.spelling import PARTS, build, catalogue, describe, parse, settings_of, spell
+from rankloop.spelling import build, catalogue, describe, parse, spell
 
 KNOWN = catalogue()
 WORDS = {  # settings that are one of a few words
@@ -24,101 +23,6 @@ WORDS = {  # settings that are one of a few words
     "update": ["online", "exact"],
     "optimiser": ["adam", "gradient-descent"],
 }
-
-
-@st.composite
-def made(draw: st.DrawFn, kind: type[Any]) -> Any:
-    """A policy or part with some of its settings changed."""
-    settings = {}
-    for each in fields(kind):
-        if each.init and draw(st.booleans()):
-            settings[each.name] = draw(values(each.name, default_of(each)))
-    try:
-        return kind(**settings)
-    except (SettingError, TypeError):
-        assume(condition=False)
-
-
-def default_of(each: Any) -> object:
-    return each.default if each.default_factory is MISSING else each.default_factory()
-
-
-def values(name: str, default: object) -> st.SearchStrategy[Any]:
-    if name in PARTS:
-        parts = st.one_of([made(kind) for kind in PARTS[name].values()])
-        return st.none() | parts if default is None else parts
-    if type(default) is float:
-        return st.floats(0.5, 1.0).map(lambda factor: default * factor)
-    return {
-        bool: st.booleans(),
-        int: st.integers(int(default), int(default) + 5) if type(default) is int else st.nothing(),
-        tuple: st.lists(st.sampled_from([2, 4, 16]), min_size=1, max_size=3).map(tuple),
-        str: st.sampled_from(WORDS.get(name, [default])),
-    }.get(type(default), st.just(default))
-
-
-@pytest.mark.parametrize("name", KNOWN)
-@given(data=st.data())
-def test_text_and_json_make_the_policy_again(name: str, data: st.DataObject) -> None:
-    policy = data.draw(made(KNOWN[name]))
-    assert repr(parse(spell(policy))) == repr(policy)
-    assert repr(build(json.loads(json.dumps(describe(policy))), KNOWN)) == repr(policy)
-
-
-@pytest.mark.parametrize("name", KNOWN)
-def test_the_text_of_a_policy_as_it_comes_is_its_name(name: str) -> None:
-    assert spell(KNOWN[name]()) == name
-
-
-@pytest.mark.parametrize("name", KNOWN)
-def test_settings_as_they_are_listed_make_the_default(name: str) -> None:
-    kind = KNOWN[name]
-    listed = settings_of(kind)
-    assert [each.partition("=")[0] for each in listed] == [each.name for each in fields(kind) if each.init]
-    written = ",".join(each for each in listed if "=" in each)
-    assert repr(parse(f"{name}:{written}")) == repr(kind())
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "mgd:candidates=49,interleaving=probabilistic",
-        "pdgd:scorer=mlp((64,32),scale=1)",
-        "pairrank:certainty=diagonal(0.1)",
-        "nsgd:projection=document-space(2,recent=20,trust=0.5)",
-        "olranknet:training=exact,covariance=full",
-        "pairrank:exploration=random",
-    ],
-)
-def test_texts_are_the_shortest_there_are(text: str) -> None:
-    name, _, settings = text.partition(":")
-    assert set(spell(parse(text)).removeprefix(f"{name}:").split(",")) == set(settings.split(","))
-
-
-@pytest.mark.parametrize(
-    ("text", "projection"),
-    [
-        ("mgd:projection=document-space", DocumentSpace()),
-        ("dbgd:projection=document-space(5),step=0.1", DocumentSpace(k=5)),
-        ("nsgd:projection=document-space(k=2, recent=20, trust=0.5)", DocumentSpace(2, recent=20, trust=0.5)),
-        ("mgd:projection=document-space(1,unit=True)", DocumentSpace(1, unit=True)),
-        ("mgd:projection=true-document-space", TrueDocumentSpace()),
-    ],
-)
-def test_parts_have_settings_too(text: str, projection: DocumentSpace) -> None:
-    made = parse(text)
-    assert isinstance(made, MGD)
-    assert made.projection == projection
-
-
-def test_what_logs_of_earlier_days_say_is_understood() -> None:
-    certainty = {"part": "diagonal-width", "alpha": 0.2}
-    pairrank = build({"name": "pairrank", "settings": {"certainty": certainty}}, KNOWN)
-    assert isinstance(pairrank, PairRank)
-    assert pairrank.certainty == DiagonalWidth(0.2)
-    training = {"part": "replay", "lists": 3, "memory": 10, "repeats": 6, "steps": 1}
-    again = build({"name": "olranknet", "settings": {"training": training}}, KNOWN)
-    assert repr(again) == repr(parse("olranknet:training=replay(3,memory=10,repeats=6)"))
 
 
 @pytest.mark.parametrize(
