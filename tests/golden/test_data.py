@@ -29,7 +29,7 @@ from rankloop.lab.data import (
     read_qrels,
     read_run,
     run_text,
-    unit_length,
+    scale_to_unit_length,
     world,
 )
 from rankloop.lab.data.best_feature_order import with_base
@@ -105,7 +105,7 @@ def test_preparation(tmp_path: Path) -> None:
     check(
         "l03",
         scaled=arrays(normalise_per_query(raw)),
-        unit=arrays(unit_length(raw)),
+        unit=arrays(scale_to_unit_length(raw)),
         kept=[arrays(kept), arrays(other)],
         padded=[arrays(each) for each in pad_features(raw, raw, n_features=12)],
         joined=arrays(concatenate(raw, kept)),

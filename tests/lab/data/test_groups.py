@@ -13,7 +13,7 @@ from rankloop.cli import app
 from rankloop.cli.lab.spec import from_spec
 from rankloop.errors import DataError, SettingError
 from rankloop.lab.data import FeatureGroups, concatenate, load, normalise_per_query, parse_groups
-from rankloop.lab.data.world import split
+from rankloop.lab.data.query_set_slices import take_queries
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.execution import execute
 from rankloop.lab.sweeps.sweep import Sweep
@@ -46,7 +46,7 @@ def test_the_numbers_of_features_are_those_of_the_file_and_not_of_what_is_left()
 
 def test_groups_travel_with_queries_splits_and_joins() -> None:
     train = load(WORLD, groups=BY_LAST).train
-    first, last = split(train, at=2)
+    first, last = take_queries(train, 0, 2), take_queries(train, 2)
     joined = concatenate(first, last)
     assert joined.groups == train.groups == train.together.groups
     for index, judged in enumerate(train):

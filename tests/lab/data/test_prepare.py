@@ -3,13 +3,11 @@ import pytest
 
 from rankloop.errors import DataError
 from rankloop.lab.data import (
-    concatenate,
     drop_constant_features,
     expand,
     load,
     normalise_per_query,
-    pad_features,
-    unit_length,
+    scale_to_unit_length,
 )
 from rankloop.lab.data.preparation import CHUNK_ROWS
 from rankloop.types import FloatArray, QuerySet
@@ -67,7 +65,7 @@ def test_normalisation_leaves_its_input_alone() -> None:
 def test_documents_of_unit_length_agree_with_the_clear_ones() -> None:
     raw = random_queries(np.random.default_rng(5))
     raw.features[3] = 0
-    for row, given in zip(unit_length(raw).features.tolist(), raw.features.tolist(), strict=True):
+    for row, given in zip(scale_to_unit_length(raw).features.tolist(), raw.features.tolist(), strict=True):
         length = sum(value**2 for value in given) ** 0.5
         assert row == pytest.approx([value / length if length else 0.0 for value in given], rel=1e-6)
     plain, unit = load("synthetic:linear:queries=20"), load("synthetic:linear:queries=20@unit")
@@ -99,26 +97,3 @@ def test_dropping_refuses_sets_without_information_or_of_other_width() -> None:
         drop_constant_features(constant)
     with pytest.raises(DataError, match=r"found widths \[7, 3\]; use pad_features first"):
         drop_constant_features(random_queries(rng), constant)
-
-
-def test_concatenation_keeps_every_query_in_order() -> None:
-    rng = np.random.default_rng(8)
-    parts = [random_queries(rng, queries=3), random_queries(rng, queries=2, features=9)]
-    whole = concatenate(*parts)
-    assert whole.n_features == 9
-    for joined, judged in zip(whole, [judged for part in parts for judged in part], strict=True):
-        width = judged.query.features.shape[1]
-        np.testing.assert_array_equal(joined.query.features[:, :width], judged.query.features)
-        assert not joined.query.features[:, width:].any()
-        np.testing.assert_array_equal(joined.relevance, judged.relevance)
-        assert joined.query.id == judged.query.id
-    with pytest.raises(DataError, match="expected at least one set"):
-        concatenate()
-
-
-def test_padding_widens_to_the_widest() -> None:
-    rng = np.random.default_rng(9)
-    narrow, wide = pad_features(random_queries(rng), random_queries(rng, features=9))
-    assert (narrow.n_features, wide.n_features) == (9, 9)
-    assert not narrow.features[:, 7:].any()
-    assert pad_features(wide, n_features=3)[0] is wide

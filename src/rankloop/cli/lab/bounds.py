@@ -9,9 +9,9 @@ import typer
 from rich.table import Table
 
 from rankloop.cli.console import CONSOLE
-from rankloop.lab.data import load
+from rankloop.lab.data import load, take_queries
 from rankloop.lab.theory import Comparison, ListNetLoss, RankSVMLoss, SmoothDCGLoss, Surrogate, compare
-from rankloop.lab.theory.bound_comparison import ball_of, first, longest_list
+from rankloop.lab.theory.bound_comparison import ball_of, longest_list
 from rankloop.spelling import lookup
 from rankloop.types import QuerySet
 
@@ -56,7 +56,7 @@ def bounds(
     make = lookup("loss", loss, LOSSES)
     _say(f"reading {data}")
     dataset = load(data)
-    sample, unseen = first(dataset.train, queries), first(dataset.test, held_out)
+    sample, unseen = take_queries(dataset.train, 0, queries), take_queries(dataset.test, 0, held_out)
     surrogate = make(max(sample.grades, unseen.grades) - 1, smoothing)
     rows = measured(surrogate, sample, unseen, norm=norm, delta=delta)
     CONSOLE.print(facts(surrogate, sample, unseen, norm), soft_wrap=True, highlight=False)

@@ -11,13 +11,8 @@ from rankloop.lab.data.labelled_rows import Bandit
 from rankloop.lab.data.letor_cache import cache_folder, hash_file, read_cached
 from rankloop.lab.data.letor_reader import read_letor
 from rankloop.lab.data.linear import Linear
-from rankloop.lab.data.preparation import (
-    concatenate,
-    drop_constant_features,
-    normalise_per_query,
-    pad_features,
-    unit_length,
-)
+from rankloop.lab.data.preparation import drop_constant_features, normalise_per_query, scale_to_unit_length
+from rankloop.lab.data.query_set_slices import concatenate, pad_features, take_queries
 from rankloop.lab.data.synthetic import WORLDS, world
 from rankloop.lab.data.synthetic_web_search import Independent, Nonlinear
 from rankloop.lab.data.synthetic_worlds import Separable
@@ -62,7 +57,8 @@ __all__ = [
     "read_qrels",
     "read_run",
     "run_text",
-    "unit_length",
+    "scale_to_unit_length",
+    "take_queries",
     "visitors",
     "world",
 ]

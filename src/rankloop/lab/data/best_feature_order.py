@@ -9,7 +9,6 @@ import numpy as np
 
 from rankloop.errors import SettingError, suggest_name
 from rankloop.lab.data import Dataset
-from rankloop.lab.data.dataset import fingerprint
 from rankloop.lab.data.dataset_names import MARKS
 from rankloop.metrics import NDCG, mean_over_queries
 from rankloop.types import FloatArray, QuerySet
@@ -45,15 +44,8 @@ def with_base(dataset: Dataset, base: BaseOrder) -> Dataset:
         return dataset
     column, sign = best_feature(dataset.train)
     sign = sign if base == "decent" else -sign
-    train, test, *vali = (replace(part, base=sign * part.features[:, column]) for part in dataset.parts)
-    return replace(
-        dataset,
-        name=f"{dataset.name}@{base}",
-        train=train,
-        test=test,
-        vali=vali[0] if vali else None,
-        fingerprint=fingerprint(dataset.fingerprint, f"base={base}"),
-    )
+    named = replace(dataset, name=f"{dataset.name}@{base}")
+    return named.map_parts(lambda part: replace(part, base=sign * part.features[:, column]), f"base={base}")
 
 
 def best_feature(queries: QuerySet) -> tuple[int, int]:

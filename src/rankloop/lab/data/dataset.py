@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from rankloop.errors import DataError
-from rankloop.lab.data.preparation import (
-    drop_constant_features,
-    normalise_per_query,
-    pad_features,
-    unit_length,
-)
+from rankloop.lab.data.preparation import drop_constant_features, normalise_per_query
+from rankloop.lab.data.query_set_slices import pad_features, take_queries
 from rankloop.types import QuerySet
 
 
@@ -36,19 +33,29 @@ class Dataset:
         """Train, test and vali, without what is missing."""
         return (self.train, self.test) if self.vali is None else (self.train, self.test, self.vali)
 
+    def map_parts(self, function: Callable[[QuerySet], QuerySet], *facts: str) -> Dataset:
+        """The dataset with each part as the function makes it; the facts say what it did."""
+        return self.with_parts(tuple(map(function, self.parts)), *facts)
+
+    def with_parts(self, parts: Sequence[QuerySet], *facts: str) -> Dataset:
+        """The dataset with other parts in the places of its own; the facts say how they were made."""
+        train, test, *vali = parts
+        mark = fingerprint(self.fingerprint, *facts)
+        return replace(self, train=train, test=test, vali=vali[0] if vali else None, fingerprint=mark)
+
+    def at_most(self, train_queries: int) -> Dataset:
+        """The dataset with its first training queries only, or all if there are no more."""
+        if train_queries >= len(self.train):
+            return self
+        few = take_queries(self.train, 0, train_queries)
+        mark = fingerprint(self.fingerprint, f"first {train_queries} training queries")
+        return replace(self, train=few, fingerprint=mark)
+
 
 def prepare(dataset: Dataset) -> Dataset:
     """Normalise per query, then drop the features that are constant over the training set."""
-    train, test, *vali = drop_constant_features(*map(normalise_per_query, dataset.parts))
-    mark = fingerprint(dataset.fingerprint, "normalise_per_query", "drop_constant_features")
-    return replace(dataset, train=train, test=test, vali=vali[0] if vali else None, fingerprint=mark)
-
-
-def with_unit_length(dataset: Dataset) -> Dataset:
-    """The same dataset, every document's features scaled to length 1."""
-    train, test, *vali = map(unit_length, dataset.parts)
-    mark = fingerprint(dataset.fingerprint, "unit_length")
-    return replace(dataset, train=train, test=test, vali=vali[0] if vali else None, fingerprint=mark)
+    parts = drop_constant_features(*map(normalise_per_query, dataset.parts))
+    return dataset.with_parts(parts, "normalise_per_query", "drop_constant_features")
 
 
 def join(name: str, parts: tuple[QuerySet, ...], mark: str) -> Dataset:

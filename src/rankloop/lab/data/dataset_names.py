@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rankloop.errors import DataError, SettingError, suggest_name
-from rankloop.lab.data.dataset import Dataset, fingerprint, join, prepare, with_unit_length
+from rankloop.lab.data.dataset import Dataset, fingerprint, join, prepare
 from rankloop.lab.data.feature_groups import FeatureGroups
 from rankloop.lab.data.labelled_rows import BANDIT, bandit, labelled_files
 from rankloop.lab.data.letor_cache import hash_file, read_cached
-from rankloop.lab.data.preparation import concatenate
+from rankloop.lab.data.preparation import scale_to_unit_length
+from rankloop.lab.data.query_set_slices import concatenate, take_queries
 from rankloop.lab.data.split_files import SplitFiles, find_splits
 from rankloop.lab.data.synthetic import WORLDS, each_seed, world
-from rankloop.lab.data.world import split
 from rankloop.types import QuerySet
 
 SYNTHETIC = "synthetic"
@@ -56,7 +56,7 @@ def load(
     """
     if name.endswith(UNIT):
         plain = load(name.removesuffix(UNIT), prepared=prepared, groups=groups, search=search)
-        return with_unit_length(replace(plain, name=name))
+        return replace(plain, name=name).map_parts(scale_to_unit_length, "unit_length")
     if name.endswith(VALI):
         plain = load(name.removesuffix(VALI), prepared=prepared, groups=groups, search=search)
         return _validating(replace(plain, name=name))
@@ -139,14 +139,13 @@ def _validating(dataset: Dataset) -> Dataset:
     if vali is None:
         if len(train) < 2:
             raise DataError(f"{dataset.name}: expected two training queries or validation queries, found one")
-        train, vali = split(train, at=min(max(round(TRAIN_SHARE * len(train)), 1), len(train) - 1))
+        train, vali = _split(train)
     mark = fingerprint(dataset.fingerprint, f"{len(vali)} validation queries in the place of test queries")
     return replace(dataset, train=train, test=vali, vali=None, fingerprint=mark)
 
 
 def _read(paths: tuple[Path, ...], digests: dict[Path, str]) -> QuerySet:
-    parts = [read_cached(path, digest=digests[path]) for path in paths]
-    return parts[0] if len(parts) == 1 else concatenate(*parts)
+    return concatenate(*(read_cached(path, digest=digests[path]) for path in paths))
 
 
 def _from_single_file(name: str, path: Path) -> Dataset:
@@ -154,8 +153,14 @@ def _from_single_file(name: str, path: Path) -> Dataset:
     queries = read_cached(path, digest=digest)
     if len(queries) < 2:
         raise DataError(f"{path}: expected at least two queries to split into train and test, found one")
+    train, test = _split(queries)
+    return join(name, (train, test), fingerprint(f"first {len(train)} queries of {digest}"))
+
+
+def _split(queries: QuerySet) -> tuple[QuerySet, QuerySet]:
+    """The first queries, to train on, and the others, at least one."""
     train = min(max(round(TRAIN_SHARE * len(queries)), 1), len(queries) - 1)
-    return join(name, split(queries, at=train), fingerprint(f"first {train} queries of {digest}"))
+    return take_queries(queries, 0, train), take_queries(queries, train)
 
 
 def _locate(name: str, search: Sequence[str | Path] | None) -> tuple[Path, str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rankloop.errors import DataError, SettingError, suggest_name
-from rankloop.lab.data.dataset import Dataset, fingerprint
+from rankloop.lab.data.dataset import Dataset
 from rankloop.lab.data.preparation import normalise_per_query
 from rankloop.types import BoolArray, QuerySet
 
@@ -57,9 +57,7 @@ class FeatureGroups:
 
     def apply(self, dataset: Dataset) -> Dataset:
         """All parts of a dataset in groups; not yet prepared, it has its features by the file's numbers."""
-        train, test, *vali = map(self.split, dataset.parts)
-        mark = fingerprint(dataset.fingerprint, repr(self))
-        return replace(dataset, train=train, test=test, vali=vali[0] if vali else None, fingerprint=mark)
+        return dataset.map_parts(self.split, repr(self))
 
     def _in_second(self, queries: QuerySet) -> BoolArray:
         column = replace(queries, features=queries.features[:, [self.feature - 1]])

@@ -1,10 +1,9 @@
-"""What is done to features before anyone ranks with them: explicit steps, each a function of query sets."""
+"""Normalise features, drop constant ones and scale documents: each step a function of query sets."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain, pairwise
+from itertools import pairwise
 
 import numpy as np
 
@@ -31,13 +30,13 @@ def normalise_per_query(queries: QuerySet) -> QuerySet:
     return replace(queries, features=scaled)
 
 
-def unit_length(queries: QuerySet) -> QuerySet:
+def scale_to_unit_length(queries: QuerySet) -> QuerySet:
     r"""Scale every document's features to length 1, $x / \lVert x \rVert$; a document of zeros stays one.
 
     What the papers' analyses assume of features.
 
     >>> raw = QuerySet(np.array([[3.0, 4], [0, 0]]), np.array([0, 2]), np.array([0, 1]), ("q",))
-    >>> unit_length(raw).features.round(6).tolist()
+    >>> scale_to_unit_length(raw).features.round(6).tolist()
     [[0.6, 0.8], [0.0, 0.0]]
     """
     lengths = np.sqrt(np.square(queries.features, dtype=np.float64).sum(axis=1, keepdims=True))
@@ -70,45 +69,6 @@ def constant_features(queries: QuerySet) -> BoolArray:
     return np.asarray(queries.features.min(axis=0) == queries.features.max(axis=0))
 
 
-def pad_features(*query_sets: QuerySet, n_features: int = 0) -> tuple[QuerySet, ...]:
-    """Append zeros until all sets are as wide as the widest, or as `n_features`.
-
-    Files are sparse: one that never mentions the last features is read narrower than its neighbours.
-
-    >>> narrow = QuerySet(np.array([[1.0]]), np.array([0, 1]), np.array([0]), ("q",))
-    >>> pad_features(narrow, n_features=3)[0].features.tolist()
-    [[1.0, 0.0, 0.0]]
-    """
-    width = max(n_features, *(queries.n_features for queries in query_sets), 0)
-    return tuple(_padded(queries, width) for queries in query_sets)
-
-
-def concatenate(*query_sets: QuerySet) -> QuerySet:
-    """One set with the queries of all, in order; narrower sets are padded.
-
-    >>> one = QuerySet(np.array([[1.0]]), np.array([0, 1]), np.array([2]), ("q",))
-    >>> concatenate(one, one).offsets.tolist()
-    [0, 1, 2]
-    """
-    if not query_sets:
-        raise DataError("expected at least one set to concatenate, found none")
-    width = max(queries.n_features for queries in query_sets)
-    features = np.zeros((sum(len(part.features) for part in query_sets), width), np.float32)
-    starts = np.cumsum([0] + [len(part.features) for part in query_sets])
-    for start, part in zip(starts, query_sets, strict=False):
-        features[start : start + len(part.features), : part.n_features] = part.features
-    offsets = [part.offsets[:-1] + start for start, part in zip(starts, query_sets, strict=False)]
-    relevance = np.concatenate([part.relevance for part in query_sets])
-    ids = tuple(query for part in query_sets for query in part.ids)
-    names, groups = (_chained([getattr(part, each) for part in query_sets]) for each in ("doc_ids", "groups"))
-    return QuerySet(features, np.append(np.concatenate(offsets), starts[-1]), relevance, ids, names, groups)
-
-
-def _chained(parts: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """What all sets say of their rows; nothing, unless all of them say it."""
-    return tuple(chain.from_iterable(parts)) if all(parts) else ()
-
-
 def _chunks(queries: QuerySet) -> list[tuple[int, int]]:
     """Ranges of whole queries, each just long enough to reach CHUNK_ROWS rows."""
     steps = np.searchsorted(queries.offsets, np.arange(CHUNK_ROWS, queries.offsets[-1], CHUNK_ROWS))
@@ -123,11 +83,3 @@ def _scaled(features: FloatArray, lengths: IntArray) -> FloatArray:
     features -= np.repeat(lowest, lengths, axis=0)
     features /= np.repeat(np.where(spread > 0, spread, 1.0), lengths, axis=0)
     return features
-
-
-def _padded(queries: QuerySet, width: int) -> QuerySet:
-    if queries.n_features == width:
-        return queries
-    features = np.zeros((len(queries.features), width), queries.features.dtype)
-    features[:, : queries.n_features] = queries.features
-    return replace(queries, features=features)

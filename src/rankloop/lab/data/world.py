@@ -9,6 +9,7 @@ import numpy as np
 
 from rankloop.errors import SettingError
 from rankloop.lab.data.dataset import Dataset, fingerprint
+from rankloop.lab.data.query_set_slices import take_queries
 from rankloop.types import FloatArray, IntArray, QuerySet
 
 WORLD_VERSION = 2  # part of the fingerprint: raise it whenever the same options give other data
@@ -40,7 +41,8 @@ class World:
 
     def dataset(self, name: str = "") -> Dataset:
         """The world cut into train and test."""
-        train, test = split(self.query_set(), at=self.queries)
+        made = self.query_set()
+        train, test = take_queries(made, 0, self.queries), take_queries(made, self.queries)
         name = name or f"synthetic:{type(self).__name__.lower()}"
         return Dataset(name, train, test, None, fingerprint(repr(self), f"world version {WORLD_VERSION}"))
 
@@ -52,38 +54,6 @@ class World:
     def _judged(self, features: FloatArray, offsets: IntArray, relevance: IntArray) -> QuerySet:
         ids = tuple(f"{number}" for number in range(1, len(offsets)))
         return QuerySet(features, offsets, relevance, ids)
-
-
-def split(queries: QuerySet, *, at: int) -> tuple[QuerySet, QuerySet]:
-    """The first `at` queries and the rest, without copying.
-
-    >>> both = QuerySet(np.eye(3), np.array([0, 1, 3]), np.array([0, 2, 1]), ("a", "b"))
-    >>> [part.ids for part in split(both, at=1)]
-    [('a',), ('b',)]
-    """
-    row = int(queries.offsets[at])
-    features, relevance, offsets = queries.features, queries.relevance, queries.offsets
-    names, groups = queries.doc_ids, queries.groups
-    contexts = (None, None) if queries.contexts is None else (queries.contexts[:at], queries.contexts[at:])
-    first = QuerySet(
-        features[:row],
-        offsets[: at + 1],
-        relevance[:row],
-        queries.ids[:at],
-        names[:row],
-        groups[:row],
-        contexts[0],
-    )
-    last = QuerySet(
-        features[row:],
-        offsets[at:] - row,
-        relevance[row:],
-        queries.ids[at:],
-        names[row:],
-        groups[row:],
-        contexts[1],
-    )
-    return first, last
 
 
 def grade_by_shares(latent: FloatArray, shares: tuple[float, ...]) -> IntArray:

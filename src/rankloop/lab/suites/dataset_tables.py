@@ -10,10 +10,9 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from rankloop.lab.data import Dataset
+from rankloop.lab.data import Dataset, take_queries
 from rankloop.lab.suites.paper_items import PaperTable
 from rankloop.lab.theory import ListNetLoss, RankSVMLoss, SmoothDCGLoss, Surrogate, compare
-from rankloop.lab.theory.bound_comparison import first
 
 NORM = 5.0
 QUERIES, FEW = 1000, 100
@@ -23,7 +22,7 @@ def table_4_1(dataset: Dataset | None, quick: bool = False) -> Mapping[str, pl.D
     """Every bound that holds for each loss, with what is measured."""
     assert dataset is not None, "this table is about data"
     count = FEW if quick else QUERIES
-    sample, held_out = first(dataset.train, count), first(dataset.test, count)
+    sample, held_out = take_queries(dataset.train, 0, count), take_queries(dataset.test, 0, count)
     top = max(sample.grades, held_out.grades) - 1
     losses: tuple[Surrogate, ...] = (ListNetLoss(), SmoothDCGLoss(top), RankSVMLoss())
     return {

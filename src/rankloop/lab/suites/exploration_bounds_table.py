@@ -15,7 +15,7 @@ from math import log1p
 import numpy as np
 import polars as pl
 
-from rankloop.lab.data import Dataset
+from rankloop.lab.data import Dataset, take_queries
 from rankloop.lab.simulation.probes import offline_ranknet
 from rankloop.lab.suites.paper_items import PaperTable
 from rankloop.lab.theory import (
@@ -28,7 +28,6 @@ from rankloop.lab.theory import (
     measure_constants,
     tangent_kernel,
 )
-from rankloop.lab.theory.bound_comparison import first
 from rankloop.policies import Belief, Theory
 from rankloop.types import QuerySet
 
@@ -40,13 +39,13 @@ LISTS = 20  # whose documents the effective dimension is about
 def exploration(dataset: Dataset | None, quick: bool = False) -> Mapping[str, pl.DataFrame]:
     """The constants of the training queries, and every bound that is computed from them."""
     assert dataset is not None, "this table is about data"
-    queries = first(dataset.train, 100 if quick else 1000)
+    queries = take_queries(dataset.train, 0, 100 if quick else 1000)
     constants = measure_constants(queries, offline_ranknet(queries))
     return {
         "constants": _constants(constants),
         "PairRank": _pairrank(constants),
         "PePairRank": _pepairrank(constants),
-        "networks": _networks(constants, first(queries, 5 if quick else LISTS)),
+        "networks": _networks(constants, take_queries(queries, 0, 5 if quick else LISTS)),
         "duels": _duels(constants),
     }
 

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from rankloop.errors import SettingError
-from rankloop.lab.data import Dataset, FeatureGroups, load
+from rankloop.lab.data import Dataset, FeatureGroups, concatenate, load
 from rankloop.lab.report.chart_files import write_chart
 from rankloop.lab.simulation.measures import parse_measure
 from rankloop.lab.simulation.probes import Probe
@@ -99,25 +99,7 @@ class Picture:
 
     def write(self, dataset: Dataset, folder: Path, name: str) -> list[Path]:
         """Draw all queries of the data, those for training and the others; the PNG and the SVG."""
-        return write_chart(self.draw(whole(dataset), np.random.default_rng(0)), folder, name)
-
-
-def whole(dataset: Dataset) -> QuerySet:
-    """All parts of a dataset as one set of queries, without what only some of them have.
-
-    >>> world = load("synthetic:linear:queries=15,test_queries=5")
-    >>> len(whole(world))
-    20
-    """
-    parts = dataset.parts
-    starts = np.cumsum([0, *(len(part.features) for part in parts)])
-    offsets = [part.offsets[1:] + start for part, start in zip(parts, starts, strict=False)]
-    return QuerySet(
-        np.concatenate([part.features for part in parts]),
-        np.concatenate([np.zeros(1, dtype=np.int64), *offsets]),
-        np.concatenate([part.relevance for part in parts]),
-        [name for part in parts for name in part.ids],
-    )
+        return write_chart(self.draw(concatenate(*dataset.parts), np.random.default_rng(0)), folder, name)
 
 
 @dataclass(frozen=True, kw_only=True)

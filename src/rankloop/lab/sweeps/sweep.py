@@ -10,8 +10,6 @@ from typing import Any, TypeAlias, TypeVar
 from rankloop.errors import SettingError
 from rankloop.lab.data import Dataset, FeatureGroups, expand, load
 from rankloop.lab.data.best_feature_order import split_base, with_base
-from rankloop.lab.data.dataset import fingerprint
-from rankloop.lab.data.world import split
 from rankloop.lab.simulation.loop import Record, simulate
 from rankloop.lab.simulation.measured_examination import fitted
 from rankloop.lab.simulation.measures import Measure, by_name
@@ -278,7 +276,4 @@ def _load(name: str, groups: FeatureGroups | None) -> Dataset:
 @lru_cache(maxsize=2)  # one object for all runs, so that examination is measured once
 def _with_few(dataset: Dataset, count: int) -> Dataset:
     """A dataset with its first training queries only."""
-    if count >= len(dataset.train):
-        return dataset
-    mark = fingerprint(dataset.fingerprint, f"first {count} training queries")
-    return replace(dataset, train=split(dataset.train, at=count)[0], fingerprint=mark)
+    return dataset.at_most(count)

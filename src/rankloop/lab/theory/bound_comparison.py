@@ -151,24 +151,6 @@ def ball_of(sample: QuerySet, held_out: QuerySet, norm: float) -> Class:
     )
 
 
-def first(queries: QuerySet, count: int) -> QuerySet:
-    """The first queries, or all if there are no more.
-
-    >>> queries = QuerySet(np.eye(3), np.array([0, 1, 3]), np.array([0, 2, 1]), ("a", "b"))
-    >>> len(first(queries, 1)), len(first(queries, 9))
-    (1, 2)
-    """
-    count = min(count, len(queries))
-    rows = int(queries.offsets[count])
-    return QuerySet(
-        queries.features[:rows],
-        queries.offsets[: count + 1],
-        queries.relevance[:rows],
-        queries.ids[:count],
-        queries.doc_ids[:rows],
-    )
-
-
 def longest_list(*parts: QuerySet) -> int:
     """The most documents that a query has."""
     return int(max(np.diff(part.offsets).max() for part in parts))
