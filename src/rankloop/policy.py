@@ -5,13 +5,24 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, fields
-from typing import Any, ClassVar, Literal, Self, TypeAlias
+from typing import Any, ClassVar, Literal, Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
 
 from rankloop.errors import RankingError
 from rankloop.state_fields import can_widen, declaration, padded, widened
-from rankloop.types import Array, Feedback, FloatArray, IntArray, Query, QuerySet, Ranking, Signal, State
+from rankloop.types import (
+    Array,
+    BoolArray,
+    Feedback,
+    FloatArray,
+    IntArray,
+    Query,
+    QuerySet,
+    Ranking,
+    Signal,
+    State,
+)
 
 EvidenceAbout: TypeAlias = Literal[
     "list", "documents"
@@ -193,6 +204,15 @@ class Policy(ABC):
     @classmethod
     def _state_fields(cls) -> tuple[Field[Any], ...]:
         return tuple(each for each in fields(cls) if not each.init)
+
+
+@runtime_checkable
+class KnowsCertainOrders(Protocol):
+    """A policy that can say which orders are settled."""
+
+    def certain_orders(self, query: Query) -> BoolArray:
+        """`certain[i, j]`: the order of `i` above `j` is settled."""
+        ...
 
 
 def score_all(policy: Policy, queries: QuerySet) -> FloatArray:

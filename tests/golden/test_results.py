@@ -65,7 +65,7 @@ from rankloop.lab.analysis.changes import relative_changes
 from rankloop.lab.analysis.linear_view import discriminants
 from rankloop.lab.analysis.low_runs import low_runs, worst_run
 from rankloop.lab.analysis.policy_summaries import curves, holm, summarise
-from rankloop.lab.simulation.cumulative import discounted_cumulative
+from rankloop.lab.simulation.measures import discounted_cumulative
 from rankloop.lab.theory import (
     Class,
     DuelSteps,

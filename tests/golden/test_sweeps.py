@@ -17,23 +17,10 @@ import pytest
 from rankloop.lab.baselines.offline_ranknet import OfflineRankNet
 from rankloop.lab.data import FeatureGroups, load
 from rankloop.lab.data.best_feature_order import best_feature
-from rankloop.lab.simulation.measured_examination import measured_looks
-from rankloop.lab.simulation.measures import parse_measure
-from rankloop.lab.simulation.probes import (
-    Blocks,
-    BlockSizeByPosition,
-    BlockSizes,
-    CertainPairs,
-    CosineToOffline,
-    DuelingRegret,
-    Exposure,
-    Probe,
-    RegretBound,
-    UncertainPairs,
-    ViolatedOrders,
-    offline_lambdarank,
-    offline_ranknet,
-)
+from rankloop.lab.simulation.measured_examination import measure_examination
+from rankloop.lab.simulation.measures import read_measure
+from rankloop.lab.simulation.offline_rankers import train_lambdarank, train_ranknet
+from rankloop.lab.simulation.probes import Probe, make_probe
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.suites import SUITES, TABLES
 from rankloop.lab.suites.paper_items import Suite
@@ -144,23 +131,26 @@ MADE_OF_USERS: dict[str, tuple[UserChoice, str, tuple[Policy, ...]]] = {
 NEURAL = OlRankNet(scorer=MLP(8), covariance=Diagonal(), learning_rate=0.01)
 KNOWING: tuple[Policy, ...] = (PairRank(), PePairRank(), NEURAL)
 PROBES: dict[str, tuple[Probe, tuple[Policy, ...]]] = {
-    "r01": (BlockSizeByPosition(rounds=(2, 5, 8), queries=4), KNOWING),
-    "r02": (BlockSizes(every=1), KNOWING),
-    "r03": (BlockSizes(every=3, ranks=(2, 4)), KNOWING),
-    "r04": (Blocks(every=1), KNOWING),
-    "r05": (CertainPairs(every=1), KNOWING),
-    "r06": (CertainPairs(every=2, top=4), KNOWING),
-    "r07": (CosineToOffline(pairs=500), (PairRank(), MGD())),
-    "r08": (CosineToOffline(teacher="lambdarank", pairs=500, regularisation=0.1), (PairRank(), MGD())),
-    "r09": (DuelingRegret(), (MGD(), MGD(step=0.5))),
-    "r10": (DuelingRegret(every=2, top=3), (MGD(candidates=2),)),
-    "r11": (Exposure(), (FairExpPairRank(), PairRank())),
-    "r12": (Exposure(beta=1.5, epsilon=0.2, looks="log2"), (FairExpPairRank(beta=1.5), PairRank())),
-    "r13": (Exposure(looks="reciprocal"), (FairExpPairRank(looks="reciprocal"), Random())),
-    "r14": (RegretBound(), KNOWING),
-    "r15": (RegretBound(every=2), KNOWING),
-    "r16": (UncertainPairs(every=1), KNOWING),
-    "r17": (ViolatedOrders(every=1), (FairExpPairRank(tolerance=0.1), PairRank())),
+    "r01": (make_probe("block-size-by-position", rounds=(2, 5, 8), queries=4), KNOWING),
+    "r02": (make_probe("block-size", every=1), KNOWING),
+    "r03": (make_probe("block-size", every=3, ranks=(2, 4)), KNOWING),
+    "r04": (make_probe("blocks", every=1), KNOWING),
+    "r05": (make_probe("certain", every=1), KNOWING),
+    "r06": (make_probe("certain", every=2, top=4), KNOWING),
+    "r07": (make_probe("cosine", pairs=500), (PairRank(), MGD())),
+    "r08": (make_probe("cosine", teacher="lambdarank", pairs=500, regularisation=0.1), (PairRank(), MGD())),
+    "r09": (make_probe("duels"), (MGD(), MGD(step=0.5))),
+    "r10": (make_probe("duels", every=2, top=3), (MGD(candidates=2),)),
+    "r11": (make_probe("exposure"), (FairExpPairRank(), PairRank())),
+    "r12": (
+        make_probe("exposure", beta=1.5, epsilon=0.2, looks="log2"),
+        (FairExpPairRank(beta=1.5), PairRank()),
+    ),
+    "r13": (make_probe("exposure", looks="reciprocal"), (FairExpPairRank(looks="reciprocal"), Random())),
+    "r14": (make_probe("regret-bound"), KNOWING),
+    "r15": (make_probe("regret-bound", every=2), KNOWING),
+    "r16": (make_probe("uncertain", every=1), KNOWING),
+    "r17": (make_probe("violated", every=1), (FairExpPairRank(tolerance=0.1), PairRank())),
 }
 MEASURES = {
     "m01": ("offline nDCG@5", "online nDCG@5", "cumulative nDCG@5", "average nDCG@5", "first nDCG@5"),
@@ -194,7 +184,7 @@ LEFT_OUT = {  # one takes long, and its estimates have records in test_results.p
     "safe/off-policy",
     "p2neurrank/fig2.14",
 }
-TAUGHT = {"o01": offline_ranknet, "o02": offline_lambdarank}
+TAUGHT = {"o01": train_ranknet, "o02": train_lambdarank}
 
 
 @pytest.mark.parametrize("record", SWEEPS)
@@ -243,7 +233,9 @@ def test_examination_as_it_is_measured() -> None:
     train = load(DOCUMENTS).train
     position = PositionBased(click=CLICK, eta=0.7)
     cascade = Cascade(click=CLICK, stop=STOP, stop_at="every")
-    check("e01", looks=[measured_looks(user, train, 5, lists=500, seed=3) for user in (position, cascade)])
+    check(
+        "e01", looks=[measure_examination(user, train, 5, lists=500, seed=3) for user in (position, cascade)]
+    )
 
 
 @pytest.mark.parametrize("record", PROBES)
@@ -256,7 +248,7 @@ def test_probe(record: str) -> None:
 
 @pytest.mark.parametrize("record", MEASURES)
 def test_measures(record: str) -> None:
-    measures = tuple(parse_measure(name) for name in MEASURES[record])
+    measures = tuple(read_measure(name) for name in MEASURES[record])
     sweep = sweep_of(Preset("informational"), DOCUMENTS, (PairRank(),))
     check(record, cells=cells_of(replace(sweep, protocol=replace(sweep.protocol, measures=measures))))
 

@@ -46,7 +46,7 @@ def position_looks(looks: Looks, k: int) -> IntArray:
     if looks == MEASURED:
         raise SettingError(
             "looks='measured' is for a sweep, which measures them on its users: give a number for each "
-            "position, as measured_looks finds them"
+            "position, as measure_examination finds them"
         )
     if isinstance(looks, tuple):
         if len(looks) < k:

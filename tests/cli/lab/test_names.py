@@ -8,7 +8,6 @@ from rankloop import policies
 from rankloop.cli.lab import names
 from rankloop.errors import SettingError
 from rankloop.lab import baselines
-from rankloop.lab.simulation import probes
 from rankloop.lab.users import Labels, Preset
 from rankloop.policies import Policy
 from rankloop.spelling import catalogue
@@ -45,15 +44,6 @@ def test_a_user_who_never_stops_is_there_once_under_both_readings() -> None:
     assert list(names.users("perfect,perfect:stop=every", "click")) == ["perfect", "perfect:stop=every"]
     both = names.users("labels:top_k=2,whole_query=False,perfect", "click")
     assert list(both) == ["labels:top_k=2,whole_query=False", "perfect"]
-
-
-def test_every_probe_has_a_name() -> None:
-    shipped = {
-        value
-        for value in vars(probes).values()
-        if isinstance(value, type) and issubclass(value, probes.Probe) and not value.__abstractmethods__
-    }
-    assert set(names.PROBES.values()) == shipped
 
 
 @pytest.mark.parametrize(

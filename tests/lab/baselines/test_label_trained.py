@@ -15,7 +15,7 @@ from rankloop.lab.baselines.label_trained import LearnsFromGrades
 from rankloop.lab.baselines.offline_lambdarank import OfflineLambdaRank
 from rankloop.lab.baselines.offline_ranknet import OfflineRankNet
 from rankloop.lab.baselines.ollambdarank_gt import OlLambdaRankGT
-from rankloop.lab.simulation.warm_up import warm_up
+from rankloop.lab.simulation.loop import warm_up
 from rankloop.lab.users import Labels
 from rankloop.learning.adam import adam
 from rankloop.learning.delta_ndcg import lambdas

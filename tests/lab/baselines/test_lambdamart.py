@@ -13,7 +13,7 @@ from rankloop.checks import share_of_right_pairs, small_world
 from rankloop.errors import RankingError, SettingError
 from rankloop.lab.baselines.boosted_trees import Boosting, lambdamart, sums
 from rankloop.lab.baselines.lambdamart import LambdaMART
-from rankloop.lab.simulation.warm_up import warm_up
+from rankloop.lab.simulation.loop import warm_up
 from rankloop.types import Feedback, Query, Ranking
 
 

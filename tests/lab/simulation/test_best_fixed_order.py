@@ -12,7 +12,7 @@ from rankloop.errors import DataError, SettingError
 from rankloop.lab.data import load
 from rankloop.lab.simulation.best_fixed_order import BestFixedOrder
 from rankloop.lab.simulation.loop import simulate
-from rankloop.lab.simulation.measures import Regret, parse_measure
+from rankloop.lab.simulation.measures import make_measure, read_measure
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.users import Labels
 from rankloop.metrics import DCG, ERR, NDCG, Metric, PairwiseRegret, Precision
@@ -47,7 +47,10 @@ def test_no_fixed_order_would_have_done_better(metric: Metric, grades: int) -> N
 
 
 def test_regret_is_what_the_lists_shown_were_behind() -> None:
-    world, protocol = shuffled_items(), Protocol(rounds=50, k=4, checkpoints=1, measures=(Regret(DCG()),))
+    world, protocol = (
+        shuffled_items(),
+        Protocol(rounds=50, k=4, checkpoints=1, measures=(make_measure("regret", DCG()),)),
+    )
     records = list(simulate(ThompsonItems(), Labels(), world, world, seed=0, protocol=protocol))
     assert {record.metric for record in records} == {"regret DCG"}
     assert {record.round for record in records} >= {1, 50}
@@ -57,7 +60,7 @@ def test_regret_is_what_the_lists_shown_were_behind() -> None:
 
 def test_who_learns_has_less_regret_as_time_goes() -> None:
     data = load("synthetic:items:m=10,relevant=3,flip=0.1,queries=500")
-    protocol = Protocol(rounds=600, k=10, checkpoints=2, measures=(parse_measure("regret dcg"),))
+    protocol = Protocol(rounds=600, k=10, checkpoints=2, measures=(read_measure("regret dcg"),))
     for policy in (RTopKItems(top_k=2), ThompsonItems()):
         user = Labels(top_k=2)
         values = [
@@ -70,7 +73,7 @@ def test_who_learns_has_less_regret_as_time_goes() -> None:
 
 def test_what_has_no_known_best_order_is_refused() -> None:
     with pytest.raises(SettingError, match="known for DCG, nDCG, Precision, pairwise regret, found ERR"):
-        Regret(ERR())
+        make_measure("regret", ERR())
     with pytest.raises(DataError, match="two grades, found 3"):
         BestFixedOrder(PairwiseRegret(), shuffled_items(grades=3))
     with pytest.raises(DataError, match="the same items, by id, in every query"):

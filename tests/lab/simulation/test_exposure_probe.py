@@ -14,8 +14,8 @@ from rankloop.exposure import whole_looks
 from rankloop.lab.baselines.ips import IPS
 from rankloop.lab.data import FeatureGroups, load
 from rankloop.lab.simulation.loop import Record, simulate
-from rankloop.lab.simulation.measured_examination import fitted, measured_looks
-from rankloop.lab.simulation.probes import Exposure, ViolatedOrders
+from rankloop.lab.simulation.measured_examination import fit_examination, measure_examination
+from rankloop.lab.simulation.probes import Probe, make_probe
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.study import conduct, sweep_id
 from rankloop.lab.sweeps.sweep import Sweep
@@ -29,7 +29,7 @@ WORLD = load(NAME, groups=GROUPS)
 USER = Preset("informational").for_grades(5)
 PROTOCOL = Protocol(rounds=40, k=5, checkpoints=4)
 LOOKS = (1.0, 0.6, 0.5, 0.4, 0.4)
-PROBES = (Exposure(beta=1.5, epsilon=3.0, looks=LOOKS), ViolatedOrders(every=1))
+PROBES = (make_probe("exposure", beta=1.5, epsilon=3.0, looks=LOOKS), make_probe("violated", every=1))
 
 
 class Recording(PairRank):
@@ -50,7 +50,7 @@ class Recording(PairRank):
         self.lists.append((ranking, count))
 
 
-def run(policy: Policy, probes: tuple[Exposure | ViolatedOrders, ...] = PROBES) -> list[Record]:
+def run(policy: Policy, probes: tuple[Probe, ...] = PROBES) -> list[Record]:
     return list(simulate(policy, USER, WORLD.train, WORLD.test, seed=1, protocol=PROTOCOL, probes=probes))
 
 
@@ -96,7 +96,7 @@ def test_violated_orders_are_counted_as_shown_or_not() -> None:
 def test_what_is_seen_is_what_users_looked_at() -> None:
     """Who reads everything sees what is shown."""
     user = Preset("perfect").for_grades(5)
-    even = (Exposure(looks=(1.0,) * 5),)
+    even = (make_probe("exposure", looks=(1.0,) * 5),)
     records = list(simulate(Random(), user, WORLD.train, WORLD.test, seed=1, protocol=PROTOCOL, probes=even))
     shares = (values(records, f"{kind} of the first group")[40] for kind in ("exposure", "seen"))
     assert len(set(shares)) == 1
@@ -114,7 +114,7 @@ def test_probes_change_nothing() -> None:
 @pytest.mark.parametrize("eta", [0.0, 0.5, 1.0])
 def test_measured_looks_are_the_examination_of_position_based_users(eta: float) -> None:
     user = PositionBased(click=(0.4, 0.6, 0.7, 0.8, 0.9), eta=eta)
-    found = measured_looks(user, WORLD.train, 6)
+    found = measure_examination(user, WORLD.train, 6)
     np.testing.assert_allclose(found, np.arange(1, 7.0) ** -eta, atol=0.03)
     assert found[0] == 1.0
     assert (np.diff(found) <= 0).all()
@@ -125,20 +125,22 @@ def test_positions_that_only_long_lists_have_are_compared_with_the_first_of_thes
     """Queries of one document, whose first is always clicked, do not make the second look unseen."""
     ones = QuerySet(np.eye(4), np.array([0, 1, 2, 4]), np.array([1, 1, 0, 1]), ("a", "b", "c"))
     user = PositionBased(click=(0.2, 0.9), eta=0.0)
-    np.testing.assert_allclose(measured_looks(user, ones, 5), (1.0, 1.0), atol=0.03)
+    np.testing.assert_allclose(measure_examination(user, ones, 5), (1.0, 1.0), atol=0.03)
 
 
 def test_users_who_do_not_click_show_no_examination() -> None:
     with pytest.raises(SettingError, match="measured on clicks, and this user gives grades"):
-        measured_looks(Labels(), WORLD.train, 5)
+        measure_examination(Labels(), WORLD.train, 5)
 
 
 def test_only_what_is_to_be_measured_is_replaced() -> None:
-    assert fitted(PairRank(), USER, WORLD.train, 5).name == "pairrank"
-    assert fitted(IPS(looks="log2"), USER, WORLD.train, 5).looks == "log2"
-    found = measured_looks(USER, WORLD.train, 5)
-    assert fitted(IPS(looks="measured"), USER, WORLD.train, 5).looks == found
-    assert fitted(Exposure(beta=2.0), USER, WORLD.train, 5) == Exposure(beta=2.0, looks=found)
+    assert fit_examination(PairRank(), USER, WORLD.train, 5).name == "pairrank"
+    assert fit_examination(IPS(looks="log2"), USER, WORLD.train, 5).looks == "log2"
+    found = measure_examination(USER, WORLD.train, 5)
+    assert fit_examination(IPS(looks="measured"), USER, WORLD.train, 5).looks == found
+    assert fit_examination(make_probe("exposure", beta=2.0), USER, WORLD.train, 5) == make_probe(
+        "exposure", beta=2.0, looks=found
+    )
 
 
 def test_a_sweep_measures_for_policies_and_probes_and_is_run_again_from_its_spec(tmp_path: Path) -> None:
@@ -149,7 +151,7 @@ def test_a_sweep_measures_for_policies_and_probes_and_is_run_again_from_its_spec
         policies=policies,
         seeds=[0],
         protocol=PROTOCOL,
-        probes={"exposure:epsilon=1.0": Exposure(epsilon=1.0)},
+        probes={"exposure:epsilon=1.0": make_probe("exposure", epsilon=1.0)},
         groups=GROUPS,
         train_queries=12,
     )
@@ -174,4 +176,4 @@ def test_a_sweep_measures_for_policies_and_probes_and_is_run_again_from_its_spec
 )
 def test_measures_without_a_meaning_are_refused(settings: dict[str, object], says: str) -> None:
     with pytest.raises(SettingError, match=says):
-        Exposure(**settings)  # type: ignore[arg-type]
+        make_probe("exposure", **settings)

@@ -17,17 +17,14 @@ from rankloop.lab.data import Dataset
 from rankloop.lab.report.sweep_report_page import write_report
 from rankloop.lab.simulation.loop import simulate
 from rankloop.lab.simulation.measures import (
-    Answerable,
-    Average,
-    Cumulative,
-    LoopMeasure,
-    Offline,
-    Online,
-    Total,
-    parse_measure,
+    MEASURE_KINDS,
+    Measure,
+    discounted_cumulative,
+    make_measure,
+    read_measure,
     usual_measures,
 )
-from rankloop.lab.simulation.probes import Blocks, BlockSizeByPosition, CosineToOffline
+from rankloop.lab.simulation.probes import make_probe
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.study import conduct
 from rankloop.lab.sweeps.sweep import Sweep
@@ -37,21 +34,21 @@ from rankloop.policies import ListNet, PairRank, Random
 from rankloop.types import QuerySet, Ranking, Signal
 
 ASKED = (
-    Offline(ERR(k=10)),
-    Offline(AP(relevant_from=2)),
-    Offline(PairwiseRegret()),
-    Online(MRR()),
-    Cumulative(Precision(k=3), discount=0.9),
-    Total(DCG(k=5)),
-    Answerable(Precision(k=3, relevant_from=2)),
+    make_measure("offline", ERR(k=10)),
+    make_measure("offline", AP(relevant_from=2)),
+    make_measure("offline", PairwiseRegret()),
+    make_measure("online", MRR()),
+    make_measure("cumulative", Precision(k=3), discount=0.9),
+    make_measure("total", DCG(k=5)),
+    make_measure("answerable", Precision(k=3, relevant_from=2)),
     *usual_measures(5),
 )
 WORLD, USER = small_world(), Preset("informational").for_grades(3)
 
 
 @pytest.mark.parametrize("measure", ASKED, ids=repr)
-def test_a_name_and_its_measure_find_each_other(measure: LoopMeasure) -> None:
-    assert parse_measure(measure.name, discount=getattr(measure, "discount", 1.0)) == measure
+def test_a_name_and_its_measure_find_each_other(measure: Measure) -> None:
+    assert read_measure(measure.name, discount=measure.discount or 1.0) == measure
     assert measure.meaning
     assert measure.unit
 
@@ -71,12 +68,12 @@ def test_a_name_and_its_measure_find_each_other(measure: LoopMeasure) -> None:
 )
 def test_wrong_names_are_explained(text: str, message: str) -> None:
     with pytest.raises(SettingError, match=message):
-        parse_measure(text)
+        read_measure(text)
 
 
 def test_every_metric_can_be_measured_in_every_way() -> None:
-    ways = (Offline, Online, Cumulative, Average, Total, Answerable)
-    measures = tuple(way(kind()) for kind in METRICS.values() for way in ways)
+    ways = [way for way in MEASURE_KINDS if way != "regret"]  # for which a best order must be known
+    measures = tuple(make_measure(way, kind()) for kind in METRICS.values() for way in ways)
     protocol = Protocol(rounds=20, k=5, checkpoints=2, measures=measures)
     records = list(simulate(PairRank(), USER, WORLD, WORLD, seed=0, protocol=protocol))
     assert {record.measure for record in records if record.round == 20} == set(measures)
@@ -117,7 +114,12 @@ def barren(grades: np.ndarray) -> QuerySet:
 @pytest.mark.parametrize("metric", [NDCG(k=2), Precision(k=3, relevant_from=2)], ids=repr)
 def test_queries_without_a_relevant_document_are_left_out_where_asked(metric: Metric) -> None:
     world = barren(np.array(metric.least_relevant - 1))
-    protocol = Protocol(rounds=40, k=5, checkpoints=2, measures=(Average(metric), Answerable(metric)))
+    protocol = Protocol(
+        rounds=40,
+        k=5,
+        checkpoints=2,
+        measures=(make_measure("average", metric), make_measure("answerable", metric)),
+    )
     shown: list[tuple[int, float, bool]] = []
 
     class Witness(Labels):
@@ -132,32 +134,37 @@ def test_queries_without_a_relevant_document_are_left_out_where_asked(metric: Me
     for end in protocol.checkpoint_rounds()[1:]:
         counted = [value for past, value, answerable in shown if past <= end and answerable]
         everything = [value for past, value, _ in shown if past <= end]
-        assert found[end, Average(metric)] == pytest.approx(np.mean(everything))
+        assert found[end, make_measure("average", metric)] == pytest.approx(np.mean(everything))
         if counted:
-            assert found[end, Answerable(metric)] == pytest.approx(np.mean(counted))
+            assert found[end, make_measure("answerable", metric)] == pytest.approx(np.mean(counted))
         else:
-            assert (end, Answerable(metric)) not in found
+            assert (end, make_measure("answerable", metric)) not in found
 
 
 def test_a_measure_of_answerable_queries_needs_one() -> None:
     world = replace(WORLD, relevance=np.zeros_like(WORLD.relevance))
-    protocol = Protocol(rounds=5, measures=(Answerable(NDCG(k=10)),))
+    protocol = Protocol(rounds=5, measures=(make_measure("answerable", NDCG(k=10)),))
     with pytest.raises(DataError, match="'average nDCG@10'"):
         list(simulate(Random(), Labels(), world, world, seed=0, protocol=protocol))
 
 
 def test_measuring_more_changes_no_other_number() -> None:
-    few = (Average(NDCG(k=5)), Offline(NDCG(k=5)))
+    few = (make_measure("average", NDCG(k=5)), make_measure("offline", NDCG(k=5)))
     runs = [
         list(simulate(ListNet(), Labels(), WORLD, WORLD, seed=3, protocol=Protocol(rounds=50, measures=each)))
-        for each in (few, (*few, Answerable(NDCG(k=5))))
+        for each in (few, (*few, make_measure("answerable", NDCG(k=5))))
     ]
     assert [record for record in runs[1] if record.measure in few] == runs[0]
 
 
 def test_two_measures_of_one_name_are_refused() -> None:
     with pytest.raises(SettingError, match="two measures are called 'cumulative nDCG@5'"):
-        Protocol(measures=(Cumulative(NDCG(k=5)), Cumulative(NDCG(k=5), discount=0.5)))
+        Protocol(
+            measures=(
+                make_measure("cumulative", NDCG(k=5)),
+                make_measure("cumulative", NDCG(k=5), discount=0.5),
+            )
+        )
 
 
 def test_what_was_measured_is_written_beside_the_results(tmp_path: Path) -> None:
@@ -166,8 +173,14 @@ def test_what_was_measured_is_written_beside_the_results(tmp_path: Path) -> None
         users={"perfect": Preset("perfect")},
         policies={"pairrank": PairRank()},
         seeds=range(2),
-        protocol=Protocol(rounds=20, measures=(Offline(PairwiseRegret()), Online(ERR(k=5)))),
-        probes={"blocks": Blocks(), "cosine": CosineToOffline(), "profile": BlockSizeByPosition()},
+        protocol=Protocol(
+            rounds=20, measures=(make_measure("offline", PairwiseRegret()), make_measure("online", ERR(k=5)))
+        ),
+        probes={
+            "blocks": make_probe("blocks"),
+            "cosine": make_probe("cosine"),
+            "profile": make_probe("block-size-by-position"),
+        },
     )
     results = conduct(sweep, tmp_path)
     table = json.loads((tmp_path / "spec.json").read_text("utf-8"))["measures"]
@@ -181,3 +194,27 @@ def test_what_was_measured_is_written_beside_the_results(tmp_path: Path) -> None
     page = write_report(results, tmp_path, measures=sweep.measures).read_text("utf-8")
     for measure in sweep.measures.values():
         assert measure.profile or measure.meaning in page
+
+
+# Discounted running sums, from their formula
+
+
+def test_every_sum_is_that_of_the_formula() -> None:
+    values = np.random.default_rng(5).random(50)
+    expected = [sum(0.9**t * values[t] for t in range(end)) for end in range(1, 51)]
+    np.testing.assert_allclose(discounted_cumulative(values, discount=0.9), expected)
+
+
+def test_perfect_lists_approach_but_never_reach_the_limit() -> None:
+    total = discounted_cumulative(np.ones(20_000))
+    assert total[-1] == pytest.approx((1 - 0.9995**20_000) / (1 - 0.9995))
+
+
+def test_no_rounds_have_no_sums() -> None:
+    assert discounted_cumulative(np.array([])).tolist() == []
+
+
+@pytest.mark.parametrize("discount", [0.0, -1.0, 1.5, float("nan")])
+def test_a_discount_that_is_none_is_refused(discount: float) -> None:
+    with pytest.raises(SettingError, match="at most 1"):
+        discounted_cumulative(np.ones(2), discount=discount)

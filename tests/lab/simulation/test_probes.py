@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
-from typing import ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,25 +17,16 @@ from scipy.special import expit
 
 from rankloop.checks import small_world
 from rankloop.errors import SettingError
-from rankloop.lab.simulation.lambdarank_probe import swap_changes
 from rankloop.lab.simulation.loop import Record, simulate
 from rankloop.lab.simulation.measures import Measure
-from rankloop.lab.simulation.offline_rankers import graded_pairs
-from rankloop.lab.simulation.probes import (
-    Blocks,
-    BlockSizeByPosition,
-    BlockSizes,
-    CertainPairs,
-    CosineToOffline,
-    DuelingRegret,
-    Look,
-    Probe,
-    RegretBound,
-    RoundProbe,
-    UncertainPairs,
-    offline_lambdarank,
-    offline_ranknet,
+from rankloop.lab.simulation.offline_rankers import (
+    graded_pairs,
+    swap_changes,
+    train_lambdarank,
+    train_ranknet,
 )
+from rankloop.lab.simulation.order_probes import count_certain_pairs, read_block_sizes
+from rankloop.lab.simulation.probes import PROBES, Probe, Round, Values, make_probe, probe
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.engines import Pool
 from rankloop.lab.sweeps.execution import execute
@@ -46,19 +36,19 @@ from rankloop.lab.sweeps.sweep import Sweep
 from rankloop.lab.users import Preset
 from rankloop.metrics import NDCG
 from rankloop.policies import DBGD, MGD, PDGD, PairRank, PePairRank, Policy, Random, RankNet
-from rankloop.types import BoolArray, FloatArray, Query, QuerySet, Ranking
+from rankloop.types import BoolArray, Feedback, FloatArray, Query, QuerySet, Ranking
 
 WORLD, HELD_OUT = small_world(), small_world(seed=8)
 USER = Preset("informational").for_grades(3)
 PROTOCOL = Protocol(rounds=60, k=5, checkpoints=6)
-PROBES: tuple[Probe, ...] = (
-    CertainPairs(every=1),
-    Blocks(every=1),
-    BlockSizes(every=1, ranks=(1, 3)),
-    RegretBound(),
-    UncertainPairs(every=1),
-    BlockSizeByPosition(rounds=(10, 30), queries=4),
-    CosineToOffline(),
+ALL: tuple[Probe, ...] = (
+    make_probe("certain", every=1),
+    make_probe("blocks", every=1),
+    make_probe("block-size", every=1, ranks=(1, 3)),
+    make_probe("regret-bound"),
+    make_probe("uncertain", every=1),
+    make_probe("block-size-by-position", rounds=(10, 30), queries=4),
+    make_probe("cosine"),
 )
 LINEAR = [PairRank(), PePairRank(), PDGD(), DBGD(), MGD(), RankNet()]
 
@@ -107,52 +97,36 @@ def size_at(rank: int, found: list[set[int]]) -> int:
     raise AssertionError("no list is that long")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reference(RoundProbe):
+SLOW = [Measure(name) for name in ("certain", "count", "at 1", "at 3", "open")]
+
+
+@probe("reference", measures=SLOW, needs=Policy, every=1)
+def read_everything(round: Round) -> Values:
     """Everything at once, the slow way."""
-
-    every: int = 1
-
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        return tuple(map(Measure, ("certain", "count", "at 1", "at 3", "open")))
-
-    def applies(self, policy: Policy) -> bool:
-        return True
-
-    def values(self, look: Look) -> Mapping[Measure, float]:
-        assert isinstance(look.policy, PairRank | PePairRank)
-        features = look.judged.query.features
-        found = blocks(look.policy, features)
-        share = share_of_certain_pairs(look.policy, features, 10)
-        certain = look.policy.certain_orders(look.judged.query)
-        seen = (share, len(found), size_at(1, found), size_at(3, found), open_pairs(certain))
-        return dict(zip(self.measures, seen, strict=True))
+    assert isinstance(round.policy, PairRank | PePairRank)
+    features = round.judged.query.features
+    found = blocks(round.policy, features)
+    share = share_of_certain_pairs(round.policy, features, 10)
+    certain = round.policy.certain_orders(round.judged.query)
+    read = (share, len(found), size_at(1, found), size_at(3, found), open_pairs(certain))
+    return dict(zip((measure.name for measure in SLOW), read, strict=True))
 
 
-@dataclass(frozen=True, kw_only=True)
-class SlowBound(RoundProbe):
-    every: int = 1
-    add_up: ClassVar[bool] = True
-    measures = (Measure("bound"), Measure("by block"))
-
-    def applies(self, policy: Policy) -> bool:
-        return True
-
-    def values(self, look: Look) -> Mapping[Measure, float]:
-        assert isinstance(look.policy, PairRank | PePairRank)
-        certain = look.policy.certain_orders(look.judged.query)
-        found = blocks(look.policy, look.judged.query.features)
-        within = [open_pairs(certain[np.ix_(sorted(block), sorted(block))]) for block in found]
-        return {
-            self.measures[0]: sum(range(open_pairs(certain) + 1)),
-            self.measures[1]: sum(sum(range(n + 1)) for n in within),
-        }
+@probe("slow-bound", measures=[Measure("bound"), Measure("by block")], needs=Policy, every=1, reduce="sum")
+def bound_slowly(round: Round) -> Values:
+    assert isinstance(round.policy, PairRank | PePairRank)
+    certain = round.policy.certain_orders(round.judged.query)
+    found = blocks(round.policy, round.judged.query.features)
+    within = [open_pairs(certain[np.ix_(sorted(block), sorted(block))]) for block in found]
+    return {
+        "bound": sum(range(open_pairs(certain) + 1)),
+        "by block": sum(sum(range(n + 1)) for n in within),
+    }
 
 
 @pytest.mark.parametrize("policy", [PairRank(), PairRank(exploration="random"), PePairRank()], ids=repr)
 def test_every_probe_agrees_with_its_reference(policy: Policy) -> None:
-    records = run(policy, (*PROBES, Reference(), SlowBound()))
+    records = run(policy, (*ALL, make_probe("reference"), make_probe("slow-bound")))
     for metric, reference in {
         "certain pairs in the top 10": "certain",
         "blocks": "count",
@@ -170,43 +144,35 @@ def test_every_probe_agrees_with_its_reference(policy: Policy) -> None:
     assert shares[60] > 0.1
 
 
-@dataclass(frozen=True, kw_only=True)
-class SlowDuels(RoundProbe):
-    every: int = 1
-    add_up: ClassVar[bool] = True
-    measures = (Measure("lost"),)
+@probe("slow-duels", measures=[Measure("lost")], needs=Policy, every=1, reduce="sum")
+def duel_slowly(round: Round) -> Values:
+    """Every ranker by itself: how surely the best one beats it, beyond a half."""
+    assert isinstance(round.policy, MGD)
+    query, directions = round.judged.query, round.ranking.evidence["directions"]
+    now = round.policy.parameters if round.policy.parameters.size else np.zeros(query.features.shape[1])
 
-    def applies(self, policy: Policy) -> bool:
-        return True
+    def loss(weights: FloatArray) -> float:
+        scores = [query.features @ each for each in (train_lambdarank(WORLD), weights)]
+        orders = [sorted(range(query.n_docs), key=lambda i, s=s: (-s[i], i)) for s in scores]  # type: ignore[misc]
+        best, own = (NDCG(k=10)(np.array(order), round.judged.relevance) for order in orders)
+        return float(1 / (1 + np.exp(own - best)) - 0.5)
 
-    def values(self, look: Look) -> Mapping[Measure, float]:
-        """Every ranker by itself: how surely the best one beats it, beyond a half."""
-        assert isinstance(look.policy, MGD)
-        query, directions = look.judged.query, look.ranking.evidence["directions"]
-        now = look.policy.parameters if look.policy.parameters.size else np.zeros(query.features.shape[1])
-
-        def loss(weights: FloatArray) -> float:
-            scores = [query.features @ each for each in (offline_lambdarank(WORLD), weights)]
-            orders = [sorted(range(query.n_docs), key=lambda i, s=s: (-s[i], i)) for s in scores]  # type: ignore[misc]
-            best, own = (NDCG(k=10)(np.array(order), look.judged.relevance) for order in orders)
-            return float(1 / (1 + np.exp(own - best)) - 0.5)
-
-        rivals = [loss(now + look.policy.radius * direction) for direction in directions]
-        return {self.measures[0]: loss(now) + sum(rivals) / len(rivals)}
+    rivals = [loss(now + round.policy.radius * direction) for direction in directions]
+    return {"lost": loss(now) + sum(rivals) / len(rivals)}
 
 
 @pytest.mark.parametrize("policy", [DBGD(radius=0.5), MGD(candidates=3)], ids=repr)
 def test_dueling_regret_is_what_every_compared_ranker_loses_to_the_best(policy: Policy) -> None:
-    records = run(policy, (DuelingRegret(), SlowDuels()))
+    records = run(policy, (make_probe("duels"), make_probe("slow-duels")))
     found = values(records, "dueling regret")
     assert found == pytest.approx(values(records, "lost"))
     assert found[60] > 0
-    assert not values(run(PDGD(), (DuelingRegret(),)), "dueling regret")
+    assert not values(run(PDGD(), (make_probe("duels"),)), "dueling regret")
 
 
 def test_block_sizes_by_position_are_means_over_the_longest_lists() -> None:
     policy = PairRank()
-    records = run(policy, PROBES)
+    records = run(policy, ALL)
     lengths = np.diff(WORLD.offsets)
     longest = sorted(range(len(WORLD)), key=lambda i: -lengths[i])[:4]
     found = [blocks(policy, WORLD[i].query.features) for i in longest]
@@ -220,8 +186,8 @@ def test_block_sizes_by_position_are_means_over_the_longest_lists() -> None:
 
 def test_the_cosine_is_that_of_the_weights() -> None:
     for policy in LINEAR:
-        seen = values(run(policy, PROBES), "cosine to offline RankNet")
-        a, b = policy.state()["parameters"], offline_ranknet(WORLD)
+        seen = values(run(policy, ALL), "cosine to offline RankNet")
+        a, b = policy.state()["parameters"], train_ranknet(WORLD)
         assert seen[0] == 0.0
         assert seen[60] == pytest.approx(a @ b / np.sqrt((a @ a) * (b @ b)))
 
@@ -241,8 +207,8 @@ def test_the_offline_ranknet_minimises_the_loss_over_all_graded_pairs() -> None:
         np.zeros(WORLD.n_features),
         tol=1e-9,
     ).x
-    assert offline_ranknet(WORLD) == pytest.approx(expected, abs=1e-4)
-    assert offline_ranknet(WORLD) is offline_ranknet(WORLD)  # worked out once in a process
+    assert train_ranknet(WORLD) == pytest.approx(expected, abs=1e-4)
+    assert train_ranknet(WORLD) is train_ranknet(WORLD)  # worked out once in a process
 
 
 def test_a_swap_changes_ndcg_by_as_much_as_it_does() -> None:
@@ -257,23 +223,23 @@ def test_a_swap_changes_ndcg_by_as_much_as_it_does() -> None:
 
 def test_the_offline_lambdarank_comes_to_rest() -> None:
     """There, the pull of all pairs, counted at its own ranking, and of the regularisation nearly cancel."""
-    weights = offline_lambdarank(WORLD)
+    weights = train_lambdarank(WORLD)
     better, worse = graded_pairs(WORLD, 10**9, np.random.default_rng(0))
     pairs = WORLD.features[better] - WORLD.features[worse]
     counts = swap_changes(WORLD.features @ weights, WORLD, better, worse)
     pull = (counts / counts.mean() * expit(-pairs @ weights)) @ pairs - weights
     start = (counts / counts.mean() / 2) @ pairs
     assert np.linalg.norm(pull) < 0.05 * np.linalg.norm(start)
-    assert offline_lambdarank(WORLD) is offline_lambdarank(WORLD)
+    assert train_lambdarank(WORLD) is train_lambdarank(WORLD)
 
 
-def test_the_cosine_may_be_to_the_offline_lambdarank() -> None:
+def test_the_cosine_may_be_to_the_train_lambdarank() -> None:
     policy = PDGD()
-    seen = values(run(policy, (CosineToOffline(teacher="lambdarank"),)), "cosine to offline LambdaRank")
-    a, b = policy.parameters, offline_lambdarank(WORLD)
+    seen = values(run(policy, (make_probe("cosine", teacher="lambdarank"),)), "cosine to offline LambdaRank")
+    a, b = policy.parameters, train_lambdarank(WORLD)
     assert seen[60] == pytest.approx(a @ b / np.sqrt((a @ a) * (b @ b)))
     with pytest.raises(SettingError, match="teacher must be one of ranknet, lambdarank, found 'tree'"):
-        CosineToOffline(teacher="tree")  # type: ignore[arg-type]
+        make_probe("cosine", teacher="tree")
 
 
 def test_sampled_pairs_are_different_graded_and_of_one_query() -> None:
@@ -288,8 +254,8 @@ def test_sampled_pairs_are_different_graded_and_of_one_query() -> None:
 
 def test_nothing_to_compare_with_is_no_direction() -> None:
     flat = QuerySet(WORLD.features, WORLD.offsets, np.zeros_like(WORLD.relevance), WORLD.ids)
-    assert not offline_ranknet(flat).any()
-    assert not offline_lambdarank(flat).any()
+    assert not train_ranknet(flat).any()
+    assert not train_lambdarank(flat).any()
 
 
 # What probes must not do
@@ -300,15 +266,15 @@ def test_probes_change_nothing(policy: Policy) -> None:
     start = policy.state()
     bare, probed = (policy.from_state(start) for _ in range(2))
     plain = run(bare)
-    assert [record for record in run(probed, PROBES) if record.metric in {r.metric for r in plain}] == plain
+    assert [record for record in run(probed, ALL) if record.metric in {r.metric for r in plain}] == plain
     assert {name: value.tobytes() for name, value in bare.state().items()} == {
         name: value.tobytes() for name, value in probed.state().items()
     }
 
 
 def test_policies_in_which_there_is_nothing_to_see_are_passed_over() -> None:
-    assert run(Random(), PROBES) == run(Random())
-    assert {r.metric for r in run(PDGD(), PROBES)} - {r.metric for r in run(PDGD())} == {
+    assert run(Random(), ALL) == run(Random())
+    assert {r.metric for r in run(PDGD(), ALL)} - {r.metric for r in run(PDGD())} == {
         "cosine to offline RankNet"
     }
 
@@ -316,68 +282,91 @@ def test_policies_in_which_there_is_nothing_to_see_are_passed_over() -> None:
 def test_short_lists_lack_low_ranks() -> None:
     query = Query("q", np.eye(2))
     policy = PairRank()
-    judged = small_world()[0]
-    look = Look(policy, replace(judged, query=query), Ranking(query, np.array([0, 1])), WORLD)
-    assert [(measure.name, size) for measure, size in BlockSizes().values(look).items()] == [
-        ("block size at rank 1", 2.0)
-    ]
+    judged = replace(small_world()[0], query=query)
+    ranking = Ranking(query, np.array([0, 1]))
+    seen = Round(policy, judged, ranking, Feedback(ranking, np.zeros(2, dtype=bool)), WORLD)
+    assert read_block_sizes(seen) == {"block size at rank 1": 2.0}
     alone = Query("q", np.eye(1))
-    assert not CertainPairs().values(
-        Look(policy, replace(judged, query=alone), Ranking(alone, np.array([0])), WORLD)
-    )
+    assert not count_certain_pairs(replace(seen, judged=replace(judged, query=alone)))
 
 
-# Looking less often
+# Calling less often
 
 
-@dataclass(frozen=True, kw_only=True)
-class Count(RoundProbe):
-    """Gives the number of the look."""
-
-    seen: ClassVar[list[str]] = []
-    measures = (Measure("looks"),)
-
-    def applies(self, policy: Policy) -> bool:
-        return True
-
-    def values(self, look: Look) -> Mapping[Measure, float]:
-        self.seen.append(look.judged.query.id)
-        return {self.measures[0]: len(self.seen)}
+CALLS: list[str] = []
 
 
-def test_a_probe_looks_first_after_a_checkpoint_and_then_every_few_rounds() -> None:
-    Count.seen.clear()
-    records = run(PDGD(), (Count(every=4),))
+@probe("count", measures=[Measure("calls")], needs=Policy)
+def count_calls(round: Round) -> Values:
+    """The number of the call."""
+    CALLS.append(round.judged.query.id)
+    return {"calls": len(CALLS)}
+
+
+def test_a_probe_is_called_first_after_a_checkpoint_and_then_every_few_rounds() -> None:
+    CALLS.clear()
+    records = run(PDGD(), (make_probe("count", every=4),))
     stops = PROTOCOL.checkpoint_rounds()
-    looks = [len(range(start, end, 4)) for start, end in pairwise(stops)]
-    assert len(Count.seen) == sum(looks)
-    ends = np.cumsum(looks)
-    means = [np.mean(range(end - n + 1, end + 1)) for n, end in zip(looks, ends, strict=True)]
-    assert list(values(records, "looks").values()) == means
+    calls = [len(range(start, end, 4)) for start, end in pairwise(stops)]
+    assert len(CALLS) == sum(calls)
+    ends = np.cumsum(calls)
+    means = [np.mean(range(end - n + 1, end + 1)) for n, end in zip(calls, ends, strict=True)]
+    assert list(values(records, "calls").values()) == means
 
 
 def test_a_sum_of_few_looks_estimates_the_whole() -> None:
     exact, rough = (
-        values(run(PairRank(), (RegretBound(every=every),)), "bound on pairwise regret") for every in (1, 4)
+        values(run(PairRank(), (make_probe("regret-bound", every=every),)), "bound on pairwise regret")
+        for every in (1, 4)
     )
     assert rough[60] == pytest.approx(exact[60], rel=0.5)
     assert all(later >= earlier for earlier, later in pairwise(exact.values()))
 
 
 @pytest.mark.parametrize(
-    "make",
+    "settings",
     [
-        lambda: Blocks(every=0),
-        lambda: CertainPairs(top=1),
-        lambda: BlockSizes(ranks=(0,)),
-        lambda: BlockSizes(ranks=()),
-        lambda: BlockSizeByPosition(queries=0),
-        lambda: CosineToOffline(regularisation=0),
+        {"name": "blocks", "every": 0},
+        {"name": "certain", "top": 1},
+        {"name": "block-size", "ranks": (0,)},
+        {"name": "block-size", "ranks": ()},
+        {"name": "block-size-by-position", "queries": 0},
+        {"name": "cosine", "regularisation": 0},
+        {"name": "duels", "top": 0},
     ],
 )
-def test_probes_that_could_see_nothing_are_refused(make: type[Probe]) -> None:
+def test_probes_that_could_read_nothing_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(SettingError, match="found"):
-        make()
+        make_probe(**settings)
+
+
+def test_names_and_settings_that_do_not_exist_are_refused() -> None:
+    with pytest.raises(SettingError, match="no probe is called 'block': did you mean"):
+        make_probe("block")
+    with pytest.raises(SettingError, match="blocks has no setting 'top'"):
+        make_probe("blocks", top=3)
+    with pytest.raises(SettingError, match="cosine has no setting 'every'"):  # it is called at checkpoints
+        make_probe("cosine", every=3)
+    with pytest.raises(SettingError, match="two probes are called 'blocks'"):
+        probe("blocks", measures=(), needs=Policy)(count_calls)
+
+
+@probe("surprise", measures=[Measure("expected")], needs=Policy)
+def give_another_name(round: Round) -> Values:
+    return {"unexpected": 1.0}
+
+
+def test_a_value_without_a_measure_is_refused() -> None:
+    with pytest.raises(SettingError, match="the probe surprise gave 'unexpected'"):
+        run(PDGD(), (make_probe("surprise"),))
+
+
+@pytest.mark.parametrize("kind", PROBES.values(), ids=str)
+def test_a_probe_measures_under_its_own_name_what_it_reads(kind: type[Probe]) -> None:
+    own = kind()
+    assert repr(own).startswith(f"{own.kind.name}(")
+    assert pickle.loads(pickle.dumps(own)) == own
+    assert {measure.kind for measure in own.measures.values()} <= {own.kind.name, ""}
 
 
 # Probes in a sweep
@@ -388,13 +377,13 @@ SWEEP = Sweep(
     policies={"pairrank": PairRank(), "random": Random()},
     seeds=[0],
     protocol=Protocol(rounds=20, checkpoints=2),
-    probes={"blocks": Blocks()},
+    probes={"blocks": make_probe("blocks")},
 )
 
 
 def test_probes_are_values() -> None:
-    for probe in PROBES:
-        assert pickle.loads(pickle.dumps(probe)) == probe
+    for each in ALL:
+        assert pickle.loads(pickle.dumps(each)) == each
     assert execute(replace(SWEEP, seeds=range(2)), engine=Pool(2)).equals(
         execute(replace(SWEEP, seeds=range(2)))
     )
@@ -403,11 +392,11 @@ def test_probes_are_values() -> None:
 def test_the_spec_names_the_probes(tmp_path: Path) -> None:
     conduct(replace(SWEEP, about=["blocks"]), tmp_path)
     spec = json.loads((tmp_path / "spec.json").read_text())
-    assert (spec["probes"], spec["about"]) == ({"blocks": "Blocks(every=10)"}, ["blocks"])
+    assert (spec["probes"], spec["about"]) == ({"blocks": "blocks(every=10)"}, ["blocks"])
 
 
 def test_a_run_with_other_probes_is_another_run(tmp_path: Path) -> None:
-    bare, other = replace(SWEEP, probes={}), replace(SWEEP, probes={"blocks": Blocks(every=5)})
+    bare, other = replace(SWEEP, probes={}), replace(SWEEP, probes={"blocks": make_probe("blocks", every=5)})
     for run_, differs in zip(SWEEP.runs(), (True, False), strict=True):  # there is nothing to see in random
         paths = {Ledger(tmp_path, sweep).path(run_) for sweep in (SWEEP, bare, other)}
         assert len(paths) == (3 if differs else 1)
@@ -417,4 +406,6 @@ def test_a_run_with_other_probes_is_another_run(tmp_path: Path) -> None:
 
 def test_two_probes_of_a_kind_are_refused() -> None:
     with pytest.raises(SettingError, match="two probes of a kind"):
-        replace(SWEEP, probes={"often": Blocks(every=1), "seldom": Blocks(every=50)})
+        replace(
+            SWEEP, probes={"often": make_probe("blocks", every=1), "seldom": make_probe("blocks", every=50)}
+        )

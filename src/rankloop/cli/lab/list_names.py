@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from rich.table import Table
 
 from rankloop.cli.console import CONSOLE
-from rankloop.cli.lab import names
 from rankloop.lab.data import available
-from rankloop.lab.simulation.measures import KINDS
+from rankloop.lab.simulation.measures import MEASURE_KINDS
+from rankloop.lab.simulation.probes import PROBES
 from rankloop.lab.suites import PICTURES, SUITES, TABLES
 from rankloop.metrics import METRICS
 from rankloop.recommend import RECOMMENDERS
@@ -24,7 +24,7 @@ def list_everything() -> None:
         _users(),
         _data(),
         _kinds("recommenders", "what they do", RECOMMENDERS),
-        _kinds("probes", "what they see", names.PROBES),
+        _kinds("probes", "what they see", PROBES),
         _measures(),
         _suites(),
     ):
@@ -77,8 +77,8 @@ def _data() -> Table:
 
 def _measures() -> Table:
     table = _table("measures", "name", "what it is", "unit")
-    for kind in KINDS.values():
-        table.add_row(f"{kind.__name__.lower()} <metric>", _first_line(kind))
+    for name, kind in MEASURE_KINDS.items():
+        table.add_row(f"{name} <metric>", kind.meaning)
     for label, metric in METRICS.items():
         table.add_row(f"[dim]... {label}", f"[dim]{_first_line(metric)}", f"[dim]{metric.unit}")
     return table

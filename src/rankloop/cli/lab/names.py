@@ -7,18 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rankloop.errors import SettingError
-from rankloop.lab.simulation import probes
-from rankloop.lab.simulation.measures import LoopMeasure, parse_measure
-from rankloop.lab.simulation.probes import Probe
+from rankloop.lab.simulation.measures import Measure, read_measure
+from rankloop.lab.simulation.probes import PROBES, Probe
 from rankloop.lab.users import CASCADE_TABLES, AdClicks, Labels, Preset
 from rankloop.policies import Policy
 from rankloop.spelling import lookup, make, parse, split
 
-PROBES: Mapping[str, type[Probe]] = {
-    kind.name: kind
-    for kind in vars(probes).values()
-    if isinstance(kind, type) and issubclass(kind, Probe) and kind.name
-}
 OTHERS: Mapping[str, type[Labels | AdClicks]] = {
     "labels": Labels,
     "ads": AdClicks,
@@ -77,7 +71,7 @@ def probe(name: str) -> Probe:
     """The probe a name stands for, with the settings after the colon.
 
     >>> probe("block-size:ranks=(1,3),every=5")
-    BlockSizes(every=5, ranks=(1, 3))
+    block-size(ranks=(1, 3), every=5)
     """
     return make("probe", name, PROBES)
 
@@ -101,13 +95,13 @@ def user(name: str) -> Preset | Labels | AdClicks:
     return Preset(kind, setting.removeprefix("stop=") or "click")  # type: ignore[arg-type]  # it looks itself
 
 
-def measures(text: str) -> tuple[LoopMeasure, ...]:
+def measures(text: str) -> tuple[Measure, ...]:
     """The measures in a comma-separated list, each by its name.
 
     >>> measures("offline ERR@10, online MRR")
-    (Offline(ERR@10), Online(MRR))
+    (Measure('offline ERR@10'), Measure('online MRR'))
     """
-    return tuple(parse_measure(name) for name in split(text) if name.strip())
+    return tuple(read_measure(name) for name in split(text) if name.strip())
 
 
 def users(text: str, stop: str) -> dict[str, Preset | Labels | AdClicks]:

@@ -11,7 +11,7 @@ from typing import Any
 from rankloop.cli.lab import names
 from rankloop.errors import DataError
 from rankloop.lab.data import FeatureGroups
-from rankloop.lab.simulation.measures import KINDS, parse_measure
+from rankloop.lab.simulation.measures import MEASURE_KINDS, read_measure
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.sweep import SPECIFIED, Sweep
 from rankloop.lab.users import Labels
@@ -55,8 +55,8 @@ def from_spec(path: Path) -> Sweep:
 def _protocol(spec: Mapping[str, Any]) -> Protocol:
     """Read how long a sweep runs and what it measures."""
     protocol = Protocol(**{key: spec[key] for key in SPECIFIED})
-    named = [name for name, about in spec["measures"].items() if about["kind"] in KINDS]
-    measures = tuple(parse_measure(name, discount=protocol.discount) for name in named)
+    named = [name for name, about in spec["measures"].items() if about["kind"] in MEASURE_KINDS]
+    measures = tuple(read_measure(name, discount=protocol.discount) for name in named)
     return protocol if measures == protocol.measured() else replace(protocol, measures=measures)
 
 

@@ -25,7 +25,6 @@ from rankloop.lab.report.paper_files import write_figures, write_tables
 from rankloop.lab.report.result_tables import summary_table
 from rankloop.lab.report.sweep_report_page import write_report
 from rankloop.lab.report.worst_table import worst_table
-from rankloop.lab.simulation.measures import Answerable, Cumulative
 from rankloop.lab.suites import PICTURES, TABLES
 from rankloop.lab.suites.paper_items import PaperTable, Suite
 from rankloop.lab.sweeps.engines import Pool
@@ -232,14 +231,14 @@ def conventions(sweep: Sweep) -> dict[str, str]:
     """What must be known to compare the numbers with anyone else's."""
     protocol = sweep.protocol
     without = {"skip": "left out of the offline mean", "zero": "0 offline", "one": "1 offline"}
-    answerable = any(isinstance(measure, Answerable) for measure in protocol.measured())
+    answerable = any(measure.kind == "answerable" for measure in protocol.measured())
     return {
         "protocol": f"{protocol.rounds:,} rounds, {protocol.k} results shown; policies with the same seed "
         "meet the same queries and the same luck",
         **{
             measure.name: f"sum over rounds t of {measure.discount}^(t-1) · that of the list shown"
             for measure in protocol.measured()
-            if isinstance(measure, Cumulative)
+            if measure.kind == "cumulative"
         },
         "queries without a relevant document": f"0 online, {without[protocol.without_relevant]}"
         + (", left out of what is answerable" if answerable else ""),

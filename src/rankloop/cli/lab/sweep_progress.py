@@ -9,7 +9,6 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from rankloop.lab.simulation.measures import Offline
 from rankloop.lab.sweeps.engines import Tick
 from rankloop.lab.sweeps.sweep import Run
 
@@ -59,7 +58,7 @@ class SweepProgress:
             self._said = self._tenths()  # nothing to say about how fast that was
             return
         self._new += step
-        if isinstance(tick.record.measure, Offline):
+        if tick.record.measure.kind == "offline":
             self._latest[tick.run] = f"{tick.run.policy}/{tick.run.user} {tick.record.value:.3f}"
         if tick.round == self._rounds:
             self._latest.pop(tick.run, None)

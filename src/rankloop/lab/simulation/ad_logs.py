@@ -11,14 +11,14 @@ from rankloop.policies import SelectionPolicy
 from rankloop.types import QuerySet
 
 
-def logged(
+def simulate_ad_log(
     queries: QuerySet, user: AdClicks, rng: np.random.Generator, *, policy: SelectionPolicy | None = None
 ) -> LoggedRounds:
-    """The log of a policy that learns nothing on the way or, if none is named, of drawing ads uniformly.
+    """Simulate the log of a policy that learns nothing on the way or, if none is given, of uniform choices.
 
     >>> from rankloop.lab.data import load
     >>> sparse = AdClicks(match=0.04, otherwise=0.0005)
-    >>> log = logged(load("synthetic:ads").train, sparse, np.random.default_rng(0))
+    >>> log = simulate_ad_log(load("synthetic:ads").train, sparse, np.random.default_rng(0))
     >>> len(log), log.mean_reward < 0.02
     (2000, True)
     """

@@ -10,6 +10,9 @@ from rankloop.metrics.dcg import gain
 from rankloop.types import FloatArray, IntArray, QuerySet
 
 KNOWN = (DCG, NDCG, Precision, PairwiseRegret)
+OTHER_ITEMS = (
+    "regret against the best fixed order needs the same items, by id, in every query, as in synthetic:items"
+)
 
 
 def check_order_is_known(metric: Metric) -> None:
@@ -31,38 +34,31 @@ class BestFixedOrder:
     def __init__(self, metric: Metric, queries: QuerySet) -> None:
         check_order_is_known(metric)
         self._metric, self._queries = metric, queries
-        self._items = same_items(queries)  # [n_queries, n_items]
-        self._worth = _worth(metric, queries).reshape(self._items.shape)
+        self._items = number_items(queries)  # [n_queries, n_items]
+        self._values = _values_of(metric, queries).reshape(self._items.shape)
 
     def total(self, times: IntArray) -> float:
-        """Over the queries, each as often as `times` says: [n_queries]."""
+        """Sum over the queries, each as often as `times` says: [n_queries]."""
         totals = np.zeros(self._items.shape[1])
-        np.add.at(totals, self._items, times[:, None] * self._worth)
+        np.add.at(totals, self._items, times[:, None] * self._values)
         return float(times @ self._metric.per_query(totals[self._items].ravel(), self._queries))
 
 
-def same_items(queries: QuerySet) -> IntArray:
-    """The number of the item in every row of every query, [n_queries, n_items]: each has all of them once."""
+def number_items(queries: QuerySet) -> IntArray:
+    """Number the items in every row of every query, [n_queries, n_items]: each has all of them once."""
     _, numbers = np.unique(np.asarray(queries.doc_ids, dtype=np.str_), return_inverse=True)
     lengths = np.diff(queries.offsets)
     items = int(lengths[0])
     if not queries.doc_ids or (lengths != items).any():
-        raise _other_items()
+        raise DataError(OTHER_ITEMS)
     table: IntArray = numbers.reshape(-1, items)
     if (np.sort(table, axis=1) != np.arange(items)).any():
-        raise _other_items()
+        raise DataError(OTHER_ITEMS)
     return table
 
 
-def _other_items() -> DataError:
-    return DataError(
-        "regret against the best fixed order needs the same items, by id, in every query, as in "
-        "synthetic:items"
-    )
-
-
-def _worth(metric: Metric, queries: QuerySet) -> FloatArray:
-    """By the sum of what the best fixed order sorts the items: [n_rows]."""
+def _values_of(metric: Metric, queries: QuerySet) -> FloatArray:
+    """Compute what the best fixed order sorts the items by the sum of: [n_rows]."""
     relevance = queries.relevance
     if isinstance(metric, DCG):
         return gain(relevance)

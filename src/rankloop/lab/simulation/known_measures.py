@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from functools import cache
 
 from rankloop.errors import SettingError
-from rankloop.lab.simulation import probes
 from rankloop.lab.simulation.learning_probes import TEACHERS
-from rankloop.lab.simulation.measures import Measure, Measures, parse_measure
-from rankloop.lab.simulation.probes import CosineToOffline, Probe
+from rankloop.lab.simulation.measures import Measure, Measures, read_measure
+from rankloop.lab.simulation.probes import PROBES, make_probe
 
 NONE: Mapping[str, Measure] = {}
 
@@ -25,7 +24,7 @@ def measure_of(name: str, measures: Measures = NONE) -> Measure:
     if found := measures.get(name) or _of_probes().get(name):
         return found
     try:
-        return parse_measure(name)
+        return read_measure(name)
     except SettingError:
         return Measure(name, direction="higher")
 
@@ -42,7 +41,6 @@ def point_of(profile: str, measures: Measures = NONE) -> Measure:
 
 @cache
 def _of_probes() -> Measures:
-    kinds = [kind for kind in vars(probes).values() if isinstance(kind, type) and issubclass(kind, Probe)]
-    usual = [kind() for kind in kinds if kind.name]
-    taught = [CosineToOffline(teacher=teacher) for teacher in TEACHERS]
-    return {measure.name: measure for probe in (*usual, *taught) for measure in probe.measures}
+    usual = [kind() for kind in PROBES.values()]
+    taught = [make_probe("cosine", teacher=teacher) for teacher in TEACHERS]
+    return {name: measure for each in (*usual, *taught) for name, measure in each.measures.items()}

@@ -1,32 +1,70 @@
-"""How close a linear ranker is to the one that true labels teach."""
+"""Probes that compare what was learned with linear rankers trained on the true labels."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.lab.simulation.lambdarank_probe import offline_lambdarank
 from rankloop.lab.simulation.measures import Measure
-from rankloop.lab.simulation.offline_rankers import offline_ranknet
-from rankloop.lab.simulation.probe_base import Checkpoint, CheckpointProbe
-from rankloop.policies import Policy
+from rankloop.lab.simulation.offline_rankers import train_lambdarank, train_ranknet
+from rankloop.lab.simulation.probes import Checkpoint, Round, Values, probe
+from rankloop.lab.theory import duel_losses
+from rankloop.metrics import NDCG
+from rankloop.policies import MGD, Policy
 from rankloop.scorers import Linear
 from rankloop.types import FloatArray
 
 Teacher: TypeAlias = Literal["ranknet", "lambdarank"]
-TEACHERS: Mapping[Teacher, tuple[str, Callable[..., FloatArray]]] = {
-    "ranknet": ("RankNet", offline_ranknet),
-    "lambdarank": ("LambdaRank", offline_lambdarank),
+TEACHERS: Mapping[str, tuple[str, Callable[..., FloatArray]]] = {
+    "ranknet": ("RankNet", train_ranknet),
+    "lambdarank": ("LambdaRank", train_lambdarank),
 }
+DUELS = Measure(
+    "dueling regret",
+    kind="duels",
+    direction="lower",
+    unit="duels",
+    title="dueling regret",
+    meaning="How often would the best linear ranker beat those that were compared, beyond half the time?",
+)
 
 
-@dataclass(frozen=True, kw_only=True)
-class CosineToOffline(CheckpointProbe):
-    r"""The cosine of the angle between the learned weights and those of an offline RankNet or LambdaRank.
+def describe_cosine(*, teacher: Teacher, **settings: object) -> list[Measure]:
+    """Describe the cosine to the weights of this teacher."""
+    del settings
+    meaning = "How close are the learned weights to those that the true labels teach? 1: same direction."
+    name = f"cosine to offline {TEACHERS[teacher][0]}"
+    return [Measure(name, kind="cosine", direction="higher", unit="cosine", meaning=meaning)]
+
+
+def check_teacher(*, teacher: Teacher, pairs: int, regularisation: float) -> None:
+    """Refuse an offline ranker that cannot be trained."""
+    if teacher not in TEACHERS:
+        raise SettingError(f"teacher must be one of {', '.join(TEACHERS)}, found {teacher!r}")
+    if pairs < 1 or not 0 < regularisation < np.inf:
+        raise SettingError(
+            f"pairs must be at least 1 and regularisation positive, found {pairs} and {regularisation}"
+        )
+
+
+def has_linear_weights(policy: Policy) -> bool:
+    """Tell whether a policy has the weights of a linear scorer."""
+    parameters, scorer = getattr(policy, "parameters", None), getattr(policy, "scorer", Linear())
+    return isinstance(parameters, np.ndarray) and parameters.ndim == 1 and isinstance(scorer, Linear)
+
+
+@probe("cosine", measures=describe_cosine, needs=has_linear_weights, at="checkpoint", check=check_teacher)
+def compare_weights(
+    checkpoint: Checkpoint,
+    *,
+    teacher: Teacher = "ranknet",
+    pairs: int = 50_000,
+    regularisation: float = 1.0,
+) -> Values:
+    r"""Compare the learned weights with those of an offline RankNet or LambdaRank, by the cosine.
 
     $$\cos(\theta, \theta^*) = \frac{\theta^\top \theta^*}{\lVert\theta\rVert \lVert\theta^*\rVert}$$
 
@@ -37,45 +75,50 @@ class CosineToOffline(CheckpointProbe):
     Figure 5 (RankNet). Wang, Kim, McCord-Snook, Wu, Wang: Variance reduction in gradient exploration for
     online learning to rank. SIGIR 2019, Figure 3 (LambdaRank).
     """
-
-    name: ClassVar[str] = "cosine"
-
-    teacher: Teacher = "ranknet"
-    pairs: int = 50_000
-    regularisation: float = 1.0
-
-    def __post_init__(self) -> None:
-        """Refuse an offline ranker that cannot be trained."""
-        if self.teacher not in TEACHERS:
-            raise SettingError(f"teacher must be one of {', '.join(TEACHERS)}, found {self.teacher!r}")
-        if self.pairs < 1 or not 0 < self.regularisation < np.inf:
-            raise SettingError(f"pairs must be at least 1 and regularisation positive, found {self}")
-
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        """The cosine to the weights of this teacher."""
-        meaning = "How close are the learned weights to those that the true labels teach? 1: same direction."
-        name = f"cosine to offline {TEACHERS[self.teacher][0]}"
-        return (Measure(name, kind=self.name, direction="higher", unit="cosine", meaning=meaning),)
-
-    def applies(self, policy: Policy) -> bool:
-        """To policies with the weights of a linear scorer."""
-        parameters, scorer = getattr(policy, "parameters", None), getattr(policy, "scorer", Linear())
-        return isinstance(parameters, np.ndarray) and parameters.ndim == 1 and isinstance(scorer, Linear)
-
-    def values(self, checkpoint: Checkpoint) -> Mapping[Measure, float]:
-        """Compare the weights as they are now."""
-        learned: FloatArray = checkpoint.policy.parameters  # type: ignore[attr-defined]  # applies() saw them
-        _, teach = TEACHERS[self.teacher]
-        ideal = teach(checkpoint.train, pairs=self.pairs, regularisation=self.regularisation)
-        return {self.measures[0]: cosine(learned, ideal) if learned.size else 0.0}
+    learned: FloatArray = checkpoint.policy.parameters  # type: ignore[attr-defined]  # has_linear_weights
+    name, train = TEACHERS[teacher]
+    ideal = train(checkpoint.train, pairs=pairs, regularisation=regularisation)
+    return {f"cosine to offline {name}": cosine(learned, ideal) if learned.size else 0.0}
 
 
 def cosine(a: FloatArray, b: FloatArray) -> float:
-    """The cosine of the angle between two vectors; 0 if one has no direction.
+    """Compute the cosine of the angle between two vectors; 0 if one has no direction.
 
     >>> round(cosine(np.array([1.0, 1.0]), np.array([0.0, 2.0])), 4)
     0.7071
     """
     lengths = float(np.linalg.norm(a) * np.linalg.norm(b))
     return float(a @ b) / lengths if lengths > 0 else 0.0
+
+
+def check_cutoff(*, top: int) -> None:
+    """Refuse lists of nothing."""
+    if top < 1:
+        raise SettingError(f"top must be at least 1, found {top}")
+
+
+def compares_linear_rankers(policy: Policy) -> bool:
+    """Tell whether a policy compares a linear ranker with its neighbours."""
+    return isinstance(policy, MGD) and isinstance(policy.scorer, Linear)
+
+
+@probe("duels", measures=[DUELS], needs=compares_linear_rankers, every=1, reduce="sum", check=check_cutoff)
+def sum_duel_regret(round: Round, *, top: int = 10) -> Values:
+    r"""Add up the regret of dueling bandits, $\sum_t f_t(w^*, w_t) + f_t(w^*, w'_t)$ less a half for each.
+
+    $f_t(w^*, w) = \sigma(v_t(w^*) - v_t(w))$ with nDCG@`top` of the query's documents, ranked by the weights,
+    as the utility $v_t$. $w^*$ is an offline LambdaRank. Of several candidates their mean counts. It reads
+    every round, as a sum should; with `every` above 1 it is an estimate.
+
+    Wang, Kim, McCord-Snook, Wu, Wang: Variance reduction in gradient exploration for online learning to rank.
+    SIGIR 2019, Equation 1.
+    """
+    policy, judged = round.policy, round.judged
+    assert isinstance(policy, MGD)
+    current = policy.parameters_for(judged.query.features)
+    candidates = current + policy.radius * round.ranking.evidence["directions"]
+    weights = np.vstack((train_lambdarank(round.train), current, candidates))
+    orders = (-(weights @ judged.query.features.T)).argsort(axis=1, kind="stable")
+    best, now, *others = (NDCG(k=top)(order, judged.relevance) for order in orders)
+    losses = duel_losses(best, np.array([now, *others]))
+    return {"dueling regret": float(losses[0] + losses[1:].mean())}

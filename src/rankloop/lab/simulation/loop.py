@@ -9,13 +9,13 @@ from itertools import chain, pairwise
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.lab.simulation.measure_evaluator import Meter
+from rankloop.lab.simulation.measure_evaluator import MeasureEvaluator
 from rankloop.lab.simulation.measures import Measure
-from rankloop.lab.simulation.probes import Gauges, Probe
+from rankloop.lab.simulation.probes import Observations, Probe
 from rankloop.lab.simulation.protocol import Protocol
-from rankloop.lab.simulation.warm_up import warm_up
+from rankloop.lab.users import Labels
 from rankloop.policies import Policy
-from rankloop.types import QuerySet, UserModel
+from rankloop.types import QuerySet, Ranking, UserModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ def simulate(
     """Let a policy learn from what a user gives, clicks or grades, and measure it on the way.
 
     Queries, user and policy have streams of randomness of their own, so that two policies with the same seed
-    meet the same queries and the same luck, and so that measuring more often changes nothing. Probes look
-    into the policy on the way; a policy in which they have nothing to see is passed over.
+    meet the same queries and the same luck, and so that measuring more often changes nothing. Probes read
+    from the policy on the way; a policy in which they have nothing to read is passed over.
 
     >>> from rankloop.checks import small_world
     >>> from rankloop.policies import PDGD
@@ -62,25 +62,24 @@ def simulate(
     queries, users, policies = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(3))
     draws = queries.integers(len(train), size=protocol.rounds).tolist()
     warm_up(policy, train, policies)
-    meter = Meter(protocol, policy, train, test)
-    gauges = Gauges(probes, policy, train, protocol.rounds)
+    measures = MeasureEvaluator(protocol, policy, train, test)
+    observations = Observations(probes, policy, train, protocol.rounds)
 
-    def measured(since: int, end: int) -> Iterator[Record]:
-        found = chain(meter.read(since, end), gauges.read(end))
-        return (Record(end, measure, value) for measure, value in found)
+    def measure(start: int, end: int) -> Iterator[Record]:
+        found = chain(measures.read(start, end), observations.read(end))
+        return (Record(end, each, value) for each, value in found)
 
-    yield from measured(0, 0)
+    yield from measure(0, 0)
     for start, end in pairwise(protocol.checkpoint_rounds()):
         for past in range(start, end):
             judged = train[draws[past]]
             ranking = policy.rank(judged.query, k=protocol.k, rng=policies)
-            gauges.look(judged, ranking)
-            meter.look(past, draws[past], ranking.order)
+            measures.add(past, draws[past], ranking.order)
             policy.shown(ranking)
             feedback = user.respond(ranking, judged.relevance, users)
-            gauges.hear(feedback)
+            observations.add(judged, ranking, feedback)
             policy.learn(feedback)
-        yield from measured(start, end)
+        yield from measure(start, end)
 
 
 def check_signal(policy: Policy, user: UserModel) -> None:
@@ -90,3 +89,24 @@ def check_signal(policy: Policy, user: UserModel) -> None:
             f"{type(policy).__name__} learns from {policy.learns_from}, and this user gives {user.gives}: "
             + ("give it a user who grades, such as Labels()" if user.gives == "clicks" else "let users click")
         )
+
+
+def warm_up(policy: Policy, train: QuerySet, rng: np.random.Generator) -> None:
+    """Teach a policy the labels of as many training queries as it asks for, drawn with its own luck.
+
+    Most policies ask for none, and nothing is drawn.
+
+    >>> from rankloop.checks import share_of_right_pairs, small_world
+    >>> from rankloop.lab.baselines.offline_ranknet import OfflineRankNet
+    >>> from rankloop.scorers import MLP
+    >>> world, policy = small_world(), OfflineRankNet(scorer=MLP(16), steps=100, learning_rate=0.01)
+    >>> warm_up(policy, world, np.random.default_rng(0))
+    >>> share_of_right_pairs(policy, world) > 0.97
+    True
+    """
+    judge = Labels()
+    for _ in range(policy.warm_up // policy.warm_up_batch):
+        for index in rng.integers(len(train), size=policy.warm_up_batch).tolist():
+            judged = train[index]
+            everything = Ranking(judged.query, np.arange(judged.query.n_docs))
+            policy.learn(judge.respond(everything, judged.relevance, rng))

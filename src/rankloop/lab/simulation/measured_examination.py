@@ -17,10 +17,10 @@ T = TypeVar("T")
 
 
 @lru_cache(maxsize=16)
-def measured_looks(
+def measure_examination(
     user: UserModel, queries: QuerySet, k: int, *, lists: int = LISTS, seed: int = 0
 ) -> tuple[float, ...]:
-    """How often each of the first `k` positions is looked at, compared with the first.
+    """Measure how often each of the first `k` positions is examined, compared with the first.
 
     It is the click rate at a position of random lists over that at the first position of the same lists: in a
     random order what stands there does not matter. It never rises, as no examination does. Where no list is
@@ -28,8 +28,8 @@ def measured_looks(
 
     >>> from rankloop.checks import small_world
     >>> from rankloop.lab.users import PositionBased
-    >>> user = PositionBased(click=(0.5, 0.7, 0.9), eta=1.0)  # looks at the second position half as often
-    >>> [round(look, 1) for look in measured_looks(user, small_world(), 3)]
+    >>> user = PositionBased(click=(0.5, 0.7, 0.9), eta=1.0)  # examines the second position half as often
+    >>> [round(each, 1) for each in measure_examination(user, small_world(), 3)]
     [1.0, 0.5, 0.3]
 
     Joachims, Swaminathan, Schnabel: Unbiased learning-to-rank with biased feedback. WSDM 2017.
@@ -51,10 +51,10 @@ def measured_looks(
     return tuple(np.minimum.accumulate(rates).round(6).tolist())
 
 
-def fitted(value: T, user: UserModel, queries: QuerySet, k: int) -> T:
-    """The policy or probe with the looks of these users, if it leaves them to be measured."""
+def fit_examination(value: T, user: UserModel, queries: QuerySet, k: int) -> T:
+    """Give a policy or probe the examination of these users, if it leaves that to be measured."""
     if getattr(value, "looks", None) != MEASURED:
         return value
-    found = measured_looks(user, queries, k)  # type: ignore[arg-type]  # users are values, and can be hashed
+    found = measure_examination(user, queries, k)  # type: ignore[arg-type]  # users are values, and can be hashed
     made: T = replace(cast(Any, value), looks=found)
     return made

@@ -1,18 +1,17 @@
-"""Measures: what a number in the results is, as a value from the loop to the report."""
+"""Measures: what each number in the results is, from the loop to the report."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from rankloop.errors import DataError, SettingError
+import numpy as np
+
+from rankloop.errors import SettingError
 from rankloop.lab.simulation.best_fixed_order import check_order_is_known
-from rankloop.lab.simulation.cumulative import discounted_cumulative
-from rankloop.metrics import NDCG, Metric, PairwiseRegret, has_relevant, parse_metric
-from rankloop.metrics.mean import WithoutRelevant, mean_of_values
-from rankloop.types import BoolArray, FloatArray, QuerySet
+from rankloop.metrics import NDCG, Metric, PairwiseRegret, parse_metric
+from rankloop.types import BoolArray, FloatArray
 
 Direction: TypeAlias = Literal["higher", "lower"]
 
@@ -20,16 +19,17 @@ DISCOUNT = 0.9995  # γ of the papers
 FIRST = 100  # lists in which a ranker is new
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Measure:
     """A number that is measured again and again: its name in the results, and all a report says about it.
 
     `direction` says what is better; a measure without one describes a policy and does not grade it. A point
-    of a *profile* has a `position`: all points of one profile are drawn as one chart.
+    of a *profile* has a `position`: all points of one profile are drawn as one chart. A measure of the loop
+    has the `metric` that it takes, one that discounts also its `discount`.
     """
 
     name: str
-    kind: str = ""  # offline, online, ..., or the probe that sees it
+    kind: str = ""  # offline, online, ..., or the probe that reads it
     direction: Direction | None = None
     unit: str = ""
     meaning: str = ""
@@ -37,6 +37,11 @@ class Measure:
     short: str = ""  # of a file; the name, if empty
     profile: str = ""
     position: int | None = None
+    metric: Metric | None = None
+    discount: float | None = None  # γ
+
+    def __repr__(self) -> str:
+        return f"Measure({self.name!r}{f', discount={self.discount}' if self.discount else ''})"
 
     def describe(self) -> dict[str, Any]:
         """What whoever reads results without rankloop must know."""
@@ -46,8 +51,8 @@ class Measure:
 Measures: TypeAlias = Mapping[str, Measure]  # by name
 
 
-def by_name(measures: Iterable[Measure]) -> dict[str, Measure]:
-    """The measures by their names, each of which must be its own."""
+def index_by_name(measures: Iterable[Measure]) -> dict[str, Measure]:
+    """Index measures by their names, and refuse two of one name."""
     found: dict[str, Measure] = {}
     for measure in measures:
         if measure.name in found:
@@ -56,273 +61,195 @@ def by_name(measures: Iterable[Measure]) -> dict[str, Measure]:
     return found
 
 
-@dataclass(frozen=True, init=False, repr=False)
-class LoopMeasure(Measure):
-    """A measure that the loop itself takes, with a metric."""
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """The metric's values of all lists shown so far, and what a measure may need beside them."""
 
-    metric: Metric = field(kw_only=True)
-
-    def __init__(self, metric: Metric, *, kind: str, name: str, title: str, meaning: str) -> None:
-        super().__init__(
-            name=name,
-            kind=kind,
-            direction="higher" if metric.higher_is_better else "lower",
-            unit=metric.unit,
-            meaning=meaning,
-            title=title,
-            short=kind if isinstance(metric, NDCG) else "",
-        )
-        object.__setattr__(self, "metric", metric)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.metric})"
+    values: FloatArray  # [n_lists]
+    since: int  # lists before the last checkpoint
+    answerable: BoolArray | None = None  # [n_lists]: lists whose query has a relevant document
+    best_total: float | None = None  # of the best fixed order for the same queries
 
 
-class Offline(LoopMeasure):
-    """How good is what was learned: the ranking without exploration, on queries never trained on.
-
-    >>> Offline(NDCG(k=10)).name, Offline(NDCG(k=10)).direction
-    ('offline nDCG@10', 'higher')
-    """
-
-    def __init__(self, metric: Metric) -> None:
-        super().__init__(
-            metric,
-            kind="offline",
-            name=f"offline {metric}",
-            title=f"{metric} on held-out queries",
-            meaning="How good is what was learned? The ranking without exploration, on queries never "
-            "trained on.",
-        )
-
-    def value(self, values: FloatArray, queries: QuerySet, without_relevant: WithoutRelevant) -> float:
-        """The mean, from the metric of every query."""
-        return mean_of_values(self.metric, values, queries, without_relevant)
+def mean_since_checkpoint(shown: Shown, measure: Measure) -> float:
+    """Average the lists shown since the last checkpoint."""
+    del measure
+    return float(shown.values[shown.since :].mean())
 
 
-class ShownMeasure(LoopMeasure):
-    """A measure of the lists that were shown, exploration included."""
-
-    @abstractmethod
-    def value(self, values: FloatArray, since: int) -> float:
-        """From the metric of every list so far; the last checkpoint was after `since` of them."""
+def sum_discounted(shown: Shown, measure: Measure) -> float:
+    """Sum all lists so far, early ones with the most weight."""
+    assert measure.discount is not None
+    return float(discounted_cumulative(shown.values, discount=measure.discount)[-1])
 
 
-class Online(ShownMeasure):
-    """How good the lists were that people saw since the last checkpoint."""
-
-    def __init__(self, metric: Metric) -> None:
-        super().__init__(
-            metric,
-            kind="online",
-            name=f"online {metric}",
-            title=f"{metric} of the lists shown",
-            meaning="How good were the lists people saw? With exploration, averaged since the last "
-            "checkpoint.",
-        )
-
-    def value(self, values: FloatArray, since: int) -> float:
-        """The mean since the last checkpoint."""
-        return float(values[since:].mean())
+def mean_of_all(shown: Shown, measure: Measure) -> float:
+    """Average all lists so far."""
+    del measure
+    return float(shown.values.mean())
 
 
-@dataclass(frozen=True, init=False, repr=False)
-class Cumulative(ShownMeasure):
-    r"""What people got in total while it learned, $\sum_t \gamma^{t-1} v_t$: early rounds weigh most."""
-
-    discount: float = field(kw_only=True)  # γ
-
-    def __init__(self, metric: Metric, discount: float = DISCOUNT) -> None:
-        super().__init__(
-            metric,
-            kind="cumulative",
-            name=f"cumulative {metric}",
-            title=f"cumulative {metric} of the lists shown",
-            meaning="What did people get in total while it learned? Early rounds weigh most.",
-        )
-        if not 0 < discount <= 1:
-            raise SettingError(f"discount must be in (0, 1], found {discount}")
-        object.__setattr__(self, "discount", discount)
-
-    def __repr__(self) -> str:
-        return f"Cumulative({self.metric}, discount={self.discount})"
-
-    def value(self, values: FloatArray, since: int) -> float:
-        """The discounted sum so far."""
-        del since
-        return float(discounted_cumulative(values, discount=self.discount)[-1])
+def sum_of_all(shown: Shown, measure: Measure) -> float:
+    """Sum all lists so far."""
+    del measure
+    return float(shown.values.sum())
 
 
-class Average(ShownMeasure):
-    """How good the lists were that people saw so far: the mean over all of them.
-
-    >>> Average(NDCG(k=10)).name, Average(NDCG(k=10)).title
-    ('average nDCG@10', 'average nDCG@10 of the lists shown so far')
-    """
-
-    def __init__(self, metric: Metric) -> None:
-        super().__init__(
-            metric,
-            kind="average",
-            name=f"average {metric}",
-            title=f"average {metric} of the lists shown so far",
-            meaning="How good were the lists people saw, from the first on? All rounds weigh the same.",
-        )
-
-    def value(self, values: FloatArray, since: int) -> float:
-        """The mean so far."""
-        del since
-        return float(values.mean())
+def mean_of_first(shown: Shown, measure: Measure) -> float:
+    """Average the first lists, or those that there are."""
+    del measure
+    return float(shown.values[:FIRST].mean())
 
 
-class First(ShownMeasure):
-    """How good the first lists were that people saw, before much could be learned.
-
-    >>> First(NDCG(k=10)).name, First(NDCG(k=10)).title
-    ('first nDCG@10', 'nDCG@10 of the first 100 lists')
-    """
-
-    def __init__(self, metric: Metric) -> None:
-        super().__init__(
-            metric,
-            kind="first",
-            name=f"first {metric}",
-            title=f"{metric} of the first {FIRST} lists",
-            meaning=f"How good were the first {FIRST} lists people saw, before much could be learned?",
-        )
-
-    def value(self, values: FloatArray, since: int) -> float:
-        """The mean of these."""
-        del since
-        return float(values[:FIRST].mean())
+def regret_of_all(shown: Shown, measure: Measure) -> float:
+    """Compare all lists so far with the best fixed order: how far each was behind on average."""
+    assert shown.best_total is not None
+    assert measure.metric is not None
+    behind = shown.best_total - float(shown.values.sum())
+    return (behind if measure.metric.higher_is_better else -behind) / shown.values.size
 
 
-class Total(ShownMeasure):
-    """The plain sum over all lists so far: for a regret, what learning cost.
-
-    >>> Total(PairwiseRegret()).name, Total(PairwiseRegret()).direction, Total(NDCG(k=5)).name
-    ('pairwise regret', 'lower', 'total nDCG@5')
-    """
-
-    def __init__(self, metric: Metric) -> None:
-        regret = isinstance(metric, PairwiseRegret)  # by its nature a sum: the papers call it by that name
-        got = "What did people get in total while it learned? All rounds weigh the same."
-        cost = "What did learning cost? All pairs shown the wrong way round so far; flat is free."
-        super().__init__(
-            metric,
-            kind="total",
-            name=f"{metric}" if regret else f"total {metric}",
-            title=f"cumulative {metric}" if regret else f"total {metric} of the lists shown",
-            meaning=cost if regret else got,
-        )
-        if regret:
-            object.__setattr__(self, "short", "regret")
-
-    def value(self, values: FloatArray, since: int) -> float:
-        """The sum so far."""
-        del since
-        return float(values.sum())
+def mean_of_answerable(shown: Shown, measure: Measure) -> float | None:
+    """Average the lists so far whose query has a relevant document, once there is one."""
+    del measure
+    assert shown.answerable is not None
+    return float(shown.values[shown.answerable].mean()) if shown.answerable.any() else None
 
 
-class Regret(LoopMeasure):
-    """How much the lists shown were behind the best fixed order in hindsight, a list on average.
+@dataclass(frozen=True)
+class MeasureKind:
+    """A way to take a metric: what it is called on an axis, what it means, and how it is computed."""
 
-    For queries that have the same items: the order is the one that would have been best for all lists so far,
-    had it been shown every time. Policies that follow a change can do better, and are below 0 then.
-
-    >>> from rankloop.metrics import DCG
-    >>> Regret(DCG()).name, Regret(DCG()).direction
-    ('regret DCG', 'lower')
-    """
-
-    def __init__(self, metric: Metric) -> None:
-        check_order_is_known(metric)
-        super().__init__(
-            metric,
-            kind="regret",
-            name=f"regret {metric}",
-            title=f"average regret, {metric}",
-            meaning="How much was lost, a list on average, because the best fixed order was not known?",
-        )
-        object.__setattr__(self, "direction", "lower")
-
-    def value(self, got: FloatArray, best: float) -> float:
-        """From the metric of every list so far, and the total of the best order."""
-        behind = best - float(got.sum())
-        return (behind if self.metric.higher_is_better else -behind) / got.size
+    title: str  # with the metric in the place of {metric}
+    meaning: str
+    compute: Callable[[Shown, Measure], float | None] | None  # None: of test queries, not of lists shown
 
 
-class Answerable(LoopMeasure):
-    """How good the lists were that people saw for queries with a relevant document: the mean over all so far.
-
-    For other queries every list is equally good. `Average` counts 0 for them, as is usual online; papers that
-    leave them out have means that are higher by as much as there are such queries.
-
-    >>> Answerable(NDCG(k=10)).name, Answerable(NDCG(k=10)).kind
-    ('answerable nDCG@10', 'answerable')
-    """
-
-    def __init__(self, metric: Metric) -> None:
-        super().__init__(
-            metric,
-            kind="answerable",
-            name=f"answerable {metric}",
-            title=f"average {metric}, queries with a relevant document",
-            meaning="How good were the lists people saw, from the first on, where something was to be found? "
-            "Queries without a relevant document are left out.",
-        )
-
-    def counted(self, queries: QuerySet) -> BoolArray:
-        """Which queries count: [n_queries]."""
-        found = has_relevant(queries, self.metric.least_relevant)
-        if not found.any():
-            raise DataError(
-                f"{self.name}: none of the {len(queries)} training queries has a document of grade "
-                f"{self.metric.least_relevant} or higher; check the labels or measure 'average {self.metric}'"
-            )
-        return found
-
-    def value(self, values: FloatArray) -> float:
-        """From the metric of every list so far whose query counts."""
-        return float(values.mean())
-
-
-KINDS: Mapping[str, type[Offline | Online | Cumulative | Average | First | Total | Regret | Answerable]] = {
-    "offline": Offline,
-    "online": Online,
-    "cumulative": Cumulative,
-    "average": Average,
-    "total": Total,
-    "regret": Regret,
-    "answerable": Answerable,
-    "first": First,
+MEASURE_KINDS: Mapping[str, MeasureKind] = {
+    "offline": MeasureKind(
+        "{metric} on held-out queries",
+        "How good is what was learned? The ranking without exploration, on queries never trained on.",
+        None,
+    ),
+    "online": MeasureKind(
+        "{metric} of the lists shown",
+        "How good were the lists people saw? With exploration, averaged since the last checkpoint.",
+        mean_since_checkpoint,
+    ),
+    "cumulative": MeasureKind(
+        "cumulative {metric} of the lists shown",
+        "What did people get in total while it learned? Early rounds weigh most.",
+        sum_discounted,
+    ),
+    "average": MeasureKind(
+        "average {metric} of the lists shown so far",
+        "How good were the lists people saw, from the first on? All rounds weigh the same.",
+        mean_of_all,
+    ),
+    "total": MeasureKind(
+        "total {metric} of the lists shown",
+        "What did people get in total while it learned? All rounds weigh the same.",
+        sum_of_all,
+    ),
+    "regret": MeasureKind(
+        "average regret, {metric}",
+        "How much was lost, a list on average, because the best fixed order was not known?",
+        regret_of_all,
+    ),
+    "answerable": MeasureKind(
+        "average {metric}, queries with a relevant document",
+        "How good were the lists people saw, from the first on, where something was to be found? "
+        "Queries without a relevant document are left out.",
+        mean_of_answerable,
+    ),
+    "first": MeasureKind(
+        f"{{metric}} of the first {FIRST} lists",
+        f"How good were the first {FIRST} lists people saw, before much could be learned?",
+        mean_of_first,
+    ),
 }
+TOTAL_REGRET = MeasureKind(  # by its nature a sum: the papers call it by the metric's name
+    "cumulative {metric}",
+    "What did learning cost? All pairs shown the wrong way round so far; flat is free.",
+    sum_of_all,
+)
 
 
-def usual_measures(k: int, discount: float = DISCOUNT) -> tuple[LoopMeasure, ...]:
-    """What the papers report: nDCG offline, online and cumulative, and pairwise regret.
+def make_measure(kind: str, metric: Metric, *, discount: float = DISCOUNT) -> Measure:
+    r"""Make the measure that takes a metric in one of the ways of `MEASURE_KINDS`.
 
-    >>> usual_measures(10)
-    (Offline(nDCG@10), Online(nDCG@10), Cumulative(nDCG@10, discount=0.9995), Total(pairwise regret))
+    The discount is that of *cumulative*, $\sum_t \gamma^{t-1} v_t$. *Regret* compares with the order that
+    would have been best for all lists so far, had it been shown every time: policies that follow a change
+    can do better, and are below 0 then. Queries without a relevant document count 0 in *average* and are left
+    out of *answerable*.
+
+    >>> make_measure("offline", NDCG(k=10)), make_measure("total", PairwiseRegret()).direction
+    (Measure('offline nDCG@10'), 'lower')
+    """
+    if kind not in MEASURE_KINDS:
+        raise SettingError(f"kind must be one of {', '.join(MEASURE_KINDS)}, found {kind!r}")
+    if kind == "regret":
+        check_order_is_known(metric)
+    if not 0 < discount <= 1:
+        raise SettingError(f"discount must be in (0, 1], found {discount}")
+    costs = kind == "total" and isinstance(metric, PairwiseRegret)
+    words = TOTAL_REGRET if costs else MEASURE_KINDS[kind]
+    usual = kind if isinstance(metric, NDCG) else ""
+    return Measure(
+        name=f"{metric}" if costs else f"{kind} {metric}",
+        kind=kind,
+        direction="higher" if metric.higher_is_better and kind != "regret" else "lower",
+        unit=metric.unit,
+        meaning=words.meaning,
+        title=words.title.format(metric=metric),
+        short="regret" if costs else usual,
+        metric=metric,
+        discount=discount if kind == "cumulative" else None,
+    )
+
+
+def usual_measures(k: int, discount: float = DISCOUNT) -> tuple[Measure, ...]:
+    """Make what the papers report: nDCG offline, online and cumulative, and pairwise regret.
+
+    >>> [measure.name for measure in usual_measures(10)]
+    ['offline nDCG@10', 'online nDCG@10', 'cumulative nDCG@10', 'pairwise regret']
     """
     ndcg = NDCG(k=k)
-    return Offline(ndcg), Online(ndcg), Cumulative(ndcg, discount), Total(PairwiseRegret())
+    taken = [make_measure(kind, ndcg, discount=discount) for kind in ("offline", "online", "cumulative")]
+    return (*taken, make_measure("total", PairwiseRegret()))
 
 
-def parse_measure(text: str, *, discount: float = DISCOUNT) -> LoopMeasure:
-    """The measure of the loop that has this name; capitals do not matter.
+def read_measure(text: str, *, discount: float = DISCOUNT) -> Measure:
+    """Read the measure of the loop that has this name; capitals do not matter.
 
-    >>> parse_measure("offline ERR@10"), parse_measure("cumulative ndcg@5"), parse_measure("pairwise regret")
-    (Offline(ERR@10), Cumulative(nDCG@5, discount=0.9995), Total(pairwise regret))
+    >>> read_measure("offline ERR@10"), read_measure("cumulative ndcg@5"), read_measure("pairwise regret")
+    (Measure('offline ERR@10'), Measure('cumulative nDCG@5', discount=0.9995), Measure('pairwise regret'))
     """
     if text.strip().casefold() == PairwiseRegret.label:
-        return Total(PairwiseRegret())
+        return make_measure("total", PairwiseRegret())
     kind, _, metric = text.strip().partition(" ")
-    make = KINDS.get(kind.casefold())
-    if make is None or not metric:
+    if kind.casefold() not in MEASURE_KINDS or not metric:
         raise SettingError(
-            f"no measure is called {text!r}: expected one of {', '.join(KINDS)} and a metric, "
+            f"no measure is called {text!r}: expected one of {', '.join(MEASURE_KINDS)} and a metric, "
             "as in 'offline ERR@10'"
         )
-    found = parse_metric(metric)
-    return Cumulative(found, discount) if make is Cumulative else make(found)
+    return make_measure(kind.casefold(), parse_metric(metric), discount=discount)
+
+
+def discounted_cumulative(values: FloatArray, *, discount: float = DISCOUNT) -> FloatArray:
+    r"""Compute running sums in which early rounds weigh most.
+
+    $$\sum_{t=1}^{T} \gamma^{t-1} v_t \quad \text{for every } T$$
+
+    With $\gamma = 0.9995$ the sum of nDCG can never exceed $1 / (1 - \gamma) = 2000$. With
+    `discount=1` it is the plain running sum.
+
+    >>> discounted_cumulative(np.array([1.0, 1.0, 1.0]), discount=0.5)
+    array([1.  , 1.5 , 1.75])
+
+    Hofmann et al., "Balancing exploration and exploitation in listwise and pairwise online learning
+    to rank for information retrieval", Information Retrieval 2013.
+    """
+    if not 0.0 < discount <= 1.0:
+        raise SettingError(f"discount must be above 0 and at most 1, found {discount}")
+    return np.cumsum(values * discount ** np.arange(len(values)))

@@ -1,20 +1,24 @@
-"""What is settled and what is open: probes of policies that know certain orders."""
+"""Probes of what is settled and what is open: by the certain orders of policies that know them."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
 from rankloop.errors import SettingError
+from rankloop.exploration import ordered_blocks
 from rankloop.exposure import count_violations
 from rankloop.lab.simulation.measures import Measure
-from rankloop.lab.simulation.probe_base import KnowsOrders, Look, RoundProbe
+from rankloop.lab.simulation.probes import (
+    Checkpoint,
+    Round,
+    Values,
+    certain_orders,
+    probe,
+    scores_behind_orders,
+)
 from rankloop.policies import Policy
-from rankloop.types import BoolArray, IntArray
+from rankloop.policy import KnowsCertainOrders
+from rankloop.types import BoolArray, IntArray, QuerySet
 
 BLOCKS = Measure(
     "blocks",
@@ -53,181 +57,172 @@ VIOLATED = Measure(
 )
 SIZE_MEANING = "How many documents may be shown there? 1 means that the place is settled."
 
-
-@dataclass(frozen=True, kw_only=True)
-class _OrdersProbe(RoundProbe):
-    """Looks at the certain orders of the query that was asked."""
-
-    def applies(self, policy: Policy) -> bool:
-        """To policies that know certain orders."""
-        return isinstance(policy, KnowsOrders)
+# Close together at the top, where a place matters most; the same on all data.
+POSITIONS = (*range(1, 11), *range(12, 51, 2), *range(55, 151, 5), *range(175, 1001, 25))
 
 
-@dataclass(frozen=True, kw_only=True)
-class CertainPairs(_OrdersProbe):
-    """The share of settled pairs among the best-scored documents: how much of the top is still open.
+def describe_certain_pairs(*, top: int) -> list[Measure]:
+    """Describe the share of certain pairs."""
+    name = f"certain pairs in the top {top}"
+    meaning = "How much of the top is settled? Whoever is certain explores less, and may still be wrong."
+    return [Measure(name, kind="certain", unit="share", meaning=meaning, title=f"share of {name}")]
+
+
+def check_top(*, top: int) -> None:
+    """Refuse tops in which there are no pairs."""
+    if top < 2:
+        raise SettingError(f"top must be at least 2, found {top}")
+
+
+@probe("certain", measures=describe_certain_pairs, needs=KnowsCertainOrders, check=check_top)
+def count_certain_pairs(round: Round, *, top: int = 10) -> Values:
+    """Count the certain pairs among the best-scored documents, as a share: how much of the top is settled.
 
     Jia, Wang: Learning neural ranking models online from implicit user feedback. WWW 2022, Figure 6.
     """
-
-    name: ClassVar[str] = "certain"
-
-    top: int = 10
-
-    def __post_init__(self) -> None:
-        """Refuse tops in which there are no pairs."""
-        super().__post_init__()
-        if self.top < 2:
-            raise SettingError(f"top must be at least 2, found {self.top}")
-
-    @cached_property
-    def measures(self) -> tuple[Measure, ...]:
-        """The share of certain pairs."""
-        name = f"certain pairs in the top {self.top}"
-        meaning = "How much of the top is settled? Whoever is certain explores less, and may still be wrong."
-        return (Measure(name, kind=self.name, unit="share", meaning=meaning, title=f"share of {name}"),)
-
-    def values(self, look: Look) -> Mapping[Measure, float]:
-        """Count the certain pairs among the best."""
-        best = (-look.scores).argsort(kind="stable")[: self.top]
-        pairs = len(best) * (len(best) - 1) / 2
-        if not pairs:
-            return {}
-        certain = np.count_nonzero(look.certain[best[:, None], best])
-        return {self.measures[0]: certain / pairs}
+    best = (-round.scores).argsort(kind="stable")[:top]
+    pairs = len(best) * (len(best) - 1) / 2
+    certain = np.count_nonzero(round.certain[best[:, None], best])
+    return {f"certain pairs in the top {top}": certain / pairs} if pairs else {}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Blocks(_OrdersProbe):
-    """How many ordered blocks the documents fall into: one at first; as many as documents at the end.
+@probe("blocks", measures=[BLOCKS], needs=KnowsCertainOrders)
+def count_blocks(round: Round) -> Values:
+    """Count the ordered blocks of the documents: one at first; as many as documents at the end.
 
     Jia, Wang, Guo, Wang: PairRank: online pairwise learning to rank by divide-and-conquer. WWW 2021,
     Figure 7b.
     """
-
-    name: ClassVar[str] = "blocks"
-
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        """The number of blocks."""
-        return (BLOCKS,)
-
-    def values(self, look: Look) -> Mapping[Measure, float]:
-        """Count the blocks."""
-        return {BLOCKS: float(len(look.blocks))}
+    return {"blocks": float(len(round.blocks))}
 
 
-@dataclass(frozen=True, kw_only=True)
-class BlockSizes(_OrdersProbe):
-    """The size of the block at ranks 1, 5 and 10: how many documents may be shown there.
+def describe_block_sizes(*, ranks: tuple[int, ...]) -> list[Measure]:
+    """Describe a size for each rank."""
+    return [
+        Measure(f"block size at rank {rank}", kind="block-size", unit="documents", meaning=SIZE_MEANING)
+        for rank in ranks
+    ]
+
+
+def check_ranks(*, ranks: tuple[int, ...]) -> None:
+    """Refuse ranks that no list has."""
+    if not ranks or min(ranks) < 1:
+        raise SettingError(f"ranks must be 1 or more, found {ranks}")
+
+
+@probe("block-size", measures=describe_block_sizes, needs=KnowsCertainOrders, check=check_ranks)
+def read_block_sizes(round: Round, *, ranks: tuple[int, ...] = (1, 5, 10)) -> Values:
+    """Read the size of the block at each rank: how many documents may be shown there.
+
+    Short lists do not have every rank.
 
     Jia, Wang, Guo, Wang: PairRank: online pairwise learning to rank by divide-and-conquer. WWW 2021,
     Figure 6.
     """
-
-    name: ClassVar[str] = "block-size"
-
-    ranks: tuple[int, ...] = (1, 5, 10)
-
-    def __post_init__(self) -> None:
-        """Refuse ranks that no list has."""
-        super().__post_init__()
-        if not self.ranks or min(self.ranks) < 1:
-            raise SettingError(f"ranks must be 1 or more, found {self.ranks}")
-
-    @cached_property
-    def measures(self) -> tuple[Measure, ...]:
-        """A size for each rank."""
-        return tuple(
-            Measure(f"block size at rank {rank}", kind=self.name, unit="documents", meaning=SIZE_MEANING)
-            for rank in self.ranks
-        )
-
-    def values(self, look: Look) -> Mapping[Measure, float]:
-        """Find the blocks that hold these ranks; a short list does not have them all."""
-        sizes = size_at_each_rank(look.blocks)
-        at_ranks = zip(self.measures, self.ranks, strict=True)
-        return {measure: float(sizes[rank - 1]) for measure, rank in at_ranks if rank <= len(sizes)}
+    sizes = size_at_each_rank(round.blocks)
+    return {f"block size at rank {rank}": float(sizes[rank - 1]) for rank in ranks if rank <= len(sizes)}
 
 
-@dataclass(frozen=True, kw_only=True)
-class UncertainPairs(_OrdersProbe):
-    """The number of uncertain pairs of a query: what theory bounds, and what bounds the regret of a round.
+@probe("uncertain", measures=[UNCERTAIN], needs=KnowsCertainOrders)
+def count_uncertain_pairs(round: Round) -> Values:
+    """Count the uncertain pairs of a query: what theory bounds, and what bounds the regret of a round.
 
     Of a list that violates no certain order, no more pairs than these can be the wrong way round.
 
     Jia, Wang, Guo, Wang: PairRank: online pairwise learning to rank by divide-and-conquer. WWW 2021, section
     3.3. Jia, Wang: Learning neural ranking models online from implicit user feedback. WWW 2022, section 4.
     """
-
-    name: ClassVar[str] = "uncertain"
-
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        """The number of uncertain pairs."""
-        return (UNCERTAIN,)
-
-    def values(self, look: Look) -> Mapping[Measure, float]:
-        """Count them."""
-        return {UNCERTAIN: float(uncertain_pairs(look.certain))}
+    return {"uncertain pairs": float(uncertain_pairs(round.certain))}
 
 
-@dataclass(frozen=True, kw_only=True)
-class RegretBound(_OrdersProbe):
-    r"""The paper's bounds on the regret so far, if all certain orders are right.
+@probe("regret-bound", measures=[BOUND, BLOCK_BOUND], needs=KnowsCertainOrders, every=1, reduce="sum")
+def bound_regret(round: Round) -> Values:
+    r"""Bound the regret so far as the paper does, if all certain orders are right.
 
     $$r_t \le \sum_b \frac{N_b (N_b + 1)}{2} \le \frac{N_t (N_t + 1)}{2}$$
 
     with the number of uncertain pairs in a block, $N_b$, and of the query, $N_t$: a block that they link has
     at most $N_b + 1$ documents. Blocks that had to be merged, because certain orders lead from one to the
-    other and back, may have more, and a shuffle of them more pairs wrong. It looks at every round, as a
-    sum should; with `every` above 1 it is an estimate.
+    other and back, may have more, and a shuffle of them more pairs wrong. It reads every round, as a sum
+    should; with `every` above 1 it is an estimate. Between blocks no pair is uncertain.
 
     Jia, Wang, Guo, Wang: PairRank: online pairwise learning to rank by divide-and-conquer. WWW 2021,
     Equation 2.
     """
-
-    name: ClassVar[str] = "regret-bound"
-    add_up: ClassVar[bool] = True
-
-    every: int = 1
-
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        """The sums of the bounds, by query and by block."""
-        return (BOUND, BLOCK_BOUND)
-
-    def values(self, look: Look) -> Mapping[Measure, float]:
-        """The most pairs that one round can have wrong; between blocks no pair is uncertain."""
-        n = uncertain_pairs(look.certain)
-        in_blocks = [uncertain_pairs(look.certain[np.ix_(block, block)]) for block in look.blocks]
-        return {BOUND: n * (n + 1) / 2, BLOCK_BOUND: sum(each * (each + 1) / 2 for each in in_blocks)}
+    n = uncertain_pairs(round.certain)
+    in_blocks = [uncertain_pairs(round.certain[np.ix_(block, block)]) for block in round.blocks]
+    return {
+        "bound on pairwise regret": n * (n + 1) / 2,
+        "bound on pairwise regret by block": sum(each * (each + 1) / 2 for each in in_blocks),
+    }
 
 
-@dataclass(frozen=True, kw_only=True)
-class ViolatedOrders(_OrdersProbe):
-    """How many certain orders the list shown violates, to be fair or for any other reason.
+@probe("violated", measures=[VIOLATED], needs=KnowsCertainOrders)
+def count_violated_orders(round: Round) -> Values:
+    """Count the certain orders that the list shown violates, to be fair or for any other reason.
 
     A certain order is violated when the worse document is shown, and the better one below it or not at all.
 
     Jia: Toward reliable decision-making in information systems. PhD thesis, University of Virginia 2022,
     Figure 3.8.
     """
+    return {"violated certain orders": float(count_violations(round.ranking.order, round.certain))}
 
-    name: ClassVar[str] = "violated"
 
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        """The number of violated orders of a list."""
-        return (VIOLATED,)
+def describe_block_profile(**settings: object) -> list[Measure]:
+    """Describe a size for each position that a list can have, all of them points of one profile."""
+    del settings
+    return [
+        Measure(
+            f"block size at position {position}",
+            kind="block-size-by-position",
+            unit="documents",
+            meaning=SIZE_MEANING,
+            title="block size",
+            profile="block size by position",
+            position=position,
+        )
+        for position in POSITIONS
+    ]
 
-    def values(self, look: Look) -> Mapping[Measure, float]:
-        """Count them."""
-        return {VIOLATED: float(count_violations(look.ranking.order, look.certain))}
+
+def check_block_profile(*, rounds: tuple[int, ...], queries: int) -> None:
+    """Refuse a mean over nothing."""
+    if queries < 1 or (rounds and min(rounds) < 1):
+        raise SettingError(f"queries and rounds must be at least 1, found {queries} and {rounds}")
+
+
+@probe(
+    "block-size-by-position",
+    measures=describe_block_profile,
+    needs=KnowsCertainOrders,
+    at="checkpoint",
+    check=check_block_profile,
+)
+def read_block_profile(
+    checkpoint: Checkpoint, *, rounds: tuple[int, ...] = (10, 100, 1000), queries: int = 20
+) -> Values:
+    """Read the size of the block at every position, at a few chosen rounds and at the end.
+
+    A mean over the training queries with the most documents, at each position that at least half of these
+    have: only long lists have a middle. A chosen round that is no checkpoint is passed over.
+
+    Jia, Wang, Guo, Wang: PairRank: online pairwise learning to rank by divide-and-conquer. WWW 2021,
+    Figure 7a.
+    """
+    if checkpoint.round not in (*rounds, checkpoint.rounds):
+        return {}
+    policy, train = checkpoint.policy, checkpoint.train
+    sizes = [_sizes_of(policy, train, index) for index in longest(train, queries)]
+    return {
+        f"block size at position {position}": float(np.mean(found))
+        for position in POSITIONS
+        if 2 * len(found := [size[position - 1] for size in sizes if position <= len(size)]) >= len(sizes)
+    }
 
 
 def size_at_each_rank(blocks: list[IntArray]) -> IntArray:
-    """The size of the block that holds each rank.
+    """Give the size of the block that holds each rank.
 
     >>> size_at_each_rank([np.array([4, 0]), np.array([1]), np.array([3, 2])]).tolist()
     [2, 2, 1, 2, 2]
@@ -237,10 +232,26 @@ def size_at_each_rank(blocks: list[IntArray]) -> IntArray:
 
 
 def uncertain_pairs(certain: BoolArray) -> int:
-    """How many pairs are settled in neither direction.
+    """Count the pairs that are settled in neither direction.
 
     >>> uncertain_pairs(np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], dtype=bool))
     1
     """
     n = len(certain)
     return n * (n - 1) // 2 - int(np.count_nonzero(certain))
+
+
+def longest(queries: QuerySet, n: int) -> list[int]:
+    """Find the `n` queries with the most documents, the longest first.
+
+    >>> longest(QuerySet(np.eye(6), np.array([0, 1, 4, 6]), np.zeros(6, dtype=int), "abc"), 2)
+    [1, 2]
+    """
+    order: list[int] = (-np.diff(queries.offsets)).argsort(kind="stable")[:n].tolist()
+    return order
+
+
+def _sizes_of(policy: Policy, train: QuerySet, index: int) -> IntArray:
+    query = train[index].query
+    blocks = ordered_blocks(scores_behind_orders(policy, query), certain_orders(policy, query))
+    return size_at_each_rank(blocks)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.lab.simulation.measures import LoopMeasure, by_name, usual_measures
+from rankloop.lab.simulation.measures import Measure, index_by_name, usual_measures
 from rankloop.metrics.mean import WithoutRelevant
 
 
@@ -29,7 +29,7 @@ class Protocol:
     discount: float = 0.9995  # γ
     checkpoints: int = 50
     without_relevant: WithoutRelevant = "skip"
-    measures: tuple[LoopMeasure, ...] = ()  # the usual ones, if none are named
+    measures: tuple[Measure, ...] = ()  # the usual ones, if none are named
 
     def __post_init__(self) -> None:
         """Refuse experiments that cannot be run."""
@@ -39,13 +39,13 @@ class Protocol:
                 raise SettingError(f"{name} must be a whole number of at least 1, found {value}")
         if not 0 < self.discount <= 1:
             raise SettingError(f"discount must be in (0, 1], found {self.discount}")
-        by_name(self.measured())  # refuses two of one name
+        index_by_name(self.measured())  # refuses two of one name
 
-    def measured(self) -> tuple[LoopMeasure, ...]:
+    def measured(self) -> tuple[Measure, ...]:
         """What is measured on the way.
 
-        >>> Protocol(k=5).measured()
-        (Offline(nDCG@5), Online(nDCG@5), Cumulative(nDCG@5, discount=0.9995), Total(pairwise regret))
+        >>> [measure.name for measure in Protocol(k=5).measured()]
+        ['offline nDCG@5', 'online nDCG@5', 'cumulative nDCG@5', 'pairwise regret']
         """
         return self.measures or usual_measures(self.k, self.discount)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rankloop.lab.simulation.probes import CosineToOffline, Probe
+from rankloop.lab.simulation.probes import Probe, make_probe
 from rankloop.lab.suites.paper_items import Suite, preset_users
 
 SPACE = "projection=document-space"
@@ -113,7 +113,7 @@ SUITES: Mapping[str, Suite] = {
         projected("mgd"),
         "cosine to offline LambdaRank",
         rounds=5000,
-        probes={"cosine:teacher=lambdarank": CosineToOffline(teacher="lambdarank")},
+        probes={"cosine:teacher=lambdarank": make_probe("cosine", teacher="lambdarank")},
     ),
     "dsp/fig3d": suite(
         "What would it bring to know what users truly examine?",

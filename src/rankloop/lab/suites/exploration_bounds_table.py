@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from rankloop.lab.data import Dataset, take_queries
-from rankloop.lab.simulation.probes import offline_ranknet
+from rankloop.lab.simulation.offline_rankers import train_ranknet
 from rankloop.lab.suites.paper_items import PaperTable
 from rankloop.lab.theory import (
     DuelSteps,
@@ -40,7 +40,7 @@ def exploration(dataset: Dataset | None, quick: bool = False) -> Mapping[str, pl
     """The constants of the training queries, and every bound that is computed from them."""
     assert dataset is not None, "this table is about data"
     queries = take_queries(dataset.train, 0, 100 if quick else 1000)
-    constants = measure_constants(queries, offline_ranknet(queries))
+    constants = measure_constants(queries, train_ranknet(queries))
     return {
         "constants": _constants(constants),
         "PairRank": _pairrank(constants),

@@ -11,7 +11,7 @@ import polars as pl
 
 from rankloop.errors import DataError
 from rankloop.lab.data import Dataset, FeatureGroups, load
-from rankloop.lab.simulation.probes import Exposure, ViolatedOrders
+from rankloop.lab.simulation.probes import make_probe
 from rankloop.lab.suites.paper_items import PaperTable, Suite
 from rankloop.lab.users import Preset
 from rankloop.types import QuerySet
@@ -81,7 +81,10 @@ def figure(
         about=(UNFAIRNESS, SEEN, LEARNED),
         policies=(*rivals(beta), *more),
         users=USERS,
-        probes={f"exposure:beta={beta}": Exposure(beta=beta), "violated": ViolatedOrders()},
+        probes={
+            f"exposure:beta={beta}": make_probe("exposure", beta=beta),
+            "violated": make_probe("violated"),
+        },
         groups=groups,
         own_groups=own_groups,
         data=data,
@@ -104,7 +107,7 @@ SUITES: Mapping[str, Suite] = {
             *control(1.0),
         ),
         users=USERS,
-        probes={"exposure:beta=1.0": Exposure(beta=1.0), "violated": ViolatedOrders()},
+        probes={"exposure:beta=1.0": make_probe("exposure", beta=1.0), "violated": make_probe("violated")},
         groups=INLINKS,
         own_groups=MIXED,
         train_queries=10,
@@ -151,7 +154,10 @@ SUITES: Mapping[str, Suite] = {
         about=("violated certain orders",),
         policies=rivals(1.0)[:4],
         users=USERS,
-        probes={"violated:every=1": ViolatedOrders(every=1), "exposure:beta=1.0": Exposure(beta=1.0)},
+        probes={
+            "violated:every=1": make_probe("violated", every=1),
+            "exposure:beta=1.0": make_probe("exposure", beta=1.0),
+        },
         groups=INLINKS,
         own_groups=MIXED,
         checkpoints=25,

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from rankloop.lab.analysis.linear_view import linear_view
-from rankloop.lab.simulation.probes import CertainPairs
+from rankloop.lab.simulation.probes import make_probe
 from rankloop.lab.suites.as_printed import SMALL, SMALL_PAPER, algorithm_2
 from rankloop.lab.suites.paper_items import Picture, Suite, preset_users
 
@@ -128,7 +128,7 @@ SUITES: Mapping[str, Suite] = {
         "navigational users.",
         policies=UNCERTAIN,
         users=USERS,
-        probes={"certain:every=1": CertainPairs(every=1)},
+        probes={"certain:every=1": make_probe("certain", every=1)},
         checkpoints=25,
     ),
     "neural/training": Suite(

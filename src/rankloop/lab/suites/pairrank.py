@@ -9,15 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rankloop.lab.simulation.probes import (
-    Blocks,
-    BlockSizeByPosition,
-    BlockSizes,
-    CertainPairs,
-    CosineToOffline,
-    RegretBound,
-    UncertainPairs,
-)
+from rankloop.lab.simulation.probes import make_probe
 from rankloop.lab.suites.as_printed import PAIRRANK, RANDOM_PAIRRANK
 from rankloop.lab.suites.classic import BASELINES
 from rankloop.lab.suites.paper_items import Suite, preset_users
@@ -51,7 +43,7 @@ BLOCK_SIZES = Suite(
     "more slowly, and all more slowly under navigational users, who click least.",
     policies=PAIRRANKS,
     users=USERS,
-    probes={"block-size:every=1": BlockSizes(every=1)},
+    probes={"block-size:every=1": make_probe("block-size", every=1)},
     checkpoints=SMOOTH,
 )
 BLOCKS_OF_LISTS = Suite(
@@ -61,7 +53,10 @@ BLOCKS_OF_LISTS = Suite(
     "informational users). The number of blocks grows, slowest under navigational users (7b).",
     policies=("pairrank", PAIRRANK),
     users=USERS,
-    probes={"blocks:every=1": Blocks(every=1), "block-size-by-position": BlockSizeByPosition()},
+    probes={
+        "blocks:every=1": make_probe("blocks", every=1),
+        "block-size-by-position": make_probe("block-size-by-position"),
+    },
     checkpoints=SMOOTH,
 )
 
@@ -91,7 +86,7 @@ SUITES: Mapping[str, Suite] = {
         "faster than PDGD; DBGD and MGD stay far away.",
         policies=LINEAR,
         users=USERS,
-        probes={"cosine": CosineToOffline()},
+        probes={"cosine": make_probe("cosine")},
     ),
     "pairrank/fig6": BLOCK_SIZES,
     "pairrank/fig2.6": BLOCK_SIZES,
@@ -104,7 +99,7 @@ SUITES: Mapping[str, Suite] = {
         "reaches a high level, slowest under navigational users.",
         policies=CERTAIN,
         users=USERS,
-        probes={"certain:every=1": CertainPairs(every=1)},
+        probes={"certain:every=1": make_probe("certain", every=1)},
         checkpoints=SMOOTH,
     ),
     "pairrank/regret": Suite(
@@ -120,6 +115,9 @@ SUITES: Mapping[str, Suite] = {
         "power of the logarithm of the rounds.",
         policies=CERTAIN,
         users=USERS,
-        probes={"regret-bound": RegretBound(), "uncertain:every=1": UncertainPairs(every=1)},
+        probes={
+            "regret-bound": make_probe("regret-bound"),
+            "uncertain:every=1": make_probe("uncertain", every=1),
+        },
     ),
 }

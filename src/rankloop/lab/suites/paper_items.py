@@ -14,7 +14,7 @@ import polars as pl
 from rankloop.errors import SettingError
 from rankloop.lab.data import Dataset, FeatureGroups, concatenate, load
 from rankloop.lab.report.chart_files import write_chart
-from rankloop.lab.simulation.measures import parse_measure
+from rankloop.lab.simulation.measures import read_measure
 from rankloop.lab.simulation.probes import Probe
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.mapping import Mapper
@@ -76,7 +76,7 @@ class Suite:
                 rounds=rounds or self.rounds,
                 k=self.k,
                 checkpoints=self.checkpoints,
-                measures=tuple(parse_measure(name) for name in self.measures),
+                measures=tuple(read_measure(name) for name in self.measures),
             ),
             probes=self.probes,
             about=self.about,

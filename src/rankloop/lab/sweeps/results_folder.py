@@ -7,7 +7,7 @@ import inspect
 import json
 import marshal
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -92,12 +92,13 @@ class Ledger:
             (name, str(value.dtype), value.shape, value.tobytes().hex())
             for name, value in policy.state().items()
         ]
-        sources = [_source_of(type(value)) for value in (user, policy, *probes)]
+        sources = [_source_of(type(value)) for value in (user, policy)]
+        sources += [_source_of(probe.kind.function) for probe in probes]
         code = [_code_in(value) for value in (user, policy, *probes)]
         return [(repr(user), repr(policy)), state, [repr(probe) for probe in probes], sources, code]
 
 
-def _source_of(kind: type | FunctionType) -> str:
+def _source_of(kind: Callable[..., object]) -> str:
     """A digest of the file that defines a class or function: results of changed code are never reused."""
     try:
         file = inspect.getsourcefile(kind)

@@ -11,8 +11,8 @@ from rankloop.errors import SettingError
 from rankloop.lab.data import Dataset, FeatureGroups, expand, load
 from rankloop.lab.data.best_feature_order import split_base, with_base
 from rankloop.lab.simulation.loop import Record, simulate
-from rankloop.lab.simulation.measured_examination import fitted
-from rankloop.lab.simulation.measures import Measure, by_name
+from rankloop.lab.simulation.measured_examination import fit_examination
+from rankloop.lab.simulation.measures import Measure, index_by_name
 from rankloop.lab.simulation.probes import Probe
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.users import Labels, Preset
@@ -101,7 +101,7 @@ class Sweep:
                 "groups by a feature are made when data is loaded by its name: give a dataset at hand "
                 "groups of its own, as in groups.apply(dataset)"
             )
-        kinds = [type(probe).__name__ for probe in self.probes.values()]
+        kinds = [probe.kind.name for probe in self.probes.values()]
         if len(set(kinds)) != len(kinds):
             raise SettingError(f"two probes of a kind would give the same metrics, found {', '.join(kinds)}")
         if len(set(self.seeds)) != len(self.seeds) or min(self.seeds) < 0:
@@ -147,8 +147,8 @@ class Sweep:
     @property
     def measures(self) -> dict[str, Measure]:
         """All that is measured, by name."""
-        seen = (measure for probe in self.probes.values() for measure in probe.measures)
-        return by_name((*self.protocol.measured(), *seen))
+        seen = (measure for probe in self.probes.values() for measure in probe.measures.values())
+        return index_by_name((*self.protocol.measured(), *seen))
 
     def dataset(self, fold: str) -> Dataset:
         """The dataset that a run's fold names."""
@@ -192,7 +192,7 @@ class Sweep:
         )
 
     def _fitted(self, value: T, run: Run, dataset: Dataset) -> T:
-        return fitted(value, self.user(run.user, dataset), dataset.train, self.protocol.k)
+        return fit_examination(value, self.user(run.user, dataset), dataset.train, self.protocol.k)
 
     @property
     def _clicking(self) -> list[str]:
