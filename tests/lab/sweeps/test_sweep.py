@@ -18,7 +18,7 @@ import pytest
 from rankloop.checks import small_world
 from rankloop.errors import SettingError
 from rankloop.lab.data import Dataset
-from rankloop.lab.simulation.measures import First
+from rankloop.lab.simulation.measures import make_measure
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.suites.paper_items import preset_users
 from rankloop.lab.sweeps.engines import Engine, Here, Pool, Tick, WorkerDied
@@ -295,7 +295,7 @@ def test_data_comes_with_a_base_order_and_who_does_not_look_at_it_is_run_once() 
         users={"perfect": Preset("perfect")},
         policies={"pairrank": PairRank(), "trusting": PairRank(trust="good")},
         seeds=range(1),
-        protocol=Protocol(rounds=20, checkpoints=1, measures=(First(NDCG(k=10)),)),
+        protocol=Protocol(rounds=20, checkpoints=1, measures=(make_measure("first", NDCG(k=10)),)),
     )
     assert len({sweep.source(run) for run in sweep.runs()}) == 4
     last = execute(sweep).filter(pl.col("round") == 20)

@@ -66,7 +66,7 @@ class MeasureEvaluator:
             values,
             start,
             None if answerable is None else answerable[asked],
-            best and best.total(np.bincount(asked, minlength=len(self._train))),
+            None if best is None else best.total(np.bincount(asked, minlength=len(self._train))),
         )
 
     def _grade(self, since: int) -> None:
