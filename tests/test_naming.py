@@ -99,7 +99,7 @@ def test_a_whole_number_for_a_setting_with_fractions_is_written_as_one() -> None
         ("olranknet(training=exact)", "OlRankNet(training=Exact())"),
         ("mgd(projection=None)", "MGD()"),
         ("mgd(projection=none)", "MGD()"),
-        ("mgd(projection=document_space(2, trust=0.5))", "MGD(projection=DocumentSpace(trust=0.5, k=2))"),
+        ("mgd(projection=document_space(2, trust=0.5))", "MGD(projection=DocumentSpace(k=2, trust=0.5))"),
         ("mgd(\n  candidates=49,\n)", "MGD(candidates=49)"),
         ("pairrank(certainty=width)", "PairRank(certainty=Width())"),
     ],

@@ -34,10 +34,10 @@ def read_name(text: str, kinds: Mapping[str, Callable[..., T] | str], *, noun: s
 
     >>> from rankloop.learning.certainty import Width
     >>> read_name("width(alpha=0.1)", {"Width": Width}, noun="certainty")
-    Width(alpha=0.1)
+    Width(alpha=0.1, diagonal=False)
     >>> kinds = {"Width": Width, "width@paper": "Width(alpha=0.01)"}
     >>> read_name("width@paper", kinds), read_name("Width@Paper(alpha=0.5)", kinds)
-    (Width(alpha=0.01), Width(alpha=0.5))
+    (Width(alpha=0.01, diagonal=False), Width(alpha=0.5, diagonal=False))
     >>> read_name("Width:alpha=1", kinds, noun="certainty")
     Traceback (most recent call last):
     ...
@@ -63,7 +63,7 @@ def write_name(value: object, defaults: bool = False, *, name: str = "") -> str:
     >>> write_name(DocumentSpace(3)), write_name(DocumentSpace(trust=0.25))
     ('DocumentSpace()', 'DocumentSpace(trust=0.25)')
     >>> write_name(DocumentSpace(), defaults=True)
-    'DocumentSpace(recent=10, trust=1.0, unit=False, k=3)'
+    "DocumentSpace(k=3, recent=10, trust=1.0, unit=False, examined='clicks')"
     """
     text = _write_object(value, defaults, name)
     _check_length(text, "name")

@@ -37,7 +37,6 @@ from rankloop.policies import (
     Constant,
     DCGGain,
     Diagonal,
-    DiagonalWidth,
     DocumentSchedule,
     DocumentSpace,
     EpsilonGreedy,
@@ -80,7 +79,6 @@ from rankloop.policies import (
     ThompsonItems,
     ThompsonLogistic,
     TopRank,
-    TrueDocumentSpace,
     UCBItems,
     UnnormalisedKL,
     Width,
@@ -286,15 +284,19 @@ PARTS: dict[str, Case] = {
     "v40": Case(lambda: OlLambdaRank(scorer=Linear(), covariance=Diagonal(), draws=0, learning_rate=0.01)),
     "v41": Case(lambda: PairRank(certainty=Sure(0.8))),
     "v42": Case(lambda: PairRank(certainty=Width(0.1), exploration="random")),
-    "v43": Case(lambda: PairRank(certainty=DiagonalWidth(0.1), trust="decent")),
+    "v43": Case(lambda: PairRank(certainty=Width(0.1, diagonal=True), trust="decent")),
     "v44": Case(lambda: PairRank(certainty=Theory(longest_weights=0.1, longest_difference=1.0, noise=0.01))),
     "v45": Case(lambda: PairRank(certainty=Width(0.01), update="exact", regularisation=0.1)),
-    "v46": Case(lambda: PairRank(certainty=DiagonalWidth(), update="exact", pairing="adjacent")),
-    "v47": Case(lambda: FairExpPairRank(certainty=DiagonalWidth(0.1), trust="decent")),
+    "v46": Case(lambda: PairRank(certainty=Width(diagonal=True), update="exact", pairing="adjacent")),
+    "v47": Case(lambda: FairExpPairRank(certainty=Width(0.1, diagonal=True), trust="decent")),
     "v48": Case(lambda: MGD(projection=DocumentSpace(1, recent=2, trust=0.8)), "seen"),
-    "v49": Case(lambda: DBGD(projection=TrueDocumentSpace()), "seen"),
-    "v50": Case(lambda: MGD(projection=TrueDocumentSpace(recent=5, trust=0.5, unit=True)), "seen"),
-    "v51": Case(lambda: NSGD(projection=TrueDocumentSpace(unit=True), trust="poor"), "seen"),
+    "v49": Case(lambda: DBGD(projection=DocumentSpace(recent=0, examined="true")), "seen"),
+    "v50": Case(
+        lambda: MGD(projection=DocumentSpace(examined="true", recent=5, trust=0.5, unit=True)), "seen"
+    ),
+    "v51": Case(
+        lambda: NSGD(projection=DocumentSpace(recent=0, examined="true", unit=True), trust="poor"), "seen"
+    ),
     "v52": Case(lambda: NSGD(projection=DocumentSpace(unit=True), interleaving=Probabilistic(2.0))),
 }
 # Other settings that choose a way of computing.

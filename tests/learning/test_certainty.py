@@ -14,7 +14,7 @@ from scipy.special import expit
 
 from rankloop.errors import SettingError
 from rankloop.learning.certainty import squared_widths
-from rankloop.policies import Belief, Certainty, DiagonalWidth, Sure, Theory, Width
+from rankloop.policies import Belief, Certainty, Sure, Theory, Width
 from rankloop.spelling import parse, spell
 from rankloop.types import BoolArray, FloatArray
 
@@ -118,7 +118,7 @@ def test_width_is_the_papers_criterion(seed: int, alpha: float) -> None:
 def test_diagonal_width_knows_only_the_diagonal_of_the_design(seed: int, alpha: float) -> None:
     case = situation(seed)
     expected = slow_certain(case, alpha, np.diag(1 / case.design.diagonal()))
-    np.testing.assert_array_equal(case.certain(DiagonalWidth(alpha)), expected)
+    np.testing.assert_array_equal(case.certain(Width(alpha, diagonal=True)), expected)
 
 
 @given(
@@ -182,10 +182,9 @@ def test_levels_that_are_no_confidence_are_refused(level: float) -> None:
 
 
 @pytest.mark.parametrize("alpha", [-0.1, float("inf"), float("nan")])
-@pytest.mark.parametrize("kind", [Width, DiagonalWidth])
-def test_widths_that_are_no_width_are_refused(alpha: float, kind: type[Width | DiagonalWidth]) -> None:
+def test_widths_that_are_no_width_are_refused(alpha: float) -> None:
     with pytest.raises(SettingError, match="alpha must be a number of 0 or more"):
-        kind(alpha)
+        Width(alpha)
 
 
 @pytest.mark.parametrize(

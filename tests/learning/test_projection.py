@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rankloop.errors import RankingError, SettingError
 from rankloop.learning.projection import orthonormal_basis
-from rankloop.policies import DBGD, MGD, NSGD, DocumentSpace, Projection, TrueDocumentSpace
+from rankloop.policies import DBGD, MGD, NSGD, DocumentSpace
 from rankloop.policies.dueling.mgd import unit_directions
 from rankloop.scorers import MLP
 from rankloop.types import Feedback, FloatArray, Query, Ranking
@@ -30,7 +30,7 @@ def clicked(*positions: int, seen: int | None = None, query: Query = QUERY) -> F
 
 
 def project(
-    space: Projection, direction: FloatArray, feedback: Feedback, earlier: FloatArray = NOTHING
+    space: DocumentSpace, direction: FloatArray, feedback: Feedback, earlier: FloatArray = NOTHING
 ) -> FloatArray:
     """What becomes of a direction that won this list."""
     return space.project(direction, space.documents(feedback, earlier))
@@ -110,13 +110,13 @@ def test_variance_shrinks_to_rank_over_dimensions(examined: int) -> None:
 def test_examined_is_all_down_to_the_last_click_and_k_more(
     k: int, clicks: tuple[int, ...], expected: int
 ) -> None:
-    examined = DocumentSpace(k=k).examined(clicked(*clicks))
+    examined = DocumentSpace(k=k).find_examined(clicked(*clicks))
     assert examined.tolist() == [position < expected for position in range(10)]
 
 
 def test_the_oracle_takes_what_was_truly_seen() -> None:
-    oracle = TrueDocumentSpace()
-    assert oracle.examined(clicked(2, seen=4)).sum() == 4
+    oracle = DocumentSpace(examined="true", recent=0)
+    assert oracle.find_examined(clicked(2, seen=4)).sum() == 4
     same = DocumentSpace(k=1, recent=0)
     direction = np.random.default_rng(5).normal(size=DIMENSIONS)
     assert np.array_equal(
@@ -124,7 +124,7 @@ def test_the_oracle_takes_what_was_truly_seen() -> None:
         project(same, direction, clicked(2)),
     )
     with pytest.raises(RankingError, match="only simulated users say"):
-        oracle.examined(clicked(2))
+        oracle.find_examined(clicked(2))
 
 
 def test_memory_holds_the_most_recently_examined_rows() -> None:
@@ -207,10 +207,10 @@ def test_every_dueling_bandit_takes_a_projection(kind: type[MGD]) -> None:
         partial(DocumentSpace, k=-1),
         partial(DocumentSpace, k=1.5),  # type: ignore[arg-type]
         partial(DocumentSpace, recent=-1),
-        partial(TrueDocumentSpace, trust=1.1),
+        partial(DocumentSpace, trust=1.1),
     ],
 )
-def test_spaces_that_cannot_be_built_are_refused(make: partial[Projection]) -> None:
+def test_spaces_that_cannot_be_built_are_refused(make: partial[DocumentSpace]) -> None:
     with pytest.raises(SettingError, match=next(iter(make.keywords))):
         make()
 

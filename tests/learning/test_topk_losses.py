@@ -12,7 +12,6 @@ from numpy.testing import assert_allclose
 
 from rankloop.errors import SettingError
 from rankloop.learning.topk_losses import (
-    NormalisedListNet,
     ObservedSquared,
     RankSVM,
     SmoothDCG,
@@ -94,10 +93,8 @@ def test_a_loss_needs_as_many_grades_as_a_term_of_its_slope_depends_on(loss: Top
     assert parts == [True, loss.needs == 2, False]
 
 
-def test_listnet_depends_on_three_grades_at_once_and_is_refused() -> None:
+def test_listnet_depends_on_three_grades_at_once() -> None:
     assert mixed(listnet, 3) > 1e-3
-    with pytest.raises(SettingError, match=r"cannot be estimated from the grades of the top 1 or 2.*Unnorm"):
-        NormalisedListNet()
 
 
 @pytest.mark.parametrize(

@@ -149,9 +149,7 @@ def test_quality_is_that_of_a_slow_count() -> None:
     np.testing.assert_allclose(quality(lists, scores), expected)
 
 
-@pytest.mark.parametrize(
-    "setting", [{"proposals": 8}, {"avoid": -1}, {"window": 1.5}, {"hard": -1}, {"hard_window": -2}]
-)
+@pytest.mark.parametrize("setting", [{"proposals": 8}, {"avoid": -1}, {"window": 1.5}, {"hard": -1}])
 def test_memories_that_cannot_be_are_refused(setting: dict[str, float]) -> None:
     with pytest.raises(SettingError, match=next(iter(setting))):
         NSGD(**setting)  # type: ignore[arg-type]

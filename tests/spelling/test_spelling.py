@@ -42,7 +42,7 @@ WORDS = {  # settings that are one of a few words
         ("pairrank:certainty=width(x)", r"expected width or width\(<number>\), found 'width\(x\)'"),
         (
             "mgd:projection=document-space(r=3)",
-            "document-space has no setting 'r': choose from recent, trust",
+            "document-space has no setting 'r': choose from k, recent",
         ),
         (
             "mgd:projection=document-space(k=far)",

@@ -15,7 +15,7 @@ class TeamDraft(Interleaving):
     """Team-draft interleaving and multileaving.
 
     In rounds, the rankers take turns in random order; each adds its best result that is not in the list
-    yet and owns it. Results at the head on which all rankers agree are nobody's, unless `credit_agreed`:
+    yet and owns it. Results at the head on which all rankers agree are nobody's:
     a click there says nothing about who is better, and giving it to a random team only adds noise.
 
     >>> lists = np.array([[0, 1, 2], [0, 2, 1]])
@@ -28,14 +28,12 @@ class TeamDraft(Interleaving):
     CIKM 2014.
     """
 
-    credit_agreed: bool = False
-
     def combine(self, lists: IntArray, *, k: int, rng: np.random.Generator) -> Interleaved:
         """Let the teams pick until `k` results are in the list."""
         n_rankers, n_docs = lists.shape
         k = min(k, n_docs)
         wishes = lists[:, :k].tolist()  # at most k - 1 of a ranker's wishes can be taken before its turn
-        agreed = 0 if self.credit_agreed else _agreed_head(wishes)
+        agreed = _agreed_head(wishes)
         captains = rng.random((-(-k // n_rankers), n_rankers)).argsort(axis=1).ravel()[: k - agreed].tolist()
         order, owners = wishes[0][:agreed], np.zeros((n_rankers, k))
         taken, unread = set(order), [iter(each) for each in wishes]  # a wish that is taken stays so

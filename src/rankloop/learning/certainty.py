@@ -92,54 +92,32 @@ class Width(Certainty):
     r"""The papers' criterion: $\sigma(s_i - s_j) - \alpha \lVert x_i - x_j \rVert_{M^{-1}} > \frac{1}{2}$.
 
     In the papers' experiments $\alpha$ is a constant, tuned from $10^{-1}$ to $10^{-4}$ for each dataset.
+    With `diagonal` only $\text{diag}(M)$ counts, as the papers do for networks, where $M$ is too large: it
+    takes features that move together for independent ones, and is poor already for linear rankers.
 
     >>> belief = Belief(np.eye(1), np.eye(1), 0.0, 1.0, np.ones(1))
     >>> features = np.array([[1.0], [0.0]])  # σ(1) = .731
     >>> [Width(alpha).certain(features[:, 0], features, belief)[0, 1].item() for alpha in (0.2, 0.3)]
-    [True, False]
-    """
-
-    alpha: float = 0.01
-    uses_design: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        """Refuse a width below zero."""
-        if not 0 <= self.alpha < np.inf:
-            raise SettingError(f"alpha must be a number of 0 or more, found {self.alpha}")
-
-    def certain(self, scores: FloatArray, features: FloatArray, belief: Belief) -> BoolArray:
-        """Compare the estimated probabilities with their confidence widths."""
-        return certain_orders(scores, self.alpha * np.sqrt(squared_widths(features, belief.design)))
-
-
-@dataclass(frozen=True)
-class DiagonalWidth(Certainty):
-    r"""The papers' criterion with $\text{diag}(M)$ in place of $M$.
-
-    What the papers do for networks, where $M$ is too large, and show to be poor already for linear rankers:
-    it takes features that move together for independent ones.
-
-    >>> belief = Belief(np.eye(2), np.eye(2) / 4, 0.0, 1.0, np.array([4.0, 1.0]))
-    >>> features = np.array([[1.0, 1.0], [0.0, 0.0]])  # the width is √(1/4 + 1), and σ(1) = .731
-    >>> scores = np.array([1.0, 0.0])
-    >>> [DiagonalWidth(alpha).certain(scores, features, belief)[0, 1].item() for alpha in (0.2, 0.21)]
     [True, False]
 
     Jia: Toward reliable decision-making in information systems. PhD thesis, University of Virginia 2022.
     """
 
     alpha: float = 0.01
+    diagonal: bool = False
     uses_design: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Refuse a width below zero."""
-        Width(self.alpha)
+        if not 0 <= self.alpha < np.inf:
+            raise SettingError(f"alpha must be a number of 0 or more, found {self.alpha}")
+        if type(self.diagonal) is not bool:
+            raise SettingError(f"diagonal must be True or False, found {self.diagonal!r}")
 
     def certain(self, scores: FloatArray, features: FloatArray, belief: Belief) -> BoolArray:
         """Compare the estimated probabilities with their confidence widths."""
-        return certain_orders(
-            scores, self.alpha * np.sqrt(squared_widths(features, np.diag(1 / belief.energy)))
-        )
+        inverse = np.diag(1 / belief.energy) if self.diagonal else belief.design
+        return certain_orders(scores, self.alpha * np.sqrt(squared_widths(features, inverse)))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -95,14 +95,11 @@ class Projected(Full):
     """
 
     dimensions: int = 512
-    seed: int = 0
 
     def __post_init__(self) -> None:
         """Refuse projections to nothing."""
         if type(self.dimensions) is not int or self.dimensions < 1:
             raise SettingError(f"dimensions must be a whole number of at least 1, found {self.dimensions}")
-        if type(self.seed) is not int or self.seed < 0:
-            raise SettingError(f"seed must be a whole number of 0 or more, found {self.seed}")
 
     def squared_widths(self, known: FloatArray, gradients: Gradients) -> FloatArray:
         """By the inverse, corrected for what the projection cannot tell apart."""
@@ -116,7 +113,7 @@ class Projected(Full):
 
     def _features(self, gradients: Gradients) -> FloatArray:
         shapes = tuple((delta.shape[-1], given.shape[-1]) for delta, given in gradients.layers)
-        signs = _signs(shapes, self.dimensions, self.seed, gradients.layers[0][1].dtype)
+        signs = _signs(shapes, self.dimensions, gradients.layers[0][1].dtype)
         parts = zip(gradients.layers, signs, strict=True)
         total = np.sum([(delta @ u) * (given @ v) for (delta, given), (u, v) in parts], axis=0)
         return np.asarray(total) / math.sqrt(self.dimensions)
@@ -155,9 +152,9 @@ class Diagonal(Covariance):
 
 @lru_cache(maxsize=16)  # drawing them takes longer than using them
 def _signs(
-    shapes: tuple[tuple[int, int], ...], dimensions: int, seed: int, dtype: npt.DTypeLike
+    shapes: tuple[tuple[int, int], ...], dimensions: int, dtype: npt.DTypeLike
 ) -> list[tuple[FloatArray, FloatArray]]:
     """Random signs, [n_out, dimensions] and [n_in, dimensions] for each layer."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     coins = ([rng.integers(2, size=(size, dimensions)) for size in shape] for shape in shapes)
     return [((2 * u - 1).astype(dtype), (2 * v - 1).astype(dtype)) for u, v in coins]

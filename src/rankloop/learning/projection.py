@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from scipy.linalg import lapack
@@ -11,11 +11,13 @@ from scipy.linalg import lapack
 from rankloop.errors import RankingError, SettingError
 from rankloop.types import BoolArray, Feedback, FloatArray
 
+Examined: TypeAlias = Literal["clicks", "true"]
+
 ROUNDING = 1e-6  # of features in single precision, with room for sums of them
 
 
-@dataclass(frozen=True, kw_only=True)
-class Projection(ABC):
+@dataclass(frozen=True)
+class DocumentSpace:
     r"""Projects winning directions onto the space that the examined results span.
 
     Who wins an interleaved list is decided by the results the user examined, so only what moves their
@@ -27,29 +29,56 @@ class Projection(ABC):
     gone: for $u$ uniform on the unit sphere of $d$ dimensions, $E\lVert g\rVert^2 = \text{rank}(D) / d$. The
     policy moves along $\lambda g + (1 - \lambda) u$.
 
+    Examined are the results down to the last click and `k` more, and those of recent rounds. With
+    `examined="true"` they are those that a simulated user truly looked at, which no real one will tell.
+
+    >>> from rankloop.types import Query, Ranking
+    >>> shown = Ranking(Query("q", np.eye(6)), np.array([5, 4, 3, 2, 1, 0]))
+    >>> clicked = Feedback(shown, np.array([False, True, False, False, False, False]))
+    >>> space = DocumentSpace(k=1)
+    >>> documents = space.documents(clicked, np.empty((0, 6)))
+    >>> documents.argmax(axis=1).tolist()
+    [5, 4, 3]
+    >>> space.project(np.ones(6), documents).round(12).tolist()
+    [0.0, 0.0, 0.0, 1.0, 1.0, 1.0]
+
     Wang, Kim, McCord-Snook, Wu, Wang: Variance reduction in gradient exploration for online learning to
     rank. SIGIR 2019.
     """
 
+    k: int = 3
+    _: KW_ONLY
     recent: int = 10  # r: results examined in earlier rounds that join
     trust: float = 1.0  # λ: 0 is no projection
     unit: bool = False  # give the projected direction length 1
+    examined: Examined = "clicks"
 
     def __post_init__(self) -> None:
         """Refuse spaces that cannot be built."""
-        if self.recent < 0 or self.recent != int(self.recent):
-            raise SettingError(f"recent must be a whole number of 0 or more, found {self.recent}")
+        for name in ("k", "recent"):
+            value = getattr(self, name)
+            if value < 0 or value != int(value):
+                raise SettingError(f"{name} must be a whole number of 0 or more, found {value}")
         if not 0 <= self.trust <= 1:
             raise SettingError(f"trust must be between 0 and 1, found {self.trust}")
+        if self.examined not in get_args(Examined):
+            raise SettingError(f"examined must be 'clicks' or 'true', found {self.examined!r}")
 
-    @abstractmethod
-    def examined(self, feedback: Feedback) -> BoolArray:
-        """Which positions of the list the user is thought to have looked at, [k]."""
+    def find_examined(self, feedback: Feedback) -> BoolArray:
+        """Find the positions that the user is thought to have looked at, [k]; without a click, none."""
+        if self.examined == "clicks":
+            return np.arange(len(feedback.ranking)) < feedback.reach(self.k)
+        if feedback.seen is None:
+            raise RankingError(
+                "examined='true' needs to know what the user looked at, which only simulated users say: "
+                "use examined='clicks' for clicks of real ones"
+            )
+        return feedback.seen
 
     def documents(self, feedback: Feedback, earlier: FloatArray) -> FloatArray:
         """The rows that span the space, [n, n_features]: those of earlier rounds, then the examined ones."""
         ranking = feedback.ranking
-        rows = ranking.query.features[ranking.order[self.examined(feedback)]]
+        rows = ranking.query.features[ranking.order[self.find_examined(feedback)]]
         return np.concatenate((earlier, rows)) if earlier.size else rows
 
     def project(self, direction: FloatArray, documents: FloatArray) -> FloatArray:
@@ -63,57 +92,6 @@ class Projection(ABC):
     def remembered(self, documents: FloatArray) -> FloatArray:
         """The rows that join in later rounds: the most recently examined ones, [≤ recent, n_features]."""
         return documents[max(len(documents) - self.recent, 0) :]
-
-
-@dataclass(frozen=True)
-class DocumentSpace(Projection):
-    """The space of the results down to the last click and `k` more, and of those examined recently.
-
-    >>> from rankloop.types import Query, Ranking
-    >>> shown = Ranking(Query("q", np.eye(6)), np.array([5, 4, 3, 2, 1, 0]))
-    >>> clicked = Feedback(shown, np.array([False, True, False, False, False, False]))
-    >>> space = DocumentSpace(k=1)
-    >>> documents = space.documents(clicked, np.empty((0, 6)))
-    >>> documents.argmax(axis=1).tolist()
-    [5, 4, 3]
-    >>> space.project(np.ones(6), documents).round(12).tolist()
-    [0.0, 0.0, 0.0, 1.0, 1.0, 1.0]
-    """
-
-    k: int = 3
-
-    def __post_init__(self) -> None:
-        """Refuse to look back up."""
-        super().__post_init__()
-        if self.k < 0 or self.k != int(self.k):
-            raise SettingError(f"k must be a whole number of 0 or more, found {self.k}")
-
-    def examined(self, feedback: Feedback) -> BoolArray:
-        """All down to the last click and `k` more; without a click, nothing."""
-        return np.arange(len(feedback.ranking)) < feedback.reach(self.k)
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrueDocumentSpace(Projection):
-    """The oracle: the space of what a simulated user truly looked at, which no real one will tell.
-
-    >>> from rankloop.types import Query, Ranking
-    >>> shown = Ranking(Query("q", np.eye(3)), np.arange(3))
-    >>> clicks, seen = np.array([[True, False, False], [True, True, False]])
-    >>> TrueDocumentSpace().documents(Feedback(shown, clicks, seen=seen), np.empty((0, 3))).tolist()
-    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
-    """
-
-    recent: int = 0  # nothing is overlooked that earlier rounds could make up for
-
-    def examined(self, feedback: Feedback) -> BoolArray:
-        """What the feedback says was seen."""
-        if feedback.seen is None:
-            raise RankingError(
-                "this projection needs to know what the user looked at, which only simulated users say: "
-                "use DocumentSpace for clicks of real ones"
-            )
-        return feedback.seen
 
 
 def orthonormal_basis(rows: FloatArray) -> FloatArray:

@@ -21,12 +21,6 @@ from rankloop.types import FloatArray, IntArray
 
 LARGEST = 30.0  # scores beyond count as this in an exponential: e^30 is 10^13
 
-NO_LISTNET = (
-    "every term of the gradient of normalised ListNet depends on all grades of the query, through the sum "
-    "that it is divided by, so it cannot be estimated from the grades of the top 1 or 2: "
-    "use UnnormalisedKL() on top-k feedback, or give all grades to a policy that learns from all"
-)
-
 
 class TopKLoss(Protocol):
     """A loss to descend, estimated from some rated candidates."""
@@ -166,24 +160,6 @@ class SmoothDCG(TopKLoss):
         slope: FloatArray = pulls.sum() * chances
         slope[rows] -= pulls
         return slope
-
-
-@dataclass(frozen=True)
-class NormalisedListNet(TopKLoss):
-    r"""ListNet's own loss, which is refused: no estimate from the top 1 or 2 has the right expectation.
-
-    The slope $\text{softmax}(s) - \text{softmax}(R)$ cannot be written as a sum over one or two grades.
-
-    >>> try:
-    ...     NormalisedListNet()
-    ... except SettingError as error:
-    ...     print(str(error)[:70])
-    every term of the gradient of normalised ListNet depends on all grades
-    """
-
-    def __post_init__(self) -> None:
-        """Say why, and what to use."""
-        raise SettingError(NO_LISTNET)
 
 
 def _at(rows: IntArray, values: FloatArray, size: int) -> FloatArray:

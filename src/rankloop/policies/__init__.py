@@ -1,7 +1,7 @@
 """Policies: algorithms of online learning to rank, one file each."""
 
 from rankloop.caller_order import OrderPrior, Trust, order_prior
-from rankloop.learning.certainty import Belief, Certainty, DiagonalWidth, Sure, Theory, Width
+from rankloop.learning.certainty import Belief, Certainty, Sure, Theory, Width
 from rankloop.learning.covariance import Covariance, Diagonal, Full, Projected
 from rankloop.learning.measure_weights import APWeights, ListWeights, NDCGWeights
 from rankloop.learning.objectives import (
@@ -15,11 +15,10 @@ from rankloop.learning.objectives import (
     PrecisionGain,
     SumLoss,
 )
-from rankloop.learning.projection import DocumentSpace, Projection, TrueDocumentSpace
+from rankloop.learning.projection import DocumentSpace
 from rankloop.learning.step_sizes import Constant, InverseRoot, StepSize
 from rankloop.learning.thresholds import BestF1, Platt, Threshold
 from rankloop.learning.topk_losses import (
-    NormalisedListNet,
     ObservedSquared,
     RankSVM,
     SmoothDCG,
@@ -100,7 +99,6 @@ __all__ = [
     "Covariance",
     "DCGGain",
     "Diagonal",
-    "DiagonalWidth",
     "DocumentSchedule",
     "DocumentSpace",
     "EpsilonGreedy",
@@ -128,7 +126,6 @@ __all__ = [
     "NDCGGain",
     "NDCGWeights",
     "NeuralPairwise",
-    "NormalisedListNet",
     "Objective",
     "ObservedSquared",
     "OlLambdaRank",
@@ -144,7 +141,6 @@ __all__ = [
     "Policy",
     "PrecisionGain",
     "Projected",
-    "Projection",
     "RTopK",
     "RTopKItems",
     "Race",
@@ -172,7 +168,6 @@ __all__ = [
     "TopKLoss",
     "TopRank",
     "Training",
-    "TrueDocumentSpace",
     "Trust",
     "UCBItems",
     "UnnormalisedKL",

@@ -30,7 +30,7 @@ def read_policy(text: str, kinds: PolicyKinds = POLICIES) -> Policy:
     >>> read_policy("epsilon-greedy(epsilon=0.2)").epsilon
     0.2
     >>> read_policy("PairRank(certainty=Width(0.1))").certainty
-    Width(alpha=0.1)
+    Width(alpha=0.1, diagonal=False)
     >>> read_policy("ranknet@paper(learning_rate=0.1)").pairing  # as the paper has it, but for the rate
     'adjacent'
     """

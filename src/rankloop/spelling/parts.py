@@ -17,7 +17,6 @@ from rankloop.policies import (
     Constant,
     DCGGain,
     Diagonal,
-    DiagonalWidth,
     DocumentSchedule,
     DocumentSpace,
     Exact,
@@ -26,7 +25,6 @@ from rankloop.policies import (
     Live,
     NDCGGain,
     NDCGWeights,
-    NormalisedListNet,
     ObservedSquared,
     PairwiseLoss,
     Planned,
@@ -40,7 +38,6 @@ from rankloop.policies import (
     SumLoss,
     Sure,
     Theory,
-    TrueDocumentSpace,
     UnnormalisedKL,
     Width,
 )
@@ -51,7 +48,7 @@ PARTS: Mapping[str, Mapping[str, type[Any]]] = {
     "scorer": {"linear": Linear, "mlp": MLP},
     "covariance": {"full": Full, "diagonal": Diagonal, "projected": Projected},
     "training": {"replay-memory": ReplayMemory, "exact": Exact},
-    "certainty": {"sure": Sure, "width": Width, "diagonal": DiagonalWidth, "theory": Theory},
+    "certainty": {"sure": Sure, "width": Width, "theory": Theory},
     "objective": {
         "sum-loss": SumLoss,
         "pairwise-loss": PairwiseLoss,
@@ -62,7 +59,7 @@ PARTS: Mapping[str, Mapping[str, type[Any]]] = {
         "auc": AUCLoss,
     },
     "schedule": {"live": Live, "planned": Planned},
-    "projection": {"document-space": DocumentSpace, "true-document-space": TrueDocumentSpace},
+    "projection": {"document-space": DocumentSpace},
     "weights": {"ndcg": NDCGWeights, "ap": APWeights},
     "step_size": {"inverse-root": InverseRoot, "constant": Constant},
     "loss": {
@@ -71,7 +68,6 @@ PARTS: Mapping[str, Mapping[str, type[Any]]] = {
         "observed-squared": ObservedSquared,
         "unnormalised-kl": UnnormalisedKL,
         "smooth-dcg": SmoothDCG,
-        "listnet": NormalisedListNet,  # refused, with the reason
     },
     "threshold": {"best-f1": BestF1, "platt": Platt},
     "step": {"adagrad": AdaGrad, "document-schedule": DocumentSchedule},
@@ -79,7 +75,7 @@ PARTS: Mapping[str, Mapping[str, type[Any]]] = {
 
 
 def _by_class() -> dict[str, type[Any]]:
-    """Every part by the name of its class, `diagonal-width`: so it is known in settings without a table."""
+    """Every part by the name of its class, `rank-svm`: so it is known in settings without a table."""
     kinds = (kind for table in PARTS.values() for kind in table.values())
     return {re.sub("([a-z])([A-Z])", r"\1-\2", kind.__name__).lower(): kind for kind in kinds}
 
@@ -90,8 +86,8 @@ BY_CLASS = _by_class()
 def find_part(setting: str, name: str) -> type[Any]:
     """The kind of part that a setting knows by this name.
 
-    >>> find_part("certainty", "diagonal") is find_part("certainty", "diagonal-width") is DiagonalWidth
-    True
+    >>> find_part("certainty", "width")(0.1)
+    Width(alpha=0.1, diagonal=False)
     """
     known = {**BY_CLASS, **PARTS.get(setting, {})}
     if name not in known:

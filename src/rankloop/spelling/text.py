@@ -24,9 +24,9 @@ def parse(text: str, known: Catalogue | None = None) -> Policy:
     EpsilonGreedy(scorer=Linear(), trust=None, learn_trust=True, learning_rate=0.001, pairing='adjacent',
                   epsilon=0.2)
     >>> parse("pairrank:certainty=width(0.1)").certainty
-    Width(alpha=0.1)
+    Width(alpha=0.1, diagonal=False)
     >>> parse("mgd:projection=document-space(3,recent=20)").projection
-    DocumentSpace(recent=20, trust=1.0, unit=False, k=3)
+    DocumentSpace(k=3, recent=20, trust=1.0, unit=False, examined='clicks')
     >>> parse("rankloop.policies.gradient.pdgd:PDGD:learning_rate=0.5").learning_rate
     0.5
     >>> parse("ranknet@paper:learning_rate=0.1")  # as the paper has it, but for the rate

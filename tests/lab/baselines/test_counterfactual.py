@@ -13,7 +13,7 @@ import pytest
 from rankloop.checks import small_world
 from rankloop.errors import RankingError, SettingError
 from rankloop.lab.baselines.counterfactual import CounterfactualPolicy
-from rankloop.lab.baselines.dla import DLA
+from rankloop.lab.baselines.dla import DLA, EXAMINATION_RATE
 from rankloop.lab.baselines.ips_ranknet import IPSRankNet
 from rankloop.lab.users import PositionBased
 from rankloop.learning.adam import adam
@@ -71,7 +71,7 @@ def lessons(n: int) -> Iterator[tuple[Query, Ranking, list[bool]]]:
 
 
 def test_a_step_of_dla_goes_down_both_losses_with_the_weights_from_before_it() -> None:
-    policy = DLA(training=PLAIN, learning_rate=RATE, examination_rate=2 * RATE, clip=CLIP)
+    policy = DLA(training=PLAIN, learning_rate=RATE, clip=CLIP)
     weights, positions = np.zeros(6), np.zeros(0)
     moments: FloatArray = np.zeros((2, 6))
     position_moments: FloatArray = np.zeros((2, 0))
@@ -88,7 +88,7 @@ def test_a_step_of_dla_goes_down_both_losses_with_the_weights_from_before_it() -
         direction, moments = adam(moments, ranker, step)
         weights = weights + RATE * direction
         direction, position_moments = adam(position_moments, examination, step)
-        positions = positions + 2 * RATE * direction
+        positions = positions + EXAMINATION_RATE * direction
         policy.learn(Feedback(ranking, np.array(clicks)))
         np.testing.assert_allclose(policy.parameters, weights, atol=1e-6)
         np.testing.assert_allclose(policy.positions, positions, atol=1e-6)
@@ -111,7 +111,7 @@ def test_a_step_of_ips_ranknet_goes_down_the_weighted_pairwise_loss() -> None:
 def test_dla_finds_out_how_positions_are_examined() -> None:
     """Shown in random order, clicks alone tell: the third position is looked at a third as often."""
     world, user = small_world(), PositionBased(click=(0.2, 0.5, 0.8), eta=1.0)
-    policy, rng = DLA(learning_rate=0.01, examination_rate=0.005), np.random.default_rng(1)
+    policy, rng = DLA(learning_rate=0.002, training=ReplayMemory(steps=5)), np.random.default_rng(1)
     for number in range(2000):
         judged = world[number % len(world)]
         shown = policy.rank(judged.query, k=5, rng=rng)
@@ -151,7 +151,6 @@ def test_a_list_longer_than_the_known_looks_is_refused_and_changes_nothing() -> 
     [
         (DLA, {"logging": "mine"}, "logging must be one of base, greedy, plackett-luce"),
         (DLA, {"clip": 0.5}, "clip a number of at least 1"),
-        (DLA, {"examination_rate": 0.0}, "examination_rate must be positive"),
         (IPSRankNet, {"looks": "often"}, "looks must be one of"),
     ],
 )

@@ -57,7 +57,7 @@ def test_taught_before_the_first_round_it_orders_what_no_line_can() -> None:
 
 
 def test_lists_of_another_width_and_clicks_are_refused() -> None:
-    policy = LambdaMART(lists=1, trees=1, least_in_leaf=1)
+    policy = LambdaMART(lists=1, trees=1)
     query = Query("q", np.eye(3))
     with pytest.raises(RankingError, match="learns from grades, found clicks"):
         policy.learn(Feedback(Ranking(query, np.arange(3)), np.array([True, False, False])))
@@ -72,7 +72,7 @@ def test_without_lightgbm_it_says_what_to_install(monkeypatch: pytest.MonkeyPatc
         LambdaMART().check_installed()
 
 
-@pytest.mark.parametrize("setting", [{"trees": 0}, {"leaves": 1}, {"lists": 0}, {"learning_rate": 0.0}])
+@pytest.mark.parametrize("setting", [{"trees": 0}, {"lists": 0}, {"learning_rate": 0.0}])
 def test_settings_that_never_learn_are_refused(setting: dict[str, Any]) -> None:
     with pytest.raises(SettingError, match="must be"):
         LambdaMART(**setting)

@@ -370,7 +370,6 @@ SMALL = MLP(8)
         (OlRankNet(scorer=SMALL), OlRankNet(scorer=SMALL, covariance=Diagonal())),
         (OlRankNet(scorer=SMALL), OlRankNet(scorer=SMALL, covariance=Full())),
         (OlRankNet(scorer=SMALL), OlRankNet(scorer=SMALL, covariance=Projected(64))),
-        (OlRankNet(scorer=SMALL), OlRankNet(scorer=SMALL, covariance=Projected(seed=1))),
         (OlRankNet(scorer=SMALL), OlRankNet(scorer=MLP(16))),
         (OlRankNet(scorer=SMALL, training=ReplayMemory(memory=2)), OlRankNet(scorer=SMALL)),
         (PDGD(), PDGD(scorer=SMALL)),

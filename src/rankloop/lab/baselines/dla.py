@@ -7,13 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.errors import SettingError
 from rankloop.lab.baselines.click_weights import inverse_weights, softmax_votes
 from rankloop.lab.baselines.counterfactual import CounterfactualPolicy
 from rankloop.learning.adam import adam
 from rankloop.learning.replay_memory import enlarged
 from rankloop.state_fields import state
 from rankloop.types import BoolArray, FloatArray
+
+EXAMINATION_RATE = 0.001  # of Adam, for the logits of positions
 
 
 @dataclass(kw_only=True, eq=False)
@@ -44,15 +45,8 @@ class DLA(CounterfactualPolicy):
     name: ClassVar[str] = "dla"
 
     learning_rate: float = 0.001
-    examination_rate: float = 0.001
     positions: FloatArray = state((0,), feature_axes=())  # the logit of each position's examination
     position_moments: FloatArray = state((2, 0), feature_axes=())  # of Adam
-
-    def __post_init__(self) -> None:
-        """Refuse steps backwards."""
-        super().__post_init__()
-        if not 0 < self.examination_rate < np.inf:
-            raise SettingError(f"examination_rate must be positive, found {self.examination_rate}")
 
     def examination(self, k: int) -> FloatArray:
         """How often each of the first `k` positions is thought to be examined, compared with the first.
@@ -75,7 +69,7 @@ class DLA(CounterfactualPolicy):
         votes = softmax_votes(np.broadcast_to(logits, clicks.shape), clicks * relevance, shown) * counts
         moments = enlarged(self.position_moments, (2, logits.size))
         direction, self.position_moments = adam(moments, votes.sum(axis=0), int(self.steps))
-        self.positions = logits + self.examination_rate * direction
+        self.positions = logits + EXAMINATION_RATE * direction
 
     def _logits(self, k: int) -> FloatArray:
         """The logits of the first `k` positions; those never seen are 0."""

@@ -20,6 +20,10 @@ from rankloop.types import Array, Feedback, FloatArray, IntArray, Query, Ranking
 FIRST = 16  # lists before the first trees are grown
 
 
+LEAVES = 31  # of a tree, at most
+LEAST_IN_LEAF = 20  # documents
+
+
 @dataclass(kw_only=True, eq=False)
 class LambdaMART(Policy):
     r"""Boosted regression trees whose sum sorts documents by grade, as nDCG asks for.
@@ -51,8 +55,6 @@ class LambdaMART(Policy):
 
     lists: int = 2000
     trees: int = 100
-    leaves: int = 31
-    least_in_leaf: int = 20
     learning_rate: float = 0.1
     kept: Array = state(dtype=np.int64)  # judged lists
     documents: FloatArray = state((0, 0), feature_axes=(1,), memory=True)
@@ -64,7 +66,7 @@ class LambdaMART(Policy):
     def __post_init__(self) -> None:
         """Refuse never to learn."""
         super().__post_init__()
-        least = {"lists": 1, "trees": 1, "leaves": 2, "least_in_leaf": 1}
+        least = {"lists": 1, "trees": 1}
         for name, lowest in least.items():
             if type(value := getattr(self, name)) is not int or value < lowest:
                 raise SettingError(f"{name} must be a whole number of at least {lowest}, found {value}")
@@ -114,7 +116,7 @@ class LambdaMART(Policy):
     def _grow(self, lists: int) -> None:
         ends = self.ends[:lists]
         rows = slice(int(ends[-1]))
-        how = Boosting(self.trees, self.leaves, self.least_in_leaf, self.learning_rate)
+        how = Boosting(self.trees, LEAVES, LEAST_IN_LEAF, self.learning_rate)
         forest = lambdamart(self.documents[rows], self.grades[rows], ends, how)
         self.nodes, self.roots = forest.nodes, forest.roots
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 PAIRRANK = "pairrank@paper:regularisation=0.1,certainty=width(0.1)"
 RANDOM_PAIRRANK = f"{PAIRRANK},exploration=random"
-DIAGONAL_PAIRRANK = "pairrank@paper:regularisation=0.1,certainty=diagonal(0.1)"
+DIAGONAL_PAIRRANK = "pairrank@paper:regularisation=0.1,certainty=width(0.1,diagonal=True)"
 
 SMALL = "scorer=mlp((16,16))"
 SMALL_PAPER = "scorer=mlp((16,16),scale=1)"

@@ -12,7 +12,7 @@ from rankloop.lab.simulation.probes import Probe, make_probe
 from rankloop.lab.suites.paper_items import Suite, preset_users
 
 SPACE = "projection=document-space"
-TRUE = "projection=true-document-space"
+TRUE = "projection=document-space(recent=0,examined=true)"
 SETTINGS = ("", "@paper")  # our step, 0.01, which the paper's numbers fit, and all that it prints
 
 

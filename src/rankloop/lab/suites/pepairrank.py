@@ -17,7 +17,7 @@ LINEAR = (  # few or several rankers with more or less noise, and what they are 
     "pepairrank:rankers=5,variance=0.01",
     "pairrank",
     "pairrank:certainty=width(0.1)",
-    "pairrank:certainty=diagonal(0.1)",
+    "pairrank:certainty=width(0.1,diagonal=True)",
     *(pepairrank(rankers, 0.1) for rankers in (2, 5)),  # these four as printed
     PAIRRANK,
     DIAGONAL_PAIRRANK,

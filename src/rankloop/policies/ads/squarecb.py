@@ -18,8 +18,7 @@ from rankloop.types import FloatArray, Query
 class SquareCB(LogisticBeliefs):
     r"""Shows every ad but the best with a probability that falls with its gap.
 
-    $$p_a = \frac{1}{K + \gamma_t (\hat r^* - \hat r_a)}, \qquad \gamma_t = \text{scale} \cdot
-    t^{\text{exponent}},$$
+    $$p_a = \frac{1}{K + \gamma_t (\hat r^* - \hat r_a)}, \qquad \gamma_t = \text{scale} \cdot \sqrt{t},$$
 
     where $\hat r_a = \sigma(\mu_a \cdot x)$ is the predicted click rate after $t$ rows.
 
@@ -34,17 +33,14 @@ class SquareCB(LogisticBeliefs):
     name: ClassVar[str] = "squarecb"
 
     scale: float = 10.0
-    exponent: float = 0.5
 
     def __post_init__(self) -> None:
-        """Refuse what would explore more and more."""
+        """Refuse a scale that is not positive."""
         super().__post_init__()
-        if not (0 < self.scale < np.inf and 0 <= self.exponent < np.inf):
-            raise SettingError(
-                f"scale must be positive and exponent 0 or more, found {self.scale} and {self.exponent}"
-            )
+        if not 0 < self.scale < np.inf:
+            raise SettingError(f"scale must be positive, found {self.scale}")
 
     def propensities(self, query: Query) -> FloatArray:
         """By the gaps."""
-        gamma = self.scale * max(float(self.rows), 1.0) ** self.exponent
+        gamma = self.scale * max(float(self.rows), 1.0) ** 0.5
         return inverse_gap_propensities(expit(self.score(query)), gamma)

@@ -10,7 +10,7 @@ import numpy as np
 from rankloop.errors import RankingError, SettingError
 from rankloop.exploration import greedy
 from rankloop.interleaving import Interleaving, TeamDraft, credit
-from rankloop.learning.projection import Projection
+from rankloop.learning.projection import DocumentSpace
 from rankloop.policies.order_scorer_policy import ScoredFromBase
 from rankloop.scorers import Linear
 from rankloop.state_fields import state
@@ -46,7 +46,7 @@ class MGD(ScoredFromBase):
     radius: float = 1.0  # δ: how far away the candidates are
     decay: float = 1.0  # of the step, at each update
     interleaving: Interleaving = field(default_factory=TeamDraft)
-    projection: Projection | None = None  # of the direction to move along
+    projection: DocumentSpace | None = None  # of the direction to move along
     start_seed: int | None = None  # of a start drawn from the unit sphere; None: it starts at 0
     examined: FloatArray = state((0, 0), feature_axes=(1,))  # lately, if the projection asks for it
     updates: Array = state(dtype=np.int64)

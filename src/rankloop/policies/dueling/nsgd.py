@@ -15,6 +15,8 @@ from rankloop.policies.dueling.mgd import MGD
 from rankloop.state_fields import state
 from rankloop.types import Array, BoolArray, Feedback, FloatArray, Query
 
+HARD_ROUNDS = 50  # for how many rounds a difficult list is remembered
+
 
 @dataclass(kw_only=True, eq=False)
 class NSGD(MGD):
@@ -44,7 +46,6 @@ class NSGD(MGD):
     window: int = 60  # losing directions remembered, the latest
     avoid: int = 25  # the worst of them are avoided; never more than half as many as there are parameters
     hard: int = 10  # difficult lists remembered
-    hard_window: int = 50  # for how many rounds
     losers: FloatArray = state((0, 0), feature_axes=(1,))  # directions
     losses: FloatArray = state((0,), feature_axes=())  # of credit
     lists: FloatArray = state((0, 0), feature_axes=(1,), before=2)  # the difficult ones
@@ -53,7 +54,7 @@ class NSGD(MGD):
     def __post_init__(self) -> None:
         """Refuse memories that cannot be."""
         super().__post_init__()
-        for name in ("window", "avoid", "hard", "hard_window"):
+        for name in ("window", "avoid", "hard"):
             value = getattr(self, name)
             if value < 0 or value != int(value):
                 raise SettingError(f"{name} must be a whole number of 0 or more, found {value}")
@@ -108,6 +109,6 @@ class NSGD(MGD):
             self.based_feedback(feedback),
             int(self.rounds),
             most=self.hard,
-            window=self.hard_window,
+            window=HARD_ROUNDS,
         )
         self.rounds = self.rounds + 1

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankloop.errors import RankingError, SettingError
 from rankloop.exploration import greedy
-from rankloop.learning.topk_losses import NO_LISTNET, RankSVM, TopKLoss
+from rankloop.learning.topk_losses import RankSVM, TopKLoss
 from rankloop.learning.topk_propensities import TopKPropensities, term_weights
 from rankloop.policies.graded.topk_steps import AdaGrad, Step, within_ball
 from rankloop.policies.scorer_policy import ScoredPolicy, check_part, check_size
@@ -121,6 +121,8 @@ def propensities(ranking: Ranking) -> TopKPropensities:
 
 
 def _check_loss(loss: object) -> None:
-    if "listnet" in (loss if isinstance(loss, str) else type(loss).__name__).lower():
-        raise SettingError(NO_LISTNET)
-    check_part("loss", loss, "gradient", "RankSVM() or UnnormalisedKL()")
+    if isinstance(loss, type) or not callable(getattr(loss, "gradient", None)):
+        raise SettingError(
+            f"loss must be a value such as RankSVM() or Squared(), found {loss!r}; the loss of ListNet "
+            "is none of them, because each term of its gradient depends on all grades of the query"
+        )
