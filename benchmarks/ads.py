@@ -11,7 +11,7 @@ import numpy as np
 from rankloop.evaluation import LoggedRounds
 from rankloop.lab.data import load
 from rankloop.lab.simulation.ad_logs import simulate_ad_log
-from rankloop.lab.users import AdClicks
+from rankloop.lab.users import AdUser
 from rankloop.learning.auc import fit_auc
 from rankloop.learning.thresholds import BestF1
 from rankloop.policies import AUCRanker
@@ -42,7 +42,7 @@ def _sigmoid(x: float) -> float:
 def trained(name: str, *, steps: int = STEPS) -> dict[str, object]:
     """Both ways on all ads of one set: seconds, and the click rate on the test rows."""
     dataset = load(SETS[name])
-    log = simulate_ad_log(dataset.train, AdClicks(), np.random.default_rng(0))
+    log = simulate_ad_log(dataset.train, AdUser(), np.random.default_rng(0))
     start = perf_counter()
     policy = AUCRanker(batch=len(log), regularisation=REGULARISATION)
     policy.learn_rows(log.contexts, log.keys, log.rewards > 0)

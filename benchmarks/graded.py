@@ -8,7 +8,7 @@ from time import perf_counter
 
 import numpy as np
 
-from rankloop.lab.users import Labels
+from rankloop.lab.users import LabelJudge
 from rankloop.policies import (
     DocumentSchedule,
     ListNet,
@@ -68,7 +68,7 @@ def result(name: str, *, blocks: int = 7, rounds: int = 300) -> dict[str, object
 
 
 def _pace(policy: Policy, world: QuerySet, *, rounds: int, seed: int) -> tuple[float, float]:
-    rng, judge = np.random.default_rng(seed), Labels()
+    rng, judge = np.random.default_rng(seed), LabelJudge()
     rank = learn = 0.0
     for index in rng.integers(len(world), size=rounds).tolist():
         judged = world[index]

@@ -8,7 +8,7 @@ from time import perf_counter
 
 import numpy as np
 
-from rankloop.lab.users import Labels
+from rankloop.lab.users import LabelJudge
 from rankloop.policies import FixedItems, Planned, RTopKItems, ThompsonItems, UCBItems
 from rankloop.types import Query
 
@@ -24,7 +24,7 @@ POLICIES: Mapping[str, FixedItems] = {
 def pace(name: str, *, blocks: int = 25, rounds: int = 200) -> dict[str, object]:
     """Medians over blocks of rounds; every query is a new object, as it is for a service."""
     policy = POLICIES[name].from_state(POLICIES[name].state())
-    rng, user = np.random.default_rng(0), Labels(top_k=5)
+    rng, user = np.random.default_rng(0), LabelJudge(top_k=5)
     relevance = (rng.random(ITEMS) < 0.2).astype(np.int64)
     features, ids = np.empty((ITEMS, 0)), [f"item {number}" for number in range(ITEMS)]
     times = []

@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.rounds import bench_world, pace, peak_kilobytes
 from rankloop.lab.data import load
-from rankloop.lab.users import Preset
+from rankloop.lab.users import PresetUser
 from rankloop.policies import (
     Diagonal,
     Exact,
@@ -50,7 +50,7 @@ WIDTHS: Mapping[str, Mapping[str, NeuralPairwise]] = {
 
 def widths(size: str, *, blocks: int = 7, rounds: int = 20) -> list[dict[str, object]]:
     """Milliseconds and memory of a round, all policies in turns; medians. Figure 2.14 of the thesis."""
-    world, user = bench_world(), Preset("perfect").for_grades(5)
+    world, user = bench_world(), PresetUser("perfect").for_grades(5)
     policies = {name: policy.from_state(policy.state()) for name, policy in WIDTHS[size].items()}
     times: dict[str, list[float]] = {name: [] for name in policies}
     for block in range(blocks):
@@ -85,7 +85,7 @@ def training(
     exact training to live through thousands of rounds would take hours; they are handed the history that
     replay has met, and timed on a few rounds from there, in each of which the second result is clicked.
     """
-    world, rng, user = bench_world(), np.random.default_rng(0), Preset("perfect").for_grades(5)
+    world, rng, user = bench_world(), np.random.default_rng(0), PresetUser("perfect").for_grades(5)
     replay = P2NeurRank()
     rows: list[dict[str, object]] = []
     for moment in moments:
@@ -129,7 +129,7 @@ def agreement(*, moments: tuple[int, ...] = (100, 300, 1000), queries: int = 50)
     and differ in what they think is uncertain alone. All pairs of documents of some test queries are asked.
     """
     world, rng = load("synthetic:nonlinear"), np.random.default_rng(0)
-    user, asked = Preset("perfect").for_grades(world.train.grades), list(world.test)[:queries]
+    user, asked = PresetUser("perfect").for_grades(world.train.grades), list(world.test)[:queries]
     exact, *others = (
         OlRankNet(scorer=SMALL, covariance=kind)
         for kind in (Full(), Diagonal(), Projected(), Projected(1024))

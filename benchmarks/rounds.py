@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks import reference as plain
 from rankloop.interleaving import Probabilistic
-from rankloop.lab.users import Preset
+from rankloop.lab.users import PresetUser, UserModel
 from rankloop.policies import (
     DBGD,
     MGD,
@@ -26,7 +26,7 @@ from rankloop.policies import (
     Random,
     RankNet,
 )
-from rankloop.types import Query, QuerySet, UserModel
+from rankloop.types import Query, QuerySet
 
 DOCUMENTS, FEATURES, SHOWN = 120, 136, 10
 team, chance = plain.team_draft, plain.probabilistic
@@ -98,7 +98,7 @@ def compare(name: str, *, blocks: int = 7) -> dict[str, object]:
     pattern, plain_pattern, rounds = PAIRS[name]
     ours, other = (policy.from_state(policy.state()) for policy in (pattern, plain_pattern))
     world, rng = bench_world(), np.random.default_rng(0)
-    user = Preset("informational").for_grades(5)
+    user = PresetUser("informational").for_grades(5)
     measure = partial(pace, world=world, rng=rng)
     fast: list[Pace] = []
     slow: list[Pace] = []
@@ -123,7 +123,7 @@ def compare(name: str, *, blocks: int = 7) -> dict[str, object]:
 def projection(name: str, *, blocks: int = 15, rounds: int = 200) -> dict[str, object]:
     """What document-space projection adds to a round: with and without it in turns; medians."""
     policies = (DUELING[name](), DUELING[name](projection=DocumentSpace()))
-    world, user = bench_world(), Preset("informational").for_grades(5)
+    world, user = bench_world(), PresetUser("informational").for_grades(5)
     times: tuple[list[float], list[float]] = ([], [])
     for block in range(blocks):
         for policy, taken in zip(policies, times, strict=True):
@@ -142,7 +142,7 @@ def projection(name: str, *, blocks: int = 15, rounds: int = 200) -> dict[str, o
 def long_lists(*, documents: int = 1000, lists: int = 60) -> dict[str, object]:
     """PairRank on long lists: who can reach the top, and all pairs, in turns; medians of processor time."""
     policy, rng = PairRank(), np.random.default_rng(0)
-    pace(policy, Preset("informational").for_grades(5), bench_world(), rounds=500, rng=rng)
+    pace(policy, PresetUser("informational").for_grades(5), bench_world(), rounds=500, rng=rng)
     times: tuple[list[float], list[float]] = ([], [])
     for number in range(lists):
         query = Query(str(number), rng.random((documents, FEATURES), dtype=np.float32))
@@ -174,7 +174,7 @@ def peak_kilobytes(policy: Policy, user: UserModel, world: QuerySet) -> float:
 
 def flatness(*, early: int = 100, late: int = 20_000, block: int = 500) -> dict[str, object]:
     """Does PairRank slow down? Microseconds a round around an early and a late round."""
-    world, rng, user = bench_world(), np.random.default_rng(0), Preset("informational").for_grades(5)
+    world, rng, user = bench_world(), np.random.default_rng(0), PresetUser("informational").for_grades(5)
     policy = PAIRS["pairrank"][0]
     policy = policy.from_state(policy.state())
     pace(policy, user, world, rounds=early, rng=rng)

@@ -23,10 +23,10 @@ from rankloop.client import Client
 from rankloop.lab.data import Dataset, load
 from rankloop.lab.simulation.loop import simulate
 from rankloop.lab.simulation.protocol import Protocol
-from rankloop.lab.users import Preset
+from rankloop.lab.users import PresetUser, UserModel
 from rankloop.metrics import NDCG
 from rankloop.policies import PairRank
-from rankloop.types import Feedback, JudgedQuery, Query, QuerySet, Ranking, UserModel
+from rankloop.types import Feedback, JudgedQuery, Query, QuerySet, Ranking
 
 TWICE, LATE, ORPHAN = 0.10, 0.10, 0.05
 
@@ -130,7 +130,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5, help="of the simulator")
     chosen = parser.parse_args()
     raw, prepared = load(chosen.data, prepared=False), load(chosen.data)
-    user, window = Preset(chosen.user).for_grades(raw.train.grades), 2.0
+    user, window = PresetUser(chosen.user).for_grades(raw.train.grades), 2.0
     with started(window) as server:
         client = Client(server.url, server.keys["admin"], timeout=30)
         site = Site(client, user, np.random.default_rng(0), time.time, window)

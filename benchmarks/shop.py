@@ -17,7 +17,7 @@ from rankloop.candidate import Candidate
 from rankloop.demo.product_scene import shop
 from rankloop.demo.scene import Scene
 from rankloop.demo.simulated_visitors import GRADE, Crowd, Visit
-from rankloop.lab.users import Preset
+from rankloop.lab.users import PresetUser
 from rankloop.policies import PairRank
 from rankloop.service import RankerSettings, RankingService, UserEvent
 from rankloop.service.store import MemoryStore
@@ -44,7 +44,7 @@ def shop_lists(trust: str | None, seed: int) -> Iterator[Seen]:
     rng = np.random.default_rng(seed)
     service = RankingService(MemoryStore(), clock=lambda: 0.0)
     service.create("shop", RankerSettings(policy=PairRank(trust=trust)))
-    liking, user = rng.normal(size=FEATURES), Preset("navigational").for_grades(5)
+    liking, user = rng.normal(size=FEATURES), PresetUser("navigational").for_grades(5)
     for visitor in range(max(VISITORS)):
         features = rng.random((CANDIDATES, FEATURES))
         liked = features @ liking + 0.5 * rng.normal(size=CANDIDATES)

@@ -5,12 +5,12 @@ from rankloop.lab.report.result_tables import summary_markdown
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.execution import execute
 from rankloop.lab.sweeps.sweep import Sweep
-from rankloop.lab.users import Preset
+from rankloop.lab.users import PresetUser
 from rankloop.policies import MGD, PDGD, Random
 
 sweep = Sweep(
     data=["synthetic:linear"],
-    users={name: Preset(name) for name in ("perfect", "navigational")},
+    users={name: PresetUser(name) for name in ("perfect", "navigational")},
     policies={"PDGD": PDGD(), "MGD": MGD(step=0.1), "random": Random()},
     seeds=range(3),
     protocol=Protocol(rounds=500),

@@ -10,7 +10,7 @@ from rankloop.lab.report.result_tables import summary_markdown
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.execution import execute
 from rankloop.lab.sweeps.sweep import Sweep
-from rankloop.lab.users import Preset
+from rankloop.lab.users import PresetUser
 from rankloop.policies import P2NeurRank, PairRank
 from rankloop.scorers import MLP, Module
 
@@ -22,7 +22,7 @@ def network(n_features: int) -> nn.Module:
 
 sweep = Sweep(
     data=["synthetic:linear"],
-    users={"perfect": Preset("perfect")},
+    users={"perfect": PresetUser("perfect")},
     policies={
         "own network": P2NeurRank(scorer=Module(network), learning_rate=0.003),
         "our network": P2NeurRank(scorer=MLP(32)),

@@ -27,7 +27,7 @@ from rankloop.lab import baselines
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.execution import execute
 from rankloop.lab.sweeps.sweep import Sweep
-from rankloop.lab.users import Preset
+from rankloop.lab.users import PresetUser
 from rankloop.policies import PDGD, Policy, Random
 from rankloop.spelling import PAPER, catalogue, split
 
@@ -64,7 +64,7 @@ def some_results() -> object:
     """Rows such as any experiment leaves, for the page that starts from them."""
     sweep = Sweep(
         data=["synthetic:linear"],
-        users={"perfect": Preset("perfect")},
+        users={"perfect": PresetUser("perfect")},
         policies={"PDGD": PDGD(), "random": Random()},
         seeds=range(2),
         protocol=Protocol(rounds=20, checkpoints=2),

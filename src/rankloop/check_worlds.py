@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from rankloop.lab.users import Cascade, Labels
+from rankloop.lab.users import Cascade, LabelJudge, UserModel
 from rankloop.policies import Policy, StartsFromBase
 from rankloop.types import (
     Array,
@@ -20,12 +20,11 @@ from rankloop.types import (
     Ranking,
     Signal,
     State,
-    UserModel,
 )
 
 Make: TypeAlias = Callable[[], Policy]
 USER = Cascade(click=(0.1, 0.5, 0.9), stop=(0.1, 0.2, 0.5))
-GIVES: dict[Signal, UserModel] = {user.gives: user for user in (USER, Labels())}
+GIVES: dict[Signal, UserModel] = {user.gives: user for user in (USER, LabelJudge())}
 
 
 class LawBroken(AssertionError):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -445,16 +445,3 @@ def _check_grades(signal: str, reward: Array) -> None:
         raise RankingError(f"a signal is clicks or grades, found {signal!r}")
     if not np.issubdtype(reward.dtype, np.number) or not np.isfinite(reward).all():
         raise RankingError(f"grades must be finite numbers, found {reward!r}")
-
-
-class UserModel(Protocol):
-    """Someone who looks at a ranking and clicks, or grades what is there."""
-
-    @property
-    def gives(self) -> Signal:
-        """What comes back: clicks or grades."""
-        ...
-
-    def respond(self, ranking: Ranking, relevance: IntArray, rng: np.random.Generator) -> Feedback:
-        """Look at the ranking of a query whose candidates have these grades."""
-        ...

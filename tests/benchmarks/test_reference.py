@@ -12,7 +12,7 @@ from benchmarks.loading import write_letor
 from benchmarks.rounds import PAIRS, bench_world, pace
 from rankloop.checks import LAWS
 from rankloop.lab.data import read_letor
-from rankloop.lab.users import Preset
+from rankloop.lab.users import PresetUser
 from rankloop.policies import PairRank, Policy, Sure
 from rankloop.types import Feedback, Query
 
@@ -74,7 +74,7 @@ def test_the_plain_policies_obey_the_laws_too() -> None:
 
 
 def test_the_plain_user_is_the_same_user() -> None:
-    user = Preset("navigational").for_grades(3)
+    user = PresetUser("navigational").for_grades(3)
     grades = np.arange(15) % 3
     shown = plain.PlainRandom().rank(QUERY, k=5, rng=np.random.default_rng(0))
     shares = []
@@ -98,6 +98,6 @@ def test_the_benchmark_measures_something() -> None:
     world = bench_world(queries=3)
     assert (len(world), world.n_features, world.grades) == (3, 136, 5)
     found = pace(
-        PAIRS["pdgd"][0], Preset("perfect").for_grades(5), world, rounds=3, rng=np.random.default_rng(0)
+        PAIRS["pdgd"][0], PresetUser("perfect").for_grades(5), world, rounds=3, rng=np.random.default_rng(0)
     )
     assert found.total == found.serve + found.click + found.learn > 0

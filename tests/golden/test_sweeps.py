@@ -26,7 +26,7 @@ from rankloop.lab.suites import SUITES, TABLES
 from rankloop.lab.suites.paper_items import Suite
 from rankloop.lab.sweeps.execution import execute
 from rankloop.lab.sweeps.sweep import Sweep, UserChoice
-from rankloop.lab.users import AdClicks, Cascade, Labels, MaxClicks, PositionBased, Preset, RandomClicks
+from rankloop.lab.users import AdUser, Cascade, LabelJudge, PositionBased, PresetUser
 from rankloop.policies import (
     MGD,
     PDGD,
@@ -108,25 +108,25 @@ SWEEPS = {
 }
 CLICK, STOP = (0.05, 0.3, 0.5, 0.7, 0.95), (0.1, 0.2, 0.3, 0.5, 0.6)
 USERS: dict[str, tuple[UserChoice, str, tuple[Policy, ...]]] = {
-    "u01": (Preset("perfect"), DOCUMENTS, (PairRank(), PDGD())),
-    "u02": (Preset("navigational"), DOCUMENTS, (PairRank(), PDGD())),
-    "u03": (Preset("informational"), DOCUMENTS, (PairRank(), PDGD())),
-    "u04": (Preset("navigational", "every"), DOCUMENTS, (PairRank(), MGD())),
-    "u05": (Preset("informational", "every"), DOCUMENTS, (PairRank(), MGD())),
+    "u01": (PresetUser("perfect"), DOCUMENTS, (PairRank(), PDGD())),
+    "u02": (PresetUser("navigational"), DOCUMENTS, (PairRank(), PDGD())),
+    "u03": (PresetUser("informational"), DOCUMENTS, (PairRank(), PDGD())),
+    "u04": (PresetUser("navigational", "every"), DOCUMENTS, (PairRank(), MGD())),
+    "u05": (PresetUser("informational", "every"), DOCUMENTS, (PairRank(), MGD())),
     "u06": (Cascade(click=CLICK, stop=STOP), DOCUMENTS, (PairRank(), PDGD())),
     "u07": (Cascade(click=CLICK, stop=STOP, stop_at="every"), DOCUMENTS, (PairRank(), PDGD())),
     "u08": (PositionBased(click=CLICK, eta=0.7), DOCUMENTS, (PairRank(), PDGD())),
-    "u09": (AdClicks(match=0.7, otherwise=0.2), VISITORS, (LinUCB(), Random())),
-    "u10": (Labels(), DOCUMENTS, (Slam(), RTopK())),
-    "u11": (Labels(top_k=3, noise=0.2), DOCUMENTS, (Slam(), RTopK(top_k=3))),
-    "u12": (Labels(whole_query=True, noise=0.1), DOCUMENTS, (Slam(), RTopK())),
-    "u13": (Labels(top_k=2), ITEMS, (RTopKItems(top_k=2), Random())),
-    "u14": (Preset("informational"), "synthetic:nonlinear:queries=15,test_queries=5", (PairRank(), PDGD())),
-    "u15": (Preset("navigational"), ITEMS, (RTopKItems(), Random())),
-}
-MADE_OF_USERS: dict[str, tuple[UserChoice, str, tuple[Policy, ...]]] = {
-    "u21": (MaxClicks(Cascade(click=CLICK, stop=STOP), most=1), DOCUMENTS, (PairRank(), PDGD())),
-    "u22": (RandomClicks(PositionBased(click=CLICK), probability=0.3), DOCUMENTS, (PairRank(), PDGD())),
+    "u09": (AdUser(match=0.7, otherwise=0.2), VISITORS, (LinUCB(), Random())),
+    "u10": (LabelJudge(), DOCUMENTS, (Slam(), RTopK())),
+    "u11": (LabelJudge(top_k=3, noise=0.2), DOCUMENTS, (Slam(), RTopK(top_k=3))),
+    "u12": (LabelJudge(whole_query=True, noise=0.1), DOCUMENTS, (Slam(), RTopK())),
+    "u13": (LabelJudge(top_k=2), ITEMS, (RTopKItems(top_k=2), Random())),
+    "u14": (
+        PresetUser("informational"),
+        "synthetic:nonlinear:queries=15,test_queries=5",
+        (PairRank(), PDGD()),
+    ),
+    "u15": (PresetUser("navigational"), ITEMS, (RTopKItems(), Random())),
 }
 NEURAL = OlRankNet(scorer=MLP(8), covariance=Diagonal(), learning_rate=0.01)
 KNOWING: tuple[Policy, ...] = (PairRank(), PePairRank(), NEURAL)
@@ -208,16 +208,16 @@ def test_sweep(record: str) -> None:
     )
 
 
-@pytest.mark.parametrize("record", USERS | MADE_OF_USERS)
+@pytest.mark.parametrize("record", USERS)
 def test_user(record: str) -> None:
-    user, data, policies = (USERS | MADE_OF_USERS)[record]
+    user, data, policies = USERS[record]
     check(record, cells=cells_of(sweep_of(user, data, policies)))
 
 
-@pytest.mark.parametrize("record", USERS | MADE_OF_USERS)
+@pytest.mark.parametrize("record", USERS)
 def test_what_a_user_does(record: str) -> None:
     """Few rounds hide small changes of a probability, 400 lists do not."""
-    choice, data, policies = (USERS | MADE_OF_USERS)[record]
+    choice, data, policies = USERS[record]
     dataset, rng = load(data), np.random.default_rng(21)
     user = sweep_of(choice, data, policies).user("them", dataset)
     said: list[Numbers] = []
@@ -241,7 +241,7 @@ def test_examination_as_it_is_measured() -> None:
 @pytest.mark.parametrize("record", PROBES)
 def test_probe(record: str) -> None:
     probe, policies = PROBES[record]
-    sweep = sweep_of(Preset("informational"), DOCUMENTS, policies)
+    sweep = sweep_of(PresetUser("informational"), DOCUMENTS, policies)
     groups = FeatureGroups(feature=2, threshold=0.5)
     check(record, cells=cells_of(replace(sweep, probes={"it": probe}, groups=groups)))
 
@@ -249,7 +249,7 @@ def test_probe(record: str) -> None:
 @pytest.mark.parametrize("record", MEASURES)
 def test_measures(record: str) -> None:
     measures = tuple(read_measure(name) for name in MEASURES[record])
-    sweep = sweep_of(Preset("informational"), DOCUMENTS, (PairRank(),))
+    sweep = sweep_of(PresetUser("informational"), DOCUMENTS, (PairRank(),))
     check(record, cells=cells_of(replace(sweep, protocol=replace(sweep.protocol, measures=measures))))
 
 
@@ -270,8 +270,8 @@ def test_table(record: str) -> None:
 def test_all_are_here() -> None:
     assert sorted(SWEEPS.values()) == sorted(SUITES)
     assert sorted([*LEFT_OUT, *(name for name, _ in TABLE_DATA.values())]) == sorted(TABLES)
-    said = [f"k{record[1:]}" for record in USERS | MADE_OF_USERS]
-    check_ids([*SWEEPS, *USERS, *MADE_OF_USERS, *said, "e01", *PROBES, *MEASURES, *TAUGHT, *TABLE_DATA])
+    said = [f"k{record[1:]}" for record in USERS]
+    check_ids([*SWEEPS, *USERS, *said, "e01", *PROBES, *MEASURES, *TAUGHT, *TABLE_DATA])
 
 
 def small(suite: Suite) -> tuple[list[str], FeatureGroups | None]:

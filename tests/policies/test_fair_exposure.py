@@ -17,14 +17,14 @@ from rankloop.exposure.template_swap import count_violations
 from rankloop.lab.baselines.fairco import FairCo
 from rankloop.lab.baselines.ips import IPS
 from rankloop.lab.data import FeatureGroups, load
-from rankloop.lab.users import Preset
+from rankloop.lab.users import PresetUser
 from rankloop.learning.item_keys import item_key
 from rankloop.policies import FairExpPairRank, FairExpTopRank, PairRank, Policy, TopRank
 from rankloop.service import RankerSettings
 from rankloop.service.core.ranker_settings import check_served
 from rankloop.types import Feedback, Query, QuerySet, Ranking
 
-USER = Preset("informational").for_grades(5)
+USER = PresetUser("informational").for_grades(5)
 WORLD = load(
     "synthetic:linear:queries=30,min_documents=25", groups=FeatureGroups(feature=1, threshold=0.4)
 ).train

@@ -16,7 +16,7 @@ from rankloop.checks import Make, check_policy
 from rankloop.errors import SettingError
 from rankloop.exploration import greedy
 from rankloop.lab.data import Items
-from rankloop.lab.users import Labels
+from rankloop.lab.users import LabelJudge
 from rankloop.learning.objectives import (
     APGain,
     AUCLoss,
@@ -95,7 +95,7 @@ def every_block(policy: RTopKItems, grades: IntArray) -> Iterator[tuple[float, R
                 shown = past.rank(items(count), k=count, rng=rng)  # type: ignore[arg-type]
                 if likely * np.prod(notes) > 0:
                     after = past.from_state(past.state())
-                    after.learn(Labels(top_k=size).respond(shown, row, np.random.default_rng(0)))
+                    after.learn(LabelJudge(top_k=size).respond(shown, row, np.random.default_rng(0)))
                     further.append((likely * float(np.prod(notes)), after))
         ways = merged(further)
     return iter(ways)
@@ -151,7 +151,7 @@ def test_the_estimate_of_a_live_block_is_unbiased_where_there_is_one() -> None:
 def regret(policy: RTopKItems, *, rounds: int, seed: int = 0) -> float:
     """The DCG that the best fixed order would have had more."""
     world = Items(queries=rounds, test_queries=1, seed=seed).dataset().train
-    rng, user = np.random.default_rng(seed), Labels(top_k=policy.top_k)
+    rng, user = np.random.default_rng(seed), LabelJudge(top_k=policy.top_k)
     discount, got = DCGGain().weights(20), 0.0
     for judged in world:
         shown = policy.rank(judged.query, k=20, rng=rng)

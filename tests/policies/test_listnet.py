@@ -13,7 +13,7 @@ from scipy.optimize import approx_fprime
 from rankloop.check_worlds import live
 from rankloop.checks import Make, check_policy, learning_beats_random, small_world
 from rankloop.errors import SettingError
-from rankloop.lab.users import Labels
+from rankloop.lab.users import LabelJudge
 from rankloop.policies import APWeights, Constant, GradedPolicy, InverseRoot, ListNet, Minimax, Slam
 from rankloop.scorers import MLP, Scorer
 from rankloop.types import Feedback, FloatArray, Query, Ranking
@@ -92,8 +92,10 @@ def test_the_order_of_the_list_does_not_change_what_listnet_learns_and_unknown_g
 ) -> None:
     judged = small_world()[1]
     order = np.argsort(judged.relevance)[:8]  # the worst on top
-    top = Labels(top_k=3).respond(Ranking(judged.query, order), judged.relevance, np.random.default_rng(0))
-    cut = Labels().respond(Ranking(judged.query, order[:3]), judged.relevance, np.random.default_rng(0))
+    top = LabelJudge(top_k=3).respond(
+        Ranking(judged.query, order), judged.relevance, np.random.default_rng(0)
+    )
+    cut = LabelJudge().respond(Ranking(judged.query, order[:3]), judged.relevance, np.random.default_rng(0))
     one, other = make(), make()
     one.learn(top)
     other.learn(cut)

@@ -14,7 +14,7 @@ from rankloop.checks import small_world
 from rankloop.errors import SettingError
 from rankloop.exploration import greedy
 from rankloop.lab.data.synthetic_worlds import Separable
-from rankloop.lab.users import Labels
+from rankloop.lab.users import LabelJudge
 from rankloop.learning.graded_hinge import worst_pair
 from rankloop.learning.measure_weights import out_of_order
 from rankloop.policies import Minimax, NDCGWeights, Policy, Slam
@@ -44,7 +44,7 @@ def test_mistakes_on_separable_lists_are_few_however_long_the_lists(documents: i
     for judged in world.query_set():
         ranking = policy.rank(judged.query, k=documents, rng=rng)
         mistakes += out_of_order(judged.relevance[ranking.order])
-        policy.learn(Labels().respond(ranking, judged.relevance, rng))
+        policy.learn(LabelJudge().respond(ranking, judged.relevance, rng))
     assert 0 < mistakes <= 4 * longest / world.margin**2 < 200
 
 
@@ -63,7 +63,7 @@ def test_an_adversary_makes_it_err_every_round_on_lists_that_are_separable(polic
         relevance = np.ones(2, dtype=int)
         relevance[ranking.order[0]] = 0
         assert out_of_order(relevance[ranking.order])
-        policy.learn(Labels().respond(ranking, relevance, rng))
+        policy.learn(LabelJudge().respond(ranking, relevance, rng))
         shown, grades = [*shown, query], [*grades, relevance]
     better = np.array([1 if relevance[0] else -1 for relevance in grades])
     ranker = better * margin / (2 * longest)

@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from rankloop.errors import RankingError, SettingError
 from rankloop.exploration import ordered_blocks
 from rankloop.lab.data import available, load
-from rankloop.lab.users import Preset
+from rankloop.lab.users import PresetUser
 from rankloop.learning.click_pairs import Pairing, pair_differences
 from rankloop.policies import PairRank, Sure, Theory, Width
 from rankloop.policies.explores_uncertain import Exploration
@@ -49,7 +49,7 @@ def rounds_of(
 ) -> Iterator[Feedback]:
     """What users did with the policy's lists; each is yielded before the policy has learned from it."""
     data = data or training()
-    model = Preset(user).for_grades(data.grades)
+    model = PresetUser(user).for_grades(data.grades)
     queries, users, policies = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(3))
     for index in queries.integers(len(data), size=rounds).tolist():
         ranking = policy.rank(data[index].query, k=10, rng=policies)

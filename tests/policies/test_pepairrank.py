@@ -16,7 +16,7 @@ from scipy.special import expit, log_expit
 
 from rankloop.errors import SettingError
 from rankloop.lab.data import load
-from rankloop.lab.users import Preset
+from rankloop.lab.users import PresetUser
 from rankloop.learning.click_pairs import pair_differences
 from rankloop.policies import PePairRank
 from rankloop.policies.pairwise.pairwise_logistic import Update
@@ -31,7 +31,7 @@ def training() -> QuerySet:
 def rounds_of(policy: PePairRank, rounds: int, *, user: str = "navigational") -> Iterator[Feedback]:
     """What users did with the policy's lists; each is yielded before the policy has learned from it."""
     data = training()
-    model = Preset(user).for_grades(data.grades)
+    model = PresetUser(user).for_grades(data.grades)
     queries, users, policies = map(np.random.default_rng, np.random.SeedSequence(0).spawn(3))
     for index in queries.integers(len(data), size=rounds).tolist():
         ranking = policy.rank(data[index].query, k=10, rng=policies)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from rankloop.check_worlds import show
 from rankloop.checks import Make, check_policy, share_of_right_pairs, small_world
 from rankloop.errors import SettingError
-from rankloop.lab.users import Labels
+from rankloop.lab.users import LabelJudge
 from rankloop.policies import (
     AdaGrad,
     DocumentSchedule,
@@ -102,7 +102,7 @@ def estimate(
     """What one list changes in a ranker with these scores."""
     taught = policy.from_state({**policy.state(), "parameters": scores})
     shown = Ranking(Query("q", np.eye(len(scores))), order, {"top": top, "gamma": np.array(gamma)})
-    taught.learn(Labels(top_k=len(top)).respond(shown, grades, np.random.default_rng(0)))  # type: ignore[arg-type]
+    taught.learn(LabelJudge(top_k=len(top)).respond(shown, grades, np.random.default_rng(0)))  # type: ignore[arg-type]
     return scores - (taught.parameters if taught.parameters.size else scores)
 
 
@@ -329,7 +329,7 @@ def test_late_grades_count_by_the_propensities_of_their_time() -> None:
     yesterday = RTopK(step=DocumentSchedule(gamma=0.9, scale=1.0), top_k=2)
     for seed in range(10):
         shown = yesterday.rank(query, k=6, rng=np.random.default_rng(seed))
-        feedback = Labels(top_k=4).respond(shown, grades, np.random.default_rng(0))
+        feedback = LabelJudge(top_k=4).respond(shown, grades, np.random.default_rng(0))
         today = RTopK(step=DocumentSchedule(gamma=0.0, scale=1.0), top_k=4)
         then = yesterday.from_state(yesterday.state())
         today.learn(feedback)

@@ -19,7 +19,7 @@ from rankloop.exploration import (
     inverse_gap_propensities,
 )
 from rankloop.lab.data import load
-from rankloop.lab.users import AdClicks
+from rankloop.lab.users import AdUser
 from rankloop.learning.item_keys import item_key
 from rankloop.policies import (
     AdForest,
@@ -52,7 +52,7 @@ def visitor(features: FloatArray, *ads: str) -> Query:
 
 def lived(policy: SelectionPolicy, *, rounds: int = 300, seed: int = 0) -> tuple[SelectionPolicy, list[bool]]:
     """A life in the small world of ads, and which rounds were clicked."""
-    train, user, rng = load("synthetic:ads:queries=400,ads=4").train, AdClicks(), np.random.default_rng(seed)
+    train, user, rng = load("synthetic:ads:queries=400,ads=4").train, AdUser(), np.random.default_rng(seed)
     clicked = []
     for number in range(rounds):
         judged = train[number % len(train)]
@@ -206,7 +206,7 @@ def test_a_new_ad_gets_its_chance_and_a_withdrawn_one_is_not_missed(make: Make) 
         judged = train[number % 400]
         query = visitor(judged.query.context.features, "new", "ad 2", "ad 3", "ad 4")
         ranking = policy.rank(query, k=1, rng=rng)
-        policy.learn(AdClicks().respond(ranking, judged.relevance, rng))
+        policy.learn(AdUser().respond(ranking, judged.relevance, rng))
         shown += [bool(ranking.order[0] == 0)] if judged.relevance[0] else []
     assert np.mean(shown[-100:]) > 0.5
 

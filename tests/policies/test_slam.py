@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rankloop.errors import RankingError, SettingError
 from rankloop.lab.data.synthetic_worlds import Separable
-from rankloop.lab.users import Labels
+from rankloop.lab.users import LabelJudge
 from rankloop.learning.graded_hinge import Weigh, listwise_hinge
 from rankloop.metrics import AP, NDCG, Metric
 from rankloop.policies import APWeights, ListWeights, NDCGWeights, Slam
@@ -172,7 +172,7 @@ def test_on_separable_lists_the_sum_of_all_losses_is_bounded(
         if judged.relevance.any():
             lost += 1 - metric(ranking.order, judged.relevance)
             mistakes += metric(ranking.order, judged.relevance) < 1 - 1e-12
-        policy.learn(Labels().respond(ranking, judged.relevance, rng))
+        policy.learn(LabelJudge().respond(ranking, judged.relevance, rng))
     assert mistakes > 3
     assert lost <= steepness / world.margin**2 < 2000  # less than all: the bound says something
 

@@ -10,7 +10,7 @@ import numpy as np
 from rankloop.candidate import Candidate
 from rankloop.demo.product_search import Corpus, Hit
 from rankloop.demo.taste import LIKED, Taste
-from rankloop.lab.users import Preset
+from rankloop.lab.users import PresetUser
 from rankloop.metrics import NDCG
 from rankloop.service import RankingService, UserEvent
 from rankloop.types import IntArray, Query, Ranking
@@ -48,7 +48,7 @@ class Crowd:
     service: RankingService
     ranker: str
     topics: Sequence[Topic]
-    users: Preset
+    users: PresetUser
 
     @classmethod
     def of(
@@ -59,7 +59,7 @@ class Crowd:
         taste: Taste,
         *,
         searches: Sequence[str],
-        users: Preset | None = None,
+        users: PresetUser | None = None,
     ) -> Crowd:
         """Visitors who make these searches, as far as anything is found."""
         found = [(text, corpus.search(text)) for text in searches]
@@ -68,7 +68,7 @@ class Crowd:
             for text, hits in found
             if len(hits) > SHOWN
         ]
-        return cls(service, ranker, topics, users or Preset("informational"))
+        return cls(service, ranker, topics, users or PresetUser("informational"))
 
     def visits(self, number: int, *, seed: int) -> Iterator[Visit]:
         """So many visits, one after the other; clicks of a few visitors at a time are learned together."""

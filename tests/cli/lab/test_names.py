@@ -8,7 +8,7 @@ from rankloop import policies
 from rankloop.cli.lab import names
 from rankloop.errors import SettingError
 from rankloop.lab import baselines
-from rankloop.lab.users import Labels, Preset
+from rankloop.lab.users import LabelJudge, PresetUser
 from rankloop.policies import Policy
 from rankloop.spelling import catalogue
 
@@ -23,13 +23,13 @@ def test_every_policy_has_a_name() -> None:
 
 
 def test_a_user_under_either_reading() -> None:
-    assert names.user("perfect") == Preset("perfect", "click")
-    assert names.user("perfect:stop=every") == Preset("perfect", "every")
+    assert names.user("perfect") == PresetUser("perfect", "click")
+    assert names.user("perfect:stop=every") == PresetUser("perfect", "every")
 
 
 def test_a_user_who_grades_is_named_like_any_other_and_never_stops() -> None:
-    assert names.user("labels") == Labels()
-    assert names.user("labels:top_k=2,noise=0.1") == Labels(top_k=2, noise=0.1)
+    assert names.user("labels") == LabelJudge()
+    assert names.user("labels:top_k=2,noise=0.1") == LabelJudge(top_k=2, noise=0.1)
     both = ["labels", "navigational", "navigational:stop=every"]
     assert list(names.users("labels,navigational", "both")) == both
 

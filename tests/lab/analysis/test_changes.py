@@ -17,7 +17,7 @@ from rankloop.lab.report.change_table import change_html, change_table
 from rankloop.lab.report.sweep_report_page import write_report
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.sweep import Sweep
-from rankloop.lab.users import Preset
+from rankloop.lab.users import PresetUser
 from rankloop.policies import MGD, Random
 
 PLAIN = np.array([10.0, 12.0, 11.0, 13.0, 12.0, 14.0])
@@ -146,7 +146,7 @@ def test_a_sweep_compares_its_own_policies() -> None:
     with pytest.raises(SettingError, match="against must name policies of the sweep, found pdgd"):
         Sweep(
             data=["synthetic:linear"],
-            users={"perfect": Preset("perfect")},
+            users={"perfect": PresetUser("perfect")},
             policies={"mgd": MGD(), "random": Random()},
             protocol=Protocol(rounds=3),
             against={"mgd": "pdgd"},

@@ -16,7 +16,7 @@ from rankloop.lab.baselines.offline_lambdarank import OfflineLambdaRank
 from rankloop.lab.baselines.offline_ranknet import OfflineRankNet
 from rankloop.lab.baselines.ollambdarank_gt import OlLambdaRankGT
 from rankloop.lab.simulation.loop import warm_up
-from rankloop.lab.users import Labels
+from rankloop.lab.users import LabelJudge
 from rankloop.learning.adam import adam
 from rankloop.learning.delta_ndcg import lambdas
 from rankloop.learning.pair_loss import descent, residuals
@@ -26,7 +26,7 @@ from rankloop.types import BoolArray, Feedback, FloatArray, JudgedQuery, Query, 
 
 SCORER = MLP((4, 4))
 QUERIES, STEPS, ROUNDS, RATE = 3, 7, 25, 0.01
-JUDGE = Labels(whole_query=True)
+JUDGE = LabelJudge(whole_query=True)
 
 
 def uneven() -> QuerySet:
@@ -152,8 +152,8 @@ def test_only_what_was_judged_teaches() -> None:
     one, other = (OlLambdaRankGT(scorer=SCORER, queries=1) for _ in range(2))
     evidence = {"again": np.zeros(0, dtype=int)}
     rng = np.random.default_rng(0)
-    one.learn(Labels(top_k=2).respond(Ranking(query, order, evidence), relevance, rng))
-    other.learn(Labels().respond(Ranking(query, order[1::-1], evidence), relevance, rng))
+    one.learn(LabelJudge(top_k=2).respond(Ranking(query, order, evidence), relevance, rng))
+    other.learn(LabelJudge().respond(Ranking(query, order[1::-1], evidence), relevance, rng))
     np.testing.assert_array_equal(one.parameters, other.parameters)
     assert (one.parameters != SCORER.start(3)).any()
 

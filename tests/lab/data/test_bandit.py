@@ -10,7 +10,7 @@ import pytest
 
 from rankloop.errors import DataError, SettingError
 from rankloop.lab.data import Ads, Bandit, Labelled, available, expand, load, read_labelled
-from rankloop.lab.users import AdClicks
+from rankloop.lab.users import AdUser
 from rankloop.types import QuerySet, Ranking
 
 ROWS = "1,10,A\n2,20,B\n3,30,A\n4,40,C\n5,50,B\n6,60,C\n7,70,A\n8,80,B\n9,90,C\n10,100,A\n"
@@ -109,14 +109,14 @@ def test_contexts_travel_with_their_visitors() -> None:
 
 def test_a_visitor_clicks_as_rarely_as_wanted() -> None:
     judged = Ads(queries=1, test_queries=1).dataset().train[0]
-    user, rng = AdClicks(match=0.3, otherwise=0.05), np.random.default_rng(0)
+    user, rng = AdUser(match=0.3, otherwise=0.05), np.random.default_rng(0)
     match = int(judged.relevance.argmax())
     for row, chance in ((match, 0.3), ((match + 1) % 8, 0.05)):
         shown = Ranking(judged.query, np.array([row]))
         clicks = sum(int(user.respond(shown, judged.relevance, rng).clicks[0]) for _ in range(4000))
         assert abs(clicks / 4000 - chance) < 4 * np.sqrt(chance / 4000)
     with pytest.raises(SettingError, match="match must hold probabilities"):
-        AdClicks(match=1.5)
+        AdUser(match=1.5)
 
 
 def test_labelled_rows_know_how_many_they_are() -> None:

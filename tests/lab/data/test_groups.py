@@ -17,7 +17,7 @@ from rankloop.lab.data.query_set_slices import take_queries
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.execution import execute
 from rankloop.lab.sweeps.sweep import Sweep
-from rankloop.lab.users import Preset
+from rankloop.lab.users import PresetUser
 from rankloop.policies import Random
 from rankloop.types import QuerySet
 
@@ -96,7 +96,7 @@ def test_groups_that_do_not_cover_the_documents_are_refused() -> None:
 
 
 def test_a_dataset_at_hand_keeps_the_groups_that_it_has() -> None:
-    dataset, user = BY_LAST.apply(load(WORLD, prepared=False)), {"perfect": Preset("perfect")}
+    dataset, user = BY_LAST.apply(load(WORLD, prepared=False)), {"perfect": PresetUser("perfect")}
     protocol = Protocol(rounds=2, checkpoints=1)
     sweep = Sweep(data=[dataset], users=user, policies={"random": Random()}, seeds=[0], protocol=protocol)
     assert execute(sweep).height

@@ -25,7 +25,7 @@ from rankloop.lab.report.paper_files import write_figures, write_tables
 from rankloop.lab.report.series_names import short_names, strokes
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.sweep import Sweep
-from rankloop.lab.users import Preset
+from rankloop.lab.users import PresetUser
 from rankloop.policies import Random
 
 METRIC = "offline nDCG@10"
@@ -125,7 +125,7 @@ def test_the_test_queries_that_enter_the_mean_are_counted() -> None:
     for without, count in (("skip", relevant), ("zero", len(ends))):
         sweep = Sweep(
             data=[data],
-            users={"perfect": Preset("perfect")},
+            users={"perfect": PresetUser("perfect")},
             policies={"random": Random()},
             protocol=Protocol(without_relevant=without),  # type: ignore[arg-type]
         )

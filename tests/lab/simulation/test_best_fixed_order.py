@@ -14,7 +14,7 @@ from rankloop.lab.simulation.best_fixed_order import BestFixedOrder
 from rankloop.lab.simulation.loop import simulate
 from rankloop.lab.simulation.measures import make_measure, read_measure
 from rankloop.lab.simulation.protocol import Protocol
-from rankloop.lab.users import Labels
+from rankloop.lab.users import LabelJudge
 from rankloop.metrics import DCG, ERR, NDCG, Metric, PairwiseRegret, Precision
 from rankloop.policies import RTopKItems, ThompsonItems
 from rankloop.types import QuerySet
@@ -51,7 +51,7 @@ def test_regret_is_what_the_lists_shown_were_behind() -> None:
         shuffled_items(),
         Protocol(rounds=50, k=4, checkpoints=1, measures=(make_measure("regret", DCG()),)),
     )
-    records = list(simulate(ThompsonItems(), Labels(), world, world, seed=0, protocol=protocol))
+    records = list(simulate(ThompsonItems(), LabelJudge(), world, world, seed=0, protocol=protocol))
     assert {record.metric for record in records} == {"regret DCG"}
     assert {record.round for record in records} >= {1, 50}
     first = next(record.value for record in records if record.round == 1)
@@ -62,7 +62,7 @@ def test_who_learns_has_less_regret_as_time_goes() -> None:
     data = load("synthetic:items:m=10,relevant=3,flip=0.1,queries=500")
     protocol = Protocol(rounds=600, k=10, checkpoints=2, measures=(read_measure("regret dcg"),))
     for policy in (RTopKItems(top_k=2), ThompsonItems()):
-        user = Labels(top_k=2)
+        user = LabelJudge(top_k=2)
         values = [
             record.value
             for record in simulate(policy, user, data.train, data.test, seed=1, protocol=protocol)

@@ -19,14 +19,14 @@ from rankloop.lab.simulation.probes import Probe, make_probe
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.study import conduct, sweep_id
 from rankloop.lab.sweeps.sweep import Sweep
-from rankloop.lab.users import Labels, PositionBased, Preset
+from rankloop.lab.users import LabelJudge, PositionBased, PresetUser
 from rankloop.policies import FairExpPairRank, PairRank, Policy, Random
 from rankloop.types import QuerySet, Ranking
 
 GROUPS = FeatureGroups(feature=1, threshold=0.4)
 NAME = "synthetic:linear:queries=30,min_documents=15"
 WORLD = load(NAME, groups=GROUPS)
-USER = Preset("informational").for_grades(5)
+USER = PresetUser("informational").for_grades(5)
 PROTOCOL = Protocol(rounds=40, k=5, checkpoints=4)
 LOOKS = (1.0, 0.6, 0.5, 0.4, 0.4)
 PROBES = (make_probe("exposure", beta=1.5, epsilon=3.0, looks=LOOKS), make_probe("violated", every=1))
@@ -95,7 +95,7 @@ def test_violated_orders_are_counted_as_shown_or_not() -> None:
 
 def test_what_is_seen_is_what_users_looked_at() -> None:
     """Who reads everything sees what is shown."""
-    user = Preset("perfect").for_grades(5)
+    user = PresetUser("perfect").for_grades(5)
     even = (make_probe("exposure", looks=(1.0,) * 5),)
     records = list(simulate(Random(), user, WORLD.train, WORLD.test, seed=1, protocol=PROTOCOL, probes=even))
     shares = (values(records, f"{kind} of the first group")[40] for kind in ("exposure", "seen"))
@@ -130,7 +130,7 @@ def test_positions_that_only_long_lists_have_are_compared_with_the_first_of_thes
 
 def test_users_who_do_not_click_show_no_examination() -> None:
     with pytest.raises(SettingError, match="measured on clicks, and this user gives grades"):
-        measure_examination(Labels(), WORLD.train, 5)
+        measure_examination(LabelJudge(), WORLD.train, 5)
 
 
 def test_only_what_is_to_be_measured_is_replaced() -> None:
@@ -147,7 +147,7 @@ def test_a_sweep_measures_for_policies_and_probes_and_is_run_again_from_its_spec
     policies = {"fair": FairExpPairRank(beta=1.0, looks="measured"), "plain": PairRank()}
     sweep = Sweep(
         data=[NAME],
-        users={"informational": Preset("informational")},
+        users={"informational": PresetUser("informational")},
         policies=policies,
         seeds=[0],
         protocol=PROTOCOL,

@@ -12,13 +12,13 @@ from rankloop.checks import small_world
 from rankloop.errors import SettingError
 from rankloop.lab.simulation.loop import Record, simulate
 from rankloop.lab.simulation.protocol import Protocol
-from rankloop.lab.users import Preset
+from rankloop.lab.users import PresetUser, UserModel
 from rankloop.metrics import NDCG, PairwiseRegret
 from rankloop.policies import PDGD, Policy, Random, RankNet
-from rankloop.types import Feedback, IntArray, QuerySet, Ranking, Signal, UserModel
+from rankloop.types import Feedback, IntArray, QuerySet, Ranking, Signal
 
 WORLD, HELD_OUT = small_world(), small_world(seed=8)
-USER = Preset("navigational").for_grades(3)
+USER = PresetUser("navigational").for_grades(3)
 PROTOCOL = Protocol(rounds=40, k=5, checkpoints=4, discount=0.9)
 
 

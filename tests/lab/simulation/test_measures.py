@@ -28,7 +28,7 @@ from rankloop.lab.simulation.probes import make_probe
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.study import conduct
 from rankloop.lab.sweeps.sweep import Sweep
-from rankloop.lab.users import Labels, Preset
+from rankloop.lab.users import LabelJudge, PresetUser
 from rankloop.metrics import AP, DCG, ERR, METRICS, MRR, NDCG, Metric, PairwiseRegret, Precision
 from rankloop.policies import ListNet, PairRank, Random
 from rankloop.types import QuerySet, Ranking, Signal
@@ -43,7 +43,7 @@ ASKED = (
     make_measure("answerable", Precision(k=3, relevant_from=2)),
     *usual_measures(5),
 )
-WORLD, USER = small_world(), Preset("informational").for_grades(3)
+WORLD, USER = small_world(), PresetUser("informational").for_grades(3)
 
 
 @pytest.mark.parametrize("measure", ASKED, ids=repr)
@@ -122,7 +122,7 @@ def test_queries_without_a_relevant_document_are_left_out_where_asked(metric: Me
     )
     shown: list[tuple[int, float, bool]] = []
 
-    class Witness(Labels):
+    class Witness(LabelJudge):
         def respond(self, ranking, relevance, rng):  # type: ignore[no-untyped-def]
             answerable = bool(relevance.max() >= metric.least_relevant)
             shown.append((len(shown) + 1, metric(ranking.order, relevance), answerable))
@@ -145,13 +145,17 @@ def test_a_measure_of_answerable_queries_needs_one() -> None:
     world = replace(WORLD, relevance=np.zeros_like(WORLD.relevance))
     protocol = Protocol(rounds=5, measures=(make_measure("answerable", NDCG(k=10)),))
     with pytest.raises(DataError, match="'average nDCG@10'"):
-        list(simulate(Random(), Labels(), world, world, seed=0, protocol=protocol))
+        list(simulate(Random(), LabelJudge(), world, world, seed=0, protocol=protocol))
 
 
 def test_measuring_more_changes_no_other_number() -> None:
     few = (make_measure("average", NDCG(k=5)), make_measure("offline", NDCG(k=5)))
     runs = [
-        list(simulate(ListNet(), Labels(), WORLD, WORLD, seed=3, protocol=Protocol(rounds=50, measures=each)))
+        list(
+            simulate(
+                ListNet(), LabelJudge(), WORLD, WORLD, seed=3, protocol=Protocol(rounds=50, measures=each)
+            )
+        )
         for each in (few, (*few, make_measure("answerable", NDCG(k=5))))
     ]
     assert [record for record in runs[1] if record.measure in few] == runs[0]
@@ -170,7 +174,7 @@ def test_two_measures_of_one_name_are_refused() -> None:
 def test_what_was_measured_is_written_beside_the_results(tmp_path: Path) -> None:
     sweep = Sweep(
         data=[Dataset("small", WORLD, WORLD, None, "1")],
-        users={"perfect": Preset("perfect")},
+        users={"perfect": PresetUser("perfect")},
         policies={"pairrank": PairRank()},
         seeds=range(2),
         protocol=Protocol(

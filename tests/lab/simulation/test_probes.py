@@ -33,13 +33,13 @@ from rankloop.lab.sweeps.execution import execute
 from rankloop.lab.sweeps.results_folder import Ledger
 from rankloop.lab.sweeps.study import conduct
 from rankloop.lab.sweeps.sweep import Sweep
-from rankloop.lab.users import Preset
+from rankloop.lab.users import PresetUser
 from rankloop.metrics import NDCG
 from rankloop.policies import DBGD, MGD, PDGD, PairRank, PePairRank, Policy, Random, RankNet
 from rankloop.types import BoolArray, Feedback, FloatArray, Query, QuerySet, Ranking
 
 WORLD, HELD_OUT = small_world(), small_world(seed=8)
-USER = Preset("informational").for_grades(3)
+USER = PresetUser("informational").for_grades(3)
 PROTOCOL = Protocol(rounds=60, k=5, checkpoints=6)
 ALL: tuple[Probe, ...] = (
     make_probe("certain", every=1),
@@ -373,7 +373,7 @@ def test_a_probe_measures_under_its_own_name_what_it_reads(kind: type[Probe]) ->
 
 SWEEP = Sweep(
     data=["synthetic:linear:queries=20"],
-    users={"perfect": Preset("perfect")},
+    users={"perfect": PresetUser("perfect")},
     policies={"pairrank": PairRank(), "random": Random()},
     seeds=[0],
     protocol=Protocol(rounds=20, checkpoints=2),

@@ -20,7 +20,7 @@ from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.execution import execute
 from rankloop.lab.sweeps.results_folder import SCHEMA
 from rankloop.lab.sweeps.sweep import Run, Sweep
-from rankloop.lab.users import Labels, Preset
+from rankloop.lab.users import LabelJudge, PresetUser
 from rankloop.policies import PDGD, ListNet, OlLambdaRank, Policy, Random, RankNet, Slam
 from rankloop.scorers import MLP, Linear
 from rankloop.types import QuerySet, Ranking
@@ -28,10 +28,10 @@ from rankloop.types import QuerySet, Ranking
 SMALL = MLP((16, 8))
 PROTOCOL = Protocol(rounds=150, k=5, checkpoints=3)
 WORLD = Dataset("small", small_world(), small_world(seed=1), None, "small")
-CLICKS = Preset("navigational").for_grades(3)
+CLICKS = PresetUser("navigational").for_grades(3)
 
 
-def sweep(policies: dict[str, Policy], **users: Preset | Labels) -> Sweep:
+def sweep(policies: dict[str, Policy], **users: PresetUser | LabelJudge) -> Sweep:
     return Sweep(data=[WORLD], users=users, policies=policies, seeds=range(2), protocol=PROTOCOL)
 
 
@@ -40,7 +40,7 @@ def sky() -> OfflineRankNet:
 
 
 def test_who_is_taught_by_labels_is_run_once_and_shown_to_every_user() -> None:
-    users = {name: Preset(name) for name in ("perfect", "navigational")}
+    users = {name: PresetUser(name) for name in ("perfect", "navigational")}
     asked = sweep({"random": Random(), "sky": sky()}, **users)
     started: list[Run] = []
     results = execute(asked, watch=lambda tick: started.append(tick.run))
@@ -49,13 +49,13 @@ def test_who_is_taught_by_labels_is_run_once_and_shown_to_every_user() -> None:
     taught = results.filter(pl.col("policy") == "sky").drop("user", "fold", "data")
     halves = taught[: len(taught) // 2], taught[len(taught) // 2 :]
     assert_frame_equal(*halves)
-    judge = Labels(whole_query=True)
+    judge = LabelJudge(whole_query=True)
     alone = simulate(sky(), judge, WORLD.train, WORLD.test, seed=0, protocol=PROTOCOL)
     assert halves[0].filter(pl.col("seed") == 0)["value"].to_list() == [record.value for record in alone]
 
 
 def test_who_is_taught_by_labels_does_not_compete() -> None:
-    assert sweep({"random": Random(), "sky": sky()}, perfect=Preset("perfect")).outside == ("sky",)
+    assert sweep({"random": Random(), "sky": sky()}, perfect=PresetUser("perfect")).outside == ("sky",)
     rows = [
         ("w", "f", "u", name, seed, 1, "offline nDCG@10", value + seed / 100)
         for name, value in (("a", 0.5), ("sky", 0.9), ("b", 0.4))
@@ -68,16 +68,18 @@ def test_who_is_taught_by_labels_does_not_compete() -> None:
 
 
 def test_where_users_give_grades_all_who_learn_from_them_compete() -> None:
-    asked = sweep({"sky": sky(), "gt": OlLambdaRankGT(scorer=SMALL)}, all=Labels(), top=Labels(top_k=2))
+    asked = sweep(
+        {"sky": sky(), "gt": OlLambdaRankGT(scorer=SMALL)}, all=LabelJudge(), top=LabelJudge(top_k=2)
+    )
     assert asked.outside == ()
     assert [asked.source(run) for run in asked.runs()] == asked.runs()
     dataset = asked.dataset("small")
-    assert asked.teacher(asked.runs()[-1], dataset) == Labels(top_k=2)
+    assert asked.teacher(asked.runs()[-1], dataset) == LabelJudge(top_k=2)
 
 
 def test_who_accepts_both_signals_learns_from_what_its_user_gives_and_competes() -> None:
     policies: dict[str, Policy] = {"listnet": ListNet(), "slam": Slam()}
-    asked = sweep(policies, perfect=Preset("perfect"), judge=Labels())
+    asked = sweep(policies, perfect=PresetUser("perfect"), judge=LabelJudge())
     assert asked.outside == ()
     assert [asked.source(run) for run in asked.runs()] == asked.runs()
     dataset = asked.dataset("small")
@@ -91,9 +93,9 @@ def test_who_accepts_both_signals_learns_from_what_its_user_gives_and_competes()
 
 def test_a_signal_that_a_policy_does_not_learn_from_is_refused() -> None:
     with pytest.raises(SettingError, match="pdgd learn from clicks, but the user 'judge' gives grades"):
-        sweep({"pdgd": PDGD(), "sky": sky()}, judge=Labels())
+        sweep({"pdgd": PDGD(), "sky": sky()}, judge=LabelJudge())
     for policy, user, message in (
-        (PDGD(), Labels(), "PDGD learns from clicks, and this user gives grades"),
+        (PDGD(), LabelJudge(), "PDGD learns from clicks, and this user gives grades"),
         (sky(), CLICKS, "OfflineRankNet learns from grades, and this user gives clicks"),
     ):
         with pytest.raises(SettingError, match=message):
@@ -121,7 +123,7 @@ def test_with_labels_an_online_life_is_better() -> None:
         list(simulate(policy, user, world, world, seed=0, protocol=PROTOCOL))
         for policy, user in (
             (OlLambdaRank(scorer=SMALL, learning_rate=0.01), CLICKS),
-            (OlLambdaRankGT(scorer=SMALL, learning_rate=0.01), Labels(whole_query=True)),
+            (OlLambdaRankGT(scorer=SMALL, learning_rate=0.01), LabelJudge(whole_query=True)),
         )
     )
     ours, theirs = (
@@ -147,7 +149,7 @@ def test_labels_of_queries_never_asked_are_not_known() -> None:
         list(
             simulate(
                 OlLambdaRankGT(scorer=SMALL),
-                Labels(whole_query=True),
+                LabelJudge(whole_query=True),
                 train,
                 world,
                 seed=0,
@@ -162,9 +164,9 @@ def test_labels_of_queries_never_asked_are_not_known() -> None:
 def test_it_meets_the_queries_that_policies_meet() -> None:
     """Of queries with one document, nobody can show a better or a worse list than another."""
     world = QuerySet(np.eye(6), np.arange(7), np.arange(6) % 2, tuple("abcdef"))
-    protocol, user = Protocol(rounds=20, checkpoints=20), Preset("perfect").for_grades(2)
+    protocol, user = Protocol(rounds=20, checkpoints=20), PresetUser("perfect").for_grades(2)
     taught = OfflineRankNet(scorer=Linear(), steps=3)
-    ours = simulate(taught, Labels(), world, world, seed=4, protocol=protocol)
+    ours = simulate(taught, LabelJudge(), world, world, seed=4, protocol=protocol)
     theirs = simulate(RankNet(), user, world, world, seed=4, protocol=protocol)
     online = [
         [record.value for record in records if record.measure.kind == "online"] for records in (ours, theirs)
@@ -174,9 +176,9 @@ def test_it_meets_the_queries_that_policies_meet() -> None:
 
 
 def test_who_is_taught_by_grades_in_place_of_the_user_competes_and_learns_from_the_teacher() -> None:
-    judge = Labels(top_k=2)
+    judge = LabelJudge(top_k=2)
     policies: dict[str, Policy] = {"listnet": ListNet(), "pdgd": PDGD()}
-    asked = replace(sweep(policies, navigational=Preset("navigational")), taught={"listnet": judge})
+    asked = replace(sweep(policies, navigational=PresetUser("navigational")), taught={"listnet": judge})
     assert asked.outside == ()
     values = execute(asked).filter((pl.col("policy") == "listnet") & (pl.col("seed") == 0))["value"].to_list()
     alone = simulate(ListNet(), judge, WORLD.train, WORLD.test, seed=0, protocol=PROTOCOL)
@@ -186,8 +188,8 @@ def test_who_is_taught_by_grades_in_place_of_the_user_competes_and_learns_from_t
 
 
 def test_who_cannot_be_taught_by_grades_is_refused() -> None:
-    asked = sweep({"pdgd": PDGD()}, perfect=Preset("perfect"))
+    asked = sweep({"pdgd": PDGD()}, perfect=PresetUser("perfect"))
     with pytest.raises(SettingError, match="pdgd learns from clicks: nobody can teach it by grades"):
-        replace(asked, taught={"pdgd": Labels()})
+        replace(asked, taught={"pdgd": LabelJudge()})
     with pytest.raises(SettingError, match="must name policies of the sweep, found slam"):
-        replace(asked, taught={"slam": Labels()})
+        replace(asked, taught={"slam": LabelJudge()})

@@ -11,7 +11,7 @@ from torch import nn
 
 from rankloop.lab.sweeps.results_folder import Ledger
 from rankloop.lab.sweeps.sweep import Sweep
-from rankloop.lab.users import Preset
+from rankloop.lab.users import PresetUser
 from rankloop.policies import P2NeurRank
 from rankloop.scorers import Module
 
@@ -27,7 +27,7 @@ def of_width(width: int) -> Callable[[int], Any]:
 def file_of(make: Callable[[int], Any]) -> str:
     sweep = Sweep(
         data=["synthetic:linear"],
-        users={"perfect": Preset("perfect")},
+        users={"perfect": PresetUser("perfect")},
         policies={"own": P2NeurRank(scorer=Module(make))},
         seeds=range(1),
     )

@@ -26,7 +26,7 @@ from rankloop.lab.sweeps.execution import execute
 from rankloop.lab.sweeps.files import write_json, write_whole
 from rankloop.lab.sweeps.study import conduct
 from rankloop.lab.sweeps.sweep import Sweep
-from rankloop.lab.users import Preset
+from rankloop.lab.users import PresetUser
 from rankloop.metrics import NDCG
 from rankloop.policies import DBGD, PDGD, PairRank, Random
 from rankloop.types import Feedback
@@ -34,7 +34,7 @@ from tests.support.waiting import wait_until
 
 SWEEP = Sweep(
     data=["synthetic:linear:queries=20"],
-    users={"perfect": Preset("perfect"), "informational": Preset("informational")},
+    users={"perfect": PresetUser("perfect"), "informational": PresetUser("informational")},
     policies={"pdgd": PDGD(), "dbgd": DBGD(), "random": Random()},
     seeds=range(2),
     protocol=Protocol(rounds=30, checkpoints=3),
@@ -158,7 +158,7 @@ def test_more_seeds_reuse_what_is_there(tmp_path: Path) -> None:
     "change",
     [
         {"policies": {**SWEEP.policies, "pdgd": PDGD(learning_rate=0.2)}},
-        {"users": {**SWEEP.users, "perfect": Preset("perfect", "every")}},
+        {"users": {**SWEEP.users, "perfect": PresetUser("perfect", "every")}},
         {"protocol": replace(SWEEP.protocol, k=5)},
         {"data": ["synthetic:linear:queries=21"]},
     ],
@@ -230,7 +230,7 @@ def test_the_spec_says_everything(tmp_path: Path) -> None:
         "slowly": "pdgd:learning_rate=0.01",
         "my own": f"{__name__}:Fails",
     }
-    assert spec["users"]["perfect"] == "Preset(name='perfect', stop_at='click')"
+    assert spec["users"]["perfect"] == "PresetUser(name='perfect', stop_at='click')"
     assert (spec["rounds"], spec["k"], spec["discount"], spec["seeds"]) == (30, 10, 0.9995, [0])
 
 
@@ -275,7 +275,7 @@ def test_worlds_of_a_range_are_folds(tmp_path: Path) -> None:
     data = "synthetic:linear:queries=10,seed=4..6"
     sweep = Sweep(
         data=[data],
-        users={"perfect": Preset("perfect")},
+        users={"perfect": PresetUser("perfect")},
         policies={"random": Random()},
         seeds=[0],
         protocol=Protocol(rounds=3),
@@ -292,7 +292,7 @@ def test_data_comes_with_a_base_order_and_who_does_not_look_at_it_is_run_once() 
     names.append("synthetic:linear:queries=20@reversed")
     sweep = Sweep(
         data=names,
-        users={"perfect": Preset("perfect")},
+        users={"perfect": PresetUser("perfect")},
         policies={"pairrank": PairRank(), "trusting": PairRank(trust="good")},
         seeds=range(1),
         protocol=Protocol(rounds=20, checkpoints=1, measures=(make_measure("first", NDCG(k=10)),)),

@@ -19,10 +19,10 @@ from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.execution import execute
 from rankloop.lab.sweeps.sweep import Sweep
 from rankloop.lab.sweeps.tuning import Choice, grid_points, ranked, read_grid, tune
-from rankloop.lab.users import Preset
+from rankloop.lab.users import PresetUser
 from rankloop.policies import PDGD, Policy, Random
 
-USERS = {"perfect": Preset("perfect"), "informational": Preset("informational")}
+USERS = {"perfect": PresetUser("perfect"), "informational": PresetUser("informational")}
 DATA = "synthetic:linear:queries=30"
 
 

@@ -13,7 +13,7 @@ from rankloop.candidate import Candidate
 from rankloop.client import Client
 from rankloop.errors import DataError
 from rankloop.lab.data import load
-from rankloop.lab.users import Preset
+from rankloop.lab.users import PresetUser
 from rankloop.service import RankerSettings, RankingService
 from rankloop.service.store import MemoryStore, SqliteStore
 from tests.support.life import Clock, same, state
@@ -27,7 +27,7 @@ def test_learning_over_http_reaches_what_the_simulator_reaches() -> None:
         raw, prepared = load("mq2008:fold1", prepared=False), load("mq2008:fold1")
     except DataError:
         pytest.skip(f"no mq2008 in RANKLOOP_DATA={os.environ.get('RANKLOOP_DATA', '')}")
-    user = Preset("perfect").for_grades(raw.train.grades)
+    user = PresetUser("perfect").for_grades(raw.train.grades)
     clock, window = Clock(), 60.0
     service = RankingService(MemoryStore(), clock=clock)
     service.create("default", RankerSettings(window=window, snapshot_every=1000))

@@ -9,13 +9,13 @@ from pathlib import Path
 from rankloop.errors import SettingError
 from rankloop.lab.simulation.measures import Measure, read_measure
 from rankloop.lab.simulation.probes import PROBES, Probe
-from rankloop.lab.users import CASCADE_TABLES, AdClicks, Labels, Preset
+from rankloop.lab.users import CASCADE_TABLES, AdUser, LabelJudge, PresetUser
 from rankloop.policies import Policy
 from rankloop.spelling import lookup, make, parse, split
 
-OTHERS: Mapping[str, type[Labels | AdClicks]] = {
-    "labels": Labels,
-    "ads": AdClicks,
+OTHERS: Mapping[str, type[LabelJudge | AdUser]] = {
+    "labels": LabelJudge,
+    "ads": AdUser,
 }  # with settings of their own
 STOPS = {"click": ("click",), "every": ("every",), "both": ("click", "every")}
 
@@ -76,15 +76,15 @@ def probe(name: str) -> Probe:
     return make("probe", name, PROBES)
 
 
-def user(name: str) -> Preset | Labels | AdClicks:
+def user(name: str) -> PresetUser | LabelJudge | AdUser:
     """The user a name stands for.
 
     >>> user("navigational:stop=every")
-    Preset(name='navigational', stop_at='every')
+    PresetUser(name='navigational', stop_at='every')
     >>> user("labels:top_k=2")
-    Labels(top_k=2, whole_query=False, noise=0.0)
+    LabelJudge(top_k=2, whole_query=False, noise=0.0)
     >>> user("ads:match=0.04")
-    AdClicks(match=0.04, otherwise=0.0)
+    AdUser(match=0.04, otherwise=0.0)
     """
     kind, _, setting = name.partition(":")
     if kind in OTHERS:
@@ -92,7 +92,7 @@ def user(name: str) -> Preset | Labels | AdClicks:
     lookup("user", kind, {**CASCADE_TABLES, **OTHERS})
     if setting and not setting.startswith("stop="):
         raise SettingError(f"a user has the setting stop (click or every), found {setting}")
-    return Preset(kind, setting.removeprefix("stop=") or "click")  # type: ignore[arg-type]  # it looks itself
+    return PresetUser(kind, setting.removeprefix("stop=") or "click")  # type: ignore[arg-type]  # it looks itself
 
 
 def measures(text: str) -> tuple[Measure, ...]:
@@ -104,7 +104,7 @@ def measures(text: str) -> tuple[Measure, ...]:
     return tuple(read_measure(name) for name in split(text) if name.strip())
 
 
-def users(text: str, stop: str) -> dict[str, Preset | Labels | AdClicks]:
+def users(text: str, stop: str) -> dict[str, PresetUser | LabelJudge | AdUser]:
     """The users in a comma-separated list under a reading of stop, or under both.
 
     Who grades or reads to the end never stops, and is there once.
@@ -112,13 +112,13 @@ def users(text: str, stop: str) -> dict[str, Preset | Labels | AdClicks]:
     >>> list(users("perfect,navigational", "both"))
     ['perfect', 'navigational', 'navigational:stop=every']
     """
-    chosen: dict[str, Preset | Labels | AdClicks] = {}
+    chosen: dict[str, PresetUser | LabelJudge | AdUser] = {}
     for reading in lookup("reading of stop", stop, STOPS):
         for name in split_names(text):
             plain = ":" in name or reading == "click" or name in OTHERS
             full = name if plain else f"{name}:stop={reading}"
             found = user(full)
-            if name in chosen and isinstance(found, Preset) and found.never_stops:
+            if name in chosen and isinstance(found, PresetUser) and found.never_stops:
                 continue
             chosen[full] = found
     return chosen

@@ -14,7 +14,7 @@ from rankloop.lab.data import FeatureGroups
 from rankloop.lab.simulation.measures import MEASURE_KINDS, read_measure
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.sweep import SPECIFIED, Sweep
-from rankloop.lab.users import Labels
+from rankloop.lab.users import LabelJudge
 from rankloop.policies import Policy
 
 OPTIONAL: dict[str, Any] = {
@@ -42,7 +42,7 @@ def from_spec(path: Path) -> Sweep:
             about=spec["about"],
             against=spec["against"],
             worst_runs=bool(spec["worst_runs"]),
-            taught={name: Labels(**judge) for name, judge in spec["taught"].items()},
+            taught={name: LabelJudge(**judge) for name, judge in spec["taught"].items()},
             train_queries=spec["train_queries"],
             groups=FeatureGroups(**spec["groups"]) if spec["groups"] else None,
         )

@@ -31,7 +31,7 @@ from rankloop.lab.sweeps.engines import Pool
 from rankloop.lab.sweeps.mapping import Mapper
 from rankloop.lab.sweeps.study import conduct, sweep_id
 from rankloop.lab.sweeps.sweep import Sweep
-from rankloop.lab.users import Labels
+from rankloop.lab.users import LabelJudge
 
 
 def study(
@@ -256,7 +256,7 @@ def conventions(sweep: Sweep) -> dict[str, str]:
 def _taught(sweep: Sweep) -> str:
     """Who learns from grades in place of the user's clicks, and of how many results."""
 
-    def graded(judge: Labels) -> str:
+    def graded(judge: LabelJudge) -> str:
         return "all candidates" if judge.whole_query else f"the first {judge.top_k or sweep.protocol.k}"
 
     return ", ".join(f"{name} ({graded(judge)})" for name, judge in sweep.taught.items())

@@ -37,11 +37,11 @@ class LambdaMART(Policy):
     trees each time, and kept as arrays: ranking needs none of it, and nothing is pickled.
 
     >>> from rankloop.checks import share_of_right_pairs, small_world
-    >>> from rankloop.lab.users import Labels
+    >>> from rankloop.lab.users import LabelJudge
     >>> world, rng, policy = small_world(), np.random.default_rng(0), LambdaMART(lists=64, trees=50)
     >>> for index in rng.integers(len(world), size=policy.warm_up).tolist():
     ...     query, relevance = world[index].query, world[index].relevance
-    ...     policy.learn(Labels().respond(Ranking(query, np.arange(query.n_docs)), relevance, rng))
+    ...     policy.learn(LabelJudge().respond(Ranking(query, np.arange(query.n_docs)), relevance, rng))
     >>> share_of_right_pairs(policy, world) > 0.97
     True
 

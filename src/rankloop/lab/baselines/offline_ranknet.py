@@ -25,12 +25,12 @@ class OfflineRankNet(LearnsFromGrades):
 
     >>> from rankloop.checks import small_world, share_of_right_pairs
     >>> from rankloop.scorers import MLP
-    >>> from rankloop.lab.users import Labels
+    >>> from rankloop.lab.users import LabelJudge
     >>> world, rng = small_world(), np.random.default_rng(0)
     >>> policy = OfflineRankNet(scorer=MLP(16), steps=100, learning_rate=0.01)
     >>> for index in rng.integers(len(world), size=policy.warm_up).tolist():
     ...     query, relevance = world[index].query, world[index].relevance
-    ...     policy.learn(Labels().respond(Ranking(query, np.arange(query.n_docs)), relevance, rng))
+    ...     policy.learn(LabelJudge().respond(Ranking(query, np.arange(query.n_docs)), relevance, rng))
     >>> share_of_right_pairs(policy, world) > 0.97
     True
 

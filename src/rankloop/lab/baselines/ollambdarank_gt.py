@@ -18,16 +18,17 @@ class OlLambdaRankGT(LearnsFromGrades):
     r"""LambdaRank on the true labels of the queries asked so far: no clicks, no exploration.
 
     It shows its best list, and takes a step on the grades of the new query and of `queries - 1` others asked
-    before, drawn with the list. With `Labels(whole_query=True)` all candidates are graded, as in the papers.
+    before, drawn with the list. With `LabelJudge(whole_query=True)` all candidates are graded, as in the
+    papers.
 
     >>> from rankloop.checks import small_world, share_of_right_pairs
     >>> from rankloop.scorers import MLP
-    >>> from rankloop.lab.users import Labels
+    >>> from rankloop.lab.users import LabelJudge
     >>> world, rng = small_world(), np.random.default_rng(0)
     >>> policy = OlLambdaRankGT(scorer=MLP(16), learning_rate=0.01)
     >>> for judged in [*world] * 5:
     ...     shown = policy.rank(judged.query, k=5, rng=rng)
-    ...     policy.learn(Labels(whole_query=True).respond(shown, judged.relevance, rng))
+    ...     policy.learn(LabelJudge(whole_query=True).respond(shown, judged.relevance, rng))
     >>> share_of_right_pairs(policy, world) > 0.9
     True
 

@@ -6,18 +6,18 @@ import numpy as np
 
 from rankloop.errors import DataError
 from rankloop.evaluation import LoggedRounds
-from rankloop.lab.users import AdClicks
+from rankloop.lab.users import AdUser
 from rankloop.policies import SelectionPolicy
 from rankloop.types import QuerySet
 
 
 def simulate_ad_log(
-    queries: QuerySet, user: AdClicks, rng: np.random.Generator, *, policy: SelectionPolicy | None = None
+    queries: QuerySet, user: AdUser, rng: np.random.Generator, *, policy: SelectionPolicy | None = None
 ) -> LoggedRounds:
     """Simulate the log of a policy that learns nothing on the way or, if none is given, of uniform choices.
 
     >>> from rankloop.lab.data import load
-    >>> sparse = AdClicks(match=0.04, otherwise=0.0005)
+    >>> sparse = AdUser(match=0.04, otherwise=0.0005)
     >>> log = simulate_ad_log(load("synthetic:ads").train, sparse, np.random.default_rng(0))
     >>> len(log), log.mean_reward < 0.02
     (2000, True)

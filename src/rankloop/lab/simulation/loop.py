@@ -13,9 +13,9 @@ from rankloop.lab.simulation.measure_evaluator import MeasureEvaluator
 from rankloop.lab.simulation.measures import Measure
 from rankloop.lab.simulation.probes import Observations, Probe
 from rankloop.lab.simulation.protocol import Protocol
-from rankloop.lab.users import Labels
+from rankloop.lab.users import LabelJudge, UserModel
 from rankloop.policies import Policy
-from rankloop.types import QuerySet, Ranking, UserModel
+from rankloop.types import QuerySet, Ranking
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ def simulate(
 
     >>> from rankloop.checks import small_world
     >>> from rankloop.policies import PDGD
-    >>> from rankloop.lab.users import Preset
-    >>> world, user = small_world(), Preset("perfect").for_grades(3)
+    >>> from rankloop.lab.users import PresetUser
+    >>> world, user = small_world(), PresetUser("perfect").for_grades(3)
     >>> protocol = Protocol(rounds=300, k=5)
     >>> records = list(simulate(PDGD(), user, world, world, seed=0, protocol=protocol))
     >>> offline = [record.value for record in records if record.metric == "offline nDCG@5"]
@@ -87,7 +87,11 @@ def check_signal(policy: Policy, user: UserModel) -> None:
     if not policy.accepts(user.gives):
         raise SettingError(
             f"{type(policy).__name__} learns from {policy.learns_from}, and this user gives {user.gives}: "
-            + ("give it a user who grades, such as Labels()" if user.gives == "clicks" else "let users click")
+            + (
+                "give it a user who grades, such as LabelJudge()"
+                if user.gives == "clicks"
+                else "let users click"
+            )
         )
 
 
@@ -104,7 +108,7 @@ def warm_up(policy: Policy, train: QuerySet, rng: np.random.Generator) -> None:
     >>> share_of_right_pairs(policy, world) > 0.97
     True
     """
-    judge = Labels()
+    judge = LabelJudge()
     for _ in range(policy.warm_up // policy.warm_up_batch):
         for index in rng.integers(len(train), size=policy.warm_up_batch).tolist():
             judged = train[index]

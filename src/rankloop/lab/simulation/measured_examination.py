@@ -10,7 +10,8 @@ import numpy as np
 
 from rankloop.errors import DataError, SettingError
 from rankloop.exposure.examination import MEASURED
-from rankloop.types import QuerySet, Ranking, UserModel
+from rankloop.lab.users import UserModel
+from rankloop.types import QuerySet, Ranking
 
 LISTS = 20_000
 T = TypeVar("T")

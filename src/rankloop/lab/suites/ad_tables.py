@@ -13,7 +13,7 @@ from rankloop.errors import DataError
 from rankloop.evaluation import ESTIMATORS, LoggedRounds, Weighted
 from rankloop.lab.data import load
 from rankloop.lab.simulation.ad_logs import simulate_ad_log
-from rankloop.lab.users import AdClicks
+from rankloop.lab.users import AdUser
 from rankloop.learning.forest import classifier
 from rankloop.learning.item_keys import item_key
 from rankloop.policies import AdLogistic, AUCRanker, BatchSelection, LinearSelection, Platt
@@ -22,7 +22,7 @@ from rankloop.types import FloatArray, IntArray, QuerySet
 PENALTIES = (0.01, 0.1, 1.0, 10.0)
 SPARSE_PENALTIES = (0.0001, 0.001, 0.01, 0.1)
 REPEATS, TREES = 10, 200
-SPARSE = AdClicks(match=0.04, otherwise=0.0005)
+SPARSE = AdUser(match=0.04, otherwise=0.0005)
 EPSILON = 0.2
 Scores = Callable[[LoggedRounds, FloatArray], FloatArray]  # from a log and contexts to [n, K]
 
@@ -85,7 +85,7 @@ def table_5_1(names: Sequence[str], quick: bool = False) -> Mapping[str, pl.Data
     rows = []
     for name in names:
         train, test = _parts(name, 0)
-        log = simulate_ad_log(train, AdClicks(), np.random.default_rng(0))
+        log = simulate_ad_log(train, AdUser(), np.random.default_rng(0))
         shares = [float(log.rewards[log.shown == ad].mean()) for ad in set(log.shown.tolist())]
         rows.append(
             {
@@ -115,7 +115,7 @@ def _compared(name: str, undersample: float | None, repeats: int, trees: int) ->
     chosen: dict[str, list[float]] = {way.name: [] for way in trained}
     for repeat in range(repeats):
         train, test = _parts(name, repeat)
-        log = simulate_ad_log(train, AdClicks(), np.random.default_rng([repeat, 1]))
+        log = simulate_ad_log(train, AdUser(), np.random.default_rng([repeat, 1]))
         assert test.contexts is not None
         answers = test.relevance.reshape(len(test), -1).argmax(axis=1)
         for way in trained:

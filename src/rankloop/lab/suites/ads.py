@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from rankloop.lab.suites.ad_tables import fig_5_1, fig_5_2, table_5_1
 from rankloop.lab.suites.paper_items import ComputedTable, SetsTable, Suite
-from rankloop.lab.users import AdClicks
+from rankloop.lab.users import AdUser
 
 SETS = ("optdigits", "isolet", "letter", "pendigits", "movement_libras")
 UCI = ",".join(f"bandit:{name}" for name in SETS)
@@ -32,7 +32,7 @@ SUITES: Mapping[str, Suite] = {
             "ad-forest:trees=50",
             "random",
         ),
-        users={"ads": AdClicks()},
+        users={"ads": AdUser()},
         measures=(REGRET, CLICKS),
         data=("bandit:optdigits", "bandit:letter"),
         rounds=10_000,

@@ -13,10 +13,10 @@ from rankloop.errors import DataError
 from rankloop.lab.data import Dataset, FeatureGroups, load
 from rankloop.lab.simulation.probes import make_probe
 from rankloop.lab.suites.paper_items import PaperTable, Suite
-from rankloop.lab.users import Preset
+from rankloop.lab.users import PresetUser
 from rankloop.types import QuerySet
 
-USERS = {"informational": Preset("informational")}  # those of the thesis: they click a lot, also for nothing
+USERS = {"informational": PresetUser("informational")}  # those of the thesis: they click a lot
 INLINKS = FeatureGroups(feature=128, threshold=0.0)
 PAGERANK = FeatureGroups(feature=130, threshold=0.12)
 HALVES = FeatureGroups(feature=41, threshold=0.4)  # PageRank of MQ2008: 47 % and 53 %

@@ -19,7 +19,7 @@ from rankloop.lab.simulation.probes import Probe
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.mapping import Mapper
 from rankloop.lab.sweeps.sweep import Sweep, UserChoice
-from rankloop.lab.users import CASCADE_TABLES, Labels, Preset, Stop
+from rankloop.lab.users import CASCADE_TABLES, LabelJudge, PresetUser, Stop
 from rankloop.spelling import parse, split
 from rankloop.types import QuerySet
 
@@ -46,7 +46,7 @@ class Suite:
     probes: Mapping[str, Probe] = field(default_factory=dict)
     against: Mapping[str, str] = field(default_factory=dict)
     worst_runs: bool = False
-    taught: Mapping[str, Labels] = field(default_factory=dict)
+    taught: Mapping[str, LabelJudge] = field(default_factory=dict)
     measures: tuple[str, ...] = ()
     groups: FeatureGroups | None = None
     own_groups: FeatureGroups | None = None
@@ -170,7 +170,7 @@ def _names(text: str) -> list[str]:
     return names
 
 
-def preset_users(*readings: Stop) -> dict[str, Preset]:
+def preset_users(*readings: Stop) -> dict[str, PresetUser]:
     """The three classic users under each reading of *stop*; only the unusual reading is named.
 
     Who never stops is there once.
@@ -179,8 +179,8 @@ def preset_users(*readings: Stop) -> dict[str, Preset]:
     ['informational', 'navigational:stop=every']
     """
     return {
-        user if stop == "click" else f"{user}:stop={stop}": Preset(user, stop)
+        user if stop == "click" else f"{user}:stop={stop}": PresetUser(user, stop)
         for stop in readings
         for user in CASCADE_TABLES
-        if stop == readings[0] or not Preset(user).never_stops
+        if stop == readings[0] or not PresetUser(user).never_stops
     }

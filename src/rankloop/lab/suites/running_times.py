@@ -16,7 +16,7 @@ from rankloop.lab.simulation.loop import simulate
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.suites.as_printed import SMALL, SMALL_PAPER, algorithm_2
 from rankloop.lab.suites.paper_items import PaperTable
-from rankloop.lab.users import Preset
+from rankloop.lab.users import PresetUser
 from rankloop.spelling import parse
 
 AS_PRINTED = {
@@ -55,7 +55,7 @@ def _times(policies: Mapping[str, str], dataset: Dataset, rounds: int) -> pl.Dat
 
 def _seconds(text: str, dataset: Dataset, rounds: int) -> float:
     user, protocol = (
-        Preset("perfect").for_grades(dataset.train.grades),
+        PresetUser("perfect").for_grades(dataset.train.grades),
         Protocol(rounds=rounds, checkpoints=1),
     )
     start = process_time()

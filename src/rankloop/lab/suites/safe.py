@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rankloop.lab.suites.paper_items import Suite, preset_users
-from rankloop.lab.users import Preset
+from rankloop.lab.users import PresetUser
 
 SUITES: Mapping[str, Suite] = {
     "safe/start": Suite(
@@ -26,7 +26,7 @@ SUITES: Mapping[str, Suite] = {
         paper="No figure: of runs under informational users 5 to 10 % end stuck, decided in the first lists. "
         "A run is low if it ends more than an eighth below the best policy's median of its world.",
         policies=("pairrank", "pairrank:trust=decent", "pairrank:trust=unknown", "race", "race:trust=decent"),
-        users={"informational": Preset("informational")},
+        users={"informational": PresetUser("informational")},
         measures=("first nDCG@10", "cumulative nDCG@10", "offline nDCG@10"),
         data=("synthetic:nonlinear:seed=0..9@decent",),  # who trusts no order meets the same worlds
         rounds=2000,

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 
 from rankloop.lab.suites.fixed_item_tables import table_3_1, table_b_1
 from rankloop.lab.suites.paper_items import PaperTable, Suite
-from rankloop.lab.users import Labels, Preset
+from rankloop.lab.users import LabelJudge, PresetUser
 
 LISTS = 10_000
 ITEMS = ("synthetic:items:queries=10000",)  # 20 items, 5 relevant, each grade flipped with probability 0.1
-FIXED = {"labels": Labels()}
-CLICKS = {"perfect": Preset("perfect")}
+FIXED = {"labels": LabelJudge()}
+CLICKS = {"perfect": PresetUser("perfect")}
 REGRET, AVERAGE, ANSWERABLE = "regret DCG", "average nDCG@10", "answerable nDCG@10"
 
 
@@ -41,18 +41,18 @@ CONTEXTUAL = (  # top 1, and top 2 for pairs, by the document's schedule
 PAPERS_LISTNET = "listnet:step_size=inverse-root(0.01)"
 ALL, WHOLE = "rtopk", "listnet"
 TAUGHT = {
-    "rtopk:top_k=2": Labels(top_k=2),
-    "rtopk:top_k=5": Labels(top_k=5),
-    ALL: Labels(),
-    WHOLE: Labels(whole_query=True),
+    "rtopk:top_k=2": LabelJudge(top_k=2),
+    "rtopk:top_k=5": LabelJudge(top_k=5),
+    ALL: LabelJudge(),
+    WHOLE: LabelJudge(whole_query=True),
 }
 TUNED = {  # three settings each, the default among them, and as many for those who learn from clicks
     **{
-        f"rtopk:step=adagrad({rate}),top_k={top_k}": Labels(top_k=top_k)
+        f"rtopk:step=adagrad({rate}),top_k={top_k}": LabelJudge(top_k=top_k)
         for top_k in (2, 5)
         for rate in (0.03, 0.1, 0.3)
     },
-    **{f"listnet:step_size=inverse-root({first})": Labels(whole_query=True) for first in (0.3, 1.0, 3.0)},
+    **{f"listnet:step_size=inverse-root({first})": LabelJudge(whole_query=True) for first in (0.3, 1.0, 3.0)},
 }
 TUNED_CLICKS = (
     *(f"pdgd:learning_rate={rate}" for rate in (0.1, 0.3, 1.0)),
@@ -60,7 +60,7 @@ TUNED_CLICKS = (
 )
 
 
-def fixed_items(title: str, paper: str, *policies: str, users: Mapping[str, Labels] = FIXED) -> Suite:
+def fixed_items(title: str, paper: str, *policies: str, users: Mapping[str, LabelJudge] = FIXED) -> Suite:
     """A suite on the document's world of fixed items, all of which are shown."""
     return Suite(
         title=title,
@@ -83,7 +83,7 @@ def contextual(title: str, paper: str) -> Suite:
         about=(AVERAGE, ANSWERABLE),
         paper=paper,
         policies=(*CONTEXTUAL, PAPERS_LISTNET, "random"),
-        users={"labels:whole_query=True": Labels(whole_query=True)},
+        users={"labels:whole_query=True": LabelJudge(whole_query=True)},
         measures=(AVERAGE, ANSWERABLE, "offline nDCG@10"),
         rounds=20_000,
         quick=500,
@@ -114,7 +114,7 @@ SUITES: Mapping[str, Suite] = {
         *(f"rtopk-items:top_k={top_k}" for top_k in (1, 5, 10)),  # each for the user who grades so many
         "thompson-items",
         "ucb-items",
-        users={f"labels:top_k={top_k}": Labels(top_k=top_k) for top_k in (1, 5, 10)},
+        users={f"labels:top_k={top_k}": LabelJudge(top_k=top_k) for top_k in (1, 5, 10)},
     ),
     "topk/fig3.4": contextual(
         "How good is a ranker that is taught by the top one or two grades of each list?",

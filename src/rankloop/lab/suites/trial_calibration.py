@@ -20,7 +20,7 @@ from rankloop.evaluation import (
 from rankloop.interleaving import Interleaving, Probabilistic, TeamDraft, credit
 from rankloop.lab.data import Dataset
 from rankloop.lab.suites.paper_items import PaperTable
-from rankloop.lab.users import Cascade, Preset
+from rankloop.lab.users import Cascade, PresetUser
 from rankloop.policies import PDGD, PairRank, Policy, Random
 from rankloop.types import BoolArray, Feedback, FloatArray, IntArray, JudgedQuery, QuerySet, Ranking
 
@@ -53,7 +53,7 @@ def _wins(
     queries: QuerySet, method: Interleaving, noise: float, lists: int, rng: np.random.Generator
 ) -> FloatArray:
     """Of each list, who won: 1, -1, or 0 for nobody."""
-    user = Preset("navigational").for_grades(queries.grades)
+    user = PresetUser("navigational").for_grades(queries.grades)
     found = np.zeros(lists)
     for number in range(lists):
         judged = queries[int(rng.integers(len(queries)))]
@@ -123,7 +123,7 @@ def off_policy(dataset: Dataset | None, quick: bool = False) -> Mapping[str, pl.
     """How often the intervals hold what the simulator knows, and which logs are refused."""
     assert dataset is not None, "this table is about data"
     repeats = FEW_REPEATS if quick else REPEATS
-    user = Preset("informational").for_grades(dataset.train.grades)
+    user = PresetUser("informational").for_grades(dataset.train.grades)
     asked = _taught(PDGD(learning_rate=0.3), dataset.train, user, 2 * TAUGHT, 1)
     logs: dict[str, Policy] = {
         "random": Random(),

@@ -22,10 +22,10 @@ def execute(
 
     >>> from rankloop.lab.simulation.protocol import Protocol
     >>> from rankloop.policies import Random
-    >>> from rankloop.lab.users import Preset
+    >>> from rankloop.lab.users import PresetUser
     >>> sweep = Sweep(
-    ...     data=["synthetic:linear"], users={"perfect": Preset("perfect")}, policies={"random": Random()},
-    ...     seeds=[1], protocol=Protocol(rounds=10, checkpoints=1),
+    ...     data=["synthetic:linear"], users={"perfect": PresetUser("perfect")},
+    ...     policies={"random": Random()}, seeds=[1], protocol=Protocol(rounds=10, checkpoints=1),
     ... )
     >>> execute(sweep)["metric"].unique(maintain_order=True).to_list()
     ['offline nDCG@10', 'online nDCG@10', 'cumulative nDCG@10', 'pairwise regret']

@@ -15,14 +15,14 @@ from rankloop.lab.simulation.measured_examination import fit_examination
 from rankloop.lab.simulation.measures import Measure, index_by_name
 from rankloop.lab.simulation.probes import Probe
 from rankloop.lab.simulation.protocol import Protocol
-from rankloop.lab.users import Labels, Preset
+from rankloop.lab.users import LabelJudge, PresetUser, UserModel
 from rankloop.policies import Policy, StartsFromBase
 from rankloop.spelling import spell
-from rankloop.types import Signal, UserModel
+from rankloop.types import Signal
 
 T = TypeVar("T")
-UserChoice: TypeAlias = UserModel | Preset
-JUDGE = Labels(whole_query=True)  # who teaches policies that learn from grades, where users click
+UserChoice: TypeAlias = UserModel | PresetUser
+JUDGE = LabelJudge(whole_query=True)  # who teaches policies that learn from grades, where users click
 SPECIFIED = ("rounds", "k", "discount", "checkpoints", "without_relevant")  # of a protocol, in a spec
 
 
@@ -59,7 +59,7 @@ class Sweep:
     >>> from rankloop.policies import PDGD, Random
     >>> sweep = Sweep(
     ...     data=["synthetic:linear"],
-    ...     users={"perfect": Preset("perfect")},
+    ...     users={"perfect": PresetUser("perfect")},
     ...     policies={"PDGD": PDGD(), "random": Random()},
     ...     seeds=range(2),
     ... )
@@ -76,7 +76,7 @@ class Sweep:
     about: Sequence[str] = ()
     against: Mapping[str, str] = field(default_factory=dict)
     worst_runs: bool = False
-    taught: Mapping[str, Labels] = field(default_factory=dict)
+    taught: Mapping[str, LabelJudge] = field(default_factory=dict)
     groups: FeatureGroups | None = None
     train_queries: int | None = None
 
@@ -160,7 +160,7 @@ class Sweep:
         """The user of that name, with the tables that fit the dataset's grades."""
         choice = self.users[name]
         grades = max(dataset.train.grades, dataset.test.grades)
-        return choice.for_grades(grades) if isinstance(choice, Preset) else choice
+        return choice.for_grades(grades) if isinstance(choice, PresetUser) else choice
 
     def teacher(self, run: Run, dataset: Dataset) -> UserModel:
         """Whom the policy of a run learns from: its user or, where that one clicks, someone who grades."""
@@ -243,7 +243,7 @@ class Sweep:
 
 
 def _gives(choice: UserChoice) -> Signal:
-    return "clicks" if isinstance(choice, Preset) else choice.gives
+    return "clicks" if isinstance(choice, PresetUser) else choice.gives
 
 
 def _text(policy: Policy) -> str:

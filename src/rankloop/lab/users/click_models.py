@@ -1,15 +1,16 @@
-"""The cascade user: reads from the top, clicks by relevance, and at some point has had enough."""
+"""Click models: users who click by cascade, by position, or on an ad that matches."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar, Literal
 
 import numpy as np
 
-from rankloop.errors import SettingError
-from rankloop.lab.users.tables import by_grade, probabilities
-from rankloop.types import BoolArray, Feedback, IntArray, Ranking, Signal
+from rankloop.errors import DataError, SettingError
+from rankloop.types import BoolArray, Feedback, FloatArray, IntArray, Ranking, Signal
 
 Stop = Literal["click", "every"]
 
@@ -44,8 +45,8 @@ class Cascade:
 
     def __post_init__(self) -> None:
         """Refuse tables that are not probabilities, or of different length."""
-        probabilities("click", self.click)
-        probabilities("stop", self.stop)
+        check_probabilities("click", self.click)
+        check_probabilities("stop", self.stop)
         if len(self.click) != len(self.stop):
             raise SettingError(f"click has {len(self.click)} grades but stop has {len(self.stop)}")
         if self.stop_at not in ("click", "every"):
@@ -55,12 +56,108 @@ class Cascade:
         """Read the list from the top."""
         grades = relevance[ranking.order]
         coins = rng.random((2, grades.size))
-        heads = coins < by_grade(grades, self.click, self.stop)
+        heads = coins < look_up_grades(grades, self.click, self.stop)
         attracted, stops = heads[0], heads[1]
         if self.stop_at == "click":
             stops &= attracted
         seen = _until_first(stops)
         return Feedback(ranking, attracted & seen, seen=seen)
+
+
+@dataclass(frozen=True)
+class PositionBased:
+    r"""A position-based click model.
+
+    $P(\text{click at rank } i) = i^{-\eta} \cdot \text{click}[r_i]$: examination depends on the rank
+    alone, attraction on the grade alone, and both coins are thrown for every result.
+
+    >>> from rankloop.types import Query
+    >>> shown = Ranking(Query("q", np.eye(3)), np.array([0, 1, 2]))
+    >>> user = PositionBased(click=(0.0, 1.0), eta=0.0)
+    >>> user.respond(shown, np.array([1, 0, 1]), np.random.default_rng(1)).clicks.tolist()
+    [True, False, True]
+
+    Craswell, Zoeter, Taylor, Ramsey: An experimental comparison of click position-bias models. WSDM 2008.
+    """
+
+    gives: ClassVar[Signal] = "clicks"
+
+    click: tuple[float, ...]  # by grade
+    eta: float = 1.0  # 0: everything is examined; larger: the user looks less far
+
+    def __post_init__(self) -> None:
+        """Refuse what is not a probability."""
+        check_probabilities("click", self.click)
+        if not 0 <= self.eta < np.inf:
+            raise SettingError(f"eta must be a number of 0 or more, found {self.eta}")
+
+    def respond(self, ranking: Ranking, relevance: IntArray, rng: np.random.Generator) -> Feedback:
+        """Look at each result with the probability its rank gives."""
+        grades = relevance[ranking.order]
+        coins = rng.random((2, grades.size))
+        examined = coins[0] < np.arange(1, grades.size + 1, dtype=np.float64) ** -self.eta
+        return Feedback(ranking, examined & (coins[1] < look_up_grades(grades, self.click)[0]), seen=examined)
+
+
+@dataclass(frozen=True)
+class AdUser:
+    """A visitor who clicks on ads with probability `match` on a match, with `otherwise` on all else.
+
+    An ad matches if its grade is not 0. Small probabilities make sparse clicks.
+
+    >>> from rankloop.types import Query
+    >>> shown = Ranking(Query("visitor", np.empty((3, 0)), ("tea", "coffee", "water")), np.array([2]))
+    >>> AdUser().respond(shown, np.array([0, 0, 1]), np.random.default_rng(0)).clicks.tolist()
+    [True]
+    """
+
+    gives: ClassVar[Signal] = "clicks"
+
+    match: float = 1.0
+    otherwise: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse what is not a probability."""
+        check_probabilities("match", (self.match,))
+        check_probabilities("otherwise", (self.otherwise,))
+
+    def respond(self, ranking: Ranking, relevance: IntArray, rng: np.random.Generator) -> Feedback:
+        """One coin for each ad."""
+        chances = np.where(relevance[ranking.order] > 0, self.match, self.otherwise)
+        clicks = rng.random(chances.size) < chances
+        return Feedback(ranking, clicks, seen=np.ones(chances.size, dtype=np.bool_))
+
+
+def check_probabilities(name: str, values: Sequence[float]) -> None:
+    """Refuse anything but one probability or more.
+
+    >>> check_probabilities("click", (0.1, 1.5))
+    Traceback (most recent call last):
+    ...
+    rankloop.errors.SettingError: click must hold probabilities between 0 and 1, found (0.1, 1.5)
+    """
+    if not values or not all(0 <= value <= 1 for value in values):
+        raise SettingError(f"{name} must hold probabilities between 0 and 1, found {tuple(values)}")
+
+
+def look_up_grades(grades: IntArray, *tables: tuple[float, ...]) -> FloatArray:
+    """What each table has for each grade, [n_tables, n]; all are of one length.
+
+    >>> look_up_grades(np.array([2, 0]), (0.0, 0.5, 1.0), (0.1, 0.2, 0.3)).tolist()
+    [[1.0, 0.0], [0.3, 0.1]]
+    """
+    try:
+        return _as_array(tables).take(grades, axis=1)
+    except IndexError as error:
+        raise DataError(
+            f"this user knows the grades 0..{len(tables[0]) - 1} but met grade {grades.max()}: "
+            f"choose a preset for {grades.max() + 1} grades"
+        ) from error
+
+
+@lru_cache(maxsize=64)
+def _as_array(tables: tuple[tuple[float, ...], ...]) -> FloatArray:
+    return np.array(tables, dtype=np.float64)
 
 
 def _until_first(stops: BoolArray) -> BoolArray:

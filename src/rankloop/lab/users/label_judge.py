@@ -12,7 +12,7 @@ from rankloop.types import Feedback, IntArray, Ranking, Signal
 
 
 @dataclass(frozen=True)
-class Labels:
+class LabelJudge:
     """Explicit grades of all results shown, of the first `top_k` only, or of all the query's candidates.
 
     The grades are the true ones, or with probability `noise` another one, drawn uniformly from 0 up to the
@@ -23,7 +23,7 @@ class Labels:
 
     >>> from rankloop.types import Query
     >>> shown = Ranking(Query("q", np.eye(3)), np.array([2, 1, 0]))
-    >>> graded = Labels(top_k=2).respond(shown, np.array([1, 0, 2]), np.random.default_rng(0))
+    >>> graded = LabelJudge(top_k=2).respond(shown, np.array([1, 0, 2]), np.random.default_rng(0))
     >>> graded.reward.tolist(), graded.known.tolist()
     ([2, 0, 0], [True, True, False])
     """

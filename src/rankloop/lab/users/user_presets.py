@@ -30,13 +30,13 @@ CASCADE_TABLES: dict[str, dict[int, tuple[_Table, _Table]]] = {
 
 
 @dataclass(frozen=True)
-class Preset:
+class PresetUser:
     """A named cascade user, whose tables depend on how many grades the data has.
 
     *perfect* reads everything and clicks by relevance alone; *navigational* wants one good result and
     leaves; *informational* clicks a lot, also on what turns out to be irrelevant.
 
-    >>> Preset("navigational").for_grades(3)
+    >>> PresetUser("navigational").for_grades(3)
     Cascade(click=(0.05, 0.5, 0.95), stop=(0.2, 0.5, 0.9), stop_at='click')
 
     Hofmann, Schuth, Whiteson, de Rijke: Reusing historical interaction data for faster online learning

@@ -25,11 +25,11 @@ class AUCRanker(LinearSelection):
     everywhere. A loss over pairs does not care how rare clicks are.
 
     >>> from rankloop.lab.data import load
-    >>> from rankloop.lab.users import AdClicks
+    >>> from rankloop.lab.users import AdUser
     >>> train, policy, rng = load("synthetic:ads").train, AUCRanker(), np.random.default_rng(0)
     >>> clicks = 0
     >>> for judged in train:
-    ...     feedback = AdClicks().respond(policy.rank(judged.query, k=1, rng=rng), judged.relevance, rng)
+    ...     feedback = AdUser().respond(policy.rank(judged.query, k=1, rng=rng), judged.relevance, rng)
     ...     clicks += int(feedback.clicks[0])
     ...     policy.learn(feedback)
     >>> clicks > 3 * len(train) / 8  # three times as many as by chance

@@ -10,7 +10,7 @@ import pytest
 from scipy.special import ndtr
 
 from rankloop.checks import small_world
-from rankloop.lab.users import Preset
+from rankloop.lab.users import PresetUser
 from rankloop.policies import PDGD, OlRankNet, PairRank, PePairRank, Policy
 from rankloop.scorers import MLP
 from rankloop.service import RankerSettings, RankingService
@@ -96,7 +96,7 @@ def test_policies_that_keep_no_probabilities_say_none(policy: Policy) -> None:
 def test_settled_orders_are_right_where_the_model_can_be() -> None:
     """Of the pairs that are called settled at most one in twenty is wrong, in a world of linear grades."""
     right = settled = 0
-    world, user = small_world(queries=60), Preset("informational").for_grades(3)
+    world, user = small_world(queries=60), PresetUser("informational").for_grades(3)
     for seed in range(3):
         policy, rng = PairRank(), np.random.default_rng(seed)
         for number in range(400):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankloop.errors import SettingError
-from rankloop.lab.users import Preset
+from rankloop.lab.users import PresetUser
 from rankloop.policies import PDGD, PairRank
 from rankloop.service import FairSettings, RankerSettings, UserEvent
 from rankloop.service.core.lists.order_certainty import SETTLED
@@ -47,7 +47,7 @@ def wrong_pairs(order: IntArray, relevance: IntArray) -> int:
 def life(seed: int) -> int:
     """The worst list of a life: by how many wrong pairs it exceeded the caller's own."""
     rng, policy = np.random.default_rng(seed), PairRank(trust="decent")
-    user, liking, worst = Preset("informational").for_grades(5), rng.normal(size=3), 0
+    user, liking, worst = PresetUser("informational").for_grades(5), rng.normal(size=3), 0
     for _ in range(LISTS):
         features = rng.random((DOCUMENTS, 3))
         liked = features @ liking
