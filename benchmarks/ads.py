@@ -8,8 +8,8 @@ from time import perf_counter
 
 import numpy as np
 
-from rankloop.evaluation import LoggedRounds
 from rankloop.lab.data import load
+from rankloop.lab.data.logged_rounds import LoggedRounds
 from rankloop.lab.simulation.ad_logs import simulate_ad_log
 from rankloop.lab.users import AdUser
 from rankloop.learning.auc import fit_auc

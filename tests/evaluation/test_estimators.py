@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from itertools import product
 from typing import Any
@@ -13,19 +14,17 @@ from hypothesis import strategies as st
 
 from rankloop.errors import DataError, SettingError
 from rankloop.evaluation import (
-    ESTIMATORS,
-    AnyTime,
-    DoublyRobust,
-    ImportanceWeighted,
-    LoggedRounds,
     NoSupport,
-    SelfNormalised,
-    Weighted,
+    WeightedLog,
     anytime_lower,
-    choices_of,
-    cross_fitted,
-    t_lower,
-    weighted,
+    estimate_rewards,
+    student_interval,
+)
+from rankloop.lab.data.logged_rounds import (
+    LoggedRounds,
+    choice_probabilities,
+    predict_rewards,
+    weigh_rounds,
 )
 from rankloop.policies import PDGD, LinUCB, Random, SquareCB
 from rankloop.types import FloatArray
@@ -55,9 +54,20 @@ def every_log(rounds: int) -> Iterator[tuple[float, LoggedRounds]]:
             )
 
 
-def seen(log: LoggedRounds) -> Weighted:
-    choices = np.tile(POLICY, (len(log), 1))
-    return Weighted(log, choices, choices[np.arange(len(log)), log.shown] / log.propensities)
+def seen(log: LoggedRounds, model: FloatArray | None = None) -> dict[str, float]:
+    """The estimates of a policy, also from a log that never showed some of what it would show."""
+    model = predict_rewards(log) if model is None else model
+    mine = np.arange(len(log)), log.shown
+    columns = (log.rewards, POLICY[log.shown] / log.propensities, model[mine], model @ POLICY)
+    return values_of(WeightedLog(*(column[:, None] for column in columns)))
+
+
+def values_of(log: WeightedLog) -> dict[str, float]:
+    return {each.name: each.value for each in estimate_rewards(log)}
+
+
+def t_lower(values: FloatArray, level: float) -> float:
+    return student_interval("", values, 2 * level - 1).lower
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 3])
@@ -65,19 +75,14 @@ def test_over_all_logs_the_weighted_and_the_doubly_robust_mean_are_the_truth(rou
     truth, model = float(POLICY @ RATES), np.tile([0.9, 0.1, 0.4], (rounds, 1))  # a model that is wrong
     totals = np.zeros(4)
     for chance, log in every_log(rounds):
-        view = seen(log)
-        values = [
-            1.0,
-            ImportanceWeighted()(view).value,
-            DoublyRobust().with_model(view, model).value,
-            AnyTime()(view).value,
-        ]
-        totals += chance * np.array(values)
+        found = seen(log, model)
+        names = ("importance-weighted", "doubly robust", "any time")
+        totals += chance * np.array([1.0, *(found[name] for name in names)])
     np.testing.assert_allclose(totals, [1.0, truth, truth, truth], atol=1e-12)
 
 
 def test_cross_fitting_keeps_the_doubly_robust_mean_unbiased() -> None:
-    found = sum(chance * DoublyRobust()(seen(log)).value for chance, log in every_log(3))
+    found = sum(chance * seen(log)["doubly robust"] for chance, log in every_log(3))
     assert found == pytest.approx(float(POLICY @ RATES), abs=1e-12)
 
 
@@ -85,9 +90,9 @@ def test_a_round_is_not_predicted_by_a_model_that_saw_it() -> None:
     rng = np.random.default_rng(0)
     shown, rewards = rng.integers(3, size=40), (rng.random(40) < 0.4).astype(np.float64)
     contexts = rng.random((40, 2))
-    before = cross_fitted(LoggedRounds(contexts, NAMES, shown, rewards, np.full(40, 1 / 3)))
+    before = predict_rewards(LoggedRounds(contexts, NAMES, shown, rewards, np.full(40, 1 / 3)))
     rewards[6] = 1 - rewards[6]
-    after = cross_fitted(LoggedRounds(contexts, NAMES, shown, rewards, np.full(40, 1 / 3)))
+    after = predict_rewards(LoggedRounds(contexts, NAMES, shown, rewards, np.full(40, 1 / 3)))
     np.testing.assert_array_equal(after[::2], before[::2])  # round 6 is even: the even ones did not notice
     assert (after[1::2] != before[1::2]).any()
 
@@ -123,24 +128,25 @@ def test_the_bound_by_betting_never_falls_while_more_is_seen() -> None:
     assert (np.diff(bounds) >= -1e-9).all()
 
 
-def drawn(rate: float, rounds: int, rng: np.random.Generator) -> tuple[float, Weighted]:
+def drawn(rate: float, rounds: int, rng: np.random.Generator) -> tuple[float, WeightedLog]:
     """The true click rate of a policy, and a log of uniform choices among five ads as it sees it."""
     rates = rate * np.array([2.0, 0.5, 1.0, 1.0, 0.5])
     policy = np.array([0.8, 0.05, 0.05, 0.05, 0.05])
     shown = rng.integers(5, size=rounds)
     clicks = (rng.random(rounds) < rates[shown]).astype(np.float64)
     log = LoggedRounds(np.zeros((rounds, 0)), tuple("abcde"), shown, clicks, np.full(rounds, 0.2))
-    return float(policy @ rates), Weighted(log, np.tile(policy, (rounds, 1)), 5 * policy[shown])
+    return float(policy @ rates), weigh_rounds(log, np.tile(policy, (rounds, 1)))
 
 
 @pytest.mark.parametrize(("rate", "rounds"), [(0.004, 2000), (0.05, 1000)])
 def test_bounds_of_95_percent_hold_in_95_percent_of_1000_logs(rate: float, rounds: int) -> None:
     rng = np.random.default_rng(12)
-    held = {kind.name: 0 for kind in ESTIMATORS}
+    held = defaultdict[str, int](int)
     for _ in range(1000):
-        truth, view = drawn(rate, rounds, rng)
-        for kind in ESTIMATORS:
-            held[kind.name] += kind()(view).lower <= truth
+        truth, log = drawn(rate, rounds, rng)
+        for each in estimate_rewards(log, level=0.90):
+            held[each.name] += each.lower <= truth
+    assert len(held) == 4
     slack = 3 * np.sqrt(0.05 * 0.95 / 1000)  # three deviations of the share itself
     assert all(share / 1000 >= 0.95 - slack for share in held.values()), held
     assert held["any time"] >= held["importance-weighted"] - 10
@@ -150,8 +156,8 @@ def test_a_bound_that_may_be_looked_at_any_time_holds_at_all_of_them() -> None:
     """Looking after every click, a bound for one look fails far more often than it says."""
     rng, wrong_once, wrong_any_time = np.random.default_rng(3), 0, 0
     for _ in range(300):
-        truth, view = drawn(0.05, 400, rng)
-        values = view.weights * view.log.rewards
+        truth, log = drawn(0.05, 400, rng)
+        values = (log.weights * log.rewards)[:, 0]
         wrong_any_time += anytime_lower(values) > truth  # the highest of all bounds so far
         wrong_once += max(t_lower(values[:n], 0.95) for n in range(20, 401, 20)) > truth
     assert wrong_any_time <= 0.05 * 300 + 3 * np.sqrt(300 * 0.05 * 0.95)
@@ -176,28 +182,35 @@ def a_log(chances: FloatArray | None = None, **options: Any) -> LoggedRounds:
 def test_a_policy_that_shows_what_the_log_could_not_is_refused() -> None:
     uniform = np.full((3, 3), 1 / 3)
     with pytest.raises(NoSupport, match="may show 'c', which the log never showed"):
-        weighted(a_log(), uniform)
+        weigh_rounds(a_log(), uniform)
     with pytest.raises(NoSupport, match=r"in 3 of 3 rounds.*such as 'c' in round 1"):
-        weighted(a_log(np.tile([0.5, 0.5, 0.0], (3, 1))), uniform)
-    assert weighted(a_log(np.full((3, 3), 1 / 3)), uniform).weights.tolist() == pytest.approx([2 / 3] * 3)
+        weigh_rounds(a_log(np.tile([0.5, 0.5, 0.0], (3, 1))), uniform)
+    assert weigh_rounds(a_log(np.full((3, 3), 1 / 3)), uniform).weights.ravel().tolist() == pytest.approx(
+        [2 / 3] * 3
+    )
     with pytest.raises(NoSupport, match="nothing of what the log shows"):
-        weighted(a_log(np.full((3, 3), 1 / 3)), np.tile([0.0, 0.0, 1.0], (3, 1)))
+        weigh_rounds(a_log(np.full((3, 3), 1 / 3)), np.tile([0.0, 0.0, 1.0], (3, 1)))
 
 
 def test_effective_rounds_are_all_for_equal_weights_and_one_for_a_single() -> None:
-    log = a_log(np.full((3, 3), 1 / 3))
-    assert Weighted(log, np.full((3, 3), 1 / 3), np.full(3, 0.7)).effective == pytest.approx(3)
-    assert Weighted(log, np.full((3, 3), 1 / 3), np.array([0.0, 5.0, 0.0])).effective == pytest.approx(1)
+    def effective(*weights: float) -> float:
+        nothing = np.zeros((len(weights), 1))
+        return WeightedLog(nothing, np.array(weights)[:, None], nothing, nothing).effective
+
+    assert effective(0.7, 0.7, 0.7) == pytest.approx(3)
+    assert effective(0.0, 5.0, 0.0) == pytest.approx(1)
 
 
 def test_choices_are_the_propensities_of_what_was_offered() -> None:
     offered = np.array([[True, True, False], [False, True, True], [True, True, True]])
     log = a_log(offered=offered)
-    np.testing.assert_allclose(choices_of(Random(), log), offered / offered.sum(axis=1, keepdims=True))
-    np.testing.assert_allclose(choices_of(SquareCB(), log).sum(axis=1), 1)
-    assert not choices_of(LinUCB(), log)[~offered].any()
+    np.testing.assert_allclose(
+        choice_probabilities(Random(), log), offered / offered.sum(axis=1, keepdims=True)
+    )
+    np.testing.assert_allclose(choice_probabilities(SquareCB(), log).sum(axis=1), 1)
+    assert not choice_probabilities(LinUCB(), log)[~offered].any()
     with pytest.raises(SettingError, match="PDGD cannot say with which probability"):
-        choices_of(PDGD(), log)
+        choice_probabilities(PDGD(), log)
 
 
 @pytest.mark.parametrize(
@@ -215,7 +228,7 @@ def test_what_is_no_log_is_refused(options: dict[str, Any], message: str) -> Non
     with pytest.raises(DataError, match=message):
         a_log(**options)
     with pytest.raises(SettingError, match="choices must be probabilities"):
-        weighted(a_log(), np.ones((3, 3)))
+        weigh_rounds(a_log(), np.ones((3, 3)))
 
 
 # Others
@@ -230,7 +243,8 @@ def test_our_estimates_are_those_of_the_open_bandit_pipeline() -> None:
     shown = np.array([rng.choice(k, p=row) for row in chances])
     rewards = (rng.random(n) < 0.2).astype(np.float64)
     log = LoggedRounds(np.zeros((n, 0)), tuple("abcd"), shown, rewards, chances[np.arange(n), shown])
-    view, model = weighted(log, choices), rng.random((n, k))
+    model = rng.random((n, k))
+    ours_by_name = values_of(weigh_rounds(log, choices, model))
     common = {
         "reward": rewards,
         "action": shown,
@@ -239,13 +253,16 @@ def test_our_estimates_are_those_of_the_open_bandit_pipeline() -> None:
     }
     position = {"position": np.zeros(n, dtype=int)}
     for ours, theirs in (
-        (ImportanceWeighted()(view).value, ope.InverseProbabilityWeighting().estimate_policy_value(**common)),
         (
-            SelfNormalised()(view).value,
+            ours_by_name["importance-weighted"],
+            ope.InverseProbabilityWeighting().estimate_policy_value(**common),
+        ),
+        (
+            ours_by_name["self-normalised"],
             ope.SelfNormalizedInverseProbabilityWeighting().estimate_policy_value(**common),
         ),
         (
-            DoublyRobust().with_model(view, model).value,
+            ours_by_name["doubly robust"],
             ope.DoublyRobust().estimate_policy_value(
                 **common, **position, estimated_rewards_by_reg_model=model[:, :, None]
             ),
@@ -259,15 +276,31 @@ def test_our_estimates_are_those_of_plain_loops() -> None:
     chances, choices = rng.dirichlet(np.ones(3), 60), rng.dirichlet(np.ones(3), 60)
     shown = np.array([rng.choice(3, p=row) for row in chances])
     rewards, model = (rng.random(60) < 0.3).astype(np.float64), rng.random((60, 3))
-    view = weighted(
-        LoggedRounds(np.zeros((60, 0)), NAMES, shown, rewards, chances[np.arange(60), shown]), choices
-    )
+    log = LoggedRounds(np.zeros((60, 0)), NAMES, shown, rewards, chances[np.arange(60), shown])
+    ours_by_name = values_of(weigh_rounds(log, choices, model))
     up = down = robust = 0.0
     for row in range(60):
         weight = choices[row, shown[row]] / chances[row, shown[row]]
         up, down = up + weight * rewards[row], down + weight
         robust += sum(choices[row, ad] * model[row, ad] for ad in range(3))
         robust += weight * (rewards[row] - model[row, shown[row]])
-    assert ImportanceWeighted()(view).value == pytest.approx(up / 60, abs=1e-12)
-    assert SelfNormalised()(view).value == pytest.approx(up / down, abs=1e-12)
-    assert DoublyRobust().with_model(view, model).value == pytest.approx(robust / 60, abs=1e-12)
+    assert ours_by_name["importance-weighted"] == pytest.approx(up / 60, abs=1e-12)
+    assert ours_by_name["self-normalised"] == pytest.approx(up / down, abs=1e-12)
+    assert ours_by_name["doubly robust"] == pytest.approx(robust / 60, abs=1e-12)
+
+
+def test_repeats_of_a_session_count_once() -> None:
+    """Lists of one session are one observation; counted one by one, the interval is too narrow."""
+    rng, held = np.random.default_rng(4), {"sessions": 0, "lists": 0}
+    for _ in range(400):
+        rates, sizes = rng.beta(2, 3, size=60), rng.integers(1, 9, size=60)
+        sessions = np.repeat(np.arange(60), sizes)
+        clicks = (rng.random(sessions.size) < rates[sessions]).astype(np.float64)
+        for name, clusters in (("sessions", sessions), ("lists", None)):
+            found = student_interval("clicks", clicks, clusters=clusters)
+            held[name] += found.lower <= 0.4 <= found.upper
+    assert held["sessions"] / 400 >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 400)
+    assert held["lists"] / 400 < 0.90
+    plain = student_interval("", clicks)
+    alone = student_interval("", clicks, clusters=np.arange(clicks.size))
+    assert (alone.lower, alone.upper) == pytest.approx((plain.lower, plain.upper))

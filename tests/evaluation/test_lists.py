@@ -11,15 +11,14 @@ import pytest
 
 from rankloop.errors import SettingError
 from rankloop.evaluation import (
-    Chances,
     LoggedList,
+    NextProbabilities,
     NoSupport,
-    by_score,
-    draws,
-    list_estimates,
-    weighted_lists,
+    draw_probabilities,
+    estimate_rewards,
+    greedy_probabilities,
+    weigh_lists,
 )
-from rankloop.evaluation.logged_lists import weighed
 from rankloop.policies import DBGD, PDGD, PairRank, Policy, Random
 from rankloop.types import Feedback, FloatArray, Query
 
@@ -44,7 +43,7 @@ POLICIES: dict[str, Callable[[], Policy]] = {
 }
 
 
-def chance_of(chances: Chances, order: tuple[int, ...]) -> float:
+def chance_of(chances: NextProbabilities, order: tuple[int, ...]) -> float:
     rows = np.array(order)
     return float(np.prod([chances(rows[:index])[row] for index, row in enumerate(order)]))
 
@@ -52,7 +51,7 @@ def chance_of(chances: Chances, order: tuple[int, ...]) -> float:
 @pytest.mark.parametrize("name", POLICIES)
 def test_the_chances_of_lists_are_those_with_which_they_are_drawn(name: str) -> None:
     policy, rng = POLICIES[name](), np.random.default_rng(1)
-    chances = draws(policy, QUERY)
+    chances = draw_probabilities(policy, QUERY)
     known = {order: chance_of(chances, order) for order in permutations(range(4), 3)}
     assert sum(known.values()) == pytest.approx(1.0)
     counted = Counter(tuple(policy.rank(QUERY, k=3, rng=rng).order.tolist()) for _ in range(4000))
@@ -62,7 +61,7 @@ def test_the_chances_of_lists_are_those_with_which_they_are_drawn(name: str) -> 
 
 def test_a_policy_that_cannot_say_its_chances_is_refused() -> None:
     with pytest.raises(SettingError, match="DBGD cannot say with which probability"):
-        draws(DBGD(), QUERY)
+        draw_probabilities(DBGD(), QUERY)
 
 
 def clicks_from_the_top(order: tuple[int, ...]) -> Iterator[tuple[float, FloatArray]]:
@@ -74,7 +73,7 @@ def clicks_from_the_top(order: tuple[int, ...]) -> Iterator[tuple[float, FloatAr
     yield none, np.zeros(len(order))
 
 
-def worth(chances: Chances, depth: int) -> float:
+def worth(chances: NextProbabilities, depth: int) -> float:
     lists = {order: chance_of(chances, order) for order in permutations(range(4), depth)}
     return sum(
         chance * part * float(clicks.sum())
@@ -87,8 +86,8 @@ def worth(chances: Chances, depth: int) -> float:
 @pytest.mark.parametrize("explores", [True, False])
 def test_estimates_are_right_on_average_over_all_logs(depth: int, explores: bool) -> None:
     """Of two lists each, so that the doubly robust one learns from the other half."""
-    log, policy = draws(taught(PDGD(learning_rate=0.2)), QUERY), taught(PDGD(learning_rate=2.0))
-    asked = (draws if explores else by_score)(policy, QUERY)
+    log, policy = draw_probabilities(taught(PDGD(learning_rate=0.2)), QUERY), taught(PDGD(learning_rate=2.0))
+    asked = (draw_probabilities if explores else greedy_probabilities)(policy, QUERY)
     rounds = [
         (chance_of(log, order) * part, LoggedList(np.array(order), clicks, log, asked, policy.score(QUERY)))
         for order in permutations(range(4), depth)
@@ -96,10 +95,10 @@ def test_estimates_are_right_on_average_over_all_logs(depth: int, explores: bool
     ]
     sums: dict[str, float] = defaultdict(float)
     for (first, one), (second, two) in product(rounds, repeat=2):
-        for each in list_estimates(weighed([one, two])):
+        for each in estimate_rewards(weigh_lists([one, two], fewest=0)):
             sums[each.name] += first * second * each.value
     truth = worth(asked, depth)
-    for name in ("whole lists", "importance-weighted", "doubly robust"):
+    for name in ("importance-weighted", "doubly robust", *(["whole lists"] if depth > 1 else [])):
         assert sums[name] == pytest.approx(truth)
 
 
@@ -113,11 +112,21 @@ def test_a_log_without_support_is_refused() -> None:
             return np.arange(query.n_docs).astype(float)
 
     shown = sure.rank(QUERY, k=2, rng=np.random.default_rng(0)).order
-    lists = LoggedList(shown, np.zeros(2), draws(sure, QUERY), by_score(Worst(), QUERY), Worst().score(QUERY))
+    lists = LoggedList(
+        shown,
+        np.zeros(2),
+        draw_probabilities(sure, QUERY),
+        greedy_probabilities(Worst(), QUERY),
+        Worst().score(QUERY),
+    )
     misses = LoggedList(
-        np.array([1]), np.zeros(1), draws(Random(), QUERY), by_score(Worst(), QUERY), Worst().score(QUERY)
+        np.array([1]),
+        np.zeros(1),
+        draw_probabilities(Random(), QUERY),
+        greedy_probabilities(Worst(), QUERY),
+        Worst().score(QUERY),
     )
     with pytest.raises(NoSupport, match="as 0 lists of its own would, and an interval needs 30"):
-        weighted_lists([misses])
+        weigh_lists([misses])
     with pytest.raises(NoSupport, match="in list 1 the policy may show what the log could not"):
-        weighted_lists([lists])
+        weigh_lists([lists])

@@ -281,7 +281,7 @@ class Shop:
         by_name = {each.name: [each.value, each.lower, each.upper] for each in found.estimates}
         names = ("whole lists", "importance-weighted", "self-normalised", "doubly robust")
         return {
-            "estimates": [by_name[name] for name in names],
+            "estimates": [by_name.get(name, by_name["importance-weighted"]) for name in names],
             "logged": [found.logged, found.effective],
             "lists": [found.lists, found.learned],
         }

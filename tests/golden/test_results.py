@@ -12,29 +12,20 @@ import polars as pl
 import pytest
 
 from rankloop.evaluation import (
-    AnyTime,
-    Chances,
     ClickAccount,
     ConfidenceSequence,
-    DoublyRobust,
-    Estimator,
-    ImportanceWeighted,
     LoggedList,
-    LoggedRounds,
+    NextProbabilities,
     SearchArm,
-    SelfNormalised,
     anytime_lower,
-    by_score,
-    choices_of,
-    cross_fitted,
     difference_sequence,
-    draws,
-    list_estimates,
+    draw_probabilities,
+    estimate_rewards,
+    greedy_probabilities,
     mean_sequence,
-    weighted,
+    weigh_lists,
     win_sequence,
 )
-from rankloop.evaluation.logged_lists import weighed
 from rankloop.exploration import (
     certain_orders,
     draw,
@@ -65,6 +56,7 @@ from rankloop.lab.analysis.changes import relative_changes
 from rankloop.lab.analysis.linear_view import discriminants
 from rankloop.lab.analysis.low_runs import low_runs, worst_run
 from rankloop.lab.analysis.policy_summaries import curves, holm, summarise
+from rankloop.lab.data.logged_rounds import LoggedRounds, choice_probabilities, predict_rewards, weigh_rounds
 from rankloop.lab.simulation.measures import discounted_cumulative
 from rankloop.lab.theory import (
     Class,
@@ -139,24 +131,24 @@ METRICS: dict[str, Metric] = {
     "m12": Precision(k=3, relevant_from=2),
     "m13": PairwiseRegret(),
 }
-ESTIMATORS: dict[str, Estimator] = {
-    "e01": ImportanceWeighted(),
-    "e02": SelfNormalised(level=0.9),
-    "e03": DoublyRobust(),
-    "e04": AnyTime(),
+ESTIMATORS: dict[str, tuple[int, float]] = {  # which, and the level of its two-sided interval
+    "e01": (0, 0.9),
+    "e02": (1, 0.8),
+    "e03": (2, 0.9),
+    "e04": (3, 0.9),
 }
 CHOOSING: tuple[Callable[[], SelectionPolicy | Random], ...] = (LinUCB, lambda: SquareCB(scale=5.0), Random)
-Asks: TypeAlias = Callable[[Policy, Query], Chances]
+Asks: TypeAlias = Callable[[Policy, Query], NextProbabilities]
 LISTS: dict[str, tuple[Callable[[], Policy], Callable[[], Policy], Asks]] = {
-    "l01": (Random, lambda: PDGD(learning_rate=0.3), by_score),
-    "l02": (Random, PairRank, draws),
-    "l03": (lambda: PDGD(learning_rate=0.01), lambda: PDGD(learning_rate=0.5), draws),
-    "l04": (lambda: PDGD(learning_rate=0.01), lambda: PDGD(learning_rate=0.5), by_score),
-    "l05": (lambda: PairRank(certainty=Sure(0.9)), PairRank, draws),
+    "l01": (Random, lambda: PDGD(learning_rate=0.3), greedy_probabilities),
+    "l02": (Random, PairRank, draw_probabilities),
+    "l03": (lambda: PDGD(learning_rate=0.01), lambda: PDGD(learning_rate=0.5), draw_probabilities),
+    "l04": (lambda: PDGD(learning_rate=0.01), lambda: PDGD(learning_rate=0.5), greedy_probabilities),
+    "l05": (lambda: PairRank(certainty=Sure(0.9)), PairRank, draw_probabilities),
     "l06": (
         lambda: PairRank(exploration="random", certainty=Sure(0.9)),
         lambda: PDGD(learning_rate=0.5),
-        by_score,
+        greedy_probabilities,
     ),
 }
 INTERLEAVINGS: dict[str, Interleaving] = {
@@ -279,17 +271,18 @@ def chosen(make: Callable[[], SelectionPolicy | Random]) -> FloatArray:
         query = Query("v", np.zeros((4, 0)), names, (), Context("", log.contexts[row]))
         ranking = policy.rank(query, k=1, rng=np.random.default_rng(row))
         policy.learn(Feedback(ranking, np.array([bool(log.rewards[row])])))
-    return choices_of(policy, log)
+    return choice_probabilities(policy, log)
 
 
 @pytest.mark.parametrize("record", ESTIMATORS)
 def test_estimate(record: str) -> None:
-    found = [ESTIMATORS[record](weighted(logged(), chosen(make))) for make in CHOOSING]
+    which, level = ESTIMATORS[record]
+    found = [estimate_rewards(weigh_rounds(logged(), chosen(make)), level)[which] for make in CHOOSING]
     check(record, values=[each.value for each in found], bounds=[each.lower for each in found])
 
 
 def test_models_and_bounds() -> None:
-    check("e10", predicted=cross_fitted(logged()), choices=[chosen(make) for make in CHOOSING])
+    check("e10", predicted=predict_rewards(logged()), choices=[chosen(make) for make in CHOOSING])
     values = np.random.default_rng(6).random(200) * np.tile([0.0, 3.0], 100)
     check("e11", bounds=[anytime_lower(values), anytime_lower(values, 0.8), anytime_lower(values[:7])])
 
@@ -312,16 +305,22 @@ def test_lists_of_a_log(record: str) -> None:
     for _ in range(150):
         shown = log.rank(query, k=3, rng=rng).order
         clicks = (rng.random(3) < 0.6 / (1 + shown)).astype(np.float64)
-        lists.append(LoggedList(shown, clicks, draws(log, query), asks(asked, query), asked.score(query)))
-    found = weighed(lists)  # however little it says
+        drawn = draw_probabilities(log, query)
+        lists.append(LoggedList(shown, clicks, drawn, asks(asked, query), asked.score(query)))
+    found = weigh_lists(lists, fewest=0)  # however little it says
+    rank = np.argsort(np.argsort(-asked.score(query), kind="stable"))
+    by_name = {each.name: each for each in estimate_rewards(found)}
+    names = ("whole lists", "importance-weighted", "self-normalised", "doubly robust")
     above = np.array([3, 2, 0])
-    chances = [[draws(policy, query)(above[:depth]) for depth in range(3)] for policy in (log, asked)]
+    chances = [
+        [draw_probabilities(policy, query)(above[:depth]) for depth in range(3)] for policy in (log, asked)
+    ]
     check(
         record,
         weights=found.weights,
-        ranks=found.ranks,
+        ranks=np.array([rank[each.shown] for each in lists]),
         effective=found.effective,
-        estimates=[(each.value, each.lower, each.upper) for each in list_estimates(found)],
+        estimates=[(by_name[name].value, by_name[name].lower, by_name[name].upper) for name in names],
         chances=chances,
     )
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankloop.errors import DataError
-from rankloop.evaluation import LoggedRounds
+from rankloop.lab.data.logged_rounds import LoggedRounds
 from rankloop.policies import SelectionPolicy
 from rankloop.spelling import catalogue
 from rankloop.types import BoolArray, FloatArray

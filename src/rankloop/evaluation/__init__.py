@@ -1,63 +1,45 @@
-"""Evaluation from logs: what a policy would have got, from rounds that another one played."""
+"""Evaluation from logs: estimate what a policy would have got, from lists that another one made."""
 
-from rankloop.evaluation.anytime import anytime_lower
 from rankloop.evaluation.click_account import ClickAccount, SearchArm
 from rankloop.evaluation.confidence_sequences import (
     ConfidenceSequence,
+    anytime_lower,
     difference_sequence,
     mean_sequence,
     win_sequence,
 )
 from rankloop.evaluation.estimates import (
-    ESTIMATORS,
-    AnyTime,
-    DoublyRobust,
     Estimate,
-    Estimator,
-    ImportanceWeighted,
-    SelfNormalised,
-    t_lower,
+    NoSupport,
+    WeightedLog,
+    anytime_bound,
+    estimate_rewards,
+    student_interval,
 )
-from rankloop.evaluation.list_propensities import Chances, by_score, draws
-from rankloop.evaluation.logged_lists import (
-    ListEstimate,
-    LoggedList,
-    WeightedLists,
-    list_estimates,
-    weighted_lists,
+from rankloop.evaluation.list_propensities import (
+    NextProbabilities,
+    draw_probabilities,
+    greedy_probabilities,
 )
-from rankloop.evaluation.reward_model import cross_fitted
-from rankloop.evaluation.rounds import LoggedRounds
-from rankloop.evaluation.weights import NoSupport, Weighted, choices_of, weighted
+from rankloop.evaluation.logged_lists import LoggedList, weigh_lists
 
 __all__ = [
-    "ESTIMATORS",
-    "AnyTime",
-    "Chances",
     "ClickAccount",
     "ConfidenceSequence",
-    "DoublyRobust",
     "Estimate",
-    "Estimator",
-    "ImportanceWeighted",
-    "ListEstimate",
     "LoggedList",
-    "LoggedRounds",
+    "NextProbabilities",
     "NoSupport",
     "SearchArm",
-    "SelfNormalised",
-    "Weighted",
-    "WeightedLists",
+    "WeightedLog",
+    "anytime_bound",
     "anytime_lower",
-    "by_score",
-    "choices_of",
-    "cross_fitted",
     "difference_sequence",
-    "draws",
-    "list_estimates",
+    "draw_probabilities",
+    "estimate_rewards",
+    "greedy_probabilities",
     "mean_sequence",
-    "t_lower",
-    "weighted",
-    "weighted_lists",
+    "student_interval",
+    "weigh_lists",
     "win_sequence",
 ]

@@ -1,132 +1,147 @@
-"""Estimators of what a policy would have got, each with a lower bound."""
+r"""Estimate what a policy would have got, from a log that another one made.
+
+Every log becomes a `WeightedLog`: rewards by position, and by how much more often the policy would have shown
+the results down to each position than the log did. A single choice is a list of one position.
+"""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from math import sqrt
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import stdtrit
 
-from rankloop.errors import SettingError
-from rankloop.evaluation.anytime import anytime_lower
-from rankloop.evaluation.reward_model import cross_fitted
-from rankloop.evaluation.weights import Weighted
-from rankloop.types import FloatArray
+from rankloop.errors import RankloopError, SettingError
+from rankloop.evaluation.confidence_sequences import anytime_lower
+from rankloop.types import FloatArray, IntArray
+
+NEGLIGIBLE = 1e-12  # a probability that is 0 but for rounding
+
+
+class NoSupport(RankloopError):
+    """A policy would show what the log never could: no estimate can be given."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WeightedLog:
+    r"""Log of lists or single choices, weighted for a policy; a single choice has one position.
+
+    >>> ones = np.ones((4, 1))
+    >>> WeightedLog(rewards=ones, weights=ones, predicted=0 * ones, expected=0 * ones).effective
+    4.0
+    """
+
+    rewards: FloatArray  # [n, m] by position
+    weights: FloatArray  # [n, m] policy over log, multiplied down to each position
+    predicted: FloatArray  # [n, m] reward of what was shown, by a model fitted to the other half
+    expected: FloatArray  # [n, m] mean prediction under the policy, given the results above
+
+    @property
+    def effective(self) -> float:
+        r"""Effective sample size at the last position, $(\sum w)^2 / \sum w^2$."""
+        last = self.weights[:, -1]
+        squares = float(last @ last)
+        return float(last.sum()) ** 2 / squares if squares else 0.0
+
+    @property
+    def logged(self) -> float:
+        """Mean sum of rewards of the lists as they were."""
+        return float(self.rewards.sum(axis=1).mean())
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A click rate, and what it is at least, with the probability `level`."""
+    """Mean reward of a list, with the interval that contains it with the probability `level`."""
 
     name: str
     value: float
     lower: float
+    upper: float
     level: float
-    any_time: bool = False  # whether the bound holds however often it is looked at
+    any_time: bool = False  # whether the lower bound holds however often it is looked at; then `upper` is inf
 
 
-@dataclass(frozen=True)
-class Estimator(ABC):
-    """From a weighted log to an estimate."""
+def estimate_rewards(log: WeightedLog, level: float = 0.95) -> tuple[Estimate, ...]:
+    r"""Estimate the mean sum of rewards of a list under the policy, in up to five ways.
 
-    name: ClassVar[str]
+    *Importance-weighted*, $\sum_m w_m r_m$, is unbiased if users read from the top. *Self-normalised* divides
+    the weights of each position by their mean: slightly biased, steadier. *Doubly robust* adds a prediction
+    $\hat q$ and weights what it missed,
 
-    level: float = 0.95
+    $$\sum_m \Bigl( w_m \bigl(r_m - \hat q_m\bigr)
+    + w_{m-1} \sum_d \pi(d \mid d_1 \ldots d_{m-1})\, \hat q_m(d) \Bigr),$$
 
-    def __post_init__(self) -> None:
-        """Refuse what is no probability."""
-        if not 0 < self.level < 1:
-            raise SettingError(f"level must be between 0 and 1, found {self.level}")
+    unbiased whatever the model says, since no list is predicted by a model that saw it. *Whole lists*,
+    $w_k \sum_m r_m$, supposes nothing about users; it is left out for single choices.
+    The last has a *lower bound for any time*, valid however often it is looked at, at the same level as the
+    lower ends of the other intervals; it is left out if a reward is negative.
 
-    @abstractmethod
-    def __call__(self, rounds: Weighted) -> Estimate:
-        """What the policy would have got."""
+    >>> log = WeightedLog(np.array([[1.0], [0.0]]), np.array([[0.5], [1.5]]), *np.zeros((2, 2, 1)))
+    >>> [(each.name, each.value) for each in estimate_rewards(log)][:2]
+    [('importance-weighted', 0.25), ('self-normalised', 0.25)]
 
-    def _t_bound(self, values: FloatArray) -> Estimate:
-        """Mean and Student's lower bound, as if the mean were normal."""
-        return Estimate(self.name, float(values.mean()), t_lower(values, self.level), self.level)
-
-
-@dataclass(frozen=True)
-class ImportanceWeighted(Estimator):
-    r"""Importance-weighted click rate, $\bar X$ of $X_i = r_i\, \pi(a_i|x_i) / \pi_{\log}(a_i|x_i)$.
-
-    Unbiased. The bound is $\bar X - \frac{\sigma}{\sqrt n}\, t_{1-\delta, n-1}$.
+    McInerney et al.: Counterfactual evaluation of slate recommendations with sequential reward interactions.
+    KDD 2020. Kiyohara et al.: Doubly robust off-policy evaluation for ranking policies under the cascade
+    behavior model. WSDM 2022.
     """
+    weights, rewards = log.weights, log.rewards
+    before = np.hstack((np.ones((len(weights), 1)), weights[:, :-1]))
+    importance = (weights * rewards).sum(axis=1)
+    robust = (weights * (rewards - log.predicted) + before * log.expected).sum(axis=1)
+    found = [
+        student_interval("importance-weighted", importance, level),
+        student_interval("self-normalised", normalise_weights(log), level),
+        student_interval("doubly robust", robust, level),
+    ]
+    if weights.shape[1] > 1:
+        found.append(student_interval("whole lists", weights[:, -1] * rewards.sum(axis=1), level))
+    if importance.min() >= 0:
+        found.append(anytime_bound(importance, level))
+    return tuple(found)
 
-    name: ClassVar[str] = "importance-weighted"
 
-    def __call__(self, rounds: Weighted) -> Estimate:
-        """The mean of weight times reward."""
-        return self._t_bound(rounds.weights * rounds.log.rewards)
+def student_interval(
+    name: str, values: FloatArray, level: float = 0.95, clusters: IntArray | None = None
+) -> Estimate:
+    r"""Mean and Student's interval, $\bar X \pm \frac{\sigma}{\sqrt n}\, t_{(1 + level) / 2,\, n-1}$.
 
+    Values of one cluster, such as the lists of one session, count as one observation: with $S_g$ the sum of
+    the deviations of a cluster, $\sigma^2 / n$ becomes $\frac{G}{G-1} \sum_g S_g^2 / n^2$, and $G - 1$ are
+    the degrees of freedom.
 
-@dataclass(frozen=True)
-class SelfNormalised(Estimator):
-    r"""Self-normalised click rate, $\sum w_i r_i / \sum w_i$.
-
-    Slightly biased, steadier, and never above the highest reward. The bound is that of the linearised ratio.
+    >>> found = student_interval("clicks", np.array([0.0, 1.0, 1.0, 0.0]), 0.90)
+    >>> round(found.lower, 4), round(found.upper, 4)
+    (-0.1794, 1.1794)
+    >>> twice = student_interval("clicks", np.array([0.0, 0.0, 1.0, 1.0]), clusters=np.array([0, 0, 1, 1]))
+    >>> round(twice.upper - student_interval("clicks", np.array([0.0, 1.0])).upper, 12)
+    0.0
     """
-
-    name: ClassVar[str] = "self-normalised"
-
-    def __call__(self, rounds: Weighted) -> Estimate:
-        """The weighted mean of rewards."""
-        weights, rewards = rounds.weights, rounds.log.rewards
-        value = float(weights @ rewards) / float(weights.sum())
-        influence = weights * (rewards - value) / weights.mean()
-        return Estimate(self.name, value, t_lower(value + influence, self.level), self.level)
-
-
-@dataclass(frozen=True)
-class DoublyRobust(Estimator):
-    r"""Doubly robust click rate: a model's prediction, and importance-weighted what it missed.
-
-    $$X_i = \sum_a \pi(a|x_i)\, \hat q(x_i, a) + w_i \left(r_i - \hat q(x_i, a_i)\right)$$
-
-    Unbiased whatever the model says, since no round is predicted by a model that saw it; good where either
-    the model or the propensities are.
-    """
-
-    name: ClassVar[str] = "doubly robust"
-
-    def __call__(self, rounds: Weighted) -> Estimate:
-        """With a model for each half of the rounds that was fitted to the other."""
-        return self.with_model(rounds, cross_fitted(rounds.log))
-
-    def with_model(self, rounds: Weighted, predicted: FloatArray) -> Estimate:
-        """With predicted rewards of all ads in all rounds, [n, K]."""
-        log = rounds.log
-        missed = log.rewards - predicted[np.arange(len(log)), log.shown]
-        return self._t_bound((rounds.choices * predicted).sum(axis=1) + rounds.weights * missed)
+    if not 0 < level < 1:
+        raise SettingError(f"level must be between 0 and 1, found {level}")
+    value, groups = float(values.mean()), values.size
+    if clusters is not None:
+        sums = np.bincount(np.unique(clusters, return_inverse=True)[1], values - value)
+        groups = sums.size
+    if groups < 2:
+        return Estimate(name, value, -np.inf, np.inf, level)
+    half = float(stdtrit(groups - 1, (1 + level) / 2))
+    if clusters is None:
+        half = half * float(values.std(ddof=1)) / float(np.sqrt(groups))
+    else:
+        half *= float(np.sqrt(groups / (groups - 1) * (sums @ sums))) / values.size
+    return Estimate(name, value, value - half, value + half, level)
 
 
-@dataclass(frozen=True)
-class AnyTime(Estimator):
-    """Importance-weighted click rate with a bound that holds at all times together, for any sample size."""
-
-    name: ClassVar[str] = "any time"
-
-    def __call__(self, rounds: Weighted) -> Estimate:
-        """The mean of weight times reward; rewards must be 0 or more."""
-        values = rounds.weights * rounds.log.rewards
-        lower = anytime_lower(values, self.level)
-        return Estimate(self.name, float(values.mean()), lower, self.level, any_time=True)
+def normalise_weights(log: WeightedLog) -> FloatArray:
+    """Compute values whose mean is the self-normalised estimate, and whose spread is that of its ratios."""
+    means = log.weights.mean(axis=0)
+    seen = means > 0
+    ratios = (log.weights * log.rewards).mean(axis=0)[seen] / means[seen]
+    influence = (log.weights[:, seen] * (log.rewards[:, seen] - ratios) / means[seen]).sum(axis=1)
+    return np.asarray(ratios.sum() + influence)
 
 
-ESTIMATORS: tuple[type[Estimator], ...] = (ImportanceWeighted, SelfNormalised, DoublyRobust, AnyTime)
-
-
-def t_lower(values: FloatArray, level: float) -> float:
-    r"""$\bar X - \frac{\sigma}{\sqrt n}\, t_{1-\delta, n-1}$.
-
-    >>> round(t_lower(np.array([0.0, 1.0, 1.0, 0.0]), 0.95), 4)
-    -0.1794
-    """
-    if values.size < 2:
-        return -np.inf
-    half = float(values.std(ddof=1)) / sqrt(values.size) * float(stdtrit(values.size - 1, level))
-    return float(values.mean()) - half
+def anytime_bound(values: FloatArray, level: float = 0.95) -> Estimate:
+    """Bound the mean of values from below, at all times together, at the level of an interval's lower end."""
+    lower = anytime_lower(values, (1 + level) / 2)
+    return Estimate("any time", float(values.mean()), lower, np.inf, level, any_time=True)

@@ -1,4 +1,4 @@
-"""Chances of lists: with which probability a policy puts each document next, given what stands above it."""
+"""Probabilities of lists: how likely a policy puts each document next, given the documents above it."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ import numpy as np
 
 from rankloop.errors import SettingError
 from rankloop.exploration import ordered_blocks
-from rankloop.policies import PDGD, ExploresUncertain, Policy, Random
+from rankloop.policies import PDGD, ExploresUncertain, Policy, Random, SelectionPolicy
 from rankloop.types import BoolArray, FloatArray, IntArray, Query
 
-Chances: TypeAlias = Callable[[IntArray], FloatArray]  # from the rows above to [n] probabilities of the next
+NextProbabilities: TypeAlias = Callable[[IntArray], FloatArray]  # from the rows above to [n] of the next
 
 
-def draws(policy: Policy, query: Query) -> Chances:
-    """The chances of a policy that explores; refused, if nobody can compute them.
+def draw_probabilities(policy: Policy, query: Query) -> NextProbabilities:
+    """Compute the probabilities with which a policy draws its next result, exactly; refuse those that cannot.
 
-    They are those it draws with, exactly: nothing is estimated.
-
-    >>> chances = draws(Random(), Query("q", np.eye(3)))
-    >>> chances(np.array([2])).tolist()
+    >>> following = draw_probabilities(Random(), Query("q", np.eye(3)))
+    >>> following(np.array([2])).tolist()
     [0.5, 0.5, 0.0]
     """
+    if isinstance(policy, SelectionPolicy):  # one ad: only the first place is drawn
+        propensities = policy.propensities(query)
+        return lambda above: propensities if not above.size else np.zeros(query.n_docs)
     if isinstance(policy, Random):
         return lambda above: _shared(_left(query.n_docs, above))
     if isinstance(policy, PDGD):
@@ -32,29 +33,29 @@ def draws(policy: Policy, query: Query) -> Chances:
     if isinstance(policy, ExploresUncertain) and _draws_itself(type(policy)):
         return _uncertain(policy, query)
     raise SettingError(
-        f"{type(policy).__name__} cannot say with which probability it shows a list: only pdgd, random "
-        "and policies that draw from certain orders, such as pairrank, can"
+        f"{type(policy).__name__} cannot say with which probability it shows a list: only pdgd, random, "
+        "policies for one ad and policies that draw from certain orders, such as pairrank, can"
     )
 
 
-def by_score(policy: Policy, query: Query) -> Chances:
-    """The chances without exploration: the best of those left, and of equal ones the first, for certain.
+def greedy_probabilities(policy: Policy, query: Query) -> NextProbabilities:
+    """Compute the probabilities without exploration: the best result left, of equal ones the first, is next.
 
     >>> class Last(Random):
     ...     def score(self, query):
     ...         return np.arange(query.n_docs)
-    >>> by_score(Last(), Query("q", np.eye(3)))(np.array([2])).tolist()
+    >>> greedy_probabilities(Last(), Query("q", np.eye(3)))(np.array([2])).tolist()
     [0.0, 1.0, 0.0]
     """
     order = np.argsort(-policy.score(query), kind="stable")
 
-    def chances(above: IntArray) -> FloatArray:
+    def following(above: IntArray) -> FloatArray:
         left = _left(query.n_docs, above)
         found = np.zeros(query.n_docs)
         found[order[left[order].argmax()]] = 1.0
         return found
 
-    return chances
+    return following
 
 
 def _draws_itself(kind: type[ExploresUncertain]) -> bool:
@@ -62,7 +63,7 @@ def _draws_itself(kind: type[ExploresUncertain]) -> bool:
     return kind.rank is ExploresUncertain.rank and kind.draw is ExploresUncertain.draw
 
 
-def _uncertain(policy: ExploresUncertain, query: Query) -> Chances:
+def _uncertain(policy: ExploresUncertain, query: Query) -> NextProbabilities:
     """Uniform over what no document left certainly beats or, block after block, over the block that is on."""
     certain = policy.certain_orders(query)
     if policy.exploration == "random":

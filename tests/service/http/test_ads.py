@@ -16,7 +16,8 @@ from rankloop.cli import app
 from rankloop.cli.service_log import FAIR, GUARDED, PINNED, log_of
 from rankloop.client import Client
 from rankloop.errors import DataError, RequestError
-from rankloop.evaluation import NoSupport, SelfNormalised, weighted
+from rankloop.evaluation import NoSupport, estimate_rewards
+from rankloop.lab.data.logged_rounds import weigh_rounds
 from rankloop.policies import AdForest, AUCRanker, LinUCB, SelectionPolicy, SquareCB, ThompsonLogistic
 from rankloop.service import FairSettings, RankerSettings, RankingService, UserEvent
 from rankloop.service.core.model import asker_of
@@ -232,12 +233,12 @@ def test_a_service_log_says_what_others_would_have_got() -> None:
     right = (log.contexts[:, 0] == 1) == (log.shown == 0)
     np.testing.assert_array_equal(log.rewards, right)
     best = np.stack([log.contexts[:, 0], 1 - log.contexts[:, 0]], axis=1)  # always the right ad
-    estimate = SelfNormalised()(weighted(log, best))
+    estimate = estimate_rewards(weigh_rounds(log, best))[1]
     assert estimate.value == pytest.approx(1.0)
     deterministic, clock = visited(LinUCB(), visits=30)
     clock.now += 1000
     with pytest.raises(NoSupport, match="the policy may show what the log could not"):
-        weighted(log_of(deterministic, "banner").rounds, np.full((30, 2), 0.5))
+        weigh_rounds(log_of(deterministic, "banner").rounds, np.full((30, 2), 0.5))
     empty, _ = visited(LinUCB(), visits=0)
     with pytest.raises(DataError, match="no closed list of one ad"):
         log_of(empty, "banner")

@@ -14,13 +14,14 @@ from rankloop.cli.lab import names
 from rankloop.cli.list_log import lists_in
 from rankloop.cli.service_log import log_in, told
 from rankloop.errors import DataError, SettingError
-from rankloop.evaluation import ESTIMATORS, LoggedRounds, NoSupport, choices_of, weighted
+from rankloop.evaluation import NoSupport, WeightedLog, estimate_rewards
+from rankloop.lab.data.logged_rounds import LoggedRounds, choice_probabilities, weigh_rounds
 from rankloop.lab.data.round_tables import OPEN_BANDIT, Columns, read_rounds
 from rankloop.policies import Policy, SelectionPolicy
 
 NOTES = (
-    "at least: with this probability the true click rate is above it, if the log is looked at once; the last "
-    "bound holds however often it is looked at.",
+    "The interval contains the true click rate with this probability, if the log is looked at once; the "
+    "bound of the last estimate holds however often it is looked at.",
     "effective rounds: so many rounds of the policy's own would say as much. A mean weight far from 1 means "
     "that the propensities of the log are not what they say.",
 )
@@ -80,10 +81,13 @@ def evaluate(
         f"{judged.contexts.shape[1]} features, click rate {judged.mean_reward:.4%}",
         highlight=False,
     )
-    chosen = {name: names.policy(name) for name in names.split_names(policies)}
-    CONSOLE.print(
-        table({name: row(policy, learned, judged, level) for name, policy in chosen.items()}, level)
-    )
+    answers: dict[str, WeightedLog] = {}
+    for name in names.split_names(policies):
+        try:
+            answers[name] = judge(names.policy(name), learned, judged)
+        except NoSupport as error:
+            CONSOLE.print(f"{name}: no answer: {error}", soft_wrap=True)
+    CONSOLE.print(table(answers, level))
     for note in NOTES:
         CONSOLE.print(f"[dim]{note}[/]")
 
@@ -124,27 +128,29 @@ def _of_service(path: Path, ranker: str) -> LoggedRounds:
     return log.rounds
 
 
-def row(policy: Policy, learned: LoggedRounds, judged: LoggedRounds, level: float) -> list[str]:
-    """The cells of one policy; why nothing can be said, if so."""
+def judge(policy: Policy, learned: LoggedRounds, judged: LoggedRounds) -> WeightedLog:
+    """Let a policy learn from some rounds, and weigh the others for it."""
     if isinstance(policy, SelectionPolicy):
         policy.learn_rows(learned.contexts, learned.keys, learned.rewards > 0)
-    try:
-        rounds = weighted(judged, choices_of(policy, judged))
-    except NoSupport as error:
-        return [f"no answer: {error}"]
-    found = [kind(level)(rounds) for kind in ESTIMATORS]
-    cells = [f"{each.value:.4%}\nat least {max(each.lower, 0.0):.4%}" for each in found]
-    return [*cells, f"{rounds.effective:,.0f}", f"{rounds.weights.mean():.3f}"]
+    return weigh_rounds(judged, choice_probabilities(policy, judged))
 
 
-def table(rows: dict[str, list[str]], level: float) -> Table:
-    """Policies by estimators."""
-    shown = Table(title=f"click rates by the log, bounds of {level:.0%}", title_justify="left", box=None)
-    for heading in ("policy", *(kind.name for kind in ESTIMATORS), "effective rounds", "mean weight"):
-        shown.add_column(heading, justify="left" if heading == "policy" else "right")
-    for name, cells in rows.items():
-        shown.add_row(name, *(cells if len(cells) > 1 else ()))
-    for name, cells in rows.items():
-        if len(cells) == 1:
-            CONSOLE.print(f"{name}: {cells[0]}", soft_wrap=True)
+def table(answers: dict[str, WeightedLog], level: float) -> Table:
+    """Put estimates into a table, a row for each policy."""
+    shown = Table(title=f"click rates by the log, intervals of {level:.0%}", title_justify="left", box=None)
+    for name, log in answers.items():
+        found = estimate_rewards(log, level)
+        if not shown.columns:
+            for heading in ("policy", *(each.name for each in found), "effective rounds", "mean weight"):
+                shown.add_column(heading, justify="left" if heading == "policy" else "right")
+        cells = [
+            f"{each.value:.4%}\n"
+            + (
+                f"at least {max(each.lower, 0.0):.4%}"
+                if each.any_time
+                else f"{each.lower:.4%} to {each.upper:.4%}"
+            )
+            for each in found
+        ]
+        shown.add_row(name, *cells, f"{log.effective:,.0f}", f"{log.weights.mean():.3f}")
     return shown

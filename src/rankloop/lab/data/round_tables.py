@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from rankloop.errors import DataError, SettingError, suggest_name
-from rankloop.evaluation.rounds import LoggedRounds
+from rankloop.lab.data.logged_rounds import LoggedRounds
 from rankloop.types import FloatArray
 
 MOST_WORDS = 100  # different words in a column of the context

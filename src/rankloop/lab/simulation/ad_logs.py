@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankloop.errors import DataError
-from rankloop.evaluation import LoggedRounds
+from rankloop.lab.data.logged_rounds import LoggedRounds
 from rankloop.lab.users import AdUser
 from rankloop.policies import SelectionPolicy
 from rankloop.types import QuerySet

@@ -10,8 +10,9 @@ import numpy as np
 import polars as pl
 
 from rankloop.errors import DataError
-from rankloop.evaluation import ESTIMATORS, LoggedRounds, Weighted
+from rankloop.evaluation import estimate_rewards
 from rankloop.lab.data import load
+from rankloop.lab.data.logged_rounds import LoggedRounds, weigh_rounds
 from rankloop.lab.simulation.ad_logs import simulate_ad_log
 from rankloop.lab.users import AdUser
 from rankloop.learning.forest import classifier
@@ -184,8 +185,8 @@ def _judged(
     assert test.contexts is not None
     scores = list(way.scores.values())[_chosen(way, log, repeat)]
     choices = _choices(scores(log, other.contexts), way.name)
-    weights = choices[np.arange(len(other)), other.shown] / other.propensities
-    found = [kind()(Weighted(other, choices, weights)) for kind in ESTIMATORS]
+    weighted = weigh_rounds(other, choices)
+    found = estimate_rewards(weighted, level=0.90)  # the document's bounds are one-sided, of 95 %
     matches = test.relevance.reshape(len(test), -1) > 0
     truth = np.where(matches, SPARSE.match, SPARSE.otherwise)
     return {
@@ -195,7 +196,7 @@ def _judged(
         **{each.name: each.value for each in found if not each.any_time},
         "at least": found[0].lower,
         "any time at least": found[-1].lower,
-        "effective rounds": Weighted(other, choices, weights).effective,
+        "effective rounds": weighted.effective,
     }
 
 

@@ -11,10 +11,10 @@ from scipy.stats import binomtest, norm
 from rankloop.evaluation import (
     LoggedList,
     NoSupport,
-    by_score,
-    draws,
-    list_estimates,
-    weighted_lists,
+    draw_probabilities,
+    estimate_rewards,
+    greedy_probabilities,
+    weigh_lists,
     win_sequence,
 )
 from rankloop.interleaving import Interleaving, Probabilistic, TeamDraft, credit
@@ -149,12 +149,12 @@ def _covered(
     for repeat in range(repeats):
         rng = np.random.default_rng([29, depth, repeat])
         try:
-            lists = weighted_lists(_log(log, asked, queries, user, depth, rng))
+            lists = weigh_lists(_log(log, asked, queries, user, depth, rng))
         except NoSupport as error:
             why = "too few effective lists" if "as much" in str(error) else "no support"
             yield head | {"estimator": f"refused: {why}", "truth": truth}
             return
-        found.append((list_estimates(lists), lists.effective))
+        found.append((estimate_rewards(lists)[:4], lists.effective))
     for index, first in enumerate(found[0][0]):
         each = [estimates[index] for estimates, _ in found]
         yield head | {
@@ -178,8 +178,8 @@ def _log(
         yield LoggedList(
             shown.order,
             clicks.astype(np.float64),
-            draws(log, query),
-            by_score(asked, query),
+            draw_probabilities(log, query),
+            greedy_probabilities(asked, query),
             asked.score(query),
         )
 

@@ -11,13 +11,13 @@ import numpy as np
 
 from rankloop.errors import DataError, RequestError, SettingError
 from rankloop.evaluation import (
-    Chances,
-    ListEstimate,
+    Estimate,
     LoggedList,
-    by_score,
-    draws,
-    list_estimates,
-    weighted_lists,
+    NextProbabilities,
+    draw_probabilities,
+    estimate_rewards,
+    greedy_probabilities,
+    weigh_lists,
 )
 from rankloop.policies import Policy
 from rankloop.service.core.configuration import InForce
@@ -29,7 +29,7 @@ from rankloop.service.extensions.trial.arms import unit_of
 from rankloop.service.store import Impression, Store
 from rankloop.types import Query
 
-Asking: TypeAlias = Callable[[Policy, Query], Chances]
+Asking: TypeAlias = Callable[[Policy, Query], NextProbabilities]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class WhatIf:
     lists: int  # that it is judged by
     learned: int  # lists that the policy learned from, all of them before
     logged: float  # clicks per list as it was
-    estimates: tuple[ListEstimate, ...]
+    estimates: tuple[Estimate, ...]
     effective: float  # so many lists of its own would say as much
     left_out: Mapping[str, int]  # lists by the reason why they say nothing
 
@@ -101,15 +101,16 @@ def what_if(
         raise DataError(_nothing(ranker.name, judged))
     rest = judged.lists[cut:]
     asked = _target(ranker, target, rest[0].seq)
-    found = weighted_lists(_logged(rest, ranker, store, asked, depth, draws if explore else by_score))
+    asking = draw_probabilities if explore else greedy_probabilities
+    log = weigh_lists(_logged(rest, ranker, store, asked, depth, asking))
     return WhatIf(
         policy=asked.name,
         depth=depth,
         lists=len(rest),
         learned=asked.model.lists,
-        logged=float(found.rewards.sum(axis=1).mean()),
-        estimates=tuple(list_estimates(found, level)),
-        effective=found.effective,
+        logged=log.logged,
+        estimates=tuple(each for each in estimate_rewards(log, level) if not each.any_time),
+        effective=log.effective,
         left_out=dict(judged.left_out),
     )
 
@@ -160,7 +161,7 @@ def _logged(
         yield LoggedList(
             each.order[:depth],
             np.array([float(position in hits) for position in range(1, depth + 1)]),
-            draws(*_asked(ranker.history.model(each.model), each)),
+            draw_probabilities(*_asked(ranker.history.model(each.model), each)),
             asking(policy, query),
             policy.score(query),
         )
