@@ -12,7 +12,7 @@ import numpy as np
 from rankloop.service import RankerSettings, RankingService
 from rankloop.service.store import Exposure, Impression, SqliteStore
 
-LOOK = 10**6
+VIEW = 10**6
 MOST_LOOKED_AT = 200  # lists that are compared with all there could have been
 
 
@@ -86,7 +86,7 @@ def verdict(path: Path, answered: Collection[str], ranker: str = "default") -> V
         last_outside=held[-100:].count(False),
         looked_at=len(outside),
         missed=sum(outside),
-        looks=sum(sum(each.granted) for _, each in told) / LOOK,
+        looks=sum(sum(each.granted) for _, each in told) / VIEW,
         shares=_shares([each for _, each in told]),
     )
 
@@ -112,7 +112,7 @@ def _could_be_within(shown: Impression, told: Exposure, rules: RankerSettings) -
     """Whether any list at all, around the pins, would have left every account within its tolerance."""
     assert rules.fair is not None
     m, codes = len(told.groups), [told.groups.index(rules.fair.named(name)) for name in shown.groups]
-    looks = np.array([round(LOOK / log2(1 + position)) for position in range(1, len(shown.order) + 1)])
+    looks = np.array([round(VIEW / log2(1 + position)) for position in range(1, len(shown.order) + 1)])
     pinned = shown.pinned_at[shown.order] > 0
     standing = np.array(told.ahead) - np.array(told.due)
     np.add.at(standing, np.array(told.shown)[pinned], looks[pinned])
@@ -124,7 +124,7 @@ def _could_be_within(shown: Impression, told: Exposure, rules: RankerSettings) -
     off = np.max(
         [np.abs(each @ looks[~pinned] + start) for each, start in zip(taken, standing, strict=True)], axis=0
     )
-    return bool((off[fillable] <= round(rules.fair.tolerance * LOOK)).any())
+    return bool((off[fillable] <= round(rules.fair.tolerance * VIEW)).any())
 
 
 def _account(told: list[tuple[Impression, Exposure]]) -> dict[str, int]:
@@ -134,7 +134,7 @@ def _account(told: list[tuple[Impression, Exposure]]) -> dict[str, int]:
         granted = dict.fromkeys(each.groups, 0)
         named = [name if name in each.groups else "others" for name in shown.groups]
         for position, row in enumerate(shown.order.tolist(), start=1):
-            granted[named[row]] += round(LOOK / log2(1 + position))
+            granted[named[row]] += round(VIEW / log2(1 + position))
         for group, due, lapsed in zip(each.groups, each.due, each.lapsed, strict=True):
             found[group] = found.get(group, 0) + granted[group] - due - lapsed
     return dict(sorted(found.items()))

@@ -1,85 +1,64 @@
-"""Fair lists, against enumerations of every template and of every list."""
+"""Fair lists, against a slow enumeration of every template and of every list."""
 
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankloop.errors import RankingError, SettingError
+from rankloop.errors import SettingError
 from rankloop.exploration import random_topological
 from rankloop.exposure import (
-    LOOK,
+    VIEW,
+    AccountRule,
     FairList,
-    Method,
     Ties,
-    attainable,
-    deep_draw,
-    discounted_looks,
-    entitlements,
-    fair_list,
+    count_violations,
+    discounted_views,
+    draw_deep,
+    due_views,
     least_tolerance,
-    whole_looks,
+    measured_views,
+    merge_fairly,
+    split_into_pages,
 )
-from rankloop.exposure.deep_draw import group_queues
-from rankloop.exposure.group_templates import all_templates, granted
-from rankloop.exposure.template_costs import Pricing
+from rankloop.exposure.group_templates import all_templates
 from rankloop.types import BoolArray, FloatArray, IntArray
 
-LENGTHS = [1000, 630, 500, 430, 387, 356]
+VIEWS = np.array([1000, 630, 500, 430, 387, 356])
 
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """Documents of some groups, what is certain about them, and the accounts so far."""
+    """Documents of some groups, what is certain about them, and what their list must keep to."""
 
     certain: BoolArray
     groups: IntArray
-    ahead: IntArray
-    looks: IntArray
-    tolerance: int
+    rule: AccountRule
     seed: int
 
     @property
-    def m(self) -> int:
-        return len(self.ahead)
-
-    @property
-    def due(self) -> IntArray:
-        counts = np.bincount(self.groups, minlength=self.m)
-        return entitlements(np.ones(self.m), self.looks, counts)
-
-    @property
     def drawn(self) -> IntArray:
-        return deep_draw(self.certain, self.groups, len(self.looks), np.random.default_rng(self.seed))
+        k = len(self.rule.views)
+        return draw_deep(self.certain, self.groups, k, np.random.default_rng(self.seed))
 
-    def fair(self, method: Method = "table", ties: Ties = "random") -> FairList:
-        return fair_list(
-            self.drawn,
-            self.groups,
-            self.certain,
-            looks=self.looks,
-            ahead=self.ahead,
-            due=lambda _: self.due,
-            tolerance=self.tolerance,
-            rng=np.random.default_rng(self.seed),
-            method=method,
-            ties=ties,
-        )
+    def merge(self, ties: Ties = "random", keep: bool = False) -> FairList:
+        rng = np.random.default_rng(self.seed)
+        return merge_fairly(self.drawn, self.groups, self.certain, self.rule, rng=rng, ties=ties, keep=keep)
 
-    def off(self, order: tuple[int, ...]) -> int:
-        """How far the list leaves the worst account off."""
-        accounts = self.ahead - self.due
-        for look, doc in zip(self.looks.tolist(), order, strict=True):
-            accounts[self.groups[doc]] += look
+    def off(self, order: Sequence[int]) -> int:
+        """How far the beginning of a list leaves the worst account off."""
+        accounts = self.rule.ahead - self.rule.due(len(order))
+        for view, doc in zip(self.rule.views.tolist(), order, strict=False):
+            accounts[self.groups[doc]] += view
         return int(np.abs(accounts).max())
 
-    def violated(self, order: tuple[int, ...]) -> int:
+    def violated(self, order: Sequence[int]) -> int:
         """Certain orders whose better document stands below, or nowhere."""
         above: set[int] = set()
         count = 0
@@ -88,25 +67,74 @@ class World:
             above.add(doc)
         return count
 
-    def merit(self, order: tuple[int, ...]) -> tuple[bool, int, int]:
+    def merit(self, order: Sequence[int], tolerance: int) -> tuple[bool, int, int]:
         """What makes a list the better one: smaller is better."""
         off = self.off(order)
-        outside = off > self.tolerance
-        return outside, off if outside else 0, self.violated(order)
+        return off > tolerance, off if off > tolerance else 0, self.violated(order)
 
-    def merges(self) -> list[tuple[int, ...]]:
-        """Every list in which each group's documents are a prefix of its queue."""
-        queues = group_queues(self.drawn, self.groups, len(self.looks), self.m)
-        lists = []
-        for template in itertools.product(range(self.m), repeat=len(self.looks)):
-            if all(template.count(group) <= len(queues[group]) for group in range(self.m)):
-                waiting = [iter(queue.tolist()) for queue in queues]
-                lists.append(tuple(next(waiting[group]) for group in template))
-        return lists
+
+def merge_slowly(world: World, ties: Ties, keep: bool) -> list[int]:
+    """`merge_fairly` without tables: each template of each part is tried by itself."""
+    drawn, rule, rng = world.drawn.tolist(), world.rule, np.random.default_rng(world.seed)
+
+    def settle(order: list[int], parts: Sequence[int], tolerance: int) -> list[int]:
+        for length in parts:
+            left = [row for row in drawn if row not in order]
+            queues = [[row for row in left if world.groups[row] == group] for group in range(len(rule.ahead))]
+            lists = []
+            for template in itertools.product(range(len(queues)), repeat=length):
+                if all(template.count(group) <= len(queue) for group, queue in enumerate(queues)):
+                    waiting = [iter(queue) for queue in queues]
+                    lists.append([*order, *(next(waiting[group]) for group in template)])
+            merits = [world.merit(each, tolerance) for each in lists]
+            best = [each for each, merit in zip(lists, merits, strict=True) if merit == min(merits)]
+            if ties == "least":
+                best = [each for each in best if world.off(each) == min(map(world.off, best))]
+            order = best[int(rng.random() * len(best))]
+        return order
+
+    found: list[int] = []
+    for parts in rule.pages:
+        kept = found + [row for row in drawn if row not in found][: sum(parts)]
+        if keep and world.off(kept) <= rule.tolerance:
+            found = kept
+            continue
+        tried = settle(found, parts, rule.tolerance)
+        if len(parts) > 1 and world.off(tried) > rule.tolerance:
+            tried = min(tried, settle(found, parts, 0), key=world.off)
+        found = tried
+    return found
+
+
+def make_rule(
+    views: IntArray, counts: IntArray, ahead: IntArray, tolerance: int, pages: Sequence[Sequence[int]]
+) -> AccountRule:
+    """Falling shares."""
+
+    def due(p: int) -> IntArray:
+        return due_views(1 / (2 + np.arange(len(counts))), views[:p], counts)
+
+    return AccountRule(views=views, ahead=ahead, due=due, tolerance=tolerance, pages=pages)
 
 
 @st.composite
-def worlds(draw: st.DrawFn, *, weak: bool = False, most_groups: int = 3) -> World:
+def cuts(draw: st.DrawFn, k: int) -> list[list[int]]:
+    """Any way to cut a list into pages, and these into parts."""
+    pages = [[1]]
+    for _ in range(k - 1):
+        match draw(st.sampled_from(["longer part", "new part", "new page"])):
+            case "longer part":
+                pages[-1][-1] += 1
+            case "new part":
+                pages[-1].append(1)
+            case _:
+                pages.append([1])
+    return pages
+
+
+@st.composite
+def worlds(draw: st.DrawFn, *, weak: bool = False, most_groups: int = 3, cut: bool = False) -> World:
+    """Small worlds; with `cut`, lists are settled by any pages of any parts."""
     n = draw(st.integers(1, 6))
     m = draw(st.integers(1, most_groups))
     k = draw(st.integers(1, n))
@@ -120,219 +148,117 @@ def worlds(draw: st.DrawFn, *, weak: bool = False, most_groups: int = 3) -> Worl
     groups = np.array(draw(st.lists(st.integers(0, m - 1), min_size=n, max_size=n)))
     ahead = np.array(draw(st.lists(st.integers(-1500, 1500), min_size=m, max_size=m)))
     tolerance = draw(st.sampled_from([0, 100, 500, 2000]))
-    return World(certain, groups, ahead, np.array(LENGTHS[:k]), tolerance, draw(st.integers(0, 99)))
+    pages = draw(cuts(k)) if cut else [[k]]
+    rule = make_rule(VIEWS[:k], np.bincount(groups, minlength=m), ahead, tolerance, pages)
+    return World(certain, groups, rule, draw(st.integers(0, 99)))
 
 
-def due_of(looks: IntArray, counts: IntArray, positions: int) -> IntArray:
-    """Falling shares, of the first so many looks."""
-    return entitlements(1 / (2 + np.arange(len(counts))), looks[:positions], counts)
-
-
-@given(worlds(), st.sampled_from(["random", "least"]))
-@settings(max_examples=150)
-def test_a_merge_is_the_best_of_all_merges_and_says_the_truth_about_itself(world: World, ties: Ties) -> None:
-    found = world.fair(ties=ties)
-    order = tuple(found.order.tolist())
-    best = min(map(world.merit, world.merges()))
-    assert order in world.merges()
-    assert world.merit(order) == best
-    assert found.violated == world.violated(order)
-    assert found.within == (world.off(order) <= world.tolerance)
-    assert found.granted.sum() == world.looks.sum() == world.due.sum()
-    if ties == "least":
-        assert world.off(order) == min(
-            world.off(each) for each in world.merges() if world.merit(each) == best
-        )
+@given(worlds(cut=True), st.sampled_from(["random", "least"]), st.booleans())
+@settings(max_examples=200)
+def test_a_merge_is_that_of_the_slow_enumeration_and_tells_the_truth_about_itself(
+    world: World, ties: Ties, keep: bool
+) -> None:
+    found, order = world.merge(ties, keep), merge_slowly(world, ties, keep)
+    assert found.order.tolist() == order
+    assert found.violated_orders == world.violated(order) == count_violations(found.order, world.certain)
+    assert found.is_within_tolerance == (world.off(order) <= world.rule.tolerance)
+    views = [VIEWS[: len(order)][world.groups[order] == group].sum() for group in range(len(found.received))]
+    assert found.received.tolist() == views
 
 
 @given(worlds(weak=True))
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_where_certain_orders_make_blocks_no_list_at_all_is_better(world: World) -> None:
-    every = itertools.permutations(range(len(world.groups)), len(world.looks))
-    assert world.merit(tuple(world.fair().order.tolist())) == min(map(world.merit, every))
+    tolerance = world.rule.tolerance
+    every = itertools.permutations(range(len(world.groups)), len(world.rule.views))
+    best = min(world.merit(order, tolerance) for order in every)
+    assert world.merit(world.merge().order.tolist(), tolerance) == best
 
 
-@given(worlds(), st.sampled_from(["random", "least"]))
-@settings(max_examples=100)
-def test_pages_and_halves_find_what_the_table_finds(world: World, ties: Ties) -> None:
-    table = tuple(world.fair(ties=ties).order.tolist())
-    others: list[Method] = ["pages"]
-    if world.m == 2 and len(world.looks) > 1:
-        others.append("halves")
-    for method in others:
-        found = world.fair(method, ties)
-        assert world.merit(tuple(found.order.tolist())) == world.merit(table)
-        assert found.violated == world.violated(tuple(found.order.tolist()))
-        if ties == "least":
-            assert world.off(tuple(found.order.tolist())) == world.off(table)
-
-
-def test_every_tie_is_as_likely_as_the_others_in_the_table_and_in_halves() -> None:
-    certain, groups = np.zeros((4, 4), dtype=bool), np.array([0, 0, 1, 1])
-    methods: tuple[Method, ...] = ("table", "halves")
-    for method in methods:
-        found = {
-            tuple(groups[World(certain, groups, np.zeros(2, int), np.array([10, 10, 10, 10]), 0, seed)
-                         .fair(method).order].tolist())
-            for seed in range(200)
-        }  # fmt: skip
-        assert len(found) == 6  # two of four positions
-
-
-def test_halves_are_the_table_for_lists_of_twelve() -> None:
-    rng = np.random.default_rng(0)
-    for seed in range(10):
-        scores = rng.normal(size=40)
-        certain = np.subtract.outer(scores, scores) > 0.5
-        groups = (rng.random(40) < 0.3).astype(np.int64)
-        world = World(certain, groups, np.array([-300_000, 300_000]), discounted_looks(12), 50_000, seed)
-        table, halves = world.fair("table"), world.fair("halves")
-        assert (halves.violated, halves.within) == (table.violated, table.within)
-
-
-@given(worlds(most_groups=3))
+@given(worlds())
 def test_renaming_groups_renames_the_result(world: World) -> None:
-    names = np.roll(np.arange(world.m), 1)  # group g is called names[g]
-    renamed = World(
-        world.certain, names[world.groups], np.empty(world.m, int), world.looks, world.tolerance, world.seed
-    )
-    renamed.ahead[names] = world.ahead
-    due = np.empty(world.m, int)
-    due[names] = world.due
-    there = fair_list(
-        world.drawn,
-        renamed.groups,
-        world.certain,
-        looks=world.looks,
-        ahead=renamed.ahead,
-        due=lambda _: due,
-        tolerance=world.tolerance,
-        rng=np.random.default_rng(0),
-    )
-    assert world.merit(tuple(there.order.tolist())) == world.merit(tuple(world.fair().order.tolist()))
+    rule, tolerance = world.rule, world.rule.tolerance
+    names = np.roll(np.arange(len(rule.ahead)), 1)  # group g is called names[g]
+    back = names.argsort()
+    renamed = replace(rule, ahead=rule.ahead[back], due=lambda p: rule.due(p)[back])
+    there = replace(world, groups=names[world.groups], rule=renamed).merge().order.tolist()
+    here = world.merge().order.tolist()
+    assert world.merit(there, tolerance) == world.merit(here, tolerance)
 
 
-@given(worlds(most_groups=1))
+@given(worlds(most_groups=1, cut=True))
 def test_one_group_gets_the_drawn_list_and_its_account_stays(world: World) -> None:
-    found = world.fair("pages")
-    assert found.order.tolist() == world.drawn[: len(world.looks)].tolist()
-    assert (found.granted == world.due).all()
+    found, k = world.merge(), len(world.rule.views)
+    assert found.order.tolist() == world.drawn[:k].tolist()
+    assert (found.received == world.rule.due(k)).all()
 
 
 @given(worlds())
 def test_a_deep_draw_begins_as_a_random_topological_order_and_serves_every_group(world: World) -> None:
-    k = len(world.looks)
+    k, drawn = len(world.rule.views), world.drawn
     plain = random_topological(world.certain, k, np.random.default_rng(world.seed))
-    assert world.drawn[:k].tolist() == plain.tolist()
-    there, all_of = (np.bincount(each, minlength=3) for each in (world.groups[world.drawn], world.groups))
+    assert drawn[:k].tolist() == plain.tolist()
+    there, all_of = (np.bincount(each, minlength=3) for each in (world.groups[drawn], world.groups))
     assert (there >= np.minimum(all_of, k)).all()
-    before = {i for i, j in itertools.combinations(world.drawn.tolist(), 2) if world.certain[j, i]}
-    assert not before
+    assert not any(world.certain[j, i] for i, j in itertools.combinations(drawn.tolist(), 2))
+
+
+@given(worlds(most_groups=2), st.integers(1, 4))
+@settings(max_examples=120)
+def test_swapped_pairs_are_at_least_what_the_change_of_exposure_takes(world: World, gap: int) -> None:
+    """Neighbours that change places move the difference of two groups by twice that of their views."""
+    drawn, k = world.drawn, len(world.rule.views)
+    drawn = np.append(drawn, np.setdiff1d(np.arange(len(world.groups)), drawn))
+    rank = drawn.argsort()
+    certain = np.subtract.outer(rank, rank) <= -gap  # of those that were drawn so far apart
+    found = merge_fairly(
+        drawn, world.groups, certain, world.rule, rng=np.random.default_rng(world.seed)
+    ).order.tolist()
+    shown = np.array(found + [row for row in drawn.tolist() if row not in found])
+    swapped = sum(rank[a] > rank[b] for a, b in itertools.combinations(shown.tolist(), 2))
+
+    def difference(order: IntArray) -> int:
+        return int((VIEWS[:k] * np.where(world.groups[order[:k]] == 0, 1, -1)).sum())
+
+    step = 2 * max(-np.diff(VIEWS[:k], append=0))
+    assert swapped >= abs(difference(drawn) - difference(shown)) / step
 
 
 @pytest.mark.parametrize("n_groups", [2, 3, 5])
 def test_the_first_ten_are_the_same_for_every_length_from_ten_on(n_groups: int) -> None:
     rng = np.random.default_rng(n_groups)
     certain, groups = np.subtract.outer(*[rng.normal(size=60)] * 2) > 0.8, rng.integers(n_groups, size=60)
-    drawn, counts = deep_draw(certain, groups, 60, rng), np.bincount(groups, minlength=n_groups)
+    drawn, counts = draw_deep(certain, groups, 60, rng), np.bincount(groups, minlength=n_groups)
     lists = []
     for k in (10, 13, 20, 40):
-        looks = discounted_looks(k)
-        found = fair_list(
-            drawn,
-            groups,
-            certain,
-            looks=looks,
-            ahead=np.zeros(n_groups, int),
-            due=partial(due_of, looks, counts),
-            tolerance=LOOK // 2,
-            rng=np.random.default_rng(5),
-            method="pages",
-        )
+        pages, ahead = split_into_pages(k, n_groups), np.zeros(n_groups, int)
+        rule = make_rule(discounted_views(k), counts, ahead, VIEW // 2, pages)
+        found = merge_fairly(drawn, groups, certain, rule, rng=np.random.default_rng(5))
         lists.append(found.order.tolist())
         assert len(set(lists[-1])) == k
     assert all(each[:10] == lists[0] for each in lists)
     assert lists[3][:20] == lists[2]
 
 
-def test_the_thesis_example_has_a_list_with_one_violation() -> None:
-    blocks = [0, 0, 1, 1, 1]  # x1, x2 above x3, x4, x5
-    certain = np.less.outer(blocks, blocks)
-    queues = [np.array([0, 2, 3]), np.array([1, 4])]  # A: x1, x3, x4; B: x2, x5
-    template = [0, 0, 1, 0, 1]  # AABAB
-    number = all_templates(2, 5).groups.tolist().index(template)
-    gains = granted(2, tuple(whole_looks(1 / np.arange(1, 6)).tolist()))[:, number] / LOOK
-    assert gains[0] - gains[1] == pytest.approx(1 + 1 / 2 - 1 / 3 + 1 / 4 - 1 / 5, abs=1e-5)
-    assert Pricing.start(queues, certain).costs(all_templates(2, 5))[number] == 1
-
-
-@given(
-    st.lists(st.tuples(st.floats(0, 1), st.integers(0, 6)), min_size=1, max_size=5),
-    st.integers(1, 10),
-)
-def test_entitlements_give_every_look_to_somebody_who_can_use_it(
-    groups: list[tuple[float, int]], k: int
-) -> None:
-    shares, counts = np.array([share for share, _ in groups]), np.array([count for _, count in groups])
-    looks = discounted_looks(max(1, min(k, int(counts.sum()))))
-    if not counts.sum():
-        with pytest.raises(RankingError, match="every position a candidate"):
-            entitlements(shares, looks, counts)
-        return
-    due, most = entitlements(shares, looks, counts), attainable(looks, counts)
-    assert due.sum() == looks.sum()
-    assert ((due >= 0) & (due <= most)).all()
-    free = (due < most) & (shares > 0) & (counts > 0)
-    for one, other in itertools.combinations(free.nonzero()[0], 2):  # uncapped groups are due by their shares
-        assert due[one] * shares[other] == pytest.approx(due[other] * shares[one], abs=2)
-
-
 @pytest.mark.parametrize(
-    ("looks", "half_a_gap"), [(1 / np.arange(1, 11), 0.1), (1 / np.log2(np.arange(2, 12)), 0.289)]
+    ("examination", "half_a_gap"), [(1 / np.arange(1, 11), 0.1), (1 / np.log2(np.arange(2, 12)), 0.289)]
 )
-def test_within_the_least_tolerance_two_groups_stay_for_ever(looks: FloatArray, half_a_gap: float) -> None:
-    whole, rng = whole_looks(looks), np.random.default_rng(0)
-    tolerance = least_tolerance(whole)
-    assert 2 * tolerance / LOOK == pytest.approx(half_a_gap, abs=5e-4)  # unfairness counts both groups
+def test_within_the_least_tolerance_two_groups_stay_for_ever(
+    examination: FloatArray, half_a_gap: float
+) -> None:
+    views, rng = measured_views(examination), np.random.default_rng(0)
+    tolerance = least_tolerance(views)
+    assert 2 * tolerance / VIEW == pytest.approx(half_a_gap, abs=5e-4)  # unfairness counts both groups
     ahead, groups = np.zeros(2, dtype=np.int64), np.repeat([0, 1], 10)
     for _ in range(200):
         scores = rng.normal(size=20) + groups  # one group is better
         certain = np.subtract.outer(scores, scores) > 0.3
-        found = fair_list(
-            deep_draw(certain, groups, 10, rng),
-            groups,
-            certain,
-            looks=whole,
-            ahead=ahead,
-            due=partial(due_of, whole, np.array([10, 10])),
-            tolerance=tolerance + 1,  # looks are rounded to millionths
-            rng=rng,
-        )
-        ahead = ahead + found.granted - due_of(whole, np.array([10, 10]), 10)
-        assert found.within
+        # views are rounded to millionths
+        rule = make_rule(views, np.array([10, 10]), ahead, tolerance + 1, [[10]])
+        found = merge_fairly(draw_deep(certain, groups, 10, rng), groups, certain, rule, rng=rng)
+        ahead = ahead + found.received - rule.due(10)
+        assert found.is_within_tolerance
         assert np.abs(ahead).max() <= tolerance + 1
-
-
-def test_what_cannot_be_looked_at_is_refused_with_what_to_do() -> None:
-    certain, groups = np.zeros((40, 40), dtype=bool), np.arange(40) % 3
-    methods: tuple[Method, ...] = ("table", "halves")
-    for method in methods:
-        with pytest.raises(SettingError, match="use method='pages'"):
-            fair_list(
-                np.arange(40),
-                groups,
-                certain,
-                looks=discounted_looks(20),
-                ahead=np.zeros(3, int),
-                due=lambda _: np.zeros(3, int),
-                tolerance=1,
-                rng=np.random.default_rng(0),
-                method=method,
-            )
-    with pytest.raises(SettingError, match="never rise"):
-        whole_looks([0.5, 0.6])
-    with pytest.raises(SettingError, match="start above 0"):
-        whole_looks([])
 
 
 def test_many_groups_are_settled_position_by_position_without_tables() -> None:
@@ -340,28 +266,13 @@ def test_many_groups_are_settled_position_by_position_without_tables() -> None:
     groups = rng.permutation(n)  # every document is a group of its own
     certain = np.subtract.outer(*[rng.normal(size=n)] * 2) > 1.0
     before = all_templates.cache_info().currsize
-    looks, ahead = discounted_looks(10), rng.integers(-LOOK, LOOK, size=n)
-    drawn = deep_draw(certain, groups, 10, rng)
-    found = fair_list(
-        drawn,
-        groups,
-        certain,
-        looks=looks,
-        ahead=ahead,
-        due=partial(due_of, looks, np.ones(n, dtype=np.int64)),
-        tolerance=0,
-        rng=rng,
-        method="pages",
-    )
+    ahead = rng.integers(-VIEW, VIEW, size=n)
+    rule = make_rule(discounted_views(10), np.ones(n, dtype=int), ahead, 0, split_into_pages(10, n))
+    world = World(certain, groups, rule, seed=1)
+    assert world.merge().order.tolist() == merge_slowly(world, "random", keep=False)
     assert all_templates.cache_info().currsize == before
-    standing = ahead.astype(np.int64)
-    for position, row in enumerate(found.order.tolist()):  # each time, nobody else would have come nearer
-        left = due_of(looks, np.ones(n, dtype=np.int64), position + 1)
-        free = [
-            group for group in range(n) if not (found.order[:position] == (groups == group).argmax()).any()
-        ]
-        off = {
-            group: np.abs(standing + looks[position] * (np.arange(n) == group) - left).max() for group in free
-        }
-        assert off[int(groups[row])] == min(off.values())
-        standing[groups[row]] += looks[position]
+
+
+def test_parts_with_too_many_templates_are_refused_with_what_to_do() -> None:
+    with pytest.raises(SettingError, match=r"use pages=split_into_pages\(20, 3\)"):
+        make_rule(discounted_views(20), np.full(3, 20), np.zeros(3, dtype=int), 1, [[20]])

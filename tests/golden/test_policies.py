@@ -17,6 +17,7 @@ import pytest
 from rankloop.interleaving import Probabilistic, TeamDraft
 from rankloop.lab.baselines.dla import DLA
 from rankloop.lab.baselines.fairco import FairCo
+from rankloop.lab.baselines.fairswap import FairSwapPairRank, FairSwapTopRank
 from rankloop.lab.baselines.ips import IPS
 from rankloop.lab.baselines.ips_ranknet import IPSRankNet
 from rankloop.lab.baselines.lambdamart import LambdaMART
@@ -217,24 +218,20 @@ PRINTED_CALLER: dict[str, Case] = {
     "b17": Case(printed("nsgd-dsp", trust="decent")),
 }
 FAIR_SWAP: dict[str, Case] = {
-    "f01": Case(lambda: FairExpPairRank(fill="swap", exploration="random")),
-    "f02": Case(lambda: FairExpTopRank(fill="swap")),
-    "f03": Case(
-        lambda: FairExpPairRank(
-            fill="swap", exploration="random", beta=1.22, tolerance=0.3, ties="least", trust="poor"
-        )
-    ),
-    "f04": Case(lambda: FairExpTopRank(fill="swap", beta=0.8, due="attainable", learned_pairs="block")),
+    "f01": Case(FairSwapPairRank),
+    "f02": Case(FairSwapTopRank),
+    "f03": Case(lambda: FairSwapPairRank(beta=1.22, tolerance=0.3, ties="least", trust="poor")),
+    "f04": Case(lambda: FairSwapTopRank(beta=0.8, due="attainable", learned_pairs="block")),
 }
 FAIR: dict[str, Case] = {
     "f11": Case(lambda: FairExpPairRank(beta=1.5, tolerance=0.2, due="attainable", ties="least")),
-    "f12": Case(lambda: FairExpPairRank(shares=(("A", 2.0), ("B", 1.0)), looks="reciprocal")),
-    "f13": Case(lambda: FairExpPairRank(shares="candidates", looks=(1.0, 0.8, 0.5, 0.3, 0.1))),
+    "f12": Case(lambda: FairExpPairRank(shares=(("A", 2.0), ("B", 1.0)), examination="reciprocal")),
+    "f13": Case(lambda: FairExpPairRank(shares="candidates", examination=(1.0, 0.8, 0.5, 0.3, 0.1))),
     "f14": Case(lambda: FairExpTopRank(beta=0.8, tolerance=0.0, learned_pairs="block")),
     "f15": Case(lambda: FairExpPairRank(certainty=Width(0.1), update="exact", tolerance=0.1), k=14),
     "f16": Case(lambda: FairExpTopRank(shares="candidates", tolerance=0.1), k=14),
     "f17": Case(lambda: FairCo(control=0.5, exposure="total", merit=(("A", 1.2), ("B", 1.0)), ridge=2.0)),
-    "f18": Case(lambda: FairCo(looks="reciprocal", control=0.01)),
+    "f18": Case(lambda: FairCo(examination="reciprocal", control=0.01)),
 }
 # What is a part of its own today and becomes settings of its policy: core of the guard for that step.
 PARTS: dict[str, Case] = {
@@ -322,8 +319,10 @@ SETTINGS: dict[str, Case] = {
     "w17": Case(lambda: P2NeurRank(scorer=MLP(8), rankers=3, networks=5, averaging=False, trust="poor")),
     "w18": Case(lambda: Race(racers=2, odds=1.5, prior=0.2)),
     "w19": Case(lambda: DLA(logging="plackett-luce", clip=2.0, training=ReplayMemory(3, memory=6))),
-    "w20": Case(lambda: IPSRankNet(logging="greedy", training=Exact(2), looks="reciprocal", scorer=MLP(8))),
-    "w21": Case(lambda: IPS(ridge=0.1, looks=(1.0, 0.6, 0.4, 0.2, 0.1))),
+    "w20": Case(
+        lambda: IPSRankNet(logging="greedy", training=Exact(2), examination="reciprocal", scorer=MLP(8))
+    ),
+    "w21": Case(lambda: IPS(ridge=0.1, examination=(1.0, 0.6, 0.4, 0.2, 0.1))),
     "w22": ads(lambda: AdLogistic(batch=5, growth=0.0, undersample=2.0, regularisation=1.0)),
     "w23": ads(lambda: AdForest(trees=5, batch=5, undersample=1.0, seed=3)),
     "w24": Case(lambda: LinUCB(prior=0.5, alpha=1.0), world="ads", k=3),

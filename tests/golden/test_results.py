@@ -40,15 +40,17 @@ from rankloop.exploration import (
     shuffle_blocks,
 )
 from rankloop.exposure import (
-    attainable,
+    AccountRule,
+    attainable_views,
     count_violations,
-    deep_draw,
-    discounted_looks,
-    entitlements,
-    fair_list,
+    discounted_views,
+    draw_deep,
+    due_views,
     least_tolerance,
-    swap_list,
-    whole_looks,
+    measured_views,
+    merge_fairly,
+    split_into_pages,
+    split_page,
 )
 from rankloop.interleaving import Interleaving, Probabilistic, TeamDraft
 from rankloop.interleaving.interleaving import credit, expected_sign
@@ -56,6 +58,7 @@ from rankloop.lab.analysis.changes import relative_changes
 from rankloop.lab.analysis.linear_view import discriminants
 from rankloop.lab.analysis.low_runs import low_runs, worst_run
 from rankloop.lab.analysis.policy_summaries import curves, holm, summarise
+from rankloop.lab.baselines.fairswap import swap_fairly
 from rankloop.lab.data.logged_rounds import LoggedRounds, choice_probabilities, predict_rewards, weigh_rounds
 from rankloop.lab.simulation.measures import discounted_cumulative
 from rankloop.lab.theory import (
@@ -403,63 +406,57 @@ def test_fair_list(record: str) -> None:
     k, groups, pages, ties, tolerance = FAIR[record]
     found: list[Numbers] = []
     for seed in range(4):
-        codes, sure, ahead, due, looks = fair_task(seed, k, groups)
+        codes, sure, rule = fair_task(seed, k, groups, tolerance, pages)
         rng = np.random.default_rng(seed)
-        drawn = deep_draw(sure, codes, k, rng)
+        drawn = draw_deep(sure, codes, k, rng)
         for keep in (False, True):
-            made = fair_list(
-                drawn,
-                codes,
-                sure,
-                looks=looks,
-                ahead=ahead,
-                due=due,
-                tolerance=tolerance,
-                rng=rng,
-                method="table" if pages is None else "pages",
-                ties=ties,  # type: ignore[arg-type]
-                pages=pages or (),
-                keep=keep,
-            )
-            found.append([made.order, made.granted, made.violated, made.within])
+            made = merge_fairly(drawn, codes, sure, rule, rng=rng, ties=ties, keep=keep)  # type: ignore[arg-type]
+            found.append([made.order, made.received, made.violated_orders, made.is_within_tolerance])
     check(record, lists=found)
 
 
-def test_looks_and_what_is_due() -> None:
-    looks = discounted_looks(12)
+def test_views_and_what_is_due() -> None:
+    views = discounted_views(12)
     shares, counts = np.array([3.0, 1.0, 0.0, 2.0]), np.array([9, 2, 4, 0])
     check(
         "g01",
-        looks=[looks, whole_looks([0.9, 0.5, 0.1])],
-        due=[entitlements(shares, looks, counts), entitlements(np.ones(4), looks[:5], counts)],
-        attainable=attainable(looks, counts),
-        tolerance=least_tolerance(looks),
+        looks=[views, measured_views([0.9, 0.5, 0.1])],
+        due=[due_views(shares, views, counts), due_views(np.ones(4), views[:5], counts)],
+        attainable=attainable_views(views, counts),
+        tolerance=least_tolerance(views),
     )
     found: list[Numbers] = []
     for seed in range(3):
-        codes, sure, ahead, due, views = fair_task(seed, 8, 2)
+        codes, sure, rule = fair_task(seed, 8, 2, 30_000)
         rng, blocks = np.random.default_rng(seed), ordered_blocks(-np.arange(len(codes), dtype=float), sure)
-        swapped = swap_list(blocks, codes, sure, looks=views, ahead=ahead, due=due, tolerance=30_000, rng=rng)
-        found.append(
-            [swapped.order, swapped.granted, swapped.violated, count_violations(swapped.order, sure)]
-        )
+        swapped = swap_fairly(blocks, codes, sure, rule, rng=rng)
+        count = count_violations(swapped.order, sure)
+        found.append([swapped.order, swapped.received, swapped.violated_orders, count])
     check("g02", lists=found)
 
 
 def fair_task(
-    seed: int, k: int, groups: int
-) -> tuple[IntArray, BoolArray, IntArray, Callable[[int], IntArray], IntArray]:
+    seed: int, k: int, groups: int, tolerance: int, pages: tuple[int, ...] | None = None
+) -> tuple[IntArray, BoolArray, AccountRule]:
     """Candidates of some groups with certain orders, an account that is off, and what is due."""
     rng = np.random.default_rng((seed, k, groups))
     count = k + 3 * groups
     codes = np.concatenate((np.arange(groups), rng.integers(groups, size=count - groups)))
     values = np.sort(rng.normal(size=count))[::-1]
     sure: BoolArray = np.subtract.outer(values, values) > 0.3
-    looks = discounted_looks(k)
+    views = discounted_views(k)
     ahead = rng.integers(-200_000, 200_000, size=groups)
     ahead -= int(ahead.mean())
     counts = np.bincount(codes, minlength=groups)
-    return codes, sure, ahead, lambda length: entitlements(np.ones(groups), looks[:length], counts), looks
+    parts = [split_page(length, groups) for length in pages or ()]
+    rule = AccountRule(
+        views=views,
+        ahead=ahead,
+        due=lambda length: due_views(np.ones(groups), views[:length], counts),
+        tolerance=tolerance,
+        pages=[[k]] if pages is None else parts or split_into_pages(k, groups),
+    )
+    return codes, sure, rule
 
 
 @pytest.mark.parametrize("record", LOSSES)

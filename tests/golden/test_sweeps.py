@@ -143,10 +143,13 @@ PROBES: dict[str, tuple[Probe, tuple[Policy, ...]]] = {
     "r10": (make_probe("duels", every=2, top=3), (MGD(candidates=2),)),
     "r11": (make_probe("exposure"), (FairExpPairRank(), PairRank())),
     "r12": (
-        make_probe("exposure", beta=1.5, epsilon=0.2, looks="log2"),
+        make_probe("exposure", beta=1.5, epsilon=0.2, examination="log2"),
         (FairExpPairRank(beta=1.5), PairRank()),
     ),
-    "r13": (make_probe("exposure", looks="reciprocal"), (FairExpPairRank(looks="reciprocal"), Random())),
+    "r13": (
+        make_probe("exposure", examination="reciprocal"),
+        (FairExpPairRank(examination="reciprocal"), Random()),
+    ),
     "r14": (make_probe("regret-bound"), KNOWING),
     "r15": (make_probe("regret-bound", every=2), KNOWING),
     "r16": (make_probe("uncertain", every=1), KNOWING),

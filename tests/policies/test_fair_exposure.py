@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from rankloop.checks import small_world
 from rankloop.errors import RankingError, SettingError
-from rankloop.exposure import LOOK, least_tolerance
-from rankloop.exposure.examination import position_looks
-from rankloop.exposure.template_swap import count_violations
+from rankloop.exposure import VIEW, count_violations, least_tolerance, views_at
 from rankloop.lab.baselines.fairco import FairCo
+from rankloop.lab.baselines.fairswap import FairSwapPairRank, FairSwapTopRank
 from rankloop.lab.baselines.ips import IPS
 from rankloop.lab.data import FeatureGroups, load
 from rankloop.lab.users import PresetUser
@@ -43,11 +42,11 @@ def live(
     return lists
 
 
-def unfairness(lists: list[Ranking], beta: float, looks: str = "log2") -> list[float]:
+def unfairness(lists: list[Ranking], beta: float, examination: str = "log2") -> list[float]:
     """UF after every list, by its definition."""
     sums, total = [], 0.0
     for ranking in lists:
-        values = position_looks(looks, len(ranking)) / LOOK
+        values = views_at(examination, len(ranking)) / VIEW
         groups = [ranking.query.groups[row] for row in ranking.order.tolist()]
         total += sum(
             value if group == "A" else -beta * value for value, group in zip(values, groups, strict=True)
@@ -57,16 +56,16 @@ def unfairness(lists: list[Ranking], beta: float, looks: str = "log2") -> list[f
 
 
 def account(policy: FairExpPairRank | FairExpTopRank, name: str) -> float:
-    return float(policy.account[policy.groups.tolist().index(item_key(name))]) / LOOK
+    return float(policy.account[policy.groups.tolist().index(item_key(name))]) / VIEW
 
 
 FAIR = [
     FairExpPairRank(beta=1.0, tolerance=0.6),
     FairExpPairRank(beta=1.22, tolerance=0.7, ties="least"),
     FairExpPairRank(beta=0.8, tolerance=0.6, exploration="random"),
-    FairExpPairRank(beta=1.0, tolerance=0.6, exploration="random", fill="swap"),
+    FairSwapPairRank(beta=1.0, tolerance=0.6),
     FairExpTopRank(beta=1.22, tolerance=0.7),
-    FairExpTopRank(beta=1.0, tolerance=0.6, learned_pairs="block", fill="swap"),
+    FairSwapTopRank(beta=1.0, tolerance=0.6, learned_pairs="block"),
 ]
 
 
@@ -76,7 +75,7 @@ def test_unfairness_never_leaves_the_tolerance_where_there_are_enough_candidates
 ) -> None:
     policy = policy.from_state(policy.state())
     beta = policy.beta or 1.0
-    assert policy.tolerance >= (1 + beta) * least_tolerance(position_looks("log2", 10)) / LOOK
+    assert policy.tolerance >= (1 + beta) * least_tolerance(views_at("log2", 10)) / VIEW
     found = unfairness(live(policy), beta)
     assert max(map(abs, found)) <= policy.tolerance
     assert (1 + beta) * account(policy, "A") == pytest.approx(found[-1], abs=1e-3)
@@ -93,9 +92,7 @@ def test_accounts_are_what_was_granted_minus_what_was_due(shares: list[float], s
         groups = rng.choice(list(names), size=30).tolist()
         ranking = policy.rank(Query("q", rng.random((30, 3)), groups=groups), k=6, rng=rng)
         policy.shown(ranking)
-        for look, row in zip(
-            (position_looks("log2", 6) / LOOK).tolist(), ranking.order.tolist(), strict=True
-        ):
+        for look, row in zip((views_at("log2", 6) / VIEW).tolist(), ranking.order.tolist(), strict=True):
             granted[groups[row]] += look
             total += look
     for name, share in zip(names, shares, strict=True):
@@ -108,8 +105,8 @@ def test_what_cannot_be_given_is_owed_or_forgiven() -> None:
     owed, forgiven = FairExpPairRank(beta=1.0), FairExpPairRank(beta=1.0, due="attainable")
     for policy in (owed, forgiven):
         policy.shown(shown)
-    looks = position_looks("log2", 3).sum() / LOOK
-    assert account(owed, "A") == pytest.approx(-looks / 2, abs=1e-6)
+    views = views_at("log2", 3).sum() / VIEW
+    assert account(owed, "A") == pytest.approx(-views / 2, abs=1e-6)
     assert account(forgiven, "A") == account(forgiven, "B") == 0.0
 
 
@@ -126,7 +123,7 @@ def test_lists_of_anybody_are_booked_as_they_were_shown() -> None:
     others = policy.as_shown(drawn, np.flatnonzero(np.array(judged.query.groups) == "A")[:3])
     assert others is not None
     policy.shown(others)
-    assert account(policy, "A") == pytest.approx(position_looks("log2", 3).sum() / LOOK / 2, abs=1e-6)
+    assert account(policy, "A") == pytest.approx(views_at("log2", 3).sum() / VIEW / 2, abs=1e-6)
 
 
 @pytest.mark.parametrize(("fair", "plain"), [(FairExpPairRank(), PairRank()), (FairExpTopRank(), TopRank())])
@@ -169,7 +166,7 @@ def test_a_long_list_of_many_groups_is_settled_page_by_page() -> None:
     policy = FairExpPairRank(tolerance=2.0)
     for _ in range(10):
         policy.shown(policy.rank(Query("q", rng.random((80, 3)), groups=groups), k=25, rng=rng))
-    assert np.abs(policy.account).max() <= 2.0 * LOOK
+    assert np.abs(policy.account).max() <= 2.0 * VIEW
 
 
 # FairCo and IPS
@@ -191,7 +188,7 @@ def test_estimates_are_the_ridge_regression_of_corrected_clicks() -> None:
         feedback = USER.respond(ranking, judged.relevance, rng)
         policy.learn(feedback)
         rows.append(np.hstack((np.ones((8, 1)), judged.query.features[ranking.order])))
-        targets.append(feedback.clicks / (position_looks("log2", 8) / LOOK))
+        targets.append(feedback.clicks / (views_at("log2", 8) / VIEW))
     x, y = np.vstack(rows), np.concatenate(targets)
     expected = np.linalg.solve(2.0 * np.eye(x.shape[1]) + x.T @ x, x.T @ y)
     np.testing.assert_allclose(policy.parameters, expected, rtol=1e-6, atol=1e-9)
@@ -214,7 +211,9 @@ def test_the_error_is_that_of_the_definition() -> None:
             candidates[item_key(group)] += 1
     assert [candidates[key] for key in keys] == policy.candidates.tolist()
     merits = [policy.features[row] @ policy.parameters / candidates[key] for row, key in enumerate(keys)]
-    ratios = [40 * policy.granted[row] / LOOK / candidates[key] / merits[row] for row, key in enumerate(keys)]
+    ratios = [
+        40 * policy.received[row] / VIEW / candidates[key] / merits[row] for row, key in enumerate(keys)
+    ]
     np.testing.assert_allclose(policy._ratios(), ratios, rtol=1e-9)
 
 
@@ -226,17 +225,16 @@ def test_the_error_is_that_of_the_definition() -> None:
     [
         (lambda: FairExpPairRank(beta=0.0), "beta must be a positive ratio"),
         (lambda: FairExpPairRank(beta=1.0, shares="candidates"), "leave out one of it"),
-        (lambda: FairExpPairRank(tolerance=-1.0), "tolerance must be a number of looks"),
+        (lambda: FairExpPairRank(tolerance=-1.0), "tolerance must be a number of views"),
         (lambda: FairExpPairRank(shares="most"), "shares must be equal, candidates or a share for each"),
         (lambda: FairExpPairRank(shares=(("A", -1.0),)), "shares must be equal, candidates or a share"),
         (lambda: FairExpPairRank(shares=(("A", 1.0), ("A", 2.0))), "shares must be equal, candidates"),
         (
-            lambda: FairExpPairRank(looks="sqrt"),
-            "looks must be one of log2, reciprocal, measured or a number",
+            lambda: FairExpPairRank(examination="sqrt"),
+            "examination must be one of log2, reciprocal, measured or a number",
         ),
-        (lambda: FairExpPairRank(looks=(0.5, 0.9)), "never rise from one position to the next"),
+        (lambda: FairExpPairRank(examination=(0.5, 0.9)), "never rise from one position to the next"),
         (lambda: FairExpPairRank(ties="first"), "ties must be random or least, found 'first'"),  # type: ignore[arg-type]
-        (lambda: FairExpPairRank(fill="swap"), "needs exploration='random', found 'conservative'"),
         (lambda: FairCo(merit=(("A", 0.0), ("B", 1.0))), "positive for each group"),
         (lambda: FairCo(exposure="most"), "exposure must be mean or total"),  # type: ignore[arg-type]
         (lambda: FairCo(control=-0.1), "control must be a number of 0 or more"),
@@ -254,12 +252,12 @@ def test_a_group_without_a_share_is_refused() -> None:
         policy.rank(Query("q", np.eye(2), groups=("A", "C")), k=2, rng=np.random.default_rng(0))
 
 
-def test_looks_that_are_to_be_measured_or_too_few_are_asked_for() -> None:
+def test_examination_that_is_to_be_measured_or_too_few_are_asked_for() -> None:
     query = Query("q", np.eye(3), groups=("A", "B", "B"))
-    with pytest.raises(SettingError, match="is for a sweep, which measures them on its users"):
-        FairExpPairRank(looks="measured").rank(query, k=3, rng=np.random.default_rng(0))
+    with pytest.raises(SettingError, match="is for a sweep, which measures it on its users"):
+        FairExpPairRank(examination="measured").rank(query, k=3, rng=np.random.default_rng(0))
     with pytest.raises(RankingError, match="numbers for 2 positions, and the list has 3"):
-        FairExpPairRank(looks=(1.0, 0.5)).rank(query, k=3, rng=np.random.default_rng(0))
+        FairExpPairRank(examination=(1.0, 0.5)).rank(query, k=3, rng=np.random.default_rng(0))
 
 
 @pytest.mark.parametrize(

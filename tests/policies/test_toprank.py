@@ -88,7 +88,9 @@ def test_a_rule_of_exposure_makes_false_relations_of_a_block_and_none_within_gro
     shares = (("A", 0.02), ("B", 0.98))
     made: dict[str, tuple[int, int]] = {}
     for learned_pairs in ("block", "group"):
-        policy = FairExpTopRank(shares=shares, learned_pairs=learned_pairs, looks="reciprocal", delta=0.001)
+        policy = FairExpTopRank(
+            shares=shares, learned_pairs=learned_pairs, examination="reciprocal", delta=0.001
+        )
         made[learned_pairs] = false_relations(live(policy, rounds=1500, seed=1, attraction=liked), liked)
     assert made["block"][0] >= 3, "documents of B are said to be above those of A"
     assert made["group"][0] == 0

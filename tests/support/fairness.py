@@ -14,7 +14,7 @@ from rankloop.service.extensions.fair.settings import OTHERS
 from rankloop.service.store import Impression, Store
 from tests.support.life import some_candidates
 
-LOOK = 10**6
+VIEW = 10**6
 
 
 def of_sellers(
@@ -29,7 +29,7 @@ def of_sellers(
 
 def looks(k: int) -> list[int]:
     """Millionths of a look at the first positions."""
-    return [round(LOOK / log2(1 + position)) for position in range(1, k + 1)]
+    return [round(VIEW / log2(1 + position)) for position in range(1, k + 1)]
 
 
 def granted(shown: Impression) -> dict[str, int]:

@@ -30,7 +30,7 @@ def seen(lists: Iterable[Impression]) -> list[Seen]:
     candidates: Counter[str] = Counter()
     for shown in lists:
         candidates.update(shown.groups)
-        for row, look in zip(shown.order, FAIR.position_looks(len(shown.order)).tolist(), strict=True):
+        for row, look in zip(shown.order, FAIR.views_at(len(shown.order)).tolist(), strict=True):
             looks[shown.groups[row]] += look
     if not looks.total():
         return []

@@ -14,7 +14,7 @@ from rankloop.demo.scene import Scene
 from rankloop.demo.sellers import FAIR, LATELY, SELLERS, Seen, seen
 from rankloop.demo.simulated_visitors import SHOWN, Crowd, Visit, candidates_of
 from rankloop.errors import RequestError, SettingError, suggest_name
-from rankloop.exposure import LOOK
+from rankloop.exposure import VIEW
 from rankloop.service import Model, RankingService, RankResponse, Result, UserEvent
 from rankloop.service.store import Impression
 
@@ -128,7 +128,7 @@ class Demo:
     def ahead(self) -> dict[str, float]:
         """By how many looks each seller is ahead; empty if exposure is not shared, or nothing was shown."""
         account = self.service.account(self.scene.ranker)
-        return {each: account[each] / LOOK for each in SELLERS if each in account}
+        return {each: account[each] / VIEW for each in SELLERS if each in account}
 
     def seen(self) -> list[Seen]:
         """Who was seen in the last lists."""

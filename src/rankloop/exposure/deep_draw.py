@@ -7,13 +7,13 @@ import numpy as np
 from rankloop.types import BoolArray, IntArray
 
 
-def deep_draw(certain: BoolArray, groups: IntArray, k: int, rng: np.random.Generator) -> IntArray:
+def draw_deep(certain: BoolArray, groups: IntArray, k: int, rng: np.random.Generator) -> IntArray:
     """`random_topological`, drawn on until every group has `k` documents in it or no more to give.
 
     The first `k` are those that `random_topological` draws from the same generator.
 
     >>> certain = np.zeros((4, 4), dtype=bool)
-    >>> deep_draw(certain, np.array([0, 0, 0, 1]), 1, np.random.default_rng(0)).tolist()
+    >>> draw_deep(certain, np.array([0, 0, 0, 1]), 1, np.random.default_rng(0)).tolist()
     [2, 0, 1, 3]
     """
     beaten_by = certain.sum(axis=0, dtype=np.int32)
@@ -33,10 +33,10 @@ def deep_draw(certain: BoolArray, groups: IntArray, k: int, rng: np.random.Gener
     return np.array(order)
 
 
-def group_queues(drawn: IntArray, groups: IntArray, k: int, n_groups: int) -> list[IntArray]:
+def split_by_group(drawn: IntArray, groups: IntArray, k: int, n_groups: int) -> list[IntArray]:
     """The first `k` documents of each group, in the order drawn.
 
-    >>> queues = group_queues(np.array([3, 0, 2, 1]), np.array([0, 1, 0, 1]), 2, 2)
+    >>> queues = split_by_group(np.array([3, 0, 2, 1]), np.array([0, 1, 0, 1]), 2, 2)
     >>> [queue.tolist() for queue in queues]
     [[0, 2], [3, 1]]
     """

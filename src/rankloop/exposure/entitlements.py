@@ -1,35 +1,35 @@
-"""Entitlements: how many of a list's looks each group is due."""
+"""Entitlements: how many of a list's views are due to each group."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from rankloop.errors import RankingError
-from rankloop.exposure.position_views import attainable
+from rankloop.exposure.position_views import attainable_views
 from rankloop.types import BoolArray, FloatArray, IntArray
 
 
-def entitlements(shares: FloatArray, looks: IntArray, counts: IntArray) -> IntArray:
-    r"""The looks that each group is due of a list, in proportion to its share, [m].
+def due_views(shares: FloatArray, views: IntArray, counts: IntArray) -> IntArray:
+    r"""The views of a list that are due to each group, in proportion to its share, [m].
 
-    Only groups that have candidates take part, and none is due more than its documents could be given; what
-    is left goes to the others by their shares. Whole millionths, by largest remainders: all looks are due to
-    somebody, $\sum_g \text{due}_g = \sum_p \text{look}_p$.
+    Only groups that have candidates take part, and none is due more than its documents could receive; what
+    is left goes to the others by their shares. Whole millionths, by largest remainders: all views are due to
+    somebody, $\sum_g \text{due}_g = \sum_p \text{view}_p$.
 
-    >>> entitlements(np.array([0.5, 0.5]), np.array([10, 5, 3]), np.array([7, 7])).tolist()
+    >>> due_views(np.array([0.5, 0.5]), np.array([10, 5, 3]), np.array([7, 7])).tolist()
     [9, 9]
-    >>> entitlements(np.array([0.1, 0.9]), np.array([10, 5, 3]), np.array([7, 1])).tolist()  # one document
+    >>> due_views(np.array([0.1, 0.9]), np.array([10, 5, 3]), np.array([7, 1])).tolist()  # one document
     [8, 10]
     """
-    if not len(shares) == len(counts) or not (np.asarray(shares) >= 0).all() or counts.sum() < len(looks):
+    if not len(shares) == len(counts) or not (np.asarray(shares) >= 0).all() or counts.sum() < len(views):
         raise RankingError(
             f"every group needs a share of 0 or more, and every position a candidate, found shares {shares} "
-            f"for groups of {counts} candidates and {len(looks)} positions"
+            f"for groups of {counts} candidates and {len(views)} positions"
         )
-    most = attainable(looks, counts)
+    most = attainable_views(views, counts)
     due: IntArray = np.zeros(len(counts), dtype=np.int64)
     quotas: FloatArray = np.zeros(len(counts))
-    open_groups, rest = counts > 0, int(looks.sum())
+    open_groups, rest = counts > 0, int(views.sum())
     while open_groups.any():
         quotas = rest * _weights(shares, open_groups)
         over = open_groups & (quotas > most)
@@ -42,7 +42,6 @@ def entitlements(shares: FloatArray, looks: IntArray, counts: IntArray) -> IntAr
 
 
 def _weights(shares: FloatArray, open_groups: BoolArray) -> FloatArray:
-    """The shares of the groups that still take part, as parts of 1; equal ones where all are 0."""
     weights: FloatArray = np.asarray(shares, dtype=np.float64) * open_groups
     if not weights.any():
         weights = open_groups.astype(np.float64)
@@ -51,7 +50,6 @@ def _weights(shares: FloatArray, open_groups: BoolArray) -> FloatArray:
 
 
 def _rounded(quotas: FloatArray, room: IntArray, total: int) -> IntArray:
-    """Whole numbers near the quotas that add up to the total, by largest remainders, within the room."""
     whole = np.minimum(quotas.astype(np.int64), room)
     for group in (whole - quotas).argsort(kind="stable").tolist() * 2:
         if whole.sum() == total:

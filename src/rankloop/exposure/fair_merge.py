@@ -13,18 +13,45 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.exposure.deep_draw import group_queues
-from rankloop.exposure.group_templates import MOST, all_templates, granted, part_length
-from rankloop.exposure.halves import meet_in_the_middle
-from rankloop.exposure.template_choice import Ties, choose
-from rankloop.exposure.template_costs import Pricing
+from rankloop.exposure.deep_draw import split_by_group
+from rankloop.exposure.group_templates import MOST, all_templates, longest_part, template_views
+from rankloop.exposure.template_costs import TemplateCosts
 from rankloop.types import BoolArray, FloatArray, IntArray
 
-Method: TypeAlias = Literal["table", "halves", "pages"]
-Due: TypeAlias = Callable[[int], IntArray]
+Ties: TypeAlias = Literal["random", "least"]
 
 PAGE = 10  # positions
-LARGEST_TABLE = 16 * MOST
+LARGEST_TABLE = 16 * MOST  # templates of one part, where whole lists are compared
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class AccountRule:
+    """What a list must keep to, in millionths of a view.
+
+    The `pages` are settled one after the other, so that the beginning of a list does not depend on its
+    length; each is given by the lengths of its parts, and all templates of a part are compared at once.
+    `split_into_pages` makes pages of ten.
+    """
+
+    views: IntArray  # [k] of the positions
+    ahead: IntArray  # [m] what each group received beyond its due before this list
+    due: Callable[[int], IntArray]  # [m] what is due to each for the first p positions
+    tolerance: int
+    pages: Sequence[Sequence[int]]  # lengths of the parts of each page; [[k]]: the best of all templates
+
+    def __post_init__(self) -> None:
+        """Refuse parts with more templates than can be compared."""
+        longest = max(map(max, self.pages), default=0)
+        if longest > 1 and len(self.ahead) ** longest > LARGEST_TABLE:
+            raise SettingError(
+                f"{len(self.ahead)} groups at {longest} positions make too many templates for one part: "
+                f"use pages=split_into_pages({len(self.views)}, {len(self.ahead)})"
+            )
+
+    def off(self, received: IntArray | FloatArray, p: int) -> FloatArray:
+        """How far each account is off after `p` positions that gave so much to each group, [m]."""
+        off: FloatArray = np.abs(self.ahead + received - self.due(p))
+        return off
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,182 +59,176 @@ class FairList:
     """A list, and what it does to the groups' accounts."""
 
     order: IntArray  # [k] rows, best first
-    granted: IntArray  # [m] looks given to each group
-    violated: int  # certain orders
-    within: bool  # every account is within the tolerance after it
+    received: IntArray  # [m] views given to each group
+    violated_orders: int  # certain ones
+    is_within_tolerance: bool  # every account, after it
 
 
-def fair_list(
+def split_into_pages(k: int, n_groups: int) -> list[list[int]]:
+    """Cut a list into pages of ten positions, and each page into parts.
+
+    >>> split_into_pages(13, 2), split_into_pages(10, 5)
+    ([[10], [3]], [[4, 4, 2]])
+    """
+    return [split_page(min(PAGE, k - first), n_groups) for first in range(0, k, PAGE)]
+
+
+def split_page(length: int, n_groups: int) -> list[int]:
+    """Cut a page into parts that can be filled in every possible way."""
+    longest = longest_part(n_groups)
+    return [min(longest, length - first) for first in range(0, length, longest)]
+
+
+def merge_fairly(
     drawn: IntArray,
     groups: IntArray,
     certain: BoolArray,
+    rule: AccountRule,
     *,
-    looks: IntArray,
-    ahead: IntArray,
-    due: Due,
-    tolerance: int,
     rng: np.random.Generator,
-    method: Method = "table",
     ties: Ties = "random",
-    pages: Sequence[int] = (),
     keep: bool = False,
 ) -> FairList:
-    r"""The list with the fewest violated certain orders among those that keep every account within tolerance.
+    r"""Make the list that violates the fewest certain orders among those that keep to the rule.
 
-    `drawn` is a list that respects the `certain` orders, `deep_draw`n; `groups[i]`, 0 to $m - 1$, says to
-    whom document $i$ belongs. Of the `looks` at the positions, [k], the first $p$ are `due(p)` [m] to the
-    groups, which were `ahead` by so much before, [m]:
+    `drawn` is a list that respects the `certain` orders, drawn by `draw_deep`; `groups[i]`, 0 to $m - 1$,
+    says to whom document $i$ belongs. The rule is kept if, after every page,
 
-    $$\max_g \lvert \text{ahead}_g + \text{granted}_g - \text{due}_g \rvert \le \text{tolerance}.$$
+    $$\max_g \lvert \text{ahead}_g + \text{received}_g - \text{due}_g \rvert \le \text{tolerance}.$$
 
-    If no list does, the one that comes nearest, and of those the one with the fewest violations. Ties are
-    drawn, or with `"least"` decided by how near it comes. All templates are looked at in one `"table"`; for
-    two groups and longer lists, by meeting in the middle of `"halves"`; or the list is settled by `"pages"`
-    of ten positions, or as many as are given, so that its beginning does not depend on its length. With
-    `keep`, a page that is within the tolerance as it was drawn stays so, and no other is tried.
+    If no list keeps it, the one that comes nearest, and of those the one with the fewest violations. Ties are
+    drawn, or with `"least"` decided by how near the list comes. With `keep`, a page that is within the
+    tolerance as it was drawn stays so, and no other is tried.
 
     >>> certain = np.triu(np.ones((4, 4), dtype=bool), 1)  # all four are in order
-    >>> found = fair_list(
-    ...     np.arange(4), np.array([0, 0, 1, 1]), certain, looks=np.array([100, 50, 33]),
-    ...     ahead=np.array([5, -5]), due=lambda p: np.full(2, 91), tolerance=10, rng=np.random.default_rng(0),
+    >>> rule = AccountRule(
+    ...     views=np.array([100, 50, 33]), ahead=np.array([5, -5]), due=lambda p: np.full(2, 91),
+    ...     tolerance=10, pages=[[3]],
     ... )
-    >>> found.order.tolist(), found.granted.tolist(), found.violated, found.within
+    >>> groups, rng = np.array([0, 0, 1, 1]), np.random.default_rng(0)
+    >>> found = merge_fairly(np.arange(4), groups, certain, rule, rng=rng)
+    >>> found.order.tolist(), found.received.tolist(), found.violated_orders, found.is_within_tolerance
     ([2, 0, 1], [83, 100], 2, True)
 
     Jia: Toward reliable decision-making in information systems. PhD thesis, University of Virginia 2022.
     """
-    k, m = len(looks), len(ahead)
-    pricing = Pricing.start(group_queues(drawn, groups, k, m), certain)
-    if method == "halves":
-        template, cost = _halves(pricing, looks, ahead - due(k), tolerance, rng, ties)
-        order, violated = pricing.filled(template), cost
+    k, m = len(rule.views), len(rule.ahead)
+    merge = _Merge(rule, groups, drawn if keep else None, ties, rng)
+    found = Beginning(TemplateCosts.start(split_by_group(drawn, groups, k, m), certain), [], 0, np.zeros(m))
+    for parts in rule.pages:
+        found = merge.settle_page(found, parts)
+    is_within = bool(rule.off(found.received, k).max() <= rule.tolerance)
+    return FairList(np.array(found.order), found.received.astype(np.int64), found.violated_orders, is_within)
+
+
+def choose_template(
+    costs: FloatArray, off: FloatArray, tolerance: float, rng: np.random.Generator, ties: Ties
+) -> int:
+    """The number of a template, by what each costs, [t], and how far off it leaves the accounts, [t].
+
+    One that cannot be filled costs infinitely much.
+
+    >>> costs, off = np.array([3.0, 1.0, 0.0]), np.array([2.0, 4.0, 9.0])
+    >>> [choose_template(costs, off, most, np.random.default_rng(0), "random") for most in (1, 5, 10)]
+    [0, 1, 2]
+    """
+    fits = np.where(off <= tolerance, costs, np.inf)
+    least = fits.min()
+    if least < np.inf:
+        best = (fits == least).nonzero()[0]
+        if ties == "least":
+            best = best[off[best] == off[best].min()]
     else:
-        task = _Task(looks, due, rng, ties, drawn if keep else None, groups)
-        found = Settled(pricing, [], 0, ahead.astype(np.float64))
-        for parts in _pages(k, m, method, pages):
-            found = task.page(found, parts, tolerance)
-        order, violated = found.order, found.violated
-    given = np.bincount(groups[order], looks, minlength=m).astype(np.int64)
-    within = bool(np.abs(ahead + given - due(k)).max() <= tolerance)
-    return FairList(np.array(order), given, violated, within)
+        distance = np.where(costs < np.inf, off, np.inf)
+        best = (distance == distance.min()).nonzero()[0]
+        best = best[costs[best] == costs[best].min()]
+    return int(best[int(rng.random() * len(best))])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Settled:
-    """The beginning of a list: what stands there, what it violates, and what the rest can be filled with."""
+class Beginning:
+    """The beginning of a list: what stands there, and what the rest can be filled with."""
 
-    pricing: Pricing
+    rest: TemplateCosts
     order: list[int]
-    violated: int
-    standing: FloatArray  # [m] the accounts with what was granted so far
+    violated_orders: int
+    received: FloatArray  # [m] whole numbers
+
+    def extend(
+        self, rest: TemplateCosts, rows: list[int], cost: float, received: FloatArray | IntArray
+    ) -> Beginning:
+        """Put some more documents below those that stand there."""
+        return Beginning(rest, self.order + rows, self.violated_orders + int(cost), self.received + received)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Task:
-    """What a list is made for."""
+class _Merge:
+    """One list, settled page by page."""
 
-    looks: IntArray  # [k]
-    due: Due
-    rng: np.random.Generator
-    ties: Ties
-    drawn: IntArray | None  # to be kept to where that is within the tolerance
+    rule: AccountRule
     groups: IntArray  # [n]
+    drawn: IntArray | None  # to be kept to where that is within the tolerance
+    ties: Ties
+    rng: np.random.Generator
 
-    def page(self, begun: Settled, parts: Sequence[int], tolerance: int) -> Settled:
-        """One more page, part by part.
+    def settle_page(self, begun: Beginning, parts: Sequence[int]) -> Beginning:
+        """Settle one more page, part by part.
 
         The first part of several may leave too little to the others: a page that ends outside of the
         tolerance is settled again, each part as near as can be, and the nearer page is taken.
         """
+        tolerance = self.rule.tolerance
         if self.drawn is not None:
-            kept = self._as_drawn(begun, sum(parts))
+            kept = self._keep_page(begun, self.drawn, sum(parts))
             if self._off(kept) <= tolerance:
                 return kept
-        found = self._in_turn(begun, parts, tolerance)
+        found = self._settle_parts(begun, parts, tolerance)
         if len(parts) > 1 and self._off(found) > tolerance:
-            found = min(found, self._in_turn(begun, parts, 0), key=self._off)
+            found = min(found, self._settle_parts(begun, parts, 0), key=self._off)
         return found
 
-    def _as_drawn(self, begun: Settled, length: int) -> Settled:
+    def _keep_page(self, begun: Beginning, drawn: IntArray, length: int) -> Beginning:
         """One more page in the order drawn: it violates nothing that is not violated already."""
-        assert self.drawn is not None
-        there, m, start = set(begun.order), len(begun.standing), len(begun.order)
-        rows = [row for row in self.drawn.tolist() if row not in there][:length]
-        theirs, looks = self.groups[rows], self.looks[start : start + length]
-        rest = self._rest(begun.pricing, start + length, np.bincount(theirs, minlength=m))
-        given = np.bincount(theirs, looks, minlength=m)
-        return Settled(rest, begun.order + rows, begun.violated, begun.standing + given)
+        there, m, start = set(begun.order), len(begun.received), len(begun.order)
+        rows = [row for row in drawn.tolist() if row not in there][:length]
+        theirs, views = self.groups[rows], self.rule.views[start : start + length]
+        rest = self._rest(begun, start + length, np.bincount(theirs, minlength=m))
+        return begun.extend(rest, rows, 0, np.bincount(theirs, views, minlength=m))
 
-    def _in_turn(self, begun: Settled, parts: Sequence[int], tolerance: int) -> Settled:
+    def _settle_parts(self, begun: Beginning, parts: Sequence[int], tolerance: int) -> Beginning:
         for length in parts:
-            begun = self._part(begun, length, tolerance)
+            settle = self._settle_position if length == 1 else self._settle_part
+            begun = settle(begun, len(begun.order) + length, tolerance)
         return begun
 
-    def _part(self, begun: Settled, length: int, tolerance: int) -> Settled:
-        """All ways to fill the next positions, and the best of them."""
-        if length == 1:
-            return self._position(begun, tolerance)
-        m, start = len(begun.standing), len(begun.order)
-        templates, end = all_templates(m, length), start + length
-        gains = granted(m, tuple(self.looks[start:end].tolist()))
-        off = np.abs(gains + (begun.standing - self.due(end))[:, None]).max(axis=0)
-        costs = begun.pricing.costs(templates)
-        best = choose(costs, off, tolerance, self.rng, self.ties)
-        rows = begun.pricing.filled(templates.groups[best].tolist())
-        rest = self._rest(begun.pricing, end, templates.counts[best])
-        violated = begun.violated + int(costs[best])
-        return Settled(rest, begun.order + rows, violated, begun.standing + gains[:, best])
+    def _settle_part(self, begun: Beginning, end: int, tolerance: int) -> Beginning:
+        """Compare all ways to fill the positions up to `end`."""
+        m, start = len(begun.received), len(begun.order)
+        templates = all_templates(m, end - start)
+        views = template_views(m, tuple(self.rule.views[start:end].tolist()))
+        standing = self.rule.ahead + begun.received - self.rule.due(end)
+        off, costs = np.abs(views + standing[:, None]).max(axis=0), begun.rest.compute(templates)
+        best = choose_template(costs, off, tolerance, self.rng, self.ties)
+        rows = begun.rest.fill(templates.groups[best].tolist())
+        return begun.extend(self._rest(begun, end, templates.counts[best]), rows, costs[best], views[:, best])
 
-    def _position(self, begun: Settled, tolerance: int) -> Settled:
+    def _settle_position(self, begun: Beginning, end: int, tolerance: int) -> Beginning:
         """The next position alone, for whom it is best to stand there: no table, however many groups."""
-        end = len(begun.order) + 1
-        look, off = self.looks[end - 1], begun.standing - self.due(end)
-        far = np.abs(off)
+        view, standing = self.rule.views[end - 1], self.rule.ahead + begun.received - self.rule.due(end)
+        far = np.abs(standing)
         others = np.where(far.argmax() == np.arange(len(far)), np.sort(far)[-2:][0], far.max())
         others = others if len(far) > 1 else np.zeros(1)
-        costs = begun.pricing.heads()
-        best = choose(costs, np.maximum(np.abs(off + look), others), tolerance, self.rng, self.ties)
-        taken = np.arange(len(far)) == best
-        rest = self._rest(begun.pricing, end, taken.astype(np.int64))
-        row = int(begun.pricing.queues[best][0])
-        return Settled(
-            rest, [*begun.order, row], begun.violated + int(costs[best]), begun.standing + look * taken
+        costs = begun.rest.compute_next()
+        best = choose_template(
+            costs, np.maximum(np.abs(standing + view), others), tolerance, self.rng, self.ties
         )
+        taken = (np.arange(len(far)) == best).astype(np.int64)
+        row = int(begun.rest.queues[best][0])
+        return begun.extend(self._rest(begun, end, taken), [row], costs[best], view * taken)
 
-    def _rest(self, pricing: Pricing, end: int, counts: IntArray) -> Pricing:
+    def _rest(self, begun: Beginning, end: int, counts: IntArray) -> TemplateCosts:
         """What comes after so many of each group; nobody asks at the end of the list."""
-        return pricing.after(counts.tolist()) if end < len(self.looks) else pricing
+        return begun.rest.after(counts.tolist()) if end < len(self.rule.views) else begun.rest
 
-    def _off(self, found: Settled) -> float:
-        """How far the accounts are off after a beginning."""
-        return float(np.abs(found.standing - self.due(len(found.order))).max())
-
-
-def _pages(k: int, n_groups: int, method: Method, pages: Sequence[int]) -> list[list[int]]:
-    """The lengths of the parts that are settled one after the other, page by page."""
-    if method == "table":
-        if n_groups**k > LARGEST_TABLE:
-            raise SettingError(
-                f"{n_groups} groups at {k} positions make too many templates for one table: "
-                "use method='pages'"
-            )
-        return [[k]]
-    longest = part_length(n_groups)
-    lengths = pages or [min(PAGE, k - first) for first in range(0, k, PAGE)]
-    return [[min(longest, page - first) for first in range(0, page, longest)] for page in lengths]
-
-
-def _halves(
-    pricing: Pricing,
-    looks: IntArray,
-    start: IntArray,
-    tolerance: int,
-    rng: np.random.Generator,
-    ties: Ties,
-) -> tuple[list[int], int]:
-    if len(start) != 2 or len(looks) < 2 or 2 ** -(-len(looks) // 2) > LARGEST_TABLE:
-        raise SettingError(
-            f"lists are met in the middle for two groups at 2 to 28 positions, found {len(start)} groups at "
-            f"{len(looks)} positions: use method='pages'"
-        )
-    return meet_in_the_middle(pricing, looks, start, tolerance, rng, ties)
+    def _off(self, found: Beginning) -> float:
+        return float(self.rule.off(found.received, len(found.order)).max())

@@ -46,10 +46,11 @@ def group_codes(groups: Sequence[str], names: Sequence[str] = ()) -> GroupCodes:
     return GroupCodes(known, codes, np.bincount(codes, minlength=len(known)))
 
 
-def balances(keys: KeyArray, values: Array, asked: KeyArray) -> Array:
+def read_balances(keys: KeyArray, values: Array, asked: KeyArray) -> Array:
     """What is kept of the groups asked for, [m, ...]; 0 of those never met.
 
-    >>> balances(np.array([3, 7], dtype=np.uint64), np.array([10, 20]), np.array([7, 5], dtype=np.uint64))
+    >>> keys, asked = (np.array(each, dtype=np.uint64) for each in ([3, 7], [7, 5]))
+    >>> read_balances(keys, np.array([10, 20]), asked)
     array([20,  0])
     """
     found = np.zeros((asked.size, *values.shape[1:]), dtype=values.dtype)
@@ -60,16 +61,16 @@ def balances(keys: KeyArray, values: Array, asked: KeyArray) -> Array:
     return found
 
 
-def booked(keys: KeyArray, values: Array, asked: KeyArray, amounts: Array) -> tuple[KeyArray, Array]:
+def add_balances(keys: KeyArray, values: Array, asked: KeyArray, amounts: Array) -> tuple[KeyArray, Array]:
     """The keys, ascending, and what is kept of each group after amounts were added, [m, ...].
 
     >>> three, seven = np.array([3], dtype=np.uint64), np.array([7], dtype=np.uint64)
-    >>> keys, values = booked(seven, np.array([20]), np.append(three, seven), np.array([1, 2]))
+    >>> keys, values = add_balances(seven, np.array([20]), np.append(three, seven), np.array([1, 2]))
     >>> keys.tolist(), values.tolist()
     ([3, 7], [1, 22])
     """
     everyone = keys if keys.size and np.isin(asked, keys).all() else np.union1d(keys, asked)
-    kept = values.copy() if everyone is keys else balances(keys, values, everyone)
+    kept = values.copy() if everyone is keys else read_balances(keys, values, everyone)
     kept[everyone.searchsorted(asked)] += amounts
     return everyone, kept
 

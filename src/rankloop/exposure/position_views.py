@@ -1,4 +1,4 @@
-"""Looks: how much of a look at the first position a result gets at each position.
+"""Views by position: how often a result is looked at, counted in views at the first position.
 
 They are counted in whole millionths, so that sums are exact in any order and never drift.
 """
@@ -6,20 +6,69 @@ They are counted in whole millionths, so that sums are exact in any order and ne
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 
-from rankloop.errors import SettingError
+from rankloop.errors import RankingError, SettingError
 from rankloop.types import FloatArray, IntArray
 
-LOOK = 1_000_000  # millionths in a look at the first position
+Examination: TypeAlias = str | tuple[float, ...]  # "log2", "reciprocal", "measured", or a number by position
+
+VIEW = 1_000_000  # millionths in a view at the first position
+MEASURED = "measured"  # on the users and the data of a sweep, which puts the numbers in its place
+NAMES = ("log2", "reciprocal", MEASURED)
 MOST_SUMMED = 16  # positions of which every subset is summed
 
 
-def whole_looks(examination: Sequence[float] | FloatArray) -> IntArray:
+def check_examination(examination: Examination) -> None:
+    """Refuse names that nobody knows, and numbers that no examination could be.
+
+    >>> check_examination((1.0, 0.5, 0.7))
+    Traceback (most recent call last):
+    ...
+    rankloop.errors.SettingError: examination must be numbers that start above 0, never rise ...
+    """
+    if not isinstance(examination, str):
+        measured_views(examination)
+    elif examination not in NAMES:
+        raise SettingError(
+            f"examination must be one of {', '.join(NAMES)} or a number for each position, "
+            f"found {examination!r}"
+        )
+
+
+@lru_cache(maxsize=256)
+def views_at(examination: Examination, k: int) -> IntArray:
+    r"""The views at the first `k` positions, in whole millionths, [k].
+
+    `"log2"` is $1 / \log_2(1 + \text{rank})$, `"reciprocal"` is $1 / \text{rank}$.
+
+    >>> views_at("reciprocal", 3).tolist(), views_at((0.8, 0.4), 2).tolist()
+    ([1000000, 500000, 333333], [1000000, 500000])
+    """
+    if examination == MEASURED:
+        raise SettingError(
+            "examination='measured' is for a sweep, which measures it on its users: give a number for each "
+            "position, as measure_examination finds them"
+        )
+    if isinstance(examination, tuple):
+        if len(examination) < k:
+            raise RankingError(
+                f"examination has numbers for {len(examination)} positions, and the list has {k}: give more"
+            )
+        found = measured_views(examination)[:k]
+    else:
+        found = discounted_views(k) if examination == "log2" else measured_views(1 / np.arange(1, k + 1))
+    found.setflags(write=False)  # it is shared
+    return found
+
+
+def measured_views(examination: Sequence[float] | FloatArray) -> IntArray:
     """Probabilities of examination by position, as whole millionths of the first.
 
-    >>> whole_looks([0.5, 0.25]).tolist()
+    >>> measured_views([0.5, 0.25]).tolist()
     [1000000, 500000]
     """
     chances = np.asarray(examination, dtype=np.float64)
@@ -29,38 +78,38 @@ def whole_looks(examination: Sequence[float] | FloatArray) -> IntArray:
             "examination must be numbers that start above 0, never rise from one position to the next and "
             f"never fall below 0, found {examination!r}"
         )
-    looks: IntArray = np.rint(chances / chances[0] * LOOK).astype(np.int64)
-    return looks
+    views: IntArray = np.rint(chances / chances[0] * VIEW).astype(np.int64)
+    return views
 
 
-def discounted_looks(k: int) -> IntArray:
-    r"""The looks of DCG's discount, $1 / \log_2(1 + \text{rank})$.
+def discounted_views(k: int) -> IntArray:
+    r"""The views that DCG's discount gives to positions, $1 / \log_2(1 + \text{rank})$.
 
-    >>> discounted_looks(3).tolist()
+    >>> discounted_views(3).tolist()
     [1000000, 630930, 500000]
     """
-    return whole_looks(1 / np.log2(np.arange(2, k + 2)))
+    return measured_views(1 / np.log2(np.arange(2, k + 2)))
 
 
-def attainable(looks: IntArray, counts: IntArray) -> IntArray:
-    """The most looks that groups with so many documents can be given: all of the first positions, [m].
+def attainable_views(views: IntArray, counts: IntArray) -> IntArray:
+    """The most views that groups with so many documents can receive: those of the first positions, [m].
 
-    >>> attainable(np.array([10, 5, 3]), np.array([0, 1, 7])).tolist()
+    >>> attainable_views(np.array([10, 5, 3]), np.array([0, 1, 7])).tolist()
     [0, 10, 18]
     """
-    return np.concatenate(([0], looks.cumsum()))[np.minimum(counts, len(looks))]
+    return np.concatenate(([0], views.cumsum()))[np.minimum(counts, len(views))]
 
 
-def least_tolerance(looks: IntArray) -> int:
+def least_tolerance(views: IntArray) -> int:
     """The smallest tolerance that two groups can be held to for ever: half of the largest gap.
 
-    What one of two groups can be granted are the sums of some of the looks. Between two neighbouring sums
-    that are farther apart than twice the tolerance, an account can be stuck outside of it.
+    What one of two groups can receive are the sums of some of the views. Between two neighbouring sums that
+    are farther apart than twice the tolerance, an account can be stuck outside of it.
 
-    >>> least_tolerance(whole_looks(1 / np.arange(1, 11)))
+    >>> least_tolerance(measured_views(1 / np.arange(1, 11)))
     50000
     """
     sums = np.zeros(1, dtype=np.int64)
-    for look in looks[:MOST_SUMMED].tolist():
-        sums = np.union1d(sums, sums + look)
+    for view in views[:MOST_SUMMED].tolist():
+        sums = np.union1d(sums, sums + view)
     return -(-int(np.diff(sums).max()) // 2)

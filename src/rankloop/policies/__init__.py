@@ -42,7 +42,7 @@ from rankloop.policies.dueling.dbgd import DBGD
 from rankloop.policies.dueling.mgd import MGD
 from rankloop.policies.dueling.nsgd import NSGD
 from rankloop.policies.explores_uncertain import ExploresUncertain
-from rankloop.policies.fair.fair_exposure_policy import FairExposure
+from rankloop.policies.fair.fair_exposure_policy import FairExposurePolicy
 from rankloop.policies.fair.fairexp_pairrank import FairExpPairRank
 from rankloop.policies.fair.fairexp_toprank import FairExpTopRank
 from rankloop.policies.graded.graded_policy import GradedPolicy
@@ -107,7 +107,7 @@ __all__ = [
     "ExploresUncertain",
     "FairExpPairRank",
     "FairExpTopRank",
-    "FairExposure",
+    "FairExposurePolicy",
     "FeaturesOf",
     "FixedItems",
     "Full",

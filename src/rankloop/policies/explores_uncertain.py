@@ -10,7 +10,7 @@ import numpy as np
 
 from rankloop.errors import SettingError
 from rankloop.exploration import random_topological, shuffle_blocks
-from rankloop.exposure import deep_draw
+from rankloop.exposure import draw_deep
 from rankloop.learning.top_orders import TopOrders
 from rankloop.policy import EvidenceAbout, Policy
 from rankloop.types import BoolArray, FloatArray, IntArray, Query, Ranking
@@ -77,5 +77,5 @@ class ExploresUncertain(Policy):
         elif groups is None:
             order = random_topological(certain, k, rng)
         else:
-            order = deep_draw(certain, groups, k, rng)
+            order = draw_deep(certain, groups, k, rng)
         return Ranking(query, order, {"seed": np.array(seed)})

@@ -40,12 +40,12 @@ def list_loss(clicks: Sequence[bool], weights: Sequence[float], logits: Sequence
     return -sum(weights[i] * log(softmax(logits, i)) for i, clicked in enumerate(clicks) if clicked)
 
 
-def pairwise_loss(clicks: Sequence[bool], looks: Sequence[float], scores: Sequence[float]) -> float:
+def pairwise_loss(clicks: Sequence[bool], examined: Sequence[float], scores: Sequence[float]) -> float:
     loss = 0.0
     for i, clicked in enumerate(clicks):
         for j in range(len(clicks)):
             if clicked and i != j:
-                weight = min(looks[0] / looks[i], CLIP)
+                weight = min(examined[0] / examined[i], CLIP)
                 loss += weight * log(1 + exp(scores[j] - scores[i]))
     return loss
 
@@ -95,13 +95,13 @@ def test_a_step_of_dla_goes_down_both_losses_with_the_weights_from_before_it() -
 
 
 def test_a_step_of_ips_ranknet_goes_down_the_weighted_pairwise_loss() -> None:
-    looks = (1.0, 0.7, 0.5, 0.3, 0.2, 0.1)
-    policy = IPSRankNet(training=PLAIN, learning_rate=RATE, looks=looks, clip=CLIP)
+    examination = (1.0, 0.7, 0.5, 0.3, 0.2, 0.1)
+    policy = IPSRankNet(training=PLAIN, learning_rate=RATE, examination=examination, clip=CLIP)
     weights = np.zeros(6)
     moments: FloatArray = np.zeros((2, 6))
     for step, (query, ranking, clicks) in enumerate(lessons(12)):
         rows = query.features[ranking.order]
-        slope = downhill(partial(pairwise_loss, clicks, looks), rows @ weights) @ rows
+        slope = downhill(partial(pairwise_loss, clicks, examination), rows @ weights) @ rows
         direction, moments = adam(moments, slope, step)
         weights = weights + RATE * direction
         policy.learn(Feedback(ranking, np.array(clicks)))
@@ -137,8 +137,8 @@ def test_the_log_is_that_of_the_production_ranker_unless_it_is_their_own(
     }
 
 
-def test_a_list_longer_than_the_known_looks_is_refused_and_changes_nothing() -> None:
-    policy, query = IPSRankNet(looks=(1.0, 0.5)), Query("q", np.eye(3))
+def test_a_list_longer_than_the_known_examination_is_refused_and_changes_nothing() -> None:
+    policy, query = IPSRankNet(examination=(1.0, 0.5)), Query("q", np.eye(3))
     shown = policy.rank(query, k=3, rng=np.random.default_rng(0))
     with pytest.raises(RankingError, match="numbers for 2 positions, and the list has 3"):
         policy.learn(Feedback(shown, np.array([True, False, False])))
@@ -151,7 +151,7 @@ def test_a_list_longer_than_the_known_looks_is_refused_and_changes_nothing() -> 
     [
         (DLA, {"logging": "mine"}, "logging must be one of base, greedy, plackett-luce"),
         (DLA, {"clip": 0.5}, "clip a number of at least 1"),
-        (IPSRankNet, {"looks": "often"}, "looks must be one of"),
+        (IPSRankNet, {"examination": "often"}, "examination must be one of"),
     ],
 )
 def test_settings_without_a_meaning_are_refused(

@@ -10,7 +10,7 @@ import pytest
 
 from rankloop.cli.lab.spec import from_spec
 from rankloop.errors import SettingError
-from rankloop.exposure import whole_looks
+from rankloop.exposure import measured_views
 from rankloop.lab.baselines.ips import IPS
 from rankloop.lab.data import FeatureGroups, load
 from rankloop.lab.simulation.loop import Record, simulate
@@ -28,8 +28,11 @@ NAME = "synthetic:linear:queries=30,min_documents=15"
 WORLD = load(NAME, groups=GROUPS)
 USER = PresetUser("informational").for_grades(5)
 PROTOCOL = Protocol(rounds=40, k=5, checkpoints=4)
-LOOKS = (1.0, 0.6, 0.5, 0.4, 0.4)
-PROBES = (make_probe("exposure", beta=1.5, epsilon=3.0, looks=LOOKS), make_probe("violated", every=1))
+EXAMINATION = (1.0, 0.6, 0.5, 0.4, 0.4)
+PROBES = (
+    make_probe("exposure", beta=1.5, epsilon=3.0, examination=EXAMINATION),
+    make_probe("violated", every=1),
+)
 
 
 class Recording(PairRank):
@@ -61,15 +64,15 @@ def values(records: list[Record], metric: str) -> dict[int, float]:
 def test_unfairness_is_the_sum_of_its_definition_at_every_checkpoint() -> None:
     lists: list[tuple[Ranking, int]] = []
     records = run(Recording(lists))
-    total, largest, within, looks = 0.0, 0.0, 0, np.zeros(2)
+    total, largest, within, views = 0.0, 0.0, 0, np.zeros(2)
     expected = {}
     for number, (ranking, _) in enumerate(lists, start=1):
-        for look, row in zip(LOOKS, ranking.order.tolist(), strict=True):
+        for view, row in zip(EXAMINATION, ranking.order.tolist(), strict=True):
             first = ranking.query.groups[row] == "A"
-            looks += (look * first, look * (not first))
-            total += look if first else -1.5 * look
+            views += (view * first, view * (not first))
+            total += view if first else -1.5 * view
         largest, within = max(largest, abs(total)), within + (abs(total) <= 3.0)
-        expected[number] = (total, largest, within / number, looks[0] / looks.sum())
+        expected[number] = (total, largest, within / number, views[0] / views.sum())
     names = (
         "unfairness",
         "largest unfairness",
@@ -96,7 +99,7 @@ def test_violated_orders_are_counted_as_shown_or_not() -> None:
 def test_what_is_seen_is_what_users_looked_at() -> None:
     """Who reads everything sees what is shown."""
     user = PresetUser("perfect").for_grades(5)
-    even = (make_probe("exposure", looks=(1.0,) * 5),)
+    even = (make_probe("exposure", examination=(1.0,) * 5),)
     records = list(simulate(Random(), user, WORLD.train, WORLD.test, seed=1, protocol=PROTOCOL, probes=even))
     shares = (values(records, f"{kind} of the first group")[40] for kind in ("exposure", "seen"))
     assert len(set(shares)) == 1
@@ -112,13 +115,13 @@ def test_probes_change_nothing() -> None:
 
 
 @pytest.mark.parametrize("eta", [0.0, 0.5, 1.0])
-def test_measured_looks_are_the_examination_of_position_based_users(eta: float) -> None:
+def test_what_is_measured_is_the_examination_of_position_based_users(eta: float) -> None:
     user = PositionBased(click=(0.4, 0.6, 0.7, 0.8, 0.9), eta=eta)
     found = measure_examination(user, WORLD.train, 6)
     np.testing.assert_allclose(found, np.arange(1, 7.0) ** -eta, atol=0.03)
     assert found[0] == 1.0
     assert (np.diff(found) <= 0).all()
-    whole_looks(found)  # refuses what is none
+    measured_views(found)  # refuses what is none
 
 
 def test_positions_that_only_long_lists_have_are_compared_with_the_first_of_these() -> None:
@@ -135,16 +138,16 @@ def test_users_who_do_not_click_show_no_examination() -> None:
 
 def test_only_what_is_to_be_measured_is_replaced() -> None:
     assert fit_examination(PairRank(), USER, WORLD.train, 5).name == "pairrank"
-    assert fit_examination(IPS(looks="log2"), USER, WORLD.train, 5).looks == "log2"
+    assert fit_examination(IPS(examination="log2"), USER, WORLD.train, 5).examination == "log2"
     found = measure_examination(USER, WORLD.train, 5)
-    assert fit_examination(IPS(looks="measured"), USER, WORLD.train, 5).looks == found
+    assert fit_examination(IPS(examination="measured"), USER, WORLD.train, 5).examination == found
     assert fit_examination(make_probe("exposure", beta=2.0), USER, WORLD.train, 5) == make_probe(
-        "exposure", beta=2.0, looks=found
+        "exposure", beta=2.0, examination=found
     )
 
 
 def test_a_sweep_measures_for_policies_and_probes_and_is_run_again_from_its_spec(tmp_path: Path) -> None:
-    policies = {"fair": FairExpPairRank(beta=1.0, looks="measured"), "plain": PairRank()}
+    policies = {"fair": FairExpPairRank(beta=1.0, examination="measured"), "plain": PairRank()}
     sweep = Sweep(
         data=[NAME],
         users={"informational": PresetUser("informational")},
@@ -171,7 +174,7 @@ def test_a_sweep_measures_for_policies_and_probes_and_is_run_again_from_its_spec
         ({"beta": 0.0}, "beta must be positive"),
         ({"epsilon": -1.0}, "epsilon 0 or more"),
         ({"groups": ("A", "A")}, "the names of two groups"),
-        ({"looks": "half"}, "looks must be one of"),
+        ({"examination": "half"}, "examination must be one of"),
     ],
 )
 def test_measures_without_a_meaning_are_refused(settings: dict[str, object], says: str) -> None:

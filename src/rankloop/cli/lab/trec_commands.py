@@ -133,7 +133,7 @@ def _graded(qrels: Qrels, path: Path, metrics: list[Metric], without_relevant: s
 def _slug(name: str) -> str:
     """A name for files and tags.
 
-    >>> _slug("ips-ranknet:looks=(1, 0.5)")
-    'ips-ranknet-looks=-1-0.5'
+    >>> _slug("ips-ranknet:examination=(1, 0.5)")
+    'ips-ranknet-examination=-1-0.5'
     """
     return re.sub(r"[^A-Za-z0-9._=@]+", "-", name).strip("-")

@@ -3,6 +3,7 @@
 from rankloop.lab.baselines.counterfactual import CounterfactualPolicy
 from rankloop.lab.baselines.dla import DLA
 from rankloop.lab.baselines.fairco import FairCo
+from rankloop.lab.baselines.fairswap import FairSwapPairRank, FairSwapTopRank
 from rankloop.lab.baselines.ips import IPS
 from rankloop.lab.baselines.ips_ranknet import IPSRankNet
 from rankloop.lab.baselines.label_trained import LearnsFromGrades
@@ -22,6 +23,8 @@ __all__ = [
     "LAB_POLICIES",
     "CounterfactualPolicy",
     "FairCo",
+    "FairSwapPairRank",
+    "FairSwapTopRank",
     "IPSRankNet",
     "LambdaMART",
     "LearnsFromGrades",

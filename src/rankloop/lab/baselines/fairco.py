@@ -9,9 +9,14 @@ import numpy as np
 
 from rankloop.errors import RankingError, SettingError
 from rankloop.exploration import greedy
-from rankloop.exposure import LOOK
-from rankloop.exposure.examination import position_looks
-from rankloop.exposure.group_accounts import GroupCodes, balances, booked, check_shares, group_codes
+from rankloop.exposure import VIEW, views_at
+from rankloop.exposure.group_accounts import (
+    GroupCodes,
+    add_balances,
+    check_shares,
+    group_codes,
+    read_balances,
+)
 from rankloop.lab.baselines.ips import IPS, with_constant
 from rankloop.learning.item_keys import KeyArray, item_key
 from rankloop.state_fields import state
@@ -36,8 +41,8 @@ class FairCo(IPS):
     >>> query = Query("q", np.eye(4), groups=("A", "A", "A", "B"))
     >>> for _ in range(40):
     ...     policy.shown(policy.rank(query, k=2, rng=rng))
-    >>> looks = policy.granted / policy.granted.sum()
-    >>> bool(abs(looks - 0.5).max() < 0.1)
+    >>> shares = policy.received / policy.received.sum()
+    >>> bool(abs(shares - 0.5).max() < 0.1)
     True
 
     Morik, Singh, Hong, Joachims: Controlling fairness and bias in dynamic learning-to-rank. SIGIR 2020.
@@ -53,7 +58,7 @@ class FairCo(IPS):
     exposure: Literal["mean", "total"] = "mean"
     merit: str | tuple[tuple[str, float], ...] = "estimated"
     groups: KeyArray = state((0,), np.uint64, feature_axes=())  # met, ascending
-    granted: IntArray = state((0,), np.int64, feature_axes=())  # to each, in millionths of a look
+    received: IntArray = state((0,), np.int64, feature_axes=())  # to each, in millionths of a view
     candidates: IntArray = state((0,), np.int64, feature_axes=())  # of each, in all lists
     features: FloatArray = state((0, 0), feature_axes=(1,), before=1)  # of each, summed over these
     lists: Array = state(dtype=np.int64)
@@ -81,33 +86,33 @@ class FairCo(IPS):
         return Ranking(query, greedy(scores, k, rng))
 
     def shown(self, ranking: Ranking) -> None:
-        """Book what every group was granted, and the candidates it had."""
+        """Add what every group received, and the candidates it had."""
         query = ranking.query
         if not (query.groups and query.features.shape[1]):
             return  # without features all are alike, and there is no merit to speak of
-        found, looks = group_codes(query.groups), position_looks(self.looks, len(ranking))
+        found, views = group_codes(query.groups), views_at(self.examination, len(ranking))
         m, rows = len(found.names), with_constant(query.features)
-        granted = np.bincount(found.codes[ranking.order], looks, minlength=m).astype(np.int64)
+        received = np.bincount(found.codes[ranking.order], views, minlength=m).astype(np.int64)
         sums = np.stack([rows[found.codes == group].sum(axis=0) for group in range(m)])
         before, kept = self.groups, self.features if self.features.size else np.zeros((0, rows.shape[1]))
         if kept.shape[1] != rows.shape[1]:
             raise RankingError(
                 f"this ranker knows {kept.shape[1] - 1} features but the query has {rows.shape[1] - 1}"
             )
-        _, self.granted = booked(before, self.granted, found.keys, granted)
-        _, self.candidates = booked(before, self.candidates, found.keys, found.counts)
-        self.groups, self.features = booked(before, kept, found.keys, sums)
+        _, self.received = add_balances(before, self.received, found.keys, received)
+        _, self.candidates = add_balances(before, self.candidates, found.keys, found.counts)
+        self.groups, self.features = add_balances(before, kept, found.keys, sums)
         self.lists = self.lists + 1
 
     def _errors(self, found: GroupCodes) -> FloatArray:
         """How far each group of a list is behind the one that is farthest ahead, [m]."""
         ratios = self._ratios()
-        own = balances(self.groups, ratios, found.keys)
+        own = read_balances(self.groups, ratios, found.keys)
         return max(float(ratios.max(initial=0.0)), 0.0) - own
 
     def _ratios(self) -> FloatArray:
         """Exposure over merit of every group met."""
-        exposure = self.granted / LOOK
+        exposure = self.received / VIEW
         if self.exposure == "mean":
             exposure = exposure * int(self.lists) / np.maximum(self.candidates, 1)
         return exposure / self._merits()
@@ -116,7 +121,7 @@ class FairCo(IPS):
         if not isinstance(self.merit, str):
             keys = np.array([item_key(name) for name, _ in self.merit], dtype=np.uint64)
             order, values = keys.argsort(), np.array([merit for _, merit in self.merit])
-            given = balances(keys[order], values[order], self.groups)
+            given = read_balances(keys[order], values[order], self.groups)
             return np.where(given > 0, given, 1.0)
         if not (self.parameters.size and self.groups.size):
             return np.ones(self.groups.size)

@@ -9,8 +9,7 @@ import numpy as np
 
 from rankloop.errors import RankingError, SettingError
 from rankloop.exploration import greedy
-from rankloop.exposure import LOOK
-from rankloop.exposure.examination import Looks, check_looks, position_looks
+from rankloop.exposure import VIEW, Examination, check_examination, views_at
 from rankloop.learning.logistic import absorb
 from rankloop.policies.scorer_policy import check_size
 from rankloop.policy import EvidenceAbout, Policy
@@ -47,7 +46,7 @@ class IPS(Policy):
     )
 
     ridge: float = 1.0
-    looks: Looks = "log2"
+    examination: Examination = "log2"
     parameters: FloatArray = state((0,), feature_axes=(0,), before=1)  # the first is of the constant 1
     inverse: FloatArray = state((0, 0), feature_axes=(0, 1), starts=lambda policy: 1 / policy.ridge, before=1)
     moment: FloatArray = state((0,), feature_axes=(0,), before=1)
@@ -55,7 +54,7 @@ class IPS(Policy):
     def __post_init__(self) -> None:
         """Refuse a penalty without a meaning."""
         super().__post_init__()
-        check_looks(self.looks)
+        check_examination(self.examination)
         if not 0 < self.ridge < np.inf:
             raise SettingError(f"ridge must be positive, found {self.ridge}")
 
@@ -70,7 +69,7 @@ class IPS(Policy):
         if not features.shape[1]:
             return
         self._fit_width(features.shape[1])
-        examined = position_looks(self.looks, len(ranking)) / LOOK
+        examined = views_at(self.examination, len(ranking)) / VIEW
         looked = examined > 0
         rows = with_constant(features[ranking.order[looked]])
         check_size(rows)

@@ -7,8 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.exposure import LOOK
-from rankloop.exposure.examination import Looks, check_looks, position_looks
+from rankloop.exposure import VIEW, Examination, check_examination, views_at
 from rankloop.lab.baselines.click_weights import inverse_weights, pair_votes
 from rankloop.lab.baselines.counterfactual import CounterfactualPolicy
 from rankloop.types import BoolArray, Feedback, FloatArray
@@ -22,8 +21,8 @@ class IPSRankNet(CounterfactualPolicy):
 
     $$-\sum_{i:\, c_i = 1} \frac{P(1)}{P(p_i)} \sum_{j \neq i} \log \sigma(s_i - s_j)$$
 
-    over the results shown is, on average, that of a user who looks at everything. `looks` are the $P(p)$:
-    in a sweep also `"measured"` on lists in random order.
+    over the results shown is, on average, that of a user who looks at everything. `examination` has the
+    $P(p)$: in a sweep also `"measured"` on lists in random order.
 
     >>> from rankloop.types import Query
     >>> policy, query = IPSRankNet(), Query("q", np.eye(3), base=np.array([3.0, 2.0, 1.0]))
@@ -38,20 +37,20 @@ class IPSRankNet(CounterfactualPolicy):
 
     name: ClassVar[str] = "ips-ranknet"
 
-    looks: Looks = "log2"
+    examination: Examination = "log2"
 
     def __post_init__(self) -> None:
-        """Refuse looks that no examination could have."""
+        """Refuse what no examination could be."""
         super().__post_init__()
-        check_looks(self.looks)
+        check_examination(self.examination)
 
     def learn(self, feedback: Feedback) -> None:
-        """Refuse a list longer than the looks that are known, before anything is remembered."""
-        position_looks(self.looks, len(feedback.ranking))
+        """Refuse a list longer than the examination that is known, before anything is remembered."""
+        views_at(self.examination, len(feedback.ranking))
         super().learn(feedback)
 
     def _votes(self, scores: FloatArray, clicks: BoolArray, shown: BoolArray) -> FloatArray:
-        looks = position_looks(self.looks, clicks.shape[1]) / LOOK
+        examined = views_at(self.examination, clicks.shape[1]) / VIEW
         with np.errstate(divide="ignore"):  # a click where nobody looks counts as much as any may
-            weights = inverse_weights(np.log(looks), self.clip)
+            weights = inverse_weights(np.log(examined), self.clip)
         return pair_votes(scores, clicks * weights, shown)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.exposure import LOOK
-from rankloop.exposure.examination import MEASURED, Looks, check_looks, position_looks
+from rankloop.exposure import VIEW, Examination, check_examination, views_at
+from rankloop.exposure.position_views import MEASURED
 from rankloop.lab.simulation.measures import Measure
 from rankloop.lab.simulation.probes import Round, Values, probe
 from rankloop.policies import Policy
@@ -68,13 +68,13 @@ class ExposureSums:
     seen: FloatArray = field(default_factory=lambda: np.zeros(2))
 
 
-def check_exposure(*, beta: float, epsilon: float, looks: Looks, groups: tuple[str, ...]) -> None:
+def check_exposure(*, beta: float, epsilon: float, examination: Examination, groups: tuple[str, ...]) -> None:
     """Refuse ratios and tolerances without a meaning."""
     if not (0 < beta < np.inf and 0 <= epsilon < np.inf):
         raise SettingError(f"beta must be positive and epsilon 0 or more, found {beta} and {epsilon}")
     if len(groups) != 2 or len(set(groups)) != 2:
         raise SettingError(f"groups must be the names of two groups, found {groups!r}")
-    check_looks(looks)
+    check_examination(examination)
 
 
 @probe(
@@ -92,14 +92,14 @@ def measure_exposure(
     *,
     beta: float = 1.0,
     epsilon: float = 0.1,
-    looks: Looks = MEASURED,
+    examination: Examination = MEASURED,
     groups: tuple[str, str] = ("A", "B"),
 ) -> Values:
     r"""Measure the unfairness of a run, the views that the first group got beyond its due.
 
     $$UF_t = \sum_{s \le t} (\text{views of A} - \beta \cdot \text{views of B})$$
 
-    Examination is measured on the users of the sweep, unless numbers are given. Lists without groups count
+    Examination is measured on the users of the sweep, unless it is given. Lists without groups count
     for nobody.
 
     Jia: Toward reliable decision-making in information systems. PhD thesis, University of Virginia 2022,
@@ -109,7 +109,7 @@ def measure_exposure(
     if not ranking.query.groups:
         return {}
     shown = find_groups(ranking, groups)
-    given = shown @ (position_looks(looks, len(ranking)) / LOOK)
+    given = shown @ (views_at(examination, len(ranking)) / VIEW)
     sums.granted += given
     sums.unfairness += float(given[0] - beta * given[1])
     sums.largest = max(sums.largest, abs(sums.unfairness))

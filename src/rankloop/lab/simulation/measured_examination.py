@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from rankloop.errors import DataError, SettingError
-from rankloop.exposure.examination import MEASURED
+from rankloop.exposure.position_views import MEASURED
 from rankloop.lab.users import UserModel
 from rankloop.types import QuerySet, Ranking
 
@@ -54,8 +54,8 @@ def measure_examination(
 
 def fit_examination(value: T, user: UserModel, queries: QuerySet, k: int) -> T:
     """Give a policy or probe the examination of these users, if it leaves that to be measured."""
-    if getattr(value, "looks", None) != MEASURED:
+    if getattr(value, "examination", None) != MEASURED:
         return value
     found = measure_examination(user, queries, k)  # type: ignore[arg-type]  # users are values, and can be hashed
-    made: T = replace(cast(Any, value), looks=found)
+    made: T = replace(cast(Any, value), examination=found)
     return made

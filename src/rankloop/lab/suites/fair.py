@@ -28,26 +28,26 @@ SHORT = ("synthetic:nonlinear:queries=300,min_documents=5,max_documents=20",)
 UNFAIRNESS, SEEN, LEARNED = "unfairness", "cumulative nDCG@10", "offline nDCG@10"
 
 
-def fair(beta: float, *changes: str, of: str = "pairrank", tolerance: float = 0.1) -> str:
+def fair(beta: float, *changes: str, of: str = "fairexp-pairrank", tolerance: float = 0.1) -> str:
     """FairExp with a wanted ratio, as the thesis has it but for these changes.
 
     What differs stands first, to be seen in a legend.
 
     >>> fair(1.0, "ties=least")
-    'fairexp-pairrank:ties=least,beta=1.0,tolerance=0.1,looks=measured'
+    'fairexp-pairrank:ties=least,beta=1.0,tolerance=0.1,examination=measured'
     """
-    rules = (*changes, f"beta={beta}", f"tolerance={tolerance}", "looks=measured")
-    return f"fairexp-{of}:{','.join(rules)}"
+    rules = (*changes, f"beta={beta}", f"tolerance={tolerance}", "examination=measured")
+    return f"{of}:{','.join(rules)}"
 
 
 def control(beta: float) -> tuple[str, str]:
     """FairCo with its own target, and with the one that is measured.
 
     >>> control(1.0)[1]
-    "fairco:exposure=total,merit=(('A',1.0),('B',1.0)),looks=measured"
+    "fairco:exposure=total,merit=(('A',1.0),('B',1.0)),examination=measured"
     """
     told = f"merit=(('A',{beta}),('B',1.0))"
-    return "fairco:looks=measured", f"fairco:exposure=total,{told},looks=measured"
+    return "fairco:examination=measured", f"fairco:exposure=total,{told},examination=measured"
 
 
 def rivals(beta: float) -> tuple[str, ...]:
@@ -56,10 +56,10 @@ def rivals(beta: float) -> tuple[str, ...]:
         fair(beta),
         fair(beta, "ties=least"),
         fair(beta, tolerance=10.0),
-        fair(beta, "exploration=random", "fill=swap"),
+        fair(beta, of="fairswap-pairrank"),
         "pairrank",
         *control(beta),
-        "ips:looks=measured",
+        "ips:examination=measured",
         "pdgd",
         "random",
     )
@@ -100,8 +100,8 @@ SUITES: Mapping[str, Suite] = {
         about=(UNFAIRNESS, SEEN),
         policies=(
             "toprank",
-            fair(1.0, of="toprank"),
-            fair(1.0, "learned_pairs=block", of="toprank"),
+            fair(1.0, of="fairexp-toprank"),
+            fair(1.0, "learned_pairs=block", of="fairexp-toprank"),
             "pairrank",
             fair(1.0),
             *control(1.0),
@@ -142,7 +142,7 @@ SUITES: Mapping[str, Suite] = {
     "fair/fig3.7": figure(
         "What if one group is small?",
         "On Yahoo by feature 471 (86 % and 14 %, β = 0.477), FairExp learns clearly less than PairRank.",
-        "fairexp-pairrank:shares=candidates,tolerance=0.1,looks=measured",
+        "fairexp-pairrank:shares=candidates,tolerance=0.1,examination=measured",
         beta=1.0,
         groups=FEW,
         own_groups=RARE,

@@ -1,4 +1,4 @@
-"""What policies share that give every group its looks: an account, and lists that keep it near 0."""
+"""What policies share that give every group its views: an account, and lists that keep it near 0."""
 
 from __future__ import annotations
 
@@ -9,30 +9,43 @@ from typing import ClassVar, Literal, TypeAlias
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.exposure import LOOK, Ties, entitlements, fair_list
-from rankloop.exposure.examination import Looks, check_looks, position_looks
+from rankloop.exposure import (
+    VIEW,
+    AccountRule,
+    Examination,
+    Ties,
+    check_examination,
+    due_views,
+    merge_fairly,
+    split_into_pages,
+    views_at,
+)
 from rankloop.exposure.fair_merge import LARGEST_TABLE
-from rankloop.exposure.group_accounts import GroupCodes, balances, booked, check_shares, group_codes
-from rankloop.exposure.template_swap import swap_list
+from rankloop.exposure.group_accounts import (
+    GroupCodes,
+    add_balances,
+    check_shares,
+    group_codes,
+    read_balances,
+)
 from rankloop.learning.item_keys import KeyArray
 from rankloop.policy import Policy
 from rankloop.state_fields import state
-from rankloop.types import BoolArray, FloatArray, IntArray, Query, Ranking
+from rankloop.types import BoolArray, IntArray, Query, Ranking
 
 Due: TypeAlias = Literal["share", "attainable"]
-Fill: TypeAlias = Literal["merge", "swap"]
 Shares: TypeAlias = str | tuple[tuple[str, float], ...]
 
 
 @dataclass(kw_only=True, eq=False)
-class FairExposure(Policy):
+class FairExposurePolicy(Policy):
     r"""A policy whose lists keep every group's account of exposure within a tolerance.
 
-    Position $p$ of a list is worth $P(p)$ looks. Every list shown adds to the account of
-    each group what it was granted, the looks of its positions, minus what was due to it, its share of all.
-    With `beta` there are two groups, A and B, and
+    Position $p$ of a list is worth $P(p)$ views. Every list shown adds to the account of each group what it
+    received, the views at its positions, minus what was due to it, its share of all. With `beta` there are
+    two groups, A and B, and
 
-    $$UF_t = \sum_{s \le t} \bigl(\text{granted}_A - \beta\, \text{granted}_B\bigr)
+    $$UF_t = \sum_{s \le t} \bigl(\text{received}_A - \beta\, \text{received}_B\bigr)
     = (1 + \beta) \cdot \text{account}_A, \qquad \lvert UF_t \rvert \le \text{tolerance};$$
 
     with `shares` any number of groups, $\max_g \lvert \text{account}_g \rvert \le \text{tolerance}$. Of the
@@ -48,90 +61,67 @@ class FairExposure(Policy):
     beta: float | None = None
     shares: Shares = "equal"
     tolerance: float = 1.0
-    looks: Looks = "log2"
+    examination: Examination = "log2"
     ties: Ties = "random"
     due: Due = "share"
-    fill: Fill = "merge"
     groups: KeyArray = state((0,), np.uint64, feature_axes=())  # met, ascending
-    account: IntArray = state((0,), np.int64, feature_axes=())  # of each, in millionths of a look
+    account: IntArray = state((0,), np.int64, feature_axes=())  # of each, in millionths of a view
 
     def __post_init__(self) -> None:
         """Refuse rules that no list could follow."""
         super().__post_init__()
         if self.beta is not None and not 0 < self.beta < np.inf:
             raise SettingError(
-                f"beta must be a positive ratio of two groups' looks, or None, found {self.beta}"
+                f"beta must be a positive ratio of two groups' views, or None, found {self.beta}"
             )
         if self.beta is not None and self.shares != "equal":
             raise SettingError(f"beta gives two groups their shares: leave out one of it and {self.shares!r}")
         if not 0 <= self.tolerance < np.inf:
-            raise SettingError(f"tolerance must be a number of looks of 0 or more, found {self.tolerance}")
+            raise SettingError(f"tolerance must be a number of views of 0 or more, found {self.tolerance}")
         check_shares(self.shares)
-        check_looks(self.looks)
-        for name, choices in (
-            ("ties", ("random", "least")),
-            ("due", ("share", "attainable")),
-            ("fill", ("merge", "swap")),
-        ):
+        check_examination(self.examination)
+        for name, choices in (("ties", ("random", "least")), ("due", ("share", "attainable"))):
             if getattr(self, name) not in choices:
                 raise SettingError(f"{name} must be {' or '.join(choices)}, found {getattr(self, name)!r}")
 
     def shown(self, ranking: Ranking) -> None:
-        """Book what the list granted and what was due, whoever put it in this order."""
+        """Add what the list gave and what was due to the accounts, whoever put it in this order."""
         query = ranking.query
         if not query.groups:
             return
-        found, looks = self._groups_of(query), position_looks(self.looks, len(ranking))
-        granted = np.bincount(found.codes[ranking.order], looks, minlength=len(found.names)).astype(np.int64)
-        change = granted - self._due(found, looks)
-        self.groups, self.account = booked(self.groups, self.account, found.keys, change)
+        found, views = self.groups_of(query), views_at(self.examination, len(ranking))
+        received = np.bincount(found.codes[ranking.order], views, minlength=len(found.names)).astype(np.int64)
+        change = received - self._due(found, views)
+        self.groups, self.account = add_balances(self.groups, self.account, found.keys, change)
 
-    @abstractmethod
-    def _deep_list(
-        self, query: Query, codes: IntArray, certain: BoolArray, k: int, rng: np.random.Generator
-    ) -> IntArray:
-        """A list that respects the certain orders, with enough documents of every group."""
+    def groups_of(self, query: Query) -> GroupCodes:
+        """The groups that take part in a list: those with a share, or those of the candidates."""
+        return group_codes(query.groups, [name for name, _ in self._named_shares()])
 
-    @abstractmethod
-    def _blocks_of(self, query: Query, certain: BoolArray) -> list[IntArray]:
-        """Blocks of documents, best first, for the published way to fill a template."""
+    def account_rule(self, groups: GroupCodes, k: int) -> AccountRule:
+        """What the next list with candidates of these groups must keep to."""
+        views, m = views_at(self.examination, min(k, len(groups.codes))), len(groups.names)
+        due, length = self._due(groups, views), len(views)
+        return AccountRule(
+            views=views,
+            ahead=read_balances(self.groups, self.account, groups.keys),
+            due=lambda p: due if p == length else self._due(groups, views[:p]),
+            tolerance=int(self.tolerance / (1 + (self.beta or 0.0)) * VIEW),
+            pages=[[length]] if m**length <= LARGEST_TABLE else split_into_pages(length, m),
+        )
 
     def fair_order(self, query: Query, certain: BoolArray, *, k: int, rng: np.random.Generator) -> IntArray:
         """The list with the fewest violated certain orders that the accounts allow."""
-        found, looks = self._groups_of(query), position_looks(self.looks, min(k, query.n_docs))
-        ahead, due = balances(self.groups, self.account, found.keys), self._due(found, looks)
-        if self.fill == "swap":
-            return swap_list(
-                self._blocks_of(query, certain),
-                found.codes,
-                certain,
-                looks=looks,
-                ahead=ahead,
-                due=lambda _: due,
-                tolerance=self._tolerance,
-                rng=rng,
-                ties=self.ties,
-            ).order
-        return fair_list(
-            self._deep_list(query, found.codes, certain, k, rng),
-            found.codes,
-            certain,
-            looks=looks,
-            ahead=ahead,
-            due=lambda count: due if count == len(looks) else self._due(found, looks[:count]),
-            tolerance=self._tolerance,
-            rng=rng,
-            method="table" if len(found.names) ** len(looks) <= LARGEST_TABLE else "pages",
-            ties=self.ties,
-        ).order
+        groups = self.groups_of(query)
+        rule = self.account_rule(groups, k)
+        drawn = self._draw_deep(query, groups.codes, certain, k, rng)
+        return merge_fairly(drawn, groups.codes, certain, rule, rng=rng, ties=self.ties).order
 
-    @property
-    def _tolerance(self) -> int:
-        """Of an account, in millionths of a look."""
-        return int(self.tolerance / (1 + (self.beta or 0.0)) * LOOK)
-
-    def _groups_of(self, query: Query) -> GroupCodes:
-        return group_codes(query.groups, [name for name, _ in self._named_shares()])
+    @abstractmethod
+    def _draw_deep(
+        self, query: Query, codes: IntArray, certain: BoolArray, k: int, rng: np.random.Generator
+    ) -> IntArray:
+        """A list that respects the certain orders, with enough documents of every group."""
 
     def _named_shares(self) -> tuple[tuple[str, float], ...]:
         """The shares of groups with a name; none, if every list has its own."""
@@ -139,13 +129,10 @@ class FairExposure(Policy):
             return ("A", self.beta), ("B", 1.0)
         return self.shares if isinstance(self.shares, tuple) else ()
 
-    def _due(self, found: GroupCodes, looks: IntArray) -> IntArray:
-        shares = np.array([share for _, share in self._named_shares()])
+    def _due(self, groups: GroupCodes, views: IntArray) -> IntArray:
+        shares = np.array([share for _, share in self._named_shares()], dtype=np.float64)
         if not shares.size:
-            shares = found.counts if self.shares == "candidates" else np.ones(len(found.names))
-        counts = found.counts if self.due == "attainable" else np.full(len(found.names), len(looks))
-        return entitlements(_as_floats(shares), looks, counts)
-
-
-def _as_floats(shares: FloatArray | IntArray) -> FloatArray:
-    return np.asarray(shares, dtype=np.float64)
+            by_candidates = self.shares == "candidates"
+            shares = groups.counts.astype(np.float64) if by_candidates else np.ones(len(groups.names))
+        counts = groups.counts if self.due == "attainable" else np.full(len(groups.names), len(views))
+        return due_views(shares, views, counts)

@@ -1,4 +1,4 @@
-"""FairExp-TopRank: a partial order of each query's documents, and looks for every group."""
+"""FairExp-TopRank: a partial order of each query's documents, and views for every group."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 
 from rankloop.errors import SettingError
 from rankloop.exposure.group_accounts import group_codes
-from rankloop.policies.fair.fair_exposure_policy import FairExposure
+from rankloop.policies.fair.fair_exposure_policy import FairExposurePolicy
 from rankloop.policies.items.toprank import TopRank, shuffled
 from rankloop.types import BoolArray, IntArray, Query, Ranking
 
 
 @dataclass(kw_only=True, eq=False)
-class FairExpTopRank(FairExposure, TopRank):
+class FairExpTopRank(FairExposurePolicy, TopRank):
     r"""TopRank whose lists keep every group's account of exposure within a tolerance.
 
     TopRank's statistics are right because each of two documents of a block is as likely as the other to stand
@@ -58,13 +58,8 @@ class FairExpTopRank(FairExposure, TopRank):
         codes = group_codes(query.groups).codes
         return together & np.equal.outer(codes, codes)
 
-    def _deep_list(
+    def _draw_deep(
         self, query: Query, codes: IntArray, certain: BoolArray, k: int, rng: np.random.Generator
     ) -> IntArray:
         del codes, certain, k
         return shuffled(self.blocks(query), rng)
-
-    def _blocks_of(self, query: Query, certain: BoolArray) -> list[IntArray]:
-        del certain
-        blocks = self.blocks(query)
-        return [np.flatnonzero(blocks == block) for block in range(int(blocks.max()) + 1)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from rankloop.exposure import LOOK
+from rankloop.exposure import VIEW
 from rankloop.service.reports.health import RankerHealth
 from rankloop.service.service_facade import RankingService
 
@@ -76,7 +76,7 @@ def _exposure(service: RankingService, rankers: Iterable[str]) -> list[str]:
     """Without the names of groups: there may be any number of them, and they may be people's."""
     accounts = {ranker: account for ranker in rankers if (account := service.account(ranker))}
     off = [
-        (f"ranker={_quoted(name)}", max(map(abs, each.values())) / LOOK) for name, each in accounts.items()
+        (f"ranker={_quoted(name)}", max(map(abs, each.values())) / VIEW) for name, each in accounts.items()
     ]
     groups = [(f"ranker={_quoted(name)}", len(each)) for name, each in accounts.items()]
     meaning = "looks by which the account of a group is off, ahead or behind: the most of all groups"

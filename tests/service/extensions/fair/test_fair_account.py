@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from rankloop.candidate import Candidate
 from rankloop.policies import MGD, PDGD, PairRank, Policy
 from rankloop.service import FairSettings, RankerSettings, RankingService, RankRequest, UserEvent, columns
-from rankloop.service.extensions.fair.fair_account import Merge, account_of, limited, merged, stays
+from rankloop.service.extensions.fair.fair_account import Merge, account_of, cap_change, merged, stays_within
 from rankloop.service.store import MemoryStore, Store
-from tests.support.fairness import LOOK, account_by_hand, account_in_memory, account_in_store, of_sellers
+from tests.support.fairness import VIEW, account_by_hand, account_in_memory, account_in_store, of_sellers
 from tests.support.life import Clock, best_of, make, some_candidates
 
 FAIR = FairSettings(shares="equal", tolerance=2.0)
@@ -48,7 +48,7 @@ def test_the_account_stays_within_its_tolerance_and_is_the_sum_of_the_log(
         assert shown.exposure.within is True
         assert service.replay(query_id).identical
     found = account_by_hand(store)
-    assert max(map(abs, found.values())) <= 2 * LOOK
+    assert max(map(abs, found.values())) <= 2 * VIEW
     assert account_in_memory(service) == account_in_store(service) == found
     assert account_in_memory(make(store, clock)) == found, "another process reads the same"
 
@@ -66,7 +66,7 @@ def test_lists_in_the_callers_order_are_counted_and_not_held(store: Store, mode:
         assert service.replay(query_id).identical
     found = account_by_hand(store)
     assert found == account_in_memory(service) == account_in_store(service)
-    assert max(found.values()) == 5 * LOOK, "what would be beyond the most lapses"
+    assert max(found.values()) == 5 * VIEW, "what would be beyond the most lapses"
 
 
 def test_a_fallback_is_counted_and_made_again(store: Store) -> None:
@@ -88,7 +88,7 @@ def test_a_group_that_has_too_little_is_due_no_more_than_it_can_get(store: Store
     for _ in range(12):
         assert service.rank(few, ranker="shop", k=8).provenance.within is True
     settle(store)
-    assert account_by_hand(store)["b"] >= -2 * LOOK
+    assert account_by_hand(store)["b"] >= -2 * VIEW
 
 
 def test_one_group_changes_nothing_and_without_groups_nothing_is_there_to_share() -> None:
@@ -134,7 +134,7 @@ def test_somebody_who_reloads_all_day_leaves_the_account_within_the_most(store: 
         shown = service.rank(candidates, ranker="shop", k=5, session_id="s", user_query="again")
         assert service.replay(shown.query_id).identical
     found = account_by_hand(store)
-    assert max(map(abs, found.values())) <= 10 * LOOK
+    assert max(map(abs, found.values())) <= 10 * VIEW
     assert account_in_memory(service) == account_in_store(service) == found
 
 
@@ -187,7 +187,7 @@ def test_guardrails_come_after_the_merge_and_what_they_undo_stays_in_the_account
         assert all(abs(row - index) <= 1 for index, row in enumerate(found.order.tolist()))
         assert service.replay(shown.query_id).identical
     assert shown.provenance.within is False
-    assert account_by_hand(store)["a"] > 10 * LOOK
+    assert account_by_hand(store)["a"] > 10 * VIEW
     assert account_by_hand(store) == account_in_memory(service)
 
 
@@ -242,11 +242,11 @@ def test_a_list_that_stays_is_the_one_that_the_merge_keeps_to(seed: int, m: int,
     rng = np.random.default_rng(seed)
     candidates = of_sellers(rng, ("a", "b", "c")[:m], 30)
     request = RankRequest(candidates=columns(candidates), k=k)
-    ahead = {name: int(rng.integers(-3, 3) * LOOK) for name in "abc"}
+    ahead = {name: int(rng.integers(-3, 3) * VIEW) for name in "abc"}
     account = account_of(request, FAIR, 1, ahead)
     drawn = rng.permutation(30).tolist()
     found = merged(account, drawn, None, free=np.arange(30), pins={}, k=k, seed=seed)
-    if stays(account, drawn[:k]):
+    if stays_within(account, drawn[:k]):
         assert found.order == drawn[:k]
         assert (found.turned, found.violated) == (0, 0)
     assert found.order == merged(account, drawn, None, free=np.arange(30), pins={}, k=k, seed=seed).order
@@ -260,7 +260,7 @@ def test_a_change_is_limited_so_that_no_account_goes_farther_out(
     changed: list[int], ahead: list[int], most: int
 ) -> None:
     change = [*changed, -sum(changed)]
-    found = limited(change, ahead[: len(change)], most)
+    found = cap_change(change, ahead[: len(change)], most)
     assert sum(found) == 0
     for more, counted, before in zip(change, found, ahead, strict=False):
         assert abs(counted) <= abs(more)

@@ -15,7 +15,7 @@ from rankloop.service import FairSettings, RankerSettings, RankingService, UserE
 from rankloop.service.extensions.fair.report import to_csv
 from rankloop.service.reports.service_facts import doctor
 from rankloop.service.store import ExposureTally, GroupTally, MemoryStore, Store
-from tests.support.fairness import LOOK, account_by_hand, of_sellers
+from tests.support.fairness import VIEW, account_by_hand, of_sellers
 from tests.support.life import Clock, make, some_candidates
 
 FAIR = FairSettings(shares="equal", tolerance=1.0)
@@ -68,7 +68,7 @@ def test_the_report_adds_up(store: Store) -> None:
     report = service.exposure("shop", since=0.0, until=1e4, steps=1000)
     assert report.account is not None
     assert report.account.number == service.ranker("shop").view.in_force.account
-    ahead = {each.group: round(each.ahead * LOOK) for each in report.account.groups}
+    ahead = {each.group: round(each.ahead * VIEW) for each in report.account.groups}
     assert ahead == account_by_hand(store)
     for whole, parts in ((report.total, report.steps), (report.total, report.queries)):
         assert whole.lists == sum(each.lists for each in parts) == 30
@@ -114,7 +114,7 @@ def test_the_account_over_time_is_what_the_lists_left(store: Store) -> None:
         for told in mine[:end]:
             for group, *sums in zip(told.groups, told.granted, told.due, told.lapsed, strict=True):
                 ahead[group] += sums[0] - sums[1] - sums[2]
-        assert {each.group: round(each.ahead * LOOK) for each in step.groups} == ahead
+        assert {each.group: round(each.ahead * VIEW) for each in step.groups} == ahead
     assert {each.group: each.ahead for each in account.steps[-1].groups} == {
         each.group: each.ahead for each in account.groups
     }

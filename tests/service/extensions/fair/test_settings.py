@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankloop.errors import SettingError
-from rankloop.exposure import attainable, discounted_looks, least_tolerance
+from rankloop.exposure import attainable_views, discounted_views, least_tolerance
 from rankloop.service import FairSettings, RankerSettings
 from rankloop.service.extensions.fair.settings import OTHERS
 from rankloop.service.store import Store
@@ -79,8 +79,8 @@ def test_unnamed_groups_are_others_and_get_the_rest() -> None:
 
 
 def test_looks_go_on_beyond_what_was_measured() -> None:
-    assert FairSettings().position_looks(3).tolist() == [10**6, round(10**6 / log2(3)), 500_000]
-    assert FairSettings(looks=[2, 1]).position_looks(4).tolist() == [10**6, 500_000, 500_000, 500_000]
+    assert FairSettings().views_at(3).tolist() == [10**6, round(10**6 / log2(3)), 500_000]
+    assert FairSettings(looks=[2, 1]).views_at(4).tolist() == [10**6, 500_000, 500_000, 500_000]
 
 
 @given(
@@ -89,7 +89,7 @@ def test_looks_go_on_beyond_what_was_measured() -> None:
     st.lists(st.floats(0, 0.25), min_size=4, max_size=4),
     st.integers(1, 12),
 )
-def test_everything_is_due_to_somebody_and_nobody_more_than_attainable(
+def test_everything_is_due_to_somebody_and_nobody_more_than_attainable_views(
     shares: str, sizes: list[int], floors: list[float], k: int
 ) -> None:
     given_shares: Any = {"a": 0.2, "b": 0.5, "c": 0.0} if shares == "given" else shares
@@ -97,17 +97,17 @@ def test_everything_is_due_to_somebody_and_nobody_more_than_attainable(
     names = tuple(name for name, size in zip(NAMES, sizes, strict=True) if size)
     counts = tuple(size for size in sizes if size)
     k = min(k, sum(counts))
-    due, looks = fair.due(names, counts, k), fair.position_looks(k)
+    due, looks = fair.due(names, counts, k), fair.views_at(k)
     assert due.sum() == looks.sum()
     assert (due >= 0).all()
-    assert (due <= attainable(looks, np.array(counts))).all()
+    assert (due <= attainable_views(looks, np.array(counts))).all()
     lifted = fair.shares_of(names, counts)
     assert lifted.sum() == pytest.approx(1)
     assert all(share >= fair.at_least[name] - 1e-9 for share, name in zip(lifted, names, strict=True))
 
 
 def test_a_tolerance_that_lists_cannot_be_held_to_is_warned_of() -> None:
-    least = least_tolerance(discounted_looks(10)) / 10**6
+    least = least_tolerance(discounted_views(10)) / 10**6
     assert FairSettings(tolerance=least).warnings == []
     (warning,) = FairSettings(tolerance=0.9 * least).warnings
     assert f"than the {least:g} that" in warning

@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol, cast, runtime_checkable
 import msgspec
 import numpy as np
 
+from rankloop.exposure import PAGE
 from rankloop.policies import ExploresUncertain, Policy
 from rankloop.service.core.lists.list_seeds import generator
 from rankloop.service.core.lists.order_certainty import SETTLED, TellsProbability, grade_of, sureness
@@ -40,9 +41,8 @@ from rankloop.service.extensions.fair.fair_account import (
     account_of,
     exposed,
     merged,
-    stays,
+    stays_within,
 )
-from rankloop.service.extensions.fair.settings import PAGE
 from rankloop.service.extensions.trial.arms import arm_of, interleaved, unit_of
 from rankloop.service.extensions.trial.trial_state import Trial
 from rankloop.service.store import Assignment, Impression, Promised
@@ -245,7 +245,7 @@ def listed(
         codes = account.codes[free] if account and account.binds else None
         deep = account is not None and account.pressed  # a guess that saves drawing twice: lists are the same
         choice = _choose(policy, part, standing, among, room, view, seed, codes if deep else None)
-        if account and codes is not None and not (plain and stays(account, choice.rows)):
+        if account and codes is not None and not (plain and stays_within(account, choice.rows)):
             if not deep:
                 choice = _choose(policy, part, standing, among, room, view, seed, codes)
             known = among if mode == "explore" else None  # without experiments, the order by score is kept to

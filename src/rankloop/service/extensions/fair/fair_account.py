@@ -6,17 +6,16 @@ All of it is pure: a list that was made under an account is made again from the 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 
-from rankloop.exposure import LOOK, fair_list
+from rankloop.exposure import PAGE, VIEW, AccountRule, merge_fairly, split_page
 from rankloop.service.core.lists.list_seeds import generator
 from rankloop.service.core.lists.rank_request import RankRequest
 from rankloop.service.core.ranker_settings import Mode
-from rankloop.service.extensions.fair.settings import OTHERS, PAGE, FairSettings
+from rankloop.service.extensions.fair.settings import OTHERS, FairSettings
 from rankloop.service.store import Exposure
 from rankloop.types import BoolArray, IntArray
 
@@ -41,12 +40,38 @@ class Account:
 
     @property
     def pressed(self) -> bool:
-        """Whether it is within a look of its tolerance: then the next list is likely to be merged."""
-        return self.binds and max(map(abs, self.ahead)) + LOOK > self.fair.tolerance * LOOK
+        """Whether it is within a view of its tolerance: then the next list is likely to be merged."""
+        return self.binds and max(map(abs, self.ahead)) + VIEW > self.fair.tolerance * VIEW
 
     def due(self, k: int) -> IntArray:
-        """The looks that each group is due of the first `k` positions, [m]."""
+        """The views that each group is due of the first `k` positions, [m]."""
         return self.fair.due(self.names, self.counts, k)
+
+    def rule(self, pins: Mapping[int, int], k: int) -> AccountRule:
+        """What a list must keep to at the positions that pins leave free.
+
+        What pins give to their groups is not due any more, and pages are those of the whole list.
+        """
+        views = self.fair.views_at(k)
+        slots = [position - 1 for position in range(1, k + 1) if position not in pins]
+        pinned = {position - 1: self.codes[row] for position, row in pins.items() if position <= k}
+        pages = [slot // PAGE for slot in slots]
+
+        def due(p: int) -> IntArray:
+            page = PAGE * (slots[p - 1] // PAGE + 1)  # with the pins up to the next free position of it
+            end = min(slots[p] if p < len(slots) else k, page)
+            found = self.due(end).copy()
+            for index, code in pinned.items():
+                found[code] -= views[index] if index < end else 0
+            return found
+
+        return AccountRule(
+            views=views[slots],
+            ahead=np.array(self.ahead),
+            due=due if pinned else self.due,
+            tolerance=round(self.fair.tolerance * VIEW),
+            pages=[split_page(pages.count(page), len(self.names)) for page in dict.fromkeys(pages)],
+        )
 
 
 def account_of(request: RankRequest, fair: FairSettings, number: int, ahead: Mapping[str, int]) -> Account:
@@ -102,67 +127,31 @@ def merged(
     among the free candidates, and without any the order drawn is. With `keep`, pages that are within the
     tolerance as they were drawn stay so.
     """
-    positions = Positions.around(account, pins, k)
-    found = fair_list(
+    found = merge_fairly(
         np.array(drawn),
         account.codes[free] if pins else account.codes,
         _as_drawn(drawn, len(free)) if certain is None else certain,
-        looks=positions.looks,
-        ahead=np.array(account.ahead),
-        due=positions.due,
-        tolerance=round(account.fair.tolerance * LOOK),
+        account.rule(pins, k),
         rng=generator(seed ^ 1),  # apart from what the policy drew, which depends on k
-        method="pages",
-        pages=positions.pages,
         keep=keep,
     )
-    return Merge(drawn=drawn, order=found.order.tolist(), violated=found.violated)
+    return Merge(drawn=drawn, order=found.order.tolist(), violated=found.violated_orders)
 
 
-def stays(account: Account, order: list[int]) -> bool:
+def stays_within(account: Account, order: list[int]) -> bool:
     """Whether a list without pins is within the account's tolerance as it was drawn, after every page.
 
     Then `merged` would keep to it, and nothing has to be drawn deeper.
     """
-    k, tolerance = len(order), round(account.fair.tolerance * LOOK)
-    looks, standing = account.fair.position_looks(k).tolist(), list(account.ahead)
-    for index, (code, look) in enumerate(zip(account.codes[order].tolist(), looks, strict=True), start=1):
-        standing[code] += look
+    k, tolerance = len(order), round(account.fair.tolerance * VIEW)
+    views, standing = account.fair.views_at(k).tolist(), list(account.ahead)
+    for index, (code, view) in enumerate(zip(account.codes[order].tolist(), views, strict=True), start=1):
+        standing[code] += view
         if index % PAGE == 0 or index == k:
             due = account.due(index).tolist()
             if max(abs(one - other) for one, other in zip(standing, due, strict=True)) > tolerance:
                 return False
     return True
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Positions:
-    """The free positions of a list: their looks, their pages, and what is due there."""
-
-    looks: IntArray  # [room]
-    due: Callable[[int], IntArray]  # of the first few of them, and of the pinned ones among these, [m]
-    pages: Sequence[int] = ()  # how many of them each page of ten has; empty: ten
-
-    @classmethod
-    def around(cls, account: Account, pins: Mapping[int, int], k: int) -> Self:
-        """The positions that pins leave; what pins give to their groups is not due any more."""
-        looks = account.fair.position_looks(k)
-        if not pins:
-            return cls(looks=looks, due=account.due)
-        slots = [position - 1 for position in range(1, k + 1) if position not in pins]
-        pinned = {position - 1: account.codes[row] for position, row in pins.items() if position <= k}
-
-        def due(p: int) -> IntArray:
-            page = PAGE * (slots[p - 1] // PAGE + 1)  # with the pins up to the next free position of the page
-            end = min(slots[p] if p < len(slots) else k, page)
-            found = account.due(end).copy()
-            for index, code in pinned.items():
-                found[code] -= looks[index] if index < end else 0
-            return found
-
-        numbers = [slot // PAGE for slot in slots]
-        pages = [numbers.count(page) for page in dict.fromkeys(numbers)]
-        return cls(looks=looks[slots], due=due, pages=pages)
 
 
 def exposed(
@@ -181,12 +170,12 @@ def exposed(
     `standing` is the account of now, from which things lapse; a reload is held to an earlier one.
     """
     due, shown = account.due(len(order)).tolist(), account.codes[order].tolist()
-    looks = account.fair.position_looks(len(order)).tolist()
-    granted = _granted(shown, looks, len(due))
+    views = account.fair.views_at(len(order)).tolist()
+    granted = _granted(shown, views, len(due))
     change = [given - owed for given, owed in zip(granted, due, strict=True)]
     off = max(abs(before + more) for before, more in zip(account.ahead, change, strict=True))
-    most = round(account.fair.most * LOOK)
-    counted = limited(change, [standing.get(name, 0) for name in account.names], most)
+    most = round(account.fair.most * VIEW)
+    counted = cap_change(change, [standing.get(name, 0) for name in account.names], most)
     return Exposure(
         account=account.number,
         groups=account.names,
@@ -199,35 +188,35 @@ def exposed(
         turned=merge.turned if merge else 0,
         violated=merge.violated if merge else 0,
         undone=_undone(account, order, merge, free, granted) if merge and guarded else 0,
-        within=off <= round(account.fair.tolerance * LOOK) if held else None,
+        within=off <= round(account.fair.tolerance * VIEW) if held else None,
     )
 
 
-def _granted(shown: Sequence[int], looks: Sequence[int], m: int) -> list[int]:
-    """The looks that positions with these groups give to each, [m]."""
+def _granted(shown: Sequence[int], views: Sequence[int], m: int) -> list[int]:
+    """The views that positions with these groups give to each, [m]."""
     found = [0] * m
-    for code, look in zip(shown, looks, strict=True):
-        found[code] += look
+    for code, view in zip(shown, views, strict=True):
+        found[code] += view
     return found
 
 
 def _undone(account: Account, order: IntArray, merge: Merge, free: IntArray, granted: list[int]) -> int:
-    """The looks that another group got than the merge had given them to, because of guardrails."""
+    """The views that another group got than the merge had given them to, because of guardrails."""
     fair = order.copy()
     fair[np.isin(order, free)] = free[merge.order]
     if fair.tolist() == order.tolist():
         return 0
-    looks = account.fair.position_looks(len(order)).tolist()
-    before = _granted(account.codes[fair].tolist(), looks, len(granted))
+    views = account.fair.views_at(len(order)).tolist()
+    before = _granted(account.codes[fair].tolist(), views, len(granted))
     return sum(abs(one - other) for one, other in zip(before, granted, strict=True)) // 2
 
 
-def limited(change: Sequence[int], ahead: Sequence[int], most: int) -> list[int]:
+def cap_change(change: Sequence[int], ahead: Sequence[int], most: int) -> list[int]:
     """As much of a change as leaves every account within `most`, or no farther out; it adds up to 0.
 
     What one group does not gain, another does not lose: the rest of the change lapses on both sides.
 
-    >>> limited([5, -5], [48, -48], 50), limited([5, -3, -2], [60, -30, -30], 50)
+    >>> cap_change([5, -5], [48, -48], 50), cap_change([5, -3, -2], [60, -30, -30], 50)
     ([2, -2], [0, 0, 0])
     """
     room = [

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from rankloop.exposure import LOOK
+from rankloop.exposure import VIEW
 from rankloop.service.core.ranker import Ranker
 from rankloop.service.core.ranker_settings import RankerSettings
 from rankloop.service.extensions.fair.settings import OTHERS
@@ -176,7 +176,7 @@ def findings(rules: RankerSettings, total: ExposureTally) -> Iterable[str]:
         )
     if total.undone:
         yield (
-            f"its guardrails gave {total.undone / LOOK:.1f} looks to other groups than was fair: "
+            f"its guardrails gave {total.undone / VIEW:.1f} looks to other groups than was fair: "
             "they stay in the account, up to the most it may be off"
         )
 
@@ -206,8 +206,8 @@ def _course(parts: Sequence[ExposureTally], now: Mapping[str, int]) -> list[Acco
     ahead, steps = dict(now), []
     for part in reversed(parts):
         mine = {each.group: each for each in part.groups}
-        clicks = {name: _share(each.clicks * LOOK, each.granted) for name, each in mine.items()}
-        groups = tuple(GroupStep(name, ahead[name] / LOOK, clicks.get(name)) for name in ahead)
+        clicks = {name: _share(each.clicks * VIEW, each.granted) for name, each in mine.items()}
+        groups = tuple(GroupStep(name, ahead[name] / VIEW, clicks.get(name)) for name in ahead)
         steps.append(AccountStep(part.start, part.lists, groups))
         for name, each in mine.items():
             ahead[name] -= each.granted - each.due - each.lapsed
@@ -215,7 +215,7 @@ def _course(parts: Sequence[ExposureTally], now: Mapping[str, int]) -> list[Acco
 
 
 def _group_account(each: ExposureSum) -> GroupAccount:
-    sums = (each.granted / LOOK, each.due / LOOK, each.lapsed / LOOK, each.ahead / LOOK)
+    sums = (each.granted / VIEW, each.due / VIEW, each.lapsed / VIEW, each.ahead / VIEW)
     return GroupAccount(each.group, each.lists, each.candidates, *sums)
 
 
@@ -232,7 +232,7 @@ def _whole(steps: Sequence[ExposureTally], start: float) -> ExposureTally:
 def _step(tally: ExposureTally) -> ExposureStep:
     groups = tally.groups
     fulfilled = [_share(each.granted, each.due) for each in groups]
-    per_candidate = [_share(each.granted, LOOK * each.candidates) for each in groups]
+    per_candidate = [_share(each.granted, VIEW * each.candidates) for each in groups]
     impact, selection = _over_largest(fulfilled), _over_largest(per_candidate)
     totals = {name: sum(getattr(each, name) for each in groups) for name in SHARED}
     ratios = zip(groups, fulfilled, impact, per_candidate, selection, strict=True)
@@ -243,7 +243,7 @@ def _step(tally: ExposureTally) -> ExposureStep:
         held=tally.held,
         outside=tally.outside,
         turned=_share(tally.turned, tally.lists),
-        undone=tally.undone / LOOK,
+        undone=tally.undone / VIEW,
         impact_ratio=min((each for each in impact if each is not None), default=None),
         groups=tuple(_group(each, totals, *rest) for each, *rest in ratios),
     )
@@ -259,14 +259,14 @@ def _group(each: GroupTally, totals: Mapping[str, int], *ratios: float | None) -
         lists=each.lists,
         candidates=each.candidates,
         results=each.results,
-        granted=each.granted / LOOK,
-        due=each.due / LOOK,
+        granted=each.granted / VIEW,
+        due=each.due / VIEW,
         clicks=each.clicks,
         share_of_exposure=part("granted"),
         share_due=part("due"),
         share_of_candidates=part("candidates"),
         share_of_clicks=part("clicks"),
-        clicks_per_look=_share(each.clicks * LOOK, each.granted),
+        clicks_per_look=_share(each.clicks * VIEW, each.granted),
         looks_per_candidate=per_candidate,
         fulfilled=fulfilled,
         impact_ratio=impact,

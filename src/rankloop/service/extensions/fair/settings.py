@@ -14,12 +14,18 @@ from typing import Any, Literal, Self, TypeAlias
 import numpy as np
 
 from rankloop.errors import SettingError, suggest_name
-from rankloop.exposure import LOOK, discounted_looks, entitlements, least_tolerance, whole_looks
+from rankloop.exposure import (
+    PAGE,
+    VIEW,
+    discounted_views,
+    due_views,
+    least_tolerance,
+    measured_views,
+)
 from rankloop.short_text import check_text
 from rankloop.types import FloatArray, IntArray
 
 OTHERS = "others"  # the group of candidates that have none, or one that the shares do not name
-PAGE = 10  # positions for which a tolerance is judged
 MOST_LOOKS = 1000  # positions that can be measured
 Shares: TypeAlias = Literal["candidates", "equal"] | Mapping[str, float]
 
@@ -30,7 +36,7 @@ class FairSettings:
 
     >>> FairSettings(shares={"ours": 0.25}).named("theirs")
     'others'
-    >>> FairSettings(shares="equal", looks=[0.5, 0.25]).position_looks(3).tolist()
+    >>> FairSettings(shares="equal", looks=[0.5, 0.25]).views_at(3).tolist()
     [1000000, 500000, 500000]
     """
 
@@ -71,7 +77,7 @@ class FairSettings:
                 f"fair.looks must be up to {MOST_LOOKS} numbers by position, found {repr(given)[:50]}"
             )
         try:
-            whole_looks([float(each) for each in given])  # type: ignore[attr-defined]
+            measured_views([float(each) for each in given])  # type: ignore[attr-defined]
         except SettingError as error:
             raise SettingError(f"fair.looks: {error}") from error
 
@@ -99,9 +105,9 @@ class FairSettings:
             return group or OTHERS
         return group if group in self.shares else OTHERS
 
-    def position_looks(self, k: int) -> IntArray:
-        """The looks at the first `k` positions; beyond what was measured, those of the last one."""
-        return _position_looks(None if self.looks is None else tuple(self.looks), k)
+    def views_at(self, k: int) -> IntArray:
+        """The views at the first `k` positions; beyond what was measured, those of the last one."""
+        return _views_at(None if self.looks is None else tuple(self.looks), k)
 
     def shares_of(self, names: Sequence[str], counts: Sequence[int]) -> FloatArray:
         """The shares of the groups that are present, with so many candidates each; they add up to 1.
@@ -117,16 +123,16 @@ class FairSettings:
             rest = max(1.0 - math.fsum(self.shares.values()), 0.0)
             given = {OTHERS: rest, **self.shares}
             shares = np.array([given[name] for name in names])
-        return _lifted(shares, np.array([self.at_least.get(name, 0.0) for name in names]))
+        return raise_to_floors(shares, np.array([self.at_least.get(name, 0.0) for name in names]))
 
     def due(self, names: tuple[str, ...], counts: tuple[int, ...], k: int) -> IntArray:
-        """The looks that each group is due of a list of `k`, [m]."""
+        """The views that each group is due of a list of `k`, [m]."""
         return _due(self, names, counts, k)
 
     @property
     def warnings(self) -> list[str]:
         """What is possible, but will not go well."""
-        least = least_tolerance(self.position_looks(PAGE)) / LOOK
+        least = least_tolerance(self.views_at(PAGE)) / VIEW
         if self.tolerance >= least:
             return []
         return [
@@ -153,7 +159,7 @@ def _check_looks(name: str, value: object) -> None:
         raise SettingError(f"{name} must be a number of looks above 0 and up to 1000000, found {value!r}")
 
 
-def _lifted(shares: FloatArray, floors: FloatArray) -> FloatArray:
+def raise_to_floors(shares: FloatArray, floors: FloatArray) -> FloatArray:
     """Shares as parts of 1, none below its floor; the others give in proportion."""
     if not shares.any():
         shares = np.ones(len(shares))
@@ -170,12 +176,12 @@ def _lifted(shares: FloatArray, floors: FloatArray) -> FloatArray:
 
 
 @lru_cache(maxsize=256)
-def _position_looks(measured: tuple[float, ...] | None, k: int) -> IntArray:
+def _views_at(measured: tuple[float, ...] | None, k: int) -> IntArray:
     if measured is None:
-        return discounted_looks(k)
-    return whole_looks([*measured[:k], *measured[-1:] * (k - len(measured))])
+        return discounted_views(k)
+    return measured_views([*measured[:k], *measured[-1:] * (k - len(measured))])
 
 
 @lru_cache(maxsize=1024)  # requests of one site have few shapes
 def _due(fair: FairSettings, names: tuple[str, ...], counts: tuple[int, ...], k: int) -> IntArray:
-    return entitlements(fair.shares_of(names, counts), fair.position_looks(k), np.array(counts))
+    return due_views(fair.shares_of(names, counts), fair.views_at(k), np.array(counts))

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankloop.errors import SettingError
-from rankloop.exposure import fair_list, whole_looks
-from rankloop.exposure.template_swap import count_violations, fair_swap, swap_list
+from rankloop.exposure import AccountRule, count_violations, measured_views, merge_fairly
+from rankloop.lab.baselines.fairswap import FairSwapPairRank, fill_template, swap_fairly
 from rankloop.types import BoolArray, IntArray
 
 A, B = 0, 1
@@ -42,8 +42,8 @@ RANKS, GROUPS, TEMPLATE = np.array([0, 0, 1, 1, 1]), np.array([A, B, A, A, B]), 
 
 
 def test_the_template_of_the_example_is_as_unfair_as_printed() -> None:
-    looks = 1 / np.arange(1, 6)
-    unfairness = sum(look if group == A else -look for look, group in zip(looks, TEMPLATE, strict=True))
+    views = 1 / np.arange(1, 6)
+    unfairness = sum(view if group == A else -view for view, group in zip(views, TEMPLATE, strict=True))
     assert unfairness == pytest.approx(1 + 1 / 2 - 1 / 3 + 1 / 4 - 1 / 5)
     assert round(unfairness, 3) == 1.217
 
@@ -51,7 +51,7 @@ def test_the_template_of_the_example_is_as_unfair_as_printed() -> None:
 def test_in_the_example_half_of_the_lists_violate_two_orders_where_one_would_do() -> None:
     certain = weak_order(RANKS)
     lists = [
-        fair_swap(blocks_of(RANKS), GROUPS, TEMPLATE, np.random.default_rng(seed)) for seed in range(2000)
+        fill_template(blocks_of(RANKS), GROUPS, TEMPLATE, np.random.default_rng(seed)) for seed in range(2000)
     ]
     assert {tuple(order[:2]) for order in lists} == {(0, 2), (0, 3), (2, 0), (3, 0)}
     found = Counter(count_violations(order, certain) for order in lists)
@@ -83,7 +83,7 @@ def test_every_template_that_can_be_filled_is_filled(
     for template in product((A, B), repeat=k):
         if (np.bincount(template, minlength=2) > counts).any():
             continue
-        order = fair_swap(blocks_of(ranks), groups, template, np.random.default_rng(seed))
+        order = fill_template(blocks_of(ranks), groups, template, np.random.default_rng(seed))
         assert tuple(groups[order]) == template
         assert len(set(order.tolist())) == k
         assert count_violations(order, weak_order(ranks)) == slowly_counted(order, weak_order(ranks))
@@ -95,41 +95,32 @@ def test_swaps_keep_the_accounts_as_the_merge_does_and_never_with_fewer_violatio
     world: tuple[IntArray, IntArray, int], seed: int, tolerance: int
 ) -> None:
     ranks, groups, k = world
-    looks = whole_looks(1 / np.arange(1, k + 1)) // 1000
-    certain, due = weak_order(ranks), np.array([looks.sum() - looks.sum() // 2, looks.sum() // 2])
-    ahead, drawn = np.array([-300, 300]), np.argsort(ranks, kind="stable")
-
-    def rules(rng: int) -> dict[str, object]:
-        return {
-            "looks": looks,
-            "ahead": ahead,
-            "due": lambda _: due,
-            "tolerance": tolerance,
-            "rng": np.random.default_rng(rng),
-        }
-
-    swapped = swap_list(blocks_of(ranks), groups, certain, **rules(seed))  # type: ignore[arg-type]
-    merged = fair_list(drawn, groups, certain, **rules(seed))  # type: ignore[arg-type]
-    assert swapped.within == merged.within
-    assert swapped.violated == slowly_counted(swapped.order, certain)
-    assert swapped.violated >= merged.violated
-    assert swapped.granted.tolist() == np.bincount(groups[swapped.order], looks, minlength=2).tolist()
-    if not merged.within:
-        off = [np.abs(ahead + each.granted - due).max() for each in (swapped, merged)]
-        assert off[0] == off[1]
+    views = measured_views(1 / np.arange(1, k + 1)) // 1000
+    certain, due = weak_order(ranks), np.array([views.sum() - views.sum() // 2, views.sum() // 2])
+    rule = AccountRule(
+        views=views, ahead=np.array([-300, 300]), due=lambda _: due, tolerance=tolerance, pages=[[k]]
+    )
+    swapped = swap_fairly(blocks_of(ranks), groups, certain, rule, rng=np.random.default_rng(seed))
+    drawn = np.argsort(ranks, kind="stable")
+    merged = merge_fairly(drawn, groups, certain, rule, rng=np.random.default_rng(seed))
+    assert swapped.is_within_tolerance == merged.is_within_tolerance
+    assert swapped.violated_orders == slowly_counted(swapped.order, certain)
+    assert swapped.violated_orders >= merged.violated_orders
+    assert swapped.received.tolist() == np.bincount(groups[swapped.order], views, minlength=2).tolist()
+    if not merged.is_within_tolerance:
+        assert rule.off(swapped.received, k).max() == rule.off(merged.received, k).max()
 
 
-def test_more_than_two_groups_are_refused() -> None:
-    with pytest.raises(
-        SettingError, match="FairSwap is for two groups at up to 14 positions, found 3 groups"
-    ):
-        swap_list(
-            [np.arange(3)],
-            np.arange(3),
-            np.zeros((3, 3), dtype=bool),
-            looks=np.array([10, 5, 3]),
-            ahead=np.zeros(3, dtype=int),
-            due=lambda _: np.full(3, 6),
-            tolerance=5,
-            rng=np.random.default_rng(0),
-        )
+def test_more_than_two_groups_are_refused_and_lists_without_blocks() -> None:
+    rule = AccountRule(
+        views=np.array([10, 5, 3]),
+        ahead=np.zeros(3, dtype=int),
+        due=lambda _: np.full(3, 6),
+        tolerance=5,
+        pages=[[3]],
+    )
+    nothing = np.zeros((3, 3), dtype=bool)
+    with pytest.raises(SettingError, match="is for two groups at up to 14 positions, found 3 groups"):
+        swap_fairly([np.arange(3)], np.arange(3), nothing, rule, rng=np.random.default_rng(0))
+    with pytest.raises(SettingError, match="exploration must be random, found 'conservative'"):
+        FairSwapPairRank(exploration="conservative")
