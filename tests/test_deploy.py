@@ -69,8 +69,8 @@ def test_the_image_is_made_by_the_steps_of_the_page_from_files_that_are_there() 
     ]
     steps = [rest for word, rest in lines if word == "RUN"]
     assert any(step.endswith("-m venv /opt/rankloop") for step in steps)
-    assert "/opt/rankloop/bin/pip install --no-cache-dir .[postgres]" in steps
-    assert "/opt/rankloop/bin/pip install --no-cache-dir .[postgres]" in PAGE
+    assert "/opt/rankloop/bin/pip install --no-cache-dir .[serve,postgres]" in steps
+    assert "/opt/rankloop/bin/pip install --no-cache-dir .[serve,postgres]" in PAGE
     for copied in (rest.split()[:-1] for word, rest in lines if word == "COPY"):
         assert all((ROOT / name).exists() for name in copied)
     (command,) = [rest for word, rest in lines if word == "CMD"]
