@@ -23,7 +23,6 @@ policies
 evaluation recommend
 lab lab/data lab/users lab/theory
 lab/reviews lab/baselines lab/recommenders
-spelling
 check_worlds
 check_laws check_sanity check_widening
 check_others

@@ -22,14 +22,15 @@ from typer.testing import CliRunner
 from rankloop import policies
 from rankloop.cli import app
 from rankloop.cli.commands import COMMANDS, imported
-from rankloop.cli.lab import names
+from rankloop.cli.own_policies import read_any_policy
 from rankloop.lab import baselines
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.execution import execute
 from rankloop.lab.sweeps.sweep import Sweep
-from rankloop.lab.users import PresetUser
+from rankloop.lab.users import PresetUser, read_user
+from rankloop.naming import find_kind, split_names
 from rankloop.policies import PDGD, Policy, Random
-from rankloop.spelling import PAPER, catalogue, split
+from rankloop.policies.paper_settings import PAPER
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted((*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")))
@@ -146,10 +147,10 @@ def test_shown_commands_exist_with_these_options(page: str, words: list[str], tm
         assert words[0] in command.commands, f"{page}: no command is called {words[0]}"
         command, words = command.commands[words[0]], words[1:]
     given = command.make_context("rankloop", list(words)).params  # refuses options that do not exist
-    for name in names.split_names(given.get("policies") or ""):
-        names.policy(name)
-    for name in names.split_names(given.get("users") or ""):
-        names.user(name)
+    for name in split_names(given.get("policies") or ""):
+        read_any_policy(name)
+    for name in split_names(given.get("users") or ""):
+        read_user(name)
 
 
 def test_an_option_that_does_not_exist_would_be_noticed(tmp_path: Path) -> None:
@@ -231,17 +232,21 @@ def test_long_tables_are_folded(page: Path) -> None:
 # Policies
 
 
+def page_of(policy: str) -> Path:
+    """The page of a policy, whose file has its name with hyphens."""
+    pages = {page.stem: page for page in (ROOT / "docs" / "policies").glob("*.md")}
+    return find_kind(policy, pages, "page")
+
+
 @pytest.mark.parametrize("kind", SHIPPED.values(), ids=SHIPPED.keys())
 def test_every_policy_has_a_name_and_a_page_with_its_settings(kind: type[Policy]) -> None:
-    name = next((name for name, known in catalogue().items() if known is kind), None)
-    assert name, f"{kind.__name__} has no name on the command line"
-    page = ROOT / "docs" / "policies" / f"{name}.md"
+    page = page_of(kind.__name__)
     text = page.read_text("utf-8")
     for setting in (each for each in fields(kind) if each.init):
         row = f"| `{setting.name}` | `{default_of(setting)!r}` |"
         assert row in text, f"{title(page)} should have a row that starts with {row}"
     assert re.search(r"^## How ours differs", text, re.MULTILINE)
-    assert f"(policies/{name}.md)" in (ROOT / "docs" / "index.md").read_text("utf-8")
+    assert f"(policies/{page.name})" in (ROOT / "docs" / "index.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("curve", sorted(ROOT.glob("docs/images/policies/*.svg")), ids=title)
@@ -257,10 +262,11 @@ def test_a_learning_curve_is_small_and_said_in_words_on_its_policys_page(curve: 
 @pytest.mark.parametrize("name", PAPER)
 def test_a_papers_settings_are_on_the_page_of_its_policy(name: str) -> None:
     paper = PAPER[name]
-    settings = ", ".join(split(paper.policy.partition(":")[2]))
     grid = "; ".join(f"{setting}: {', '.join(values)}" for setting, values in paper.grid.items())
-    row = f"| `{name}` | `{settings}` | {paper.source} | {f'`{grid}`' if grid else 'none'} | {paper.ours} |"
-    page = ROOT / "docs" / "policies" / f"{paper.name}.md"
+    row = (
+        f"| `{name}` | `{paper.policy}` | {paper.source} | {f'`{grid}`' if grid else 'none'} | {paper.ours} |"
+    )
+    page = page_of(paper.name)
     assert row in page.read_text("utf-8"), f"{title(page)} should have the row {row}"
 
 

@@ -66,7 +66,7 @@ def write_name(value: object, defaults: bool = False, *, name: str = "") -> str:
     "DocumentSpace(k=3, recent=10, trust=1.0, unit=False, examined='clicks')"
     """
     text = _write_object(value, defaults, name)
-    _check_length(text, "name")
+    _check_text(text, "name")
     return text
 
 
@@ -97,10 +97,7 @@ def split_name(text: str, noun: str) -> tuple[str, ast.Call]:
     >>> name, [each.arg for each in call.keywords]
     ('/data/mq2008', ['fold'])
     """
-    if len(text) > LONGEST:
-        raise SettingError(
-            f"a {noun} has at most {LONGEST:,} characters, found {len(text):,}: {text[:60]}..."
-        )
+    _check_text(text, noun)
     name, opened, settings = text.strip().partition("(")
     if not opened:
         return name, NO_SETTINGS
@@ -113,6 +110,26 @@ def split_name(text: str, noun: str) -> tuple[str, ast.Call]:
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
         raise SettingError(f"{noun} {text!r} cannot be read: write {name}(<setting>=<value>, ...)")
     return name.rstrip(), call
+
+
+def split_names(text: str, at: str = ",") -> list[str]:
+    """Divide a list of names at its commas, but for those in parentheses and quotes.
+
+    >>> split_names("MGD(candidates=49, step=0.1), pdgd,"), split_names("Linear()|MLP('|')", "|")
+    (['MGD(candidates=49, step=0.1)', 'pdgd'], ['Linear()', "MLP('|')"])
+    """
+    parts, depth, quote = [""], 0, ""
+    for letter in text:
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "'\"":
+            quote = letter
+        depth += (not quote) * ((letter in "([") - (letter in ")]"))
+        if letter == at and depth == 0 and not quote:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts if part.strip()]
 
 
 def find_kind(name: str, kinds: Mapping[str, T], noun: str) -> T:
@@ -131,7 +148,9 @@ def find_kind(name: str, kinds: Mapping[str, T], noun: str) -> T:
     raise SettingError(f"no {noun} is called {name!r}: {suggest_name(name, kinds)}")
 
 
-def _check_length(text: str, noun: str) -> None:
+def _check_text(text: object, noun: str) -> None:
+    if not isinstance(text, str):
+        raise SettingError(f"a {noun} is a text such as Name(setting=value), found {repr(text)[:50]}")
     if len(text) > LONGEST:
         raise SettingError(f"a {noun} has at most {LONGEST:,} characters, found {len(text):,}: {text[:60]}")
 

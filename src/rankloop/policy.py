@@ -38,8 +38,8 @@ class Policy(ABC):
     `rank` asks and `learn` changes. A policy is a dataclass whose ordinary fields are its settings and whose
     fields made by `state(...)` are its state: arrays, which `learn` replaces and nothing else touches. Only a
     memory that `learn` alone reads may be written in place, where copying it would cost too much. From that
-    follow `state`, `from_state`, `widened` and a `repr` that shows the settings. A policy that has a `name`
-    is known by it on the command line.
+    follow `state`, `from_state`, `widened` and a `repr` that shows the settings. A policy is known by
+    the name of its class.
 
     The six laws, which `rankloop.checks` tries on every policy:
 
@@ -51,7 +51,6 @@ class Policy(ABC):
     6. Lists of others teach or are refused: what a policy did not draw is never learned wrongly.
     """
 
-    name: ClassVar[str] = ""
     learns_from: ClassVar[Signal] = "clicks"  # best; `accepts` says what else it can learn from
     evidence_about: ClassVar[EvidenceAbout] = "list"
     feature_evidence: ClassVar[tuple[str, ...]] = ()  # evidence whose last axis is features

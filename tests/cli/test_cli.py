@@ -49,7 +49,14 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 def test_compare_prints_a_table_and_names_the_report(finished: tuple[Path, str]) -> None:
     out, printed = finished
-    for word in ("offline nDCG@10", "cumulative nDCG@10", "pdgd", "navigational:stop=every", "±", "100 %"):
+    for word in (
+        "offline nDCG@10",
+        "cumulative nDCG@10",
+        "pdgd",
+        "navigational(stop_at=every)",
+        "±",
+        "100 %",
+    ):
         assert word in printed
     assert str(out / "report.html") in printed
     assert {path.name for path in out.iterdir()} >= {
@@ -93,7 +100,7 @@ def test_run_takes_a_suite(tmp_path: Path) -> None:
         assert all("no numbers for a claim." in line for line in captions)
     assert "Offline means rest on " in printed
     rows = json.loads((tmp_path / "summary.json").read_text())
-    assert {row["policy"] for row in rows} >= {"dbgd", "mgd:candidates=49,interleaving=probabilistic"}
+    assert {row["policy"] for row in rows} >= {"dbgd", "MGD(candidates=49, interleaving=Probabilistic())"}
     asked("run", str(tmp_path / "spec.json"), "--workers", "1", "--out", str(tmp_path))
 
 
@@ -119,7 +126,7 @@ def test_compare_takes_probes(tmp_path: Path) -> None:
         "--users",
         "perfect",
         "--probes",
-        "block-size:ranks=(1,2),cosine",
+        "block-size(ranks=(1,2)),cosine",
     ]
     asked("compare", *SMALL, *choice, "--out", str(tmp_path))
     metrics = set(pl.read_parquet(tmp_path / "results.parquet")["metric"].to_list())
@@ -130,14 +137,14 @@ def test_compare_takes_probes(tmp_path: Path) -> None:
 def test_a_spec_of_names_that_people_chose_runs(finished: tuple[Path, str], tmp_path: Path) -> None:
     spec = json.loads((finished[0] / "spec.json").read_text())
     spec["policies"] = {
-        "ours": "pdgd:learning_rate=0.2",
+        "ours": "PDGD(learning_rate=0.2)",
         "pdgd": "PDGD(scorer=Linear(), learning_rate=0.1, decay=1.0)",
     }
     path = tmp_path / "spec.json"
     path.write_text(json.dumps(spec))
     asked("run", str(path), "--workers", "1", "--out", str(tmp_path / "out"))
     again = json.loads((tmp_path / "out" / "spec.json").read_text())
-    assert again["policies"] == {"ours": "pdgd:learning_rate=0.2", "pdgd": "pdgd"}
+    assert again["policies"] == {"ours": "PDGD(learning_rate=0.2)", "pdgd": "pdgd"}
 
 
 def test_a_spec_from_before_there_were_probes_still_runs(finished: tuple[Path, str], tmp_path: Path) -> None:
@@ -187,12 +194,15 @@ def test_a_policy_of_ones_own_is_compared_in_other_processes_and_again(tmp_path:
 
 
 def test_policies_taught_by_labels_are_compared_like_any_other(tmp_path: Path) -> None:
-    names = "pdgd,offline-ranknet:scorer=linear,steps=20"
+    names = "pdgd,OfflineRankNet(scorer=Linear(), steps=20)"
     printed = asked("compare", *SMALL, "--policies", names, "--users", "perfect", "--out", str(tmp_path))
     printed = " ".join(printed.split())  # it may be wrapped
-    assert "offline-ranknet:scorer=linear,steps=20: taught by the labels, shown for reference only" in printed
+    assert (
+        "OfflineRankNet(scorer=Linear(), steps='20:') taught by the labels, shown for reference only"
+        in printed
+    )
     spec = json.loads((tmp_path / "spec.json").read_text())
-    taught = spec["policies"].pop("offline-ranknet:scorer=linear,steps=20")
+    taught = spec["policies"].pop("OfflineRankNet(scorer=Linear(), steps=20)")
     earlier = {**spec, "skylines": {taught: "OfflineRankNet(...)"}}  # as specs once were
     (tmp_path / "earlier.json").write_text(json.dumps(earlier))
     asked("run", str(tmp_path / "earlier.json"), "--workers", "1", "--out", str(tmp_path / "again"))
@@ -206,11 +216,11 @@ def test_policies_are_compared_under_a_user_who_grades(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    policies = "slam:weights=ap,listnet:step_size=inverse-root(0.1)"
-    users = "labels,labels:top_k=2,noise=0.1"
+    policies = "Slam(weights=APWeights()),ListNet(step_size=InverseRoot(first=0.1))"
+    users = "labels,labels(top_k=2, noise=0.1)"
     asked("compare", *SMALL, "--policies", policies, "--users", users, "--out", "out")
     spec = json.loads((tmp_path / "out" / "spec.json").read_text())
-    assert list(spec["users"]) == ["labels", "labels:top_k=2,noise=0.1"]
+    assert list(spec["users"]) == ["labels", "labels(top_k=2, noise=0.1)"]
     asked("run", "out/spec.json", "--workers", "1", "--out", "again")
     for file in ("results.parquet", "spec.json"):
         assert (tmp_path / "again" / file).read_bytes() == (tmp_path / "out" / file).read_bytes()
@@ -259,10 +269,13 @@ def test_data_commands(tmp_path: Path) -> None:
         (["compare", "--data", "nowhere"], "RANKLOOP_DATA"),
         (["compare", "--stop", "never"], "choose from click, every, both"),
         (["compare", "--probes", "block"], "did you mean 'blocks'?"),
-        (["compare", "--probes", "blocks:every=0"], "every must be at least 1"),
-        (["compare", "--probes", "blocks,blocks:every=2"], "two probes of a kind"),
+        (["compare", "--probes", "blocks(every=0)"], "every must be at least 1"),
+        (["compare", "--probes", "blocks,blocks(every=2)"], "two probes of a kind"),
         (["compare", "--users", ""], "users must name at least one"),
-        (["compare", "--policies", "rtopk-items:objective=ndcg"], "NDCG cannot be learned item by item"),
+        (
+            ["compare", "--policies", "RTopKItems(objective=NDCGGain())"],
+            "NDCG cannot be learned item by item",
+        ),
         (["compare", "--measures", "regret ERR"], "best fixed order in hindsight is known for DCG"),
         (["observable", "--measure", "NDGC"], "did you mean 'NDCG'?"),
         (["observable", "--measure", "Precision@4", "--items", "4"], "the same for every order"),

@@ -41,7 +41,7 @@ def test_an_operator_forgets_looks_changes_and_is_asked_twice(monkeypatch: pytes
         code, said = run("settings", "change", '{"window": 7}', "--ranker", "shop")
         assert (code, service.settings("shop").window) == (0, 7)
         assert "window: 60.0 -> 7" in said
-        other = ("settings", "change", '{"policy": {"name": "pdgd"}}', "--ranker", "shop")
+        other = ("settings", "change", '{"policy": "PDGD()"}', "--ranker", "shop")
         assert run(*other)[0] != 0
         assert service.model("shop").lists == lists - 1
         assert run(*other, "--yes")[0] == 0

@@ -154,14 +154,14 @@ def test_a_log_can_be_exported_imported_and_relearned(
         copy = str(tmp_path / f"copy-{target}")
         assert "entries read" in asked("import", str(tmp_path / target), "--data-dir", copy)
         assert "holds a log already" in asked("import", str(tmp_path / target), "--data-dir", copy, expect=2)
-        table = asked("relearn", "--data-dir", copy, "--policies", "pairrank,pdgd:learning_rate=0.01")
-        assert re.search(r"pdgd:learning_rate=0.01 +\d+ lists", table)
+        table = asked("relearn", "--data-dir", copy, "--policies", "pairrank,PDGD(learning_rate=0.01)")
+        assert re.search(r"PDGD(learning_rate=0.01) +\d+ lists", table)
     adopted = asked("relearn", "--data-dir", copy, "--policies", "pdgd", "--adopt")
     assert "default now is pdgd" in adopted
     asked("relearn", "--data-dir", copy, "--policies", "pairrank@paper", "--adopt")
     with DataDirectory(Path(copy)).open(create=False) as log:  # a paper's settings are what the paper says
         rules = RankingService(log).settings("default")
-    assert rules.to_json()["policy"]["settings"]["trust"] is None
+    assert "trust=None" in rules.to_json()["policy"]
     assert "holds no log" in asked("relearn", "--data-dir", str(tmp_path / "none"), expect=2)
     assert "needs one policy" in asked("relearn", "--data-dir", copy, "--adopt", expect=2)
 
@@ -187,4 +187,4 @@ def test_a_recommender_is_read_before_anything_is_started(tmp_path: Path) -> Non
         assert "recommender of shop: fact, 120 items, digest " in process.printed
         with process.client("rank") as client:
             answer = client.post("/v1/recommend", json={"ranker": "shop", "user": "user 3", "k": 5}).json()
-        assert (len(answer["reasons"]), answer["provenance"]["policy"]) == (5, "pdgd")
+        assert (len(answer["reasons"]), answer["provenance"]["policy"]) == (5, "PDGD")

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from rankloop.candidate import Candidate
 from rankloop.learning.certainty import Width
+from rankloop.naming import write_name
 from rankloop.policies import (
     DBGD,
     MGD,
@@ -59,7 +60,6 @@ from rankloop.service.extensions.promise.settings import PromiseSettings
 from rankloop.service.extensions.trial.arm_b import Opponent
 from rankloop.service.extensions.trial.trial_state import Trial
 from rankloop.service.store import Exposure, Impression, Promised
-from rankloop.spelling import describe
 from rankloop.types import Feedback
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -304,7 +304,7 @@ def fair_settings(sharing: Sharing) -> FairSettings:
 
 def trial_settings(comparing: Comparing) -> TrialSettings:
     """Write a trial as today's settings."""
-    policy = describe(LEARNERS[comparing.learner]()) if comparing.learner else None
+    policy = write_name(LEARNERS[comparing.learner]()) if comparing.learner else None
     return TrialSettings(
         kind="interleave" if comparing.mixed else "holdout",
         share=comparing.share,

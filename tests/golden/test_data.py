@@ -47,8 +47,8 @@ WORLDS = {  # whole ones, since grades are cut from scores: few queries hide sma
     "w06": "separable",
     "w07": "separable:queries=6,test_queries=3,margin=0.02236,spread=0.3,seed=2",
     "w08": "items",
-    "w09": "ads:queries=300",
-    "w10": "ads:queries=20,test_queries=5,ads=3,seed=7",
+    "w09": "ads(queries=300)",
+    "w10": "ads(queries=20, test_queries=5, ads=3, seed=7)",
 }
 GROUPS = {
     "g01": FeatureGroups(feature=128, threshold=0.3),

@@ -84,8 +84,8 @@ from rankloop.policies import (
     UnnormalisedKL,
     Width,
 )
+from rankloop.policies.policy_names import read_policy
 from rankloop.scorers import MLP, Linear
-from rankloop.spelling import parse
 from rankloop.types import Array, BoolArray, Context, Feedback, FloatArray, IntArray, Query, Ranking
 from tests.golden.records import check, check_ids, digest
 
@@ -106,7 +106,7 @@ class Case:
 
 def printed(settings: str, *, trust: str | None = None) -> Make:
     """A policy as a paper prints it, by name; with the caller's order, if it is trusted."""
-    return lambda: parse(f"{settings}@paper" + (f":trust={trust}" if trust else ""))
+    return lambda: read_policy(f"{settings}@paper" + (f"(trust={trust})" if trust else ""))
 
 
 def grades(make: Make) -> Case:

@@ -50,7 +50,7 @@ ROUNDS = 8
 DOCUMENTS = "synthetic:linear:queries=15,test_queries=10"
 SPARSE = "synthetic:nonlinear:queries=12,test_queries=6"
 ITEMS = "synthetic:items:queries=15"
-VISITORS = "synthetic:ads:queries=100,test_queries=30,ads=3"
+VISITORS = "synthetic:ads(queries=100, test_queries=30, ads=3)"
 SHOP = "synthetic:shop:users=60,items=24"
 
 SWEEPS = {

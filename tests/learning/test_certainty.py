@@ -15,7 +15,7 @@ from scipy.special import expit
 from rankloop.errors import SettingError
 from rankloop.learning.certainty import squared_widths
 from rankloop.policies import Belief, Certainty, Sure, Theory, Width
-from rankloop.spelling import parse, spell
+from rankloop.policies.policy_names import read_policy, write_policy
 from rankloop.types import BoolArray, FloatArray
 
 THEORY = Theory(longest_weights=1.0, longest_difference=1.0, delta=0.5, noise=0.01)
@@ -204,10 +204,10 @@ def test_constants_the_lemma_does_not_allow_are_refused(constants: dict[str, flo
         Theory(**{"longest_weights": 1.0, "longest_difference": 1.0, **constants})
 
 
-@pytest.mark.parametrize("text", ["theory", "theory(0.1)", "theory(delta=0.1)"])
+@pytest.mark.parametrize("text", ["theory", "Theory()", "theory(delta=0.1)"])
 def test_theory_must_be_told_the_constants_of_its_world(text: str) -> None:
-    needed = "expected theory(longest_weights=<value>,longest_difference=<value>)"
-    with pytest.raises(SettingError, match=re.escape(f"{needed}, found {text!r}")):
-        parse(f"pairrank:certainty={text}")
-    spelled = "pairrank:certainty=theory(longest_weights=2,longest_difference=5)"
-    assert spell(parse(spelled)) == spelled
+    needed = "write Theory(longest_weights=..., longest_difference=...)"
+    with pytest.raises(SettingError, match=re.escape(needed)):
+        read_policy(f"PairRank(certainty={text})")
+    text = "PairRank(certainty=Theory(longest_weights=2.0, longest_difference=5.0))"
+    assert write_policy(read_policy(text)) == text

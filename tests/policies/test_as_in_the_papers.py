@@ -25,8 +25,8 @@ from rankloop.policies import (
     P2NeurRank,
     PairRank,
 )
+from rankloop.policies.policy_names import read_policy
 from rankloop.scorers import MLP
-from rankloop.spelling import parse
 from rankloop.types import Feedback, FloatArray, Query, Ranking
 
 SCORER = MLP((4, 4), scale=1.0)
@@ -105,7 +105,7 @@ def lambdaranks(parameters: FloatArray, feedback: Feedback) -> list[float]:
 )
 def test_networks_are_algorithm_1_of_their_paper(name: str, alpha: float, weigh: Weigh) -> None:
     """Trained anew in every round; A sums the squares of gradients as they were after their round."""
-    policy = parse(f"{name}@paper:{SMALL},alpha={alpha}")
+    policy = read_policy(f"{name}@paper({SMALL}, alpha={alpha})")
     assert isinstance(policy, OlRankNet)
     matrix = np.full(SCORER.start(3).size, PENALTY)
     for number, feedback in enumerate(LISTS, 1):
@@ -127,7 +127,7 @@ def test_networks_are_algorithm_1_of_their_paper(name: str, alpha: float, weigh:
 
 def test_p2neurrank_is_algorithm_2_of_the_thesis() -> None:
     """Every ranker from a start of its own, every round with noise of its own on all pairs so far."""
-    policy = parse(f"p2neurrank@paper:{SMALL},rankers=3,variance=0.3")
+    policy = read_policy(f"p2neurrank@paper({SMALL}, rankers=3, variance=0.3)")
     assert isinstance(policy, P2NeurRank)
     for number, feedback in enumerate(LISTS, 1):
         policy.learn(feedback)
@@ -256,7 +256,7 @@ def test_pdgd_and_dbgd_take_steps_that_decay_as_printed() -> None:
     """Each by 0.999977, from 0.1 and from 0.01: the rate times a step of 1 from the same weights."""
     rng = np.random.default_rng(0)
     for name, rate in (("pdgd", 0.1), ("dbgd-linear", 0.01)):
-        policy, updates = parse(f"{name}@paper"), 0
+        policy, updates = read_policy(f"{name}@paper"), 0
         assert isinstance(policy, PDGD | DBGD)
         for seed in range(60):
             query = Query("q", rng.normal(size=(6, 3)))

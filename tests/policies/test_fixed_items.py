@@ -27,7 +27,7 @@ from rankloop.learning.objectives import (
     SumLoss,
 )
 from rankloop.policies import Live, Planned, RTopKItems, Schedule, ThompsonItems, UCBItems
-from rankloop.spelling import build, catalogue, describe, parse, spell
+from rankloop.policies.policy_names import read_policy, write_policy
 from rankloop.types import Feedback, IntArray, Query, Ranking
 
 VARIANTS: dict[str, Make] = {
@@ -303,8 +303,10 @@ def test_settings_without_a_meaning_are_refused(settings: dict[str, Any], messag
         RTopKItems(**settings)
 
 
-def test_a_policy_is_spelled_with_its_objective_and_schedule() -> None:
-    text = "rtopk-items:objective=precision(5),top_k=1,schedule=planned(10000,blocks=200),rest=random"
-    policy = parse(text)
-    assert spell(policy) == text
-    assert repr(build(describe(policy), catalogue())) == repr(policy)
+def test_a_policy_is_named_with_its_objective_and_schedule() -> None:
+    text = (
+        "RTopKItems(objective=PrecisionGain(n=5), top_k=1, schedule=Planned(horizon=10000, blocks=200), "
+        "rest='random')"
+    )
+    policy = read_policy(text)
+    assert write_policy(policy) == text

@@ -13,6 +13,7 @@ from scipy.optimize import minimize
 
 from rankloop.check_worlds import Make, live, small_world
 from rankloop.errors import SettingError
+from rankloop.lab.baselines import ALL_POLICIES
 from rankloop.learning.click_pairs import preferred_pairs
 from rankloop.policies import (
     DBGD,
@@ -33,7 +34,6 @@ from rankloop.policies import (
     order_prior,
 )
 from rankloop.scorers import MLP
-from rankloop.spelling import catalogue
 from rankloop.types import Feedback, FloatArray, Query, QuerySet, log_ranks
 
 SMALL = MLP((8,))
@@ -65,7 +65,7 @@ def with_order(world: QuerySet, scores: FloatArray) -> QuerySet:
 
 def test_all_that_can_start_from_a_base_order_are_here() -> None:
     here = {type(make()) for make in KINDS.values()}
-    assert {kind for kind in catalogue().values() if issubclass(kind, StartsFromBase)} == here
+    assert {kind for kind in ALL_POLICIES.values() if issubclass(kind, StartsFromBase)} == here
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20), st.randoms(use_true_random=False))

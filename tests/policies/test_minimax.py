@@ -18,7 +18,7 @@ from rankloop.lab.users import LabelJudge
 from rankloop.learning.graded_hinge import worst_pair
 from rankloop.learning.measure_weights import out_of_order
 from rankloop.policies import Minimax, NDCGWeights, Policy, Slam
-from rankloop.spelling import parse
+from rankloop.policies.policy_names import read_policy
 from rankloop.types import Feedback, IntArray, Query
 
 
@@ -105,5 +105,5 @@ def test_a_step_size_would_change_no_list(step: float) -> None:
 
 def test_networks_need_a_step_size() -> None:
     with pytest.raises(SettingError, match="minimax has no setting 'scorer'"):
-        parse("minimax:scorer=mlp")
+        read_policy("Minimax(scorer=MLP())")
     assert [each.name for each in fields(Minimax) if each.init] == ["averaged"]

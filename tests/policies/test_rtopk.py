@@ -31,7 +31,7 @@ from rankloop.policies import (
     TopKLoss,
     UnnormalisedKL,
 )
-from rankloop.spelling import parse, spell
+from rankloop.policies.policy_names import read_policy, write_policy
 from rankloop.types import Feedback, FloatArray, IntArray, Query, Ranking
 
 LOSSES: list[TopKLoss] = [
@@ -355,19 +355,19 @@ def test_weights_stay_within_the_radius() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "rtopk",
-        "rtopk:top_k=5",
-        "rtopk:loss=unnormalised-kl(4),top_k=1",
-        "rtopk:loss=smooth-dcg(0.1),step=document-schedule(scale=50.0)",
-        "rtopk:step=adagrad(0.5,cap=20.0,gamma=0.0),radius=3.0",
+        "RTopK()",
+        "RTopK(top_k=5)",
+        "RTopK(loss=UnnormalisedKL(top_grade=4.0), top_k=1)",
+        "RTopK(loss=SmoothDCG(smoothing=0.1), step=DocumentSchedule(scale=50.0))",
+        "RTopK(step=AdaGrad(learning_rate=0.5, cap=20.0, gamma=0.0), radius=3.0)",
     ],
 )
-def test_losses_and_steps_are_parts_with_a_spelling(text: str) -> None:
-    assert spell(parse(text)) == text
+def test_losses_and_steps_are_named_with_their_settings(text: str) -> None:
+    assert write_policy(read_policy(text)) == text
 
 
 def test_the_default_loss_can_be_named() -> None:
-    assert spell(parse("rtopk:loss=rank-svm,top_k=5")) == "rtopk:top_k=5"
+    assert write_policy(read_policy("RTopK(loss=RankSVM(), top_k=5)")) == "RTopK(top_k=5)"
 
 
 def test_listnet_is_refused_with_the_reason() -> None:

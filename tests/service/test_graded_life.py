@@ -15,16 +15,16 @@ import numpy as np
 import pytest
 
 from rankloop.candidate import Candidate
+from rankloop.policies.policy_names import read_policy
 from rankloop.service import RankerSettings, RankingService, UserEvent
 from rankloop.service.store import MemoryStore, SqliteStore
-from rankloop.spelling import parse
 from rankloop.types import State
 from tests.support.faults import settle
 from tests.support.internals import copied, folded_anew
 from tests.support.life import Clock, Ids, same, some_candidates, state
 from tests.support.serving import alive
 
-POLICIES = ("slam", "minimax", "listnet", "rtopk", "rtopk-items:top_k=2", "thompson-items", "ucb-items")
+POLICIES = ("slam", "minimax", "listnet", "rtopk", "RTopKItems(top_k=2)", "thompson-items", "ucb-items")
 ROUNDS, SHOWN, STEP = 24, 5, 30.0
 MEMORY = Path("/dev/shm")
 RESTARTS = (0, 5, 6, 13, 20, ROUNDS)
@@ -214,7 +214,7 @@ def folder() -> Iterator[Path]:
 def test_ratings_teach_the_same_whenever_and_however_often_they_come(
     folder: Path, policy: str, reading: Any, learn_late: bool
 ) -> None:
-    rules = replace(RULES, policy=parse(policy), reading=reading, learn_late=learn_late)
+    rules = replace(RULES, policy=read_policy(policy), reading=reading, learn_late=learn_late)
     plain, bad, said = lived(folder, rules)
     assert bad.lists == plain.lists
     assert same(bad.learned, plain.learned)
@@ -228,7 +228,7 @@ def test_ratings_teach_the_same_whenever_and_however_often_they_come(
 
 
 def test_ratings_teach_the_same_over_http(folder: Path) -> None:
-    rules = replace(RULES, policy=parse("rtopk-items:top_k=2"), reading="explicit", learn_late=True)
+    rules = replace(RULES, policy=read_policy("RTopKItems(top_k=2)"), reading="explicit", learn_late=True)
     plain, bad, _ = lived(folder, rules, over_http)
     assert bad.lists == plain.lists
     assert bad.verdicts["duplicate"] > bad.verdicts["late"] > 0
@@ -240,7 +240,7 @@ def test_ratings_teach_the_same_over_http(folder: Path) -> None:
 def test_a_lone_thumb_down_lowers_what_was_liked(policy: str, reading: Any) -> None:
     """The first result; read implicitly, the second was looked at, too, and the third never was."""
     service = RankingService(MemoryStore(), clock=Clock(), ids=Ids())
-    service.create("shop", replace(RULES, policy=parse(policy), reading=reading))
+    service.create("shop", replace(RULES, policy=read_policy(policy), reading=reading))
     candidates = [Candidate(name, {}) for name in "abc"]
 
     def scores() -> dict[str, float]:

@@ -140,8 +140,6 @@ def test_enough_clicks_change_nothing(store: Store) -> None:
 class Fails(PDGD):
     """A policy that cannot score."""
 
-    name = "fails"
-
     def score(self, query: Query) -> FloatArray:
         raise ZeroDivisionError
 

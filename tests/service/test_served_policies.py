@@ -133,7 +133,7 @@ def test_a_forest_is_refused_where_nothing_could_grow_it(monkeypatch: pytest.Mon
     with pytest.raises(SettingError, match=r"scikit-learn: pip install 'rankloop\[ads\]'"):
         service.create("banner", RankerSettings(policy=AdForest()))
     with pytest.raises(SettingError, match="scikit-learn"):
-        service.settings_from({"policy": {"name": "ad-forest"}})
+        service.settings_from({"policy": "AdForest()"})
     assert service.rankers() == []
     service.create("banner", RankerSettings(policy=PDGD()))
     with pytest.raises(SettingError, match="scikit-learn"):

@@ -292,7 +292,7 @@ def with_reason(act: Callable[[], object]) -> None:
 @pytest.mark.parametrize(
     ("number", "policy"),
     list(enumerate(POLICIES)),
-    ids=[f"{n}-{each.name}" for n, each in enumerate(POLICIES)],
+    ids=[f"{n}-{type(each).__name__}" for n, each in enumerate(POLICIES)],
 )
 def test_whatever_happens_the_model_is_the_fold_of_its_log(number: int, policy: Policy) -> None:
     lives = seed(number)(type("Life", (ServiceLife,), {"policy": policy}))

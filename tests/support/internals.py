@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from rankloop.policies import P2NeurRank, Policy, ReplayMemory
+from rankloop.policies.policy_names import POLICIES
 from rankloop.scorers import MLP
 from rankloop.service import Health, RankingService
-from rankloop.spelling import catalogue
 from rankloop.types import State
 from tests.support.plain import plain_fold
 
@@ -64,7 +64,7 @@ def small(kind: type[Policy]) -> Policy:
 
 def every_policy() -> list[Policy]:
     """One of every kind that can be served."""
-    served = (kind for _, kind in sorted(catalogue().items()) if kind.accepts("clicks") and not kind.unserved)
+    served = (kind for _, kind in sorted(POLICIES.items()) if kind.accepts("clicks") and not kind.unserved)
     return [small(kind) for kind in served]
 
 

@@ -21,8 +21,6 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 class Remembering(Policy):
     """Moves towards what was clicked, and keeps how far it went the last few times: a row of numbers."""
 
-    name: ClassVar[str] = "remembering"
-
     parameters: FloatArray = field(default_factory=lambda: np.zeros(0), init=False, repr=False)
     history: FloatArray = field(default_factory=lambda: np.zeros(0), init=False, repr=False)
 
@@ -49,8 +47,6 @@ class Remembering(Policy):
 class Positional(Policy):
     """Its evidence says what it put at each position; it counts the lists for which that is not true."""
 
-    name: ClassVar[str] = "positional"
-
     right: Array = field(default_factory=lambda: np.zeros((), np.int64), init=False, repr=False)
     wrong: Array = field(default_factory=lambda: np.zeros((), np.int64), init=False, repr=False)
 
@@ -76,7 +72,6 @@ class Positional(Policy):
 class Noting(Policy):
     """Regresses on grades, one step on each that is known, and keeps those of its last list to look at."""
 
-    name: ClassVar[str] = "noting"
     learns_from: ClassVar[Signal] = "grades"
     evidence_about: ClassVar[EvidenceAbout] = "documents"
 
@@ -111,7 +106,6 @@ class Noting(Policy):
 class Listening(Policy):
     """Hears silence: counts the lists that were clicked, and those that nobody clicked."""
 
-    name: ClassVar[str] = "listening"
     learns_from_silence: ClassVar[bool] = True
     evidence_about: ClassVar[EvidenceAbout] = "documents"
 
@@ -137,8 +131,6 @@ class Listening(Policy):
 @dataclass(kw_only=True, eq=False)
 class Choosy(Positional):
     """Cannot learn from lists of three, and says so with an error of no special kind."""
-
-    name: ClassVar[str] = "choosy"
 
     def learn(self, feedback: Feedback) -> None:
         """Learn, or fail."""

@@ -6,19 +6,19 @@ and has everything before it folded again; no snapshot, no checkpoint and no lea
 
 from __future__ import annotations
 
+from rankloop.policies.policy_names import PolicyKinds
 from rankloop.service import RankerSettings, RankingService
 from rankloop.service.core.configuration import in_force
 from rankloop.service.core.fold import Fold, entries_for
 from rankloop.service.core.history import first_width
 from rankloop.service.core.model import Model
 from rankloop.service.store import Impression, Store
-from rankloop.spelling import Catalogue
 
 
 class PlainPast:
     """What a fold may ask about the log before it, read from the log each time."""
 
-    def __init__(self, ranker: str, store: Store, known: Catalogue) -> None:
+    def __init__(self, ranker: str, store: Store, known: PolicyKinds) -> None:
         self.ranker, self.store, self.known = ranker, store, known
 
     def impression(self, query_id: str) -> Impression | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.table import Table
 
 from rankloop.cli.console import CONSOLE
-from rankloop.cli.lab import names
+from rankloop.cli.own_policies import read_any_policy
 from rankloop.cli.service_log import told
 from rankloop.errors import DataError
 from rankloop.evaluation import NoSupport
@@ -34,7 +34,7 @@ def lists_in(
         table = Table(box=None)
         for name in policies:
             try:
-                found = service.what_if(ranker, names.policy(name), depth=depth, share=share, level=level)
+                found = service.what_if(ranker, read_any_policy(name), depth=depth, share=share, level=level)
             except NoSupport as error:
                 CONSOLE.print(f"{name}: no answer: {error}", soft_wrap=True)
                 continue

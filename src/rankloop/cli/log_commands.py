@@ -85,11 +85,11 @@ def verify(
 
 def findings(data_dir: Path, store: str, replays: int) -> list[str]:
     """What is wrong, with a bar on the way."""
+    from rankloop.policies.policy_names import POLICIES  # noqa: PLC0415
     from rankloop.service.operations import verify as check  # noqa: PLC0415
     from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
     from rankloop.service.store import StoreError  # noqa: PLC0415
     from rankloop.service.store.sqlite.file_copies import damage  # noqa: PLC0415
-    from rankloop.spelling import catalogue  # noqa: PLC0415
 
     directory = DataDirectory(data_dir, store)
     log_file = data_dir / "log.db"
@@ -105,7 +105,7 @@ def findings(data_dir: Path, store: str, replays: int) -> list[str]:
             task = bar.add_task("reading", total=None)
             bar.update(task, total=check.size(log))
             found += check.verify(
-                log, catalogue(()), replays=replays, step=lambda entries: bar.advance(task, entries)
+                log, POLICIES, replays=replays, step=lambda entries: bar.advance(task, entries)
             )
     except StoreError as error:
         found.append(str(error))

@@ -12,8 +12,9 @@ from rich.table import Table
 
 from rankloop.cli.command_options import DataDir, StoreUrl
 from rankloop.cli.console import CONSOLE
-from rankloop.cli.lab import names
+from rankloop.cli.own_policies import read_served_policy
 from rankloop.errors import SettingError
+from rankloop.naming import split_names
 
 if TYPE_CHECKING:
     from rankloop.service import Model
@@ -37,14 +38,14 @@ def relearn(
 
     For example:
 
-    `rankloop relearn --policies pairrank,pdgd:learning_rate=0.01`
+    `rankloop relearn --policies "pairrank,PDGD(learning_rate=0.01)"`
 
     `rankloop relearn --policies pdgd --adopt`
     """
     from rankloop.service import RankingService  # noqa: PLC0415
     from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
 
-    chosen = names.split_names(policies)
+    chosen = split_names(policies)
     if adopt and len(chosen) != 1:
         raise SettingError(f"--adopt needs one policy, found {len(chosen)}")
     with DataDirectory(data_dir, store).open(create=False) as log:
@@ -57,7 +58,7 @@ def relearn(
         as_shown = mean_reciprocal_rank([min(clicked) for _, clicked in lists])
         table.add_row("[dim]as shown", "", f"{as_shown:.3f}")
         for name in chosen:
-            model = service.relearn(ranker, rules.with_policy(names.served_policy(name)))
+            model = service.relearn(ranker, rules.with_policy(read_served_policy(name)))
             value = mean_reciprocal_rank(best_positions(model, lists))
             table.add_row(name, f"{model.lists:,} lists", f"{value:.3f}")
         CONSOLE.print(table)
@@ -67,7 +68,7 @@ def relearn(
             style="dim",
         )
         if adopt:
-            service.configure(ranker, rules.with_policy(names.served_policy(chosen[0])), relearn=True)
+            service.configure(ranker, rules.with_policy(read_served_policy(chosen[0])), relearn=True)
             service.close()
             CONSOLE.print(f"{ranker} now is {chosen[0]}, with all it could learn from the log")
 

@@ -16,7 +16,7 @@ import typer
 
 from rankloop.cli.command_options import StoreUrl
 from rankloop.cli.console import ERRORS
-from rankloop.cli.lab import names
+from rankloop.cli.own_policies import read_served_policy
 from rankloop.cli.settings_sources import Config, PrintConfig, effective
 from rankloop.errors import SettingError
 
@@ -148,7 +148,7 @@ def serve(
 
     `rankloop serve --store postgresql://rankloop@db.example:5432/shop --data-dir /etc/rankloop`
 
-    `rankloop serve --ranker shop --policy pdgd:learning_rate=0.01 --origins https://shop.example`
+    `rankloop serve --ranker shop --policy "PDGD(learning_rate=0.01)" --origins https://shop.example`
 
     `rankloop serve --recommender shop=shop.npz`
 
@@ -289,7 +289,7 @@ def begin(service: RankingService, ranker: str, policy: str, window: float | Non
     """Make sure that there is a ranker; one that is there is not changed by options."""
     from rankloop.service import RankerSettings  # noqa: PLC0415
 
-    wanted = {"policy": names.served_policy(policy)} if policy else {}
+    wanted = {"policy": read_served_policy(policy)} if policy else {}
     rules = RankerSettings(**wanted, **({} if window is None else {"window": window}))  # type: ignore[arg-type]
     if ranker not in service.rankers():
         service.create(ranker, rules)

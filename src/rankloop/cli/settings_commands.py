@@ -45,7 +45,7 @@ def change(
 
     `rankloop settings change '{"window": 60}' --ranker shop`
 
-    `rankloop settings change '{"policy": {"name": "pdgd"}}' --relearn --yes`
+    `rankloop settings change '{"policy": "PDGD()"}' --relearn --yes`
     """
     said = parsed(patch)
     with Client(url, key, timeout=60.0) as client:

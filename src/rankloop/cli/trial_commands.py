@@ -12,7 +12,6 @@ from rich.table import Table
 from rankloop.cli.console import CONSOLE
 from rankloop.client import Client
 from rankloop.errors import DataError
-from rankloop.spelling import describe, parse
 
 trial_app = typer.Typer(no_args_is_help=True, help="Compare a ranker of a running service, live.")
 
@@ -59,10 +58,9 @@ def start(
 
     `rankloop trial start shop --outcome value --action purchase --highest 200`
     """
-    described = describe(parse(policy)) if policy else None
     with Client(url, key, timeout=60.0) as client:
         settings: dict[str, Any] = {"kind": kind, "share": share, "method": method, "ranker": against}
-        settings |= {"policy": described, "outcome": outcome, "action": action, "highest": highest}
+        settings |= {"policy": policy or None, "outcome": outcome, "action": action, "highest": highest}
         found = client.start_trial(ranker, settings | {"session": session, "wait": wait})
     CONSOLE.print(f"trial {found['trial']} of {ranker} has begun, against {found['against']}", markup=False)
 

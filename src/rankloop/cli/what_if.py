@@ -12,7 +12,6 @@ from rankloop.cli.service_log import told
 from rankloop.cli.trial_commands import LOCAL, Key, Url
 from rankloop.client import Client
 from rankloop.errors import SettingError
-from rankloop.spelling import describe, parse
 
 
 def what_if(
@@ -34,10 +33,9 @@ def what_if(
     """
     if bool(policy) == bool(other):
         raise SettingError("what-if: name a --policy, or an --other ranker, one of them")
-    described = describe(parse(policy)) if policy else None
     with Client(url, key, timeout=60.0) as client:
         found = client.what_if(
-            ranker, described, other=other, depth=depth, share=share, explore=explore, level=level
+            ranker, policy or None, other=other, depth=depth, share=share, explore=explore, level=level
         )
     CONSOLE.print(f"{found['lists']:,} lists judge, {found['logged']:.4f} clicks each as they were")
     if found["left_out"]:

@@ -371,7 +371,7 @@ class Client:
     def what_if(
         self,
         ranker: str = "default",
-        policy: Mapping[str, Any] | None = None,
+        policy: str | None = None,
         *,
         other: str = "",
         depth: int = 1,

@@ -20,7 +20,6 @@ class Random(Policy):
     [2, 0]
     """
 
-    name: ClassVar[str] = "random"
     evidence_about: ClassVar[EvidenceAbout] = "documents"  # it has none
 
     @classmethod

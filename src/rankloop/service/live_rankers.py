@@ -14,6 +14,7 @@ from typing import Any
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError, SettingError, suggest_name
 from rankloop.policies import Policy
+from rankloop.policies.policy_names import POLICIES, PolicyKinds
 from rankloop.recommend import Saved
 from rankloop.service.core.background_thread import LearningThread
 from rankloop.service.core.configuration import InForce
@@ -56,7 +57,6 @@ from rankloop.service.reports.health import RankerInfo
 from rankloop.service.store import Impression, ListFilter, ListSummary, Store, Transaction, write
 from rankloop.service.store.learner_election import Election
 from rankloop.short_text import check_text
-from rankloop.spelling import catalogue
 
 MOST_EVENTS = 10_000  # in one call
 MOMENT = 1e15  # beyond every time of a log
@@ -79,7 +79,7 @@ class LiveRankers:
         wait: bool,
     ) -> None:
         self.store, self.clock, self.ids, self.election = store, clock, ids, election
-        self._known = catalogue(policies)
+        self._known: PolicyKinds = {**POLICIES, **{each.__name__: each for each in policies}}
         self.strays = StrayBudget()
         fed = {name: served(saved) for name, saved in recommenders.items()}  # before anything begins
         self._recommenders: dict[str, ServedRecommender] = {}

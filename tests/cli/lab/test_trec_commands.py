@@ -21,7 +21,7 @@ def asked(*words: str, expect: int = 0) -> str:
 
 def test_policies_leave_runs_that_are_graded(tmp_path: Path) -> None:
     written = asked(
-        *("write", "--data", DATA, "--policies", "pairrank,random,offline-ranknet:scorer=linear,steps=20"),
+        *("write", "--data", DATA, "--policies", "pairrank,random,OfflineRankNet(scorer=Linear(), steps=20)"),
         *("--rounds", "60", "--out", str(tmp_path)),
     ).splitlines()
     files = sorted(path.name for path in tmp_path.iterdir())

@@ -112,7 +112,7 @@ def test_few_training_queries_keep_the_order_of_the_caller() -> None:
 
 
 def test_visitors_stay_who_they_are_when_their_sets_are_joined() -> None:
-    dataset: Dataset = load("synthetic:ads:queries=6,test_queries=3")
+    dataset: Dataset = load("synthetic:ads(queries=6, test_queries=3)")
     joined = concatenate(*dataset.parts)
     assert joined.contexts is not None
     np.testing.assert_array_equal(joined.contexts[:6], dataset.train.contexts)

@@ -188,7 +188,7 @@ def test_the_png_is_that_of_the_specification_itself() -> None:
     assert pictures("chart", chart)["chart.png"] == vl_convert.vegalite_to_png(chart, scale=2)
 
 
-LONG = "pairrank:regularisation=0.1,certainty=width(0.01),exploration=random"
+LONG = "PairRank(regularisation=0.1, certainty=Width(), exploration='random')"
 
 
 def test_long_names_are_short_in_the_legend_and_whole_in_the_key() -> None:

@@ -30,8 +30,8 @@ from rankloop.policies import Random
 
 METRIC = "offline nDCG@10"
 NASTY = r"50 % of {a_b} & $c$ #1 ^~ \d"
-LONG = "pairrank:regularisation=0.1,certainty=width(0.01),exploration=random"
-POLICIES = ["pairrank", LONG, "mgd:step_size=0.1", NASTY, "skyline"]
+LONG = "PairRank(regularisation=0.1, certainty=Width(), exploration='random')"
+POLICIES = ["pairrank", LONG, "MGD(step_size=0.1)", NASTY, "skyline"]
 USERS = ["perfect", "informational"]
 
 
@@ -80,7 +80,7 @@ def test_a_table_has_a_cell_for_every_column_and_closes_what_it_opens() -> None:
 def test_the_best_is_bold_and_the_rest_has_daggers() -> None:
     table = summary_latex(some_rows(), metric=METRIC, outside=["skyline"])
     best, worse = (
-        next(line for line in table.splitlines() if line.startswith(name)) for name in ("pairrank ", "mgd ")
+        next(line for line in table.splitlines() if line.startswith(name)) for name in ("pairrank ", "MGD ")
     )
     assert best.count(r"\mathbf") == len(USERS)
     assert r"\dagger" not in best.replace(r"\phantom{^{\ddagger}}", "")
@@ -135,16 +135,16 @@ def test_the_test_queries_that_enter_the_mean_are_counted() -> None:
 
 
 def test_short_names_are_short_and_differ() -> None:
-    names = [f"pairrank:certainty=width({10.0**-n:g})" for n in range(5)] + POLICIES
+    names = [f"pairrank(certainty=Width({10.0**-n:g}))" for n in range(5)] + POLICIES
     short = short_names(names)
     assert len(set(short.values())) == len(names)
     assert short["pairrank"] == "pairrank"
-    assert short["mgd:step_size=0.1"] == "mgd"
+    assert short["MGD(step_size=0.1)"] == "MGD"
     assert all(len(brief) <= 26 for name, brief in short.items() if name != NASTY)
 
 
 def test_a_family_has_one_hue_and_no_two_strokes_are_alike() -> None:
-    names = ["dbgd", "pairrank", *(f"pairrank:x={n}" for n in range(8))]
+    names = ["dbgd", "pairrank", *(f"pairrank(x={n})" for n in range(8))]
     drawn = strokes(names)
     assert (drawn["dbgd"].colour, drawn["pairrank"].colour) == PALETTE[:2]
     assert len(set(drawn.values())) == len(names)
@@ -155,9 +155,9 @@ def test_a_family_has_one_hue_and_no_two_strokes_are_alike() -> None:
 
 
 def test_few_lines_are_drawn_and_every_family_has_one() -> None:
-    ordered = ["a", "a:x=1", "a:x=2", "b", "c", "taught"]
+    ordered = ["a", "a(x=1)", "a(x=2)", "b", "c", "taught"]
     shown, left_out = chosen_lines(ordered, 4, outside=["taught"])
-    assert (shown, left_out) == (["a", "b", "c", "taught"], ["a:x=1", "a:x=2"])
+    assert (shown, left_out) == (["a", "b", "c", "taught"], ["a(x=1)", "a(x=2)"])
     assert chosen_lines(ordered, 8) == (ordered, [])
 
 
@@ -182,7 +182,7 @@ def test_a_figure_is_as_wide_as_asked_and_names_what_it_leaves_out(width: int, t
     assert width - 3 <= int(box[1]) <= width
     text = shown.read_text()
     assert r"\includegraphics{figures/offline-ndcg-10.pdf}" in text
-    assert f"Left out: \\texttt{{{escape(LONG).split(':')[0]}" in text
+    assert f"Left out: \\texttt{{{escape(LONG).split('(')[0]}" in text
     assert "Smoothed over 2 checkpoints" in text
     assert ("figure*" in text) is (width == 505)
 

@@ -137,7 +137,7 @@ def test_users_who_do_not_click_show_no_examination() -> None:
 
 
 def test_only_what_is_to_be_measured_is_replaced() -> None:
-    assert fit_examination(PairRank(), USER, WORLD.train, 5).name == "pairrank"
+    assert isinstance(fit_examination(PairRank(), USER, WORLD.train, 5), PairRank)
     assert fit_examination(IPS(examination="log2"), USER, WORLD.train, 5).examination == "log2"
     found = measure_examination(USER, WORLD.train, 5)
     assert fit_examination(IPS(examination="measured"), USER, WORLD.train, 5).examination == found
@@ -154,7 +154,7 @@ def test_a_sweep_measures_for_policies_and_probes_and_is_run_again_from_its_spec
         policies=policies,
         seeds=[0],
         protocol=PROTOCOL,
-        probes={"exposure:epsilon=1.0": make_probe("exposure", epsilon=1.0)},
+        probes={"exposure(epsilon=1.0)": make_probe("exposure", epsilon=1.0)},
         groups=GROUPS,
         train_queries=12,
     )

@@ -261,7 +261,7 @@ def test_nothing_to_compare_with_is_no_direction() -> None:
 # What probes must not do
 
 
-@pytest.mark.parametrize("policy", [*LINEAR, Random()], ids=lambda policy: policy.name)
+@pytest.mark.parametrize("policy", [*LINEAR, Random()], ids=lambda policy: type(policy).__name__)
 def test_probes_change_nothing(policy: Policy) -> None:
     start = policy.state()
     bare, probed = (policy.from_state(start) for _ in range(2))

@@ -8,23 +8,26 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from rankloop.cli.lab import names
 from rankloop.cli.lab.spec import from_spec
 from rankloop.errors import SettingError
+from rankloop.lab.baselines import ALL_POLICIES
 from rankloop.lab.baselines.offline_ranknet import OfflineRankNet
 from rankloop.lab.data import FeatureGroups
 from rankloop.lab.report.sweep_report_page import write_report
+from rankloop.lab.simulation.probes import PROBES
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.suites import PICTURES, SUITES, TABLES
 from rankloop.lab.suites.paper_items import ComputedTable, Picture, SetsTable, Suite
 from rankloop.lab.sweeps.execution import execute
 from rankloop.lab.sweeps.study import conduct, sweep_id
+from rankloop.lab.users import read_user
+from rankloop.naming import read_name, split_names
 from rankloop.policies import Policy
-from rankloop.spelling import spell
+from rankloop.policies.policy_names import read_policy, write_policy
 
 SMALL = "synthetic:linear:queries=15"
 FEW_ITEMS = "synthetic:items:queries=15"
-FEW_VISITORS = "synthetic:ads:queries=300,test_queries=60,ads=3"
+FEW_VISITORS = "synthetic:ads(queries=300, test_queries=60, ads=3)"
 SMALL_SHOP = "synthetic:shop:users=60,items=24"
 
 DISTINCT = list({id(suite): name for name, suite in SUITES.items()}.values())  # some figures appear twice
@@ -41,12 +44,12 @@ def small(suite: Suite) -> str:
 def test_names_of_a_suite_stand_for_its_values(name: str) -> None:
     sweep = SUITES[name].sweep()
     for text, policy in sweep.policies.items():
-        assert repr(names.policy(spell(policy))) == repr(policy)
-        assert names.split_names(text) == [text]
+        assert repr(read_policy(write_policy(policy, ALL_POLICIES), ALL_POLICIES)) == repr(policy)
+        assert split_names(text) == [text]
     for key, user in sweep.users.items():
-        assert names.user(key) == user
+        assert read_user(key) == user
     for key, probe in sweep.probes.items():
-        assert names.probe(key) == probe
+        assert read_name(key, PROBES, noun="probe") == probe
 
 
 def hardly_trained(policy: Policy) -> Policy:

@@ -227,7 +227,7 @@ def test_the_spec_says_everything(tmp_path: Path) -> None:
         "pdgd": "pdgd",
         "dbgd": "dbgd",
         "random": "random",
-        "slowly": "pdgd:learning_rate=0.01",
+        "slowly": "PDGD(learning_rate=0.01)",
         "my own": f"{__name__}:Fails",
     }
     assert spec["users"]["perfect"] == "PresetUser(name='perfect', stop_at='click')"

@@ -12,17 +12,18 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.errors import SettingError
+from rankloop.lab.baselines import OfflineRankNet
 from rankloop.policies import PDGD, Policy
+from rankloop.policies.policy_names import POLICIES
 from rankloop.service import RankerSettings, RankingService, RankResponse, UserEvent
 from rankloop.service.store import MemoryStore, SqliteStore, Store
 from rankloop.service.store.log_archive import export_jsonl, import_jsonl
-from rankloop.spelling import catalogue
 from rankloop.types import State
 from tests.support.internals import folded_anew, small
 from tests.support.life import Clock, make, same, some_candidates, state
 from tests.support.own_policies import Noting
 
-GRADED = [Noting(), *(small(kind) for _, kind in sorted(catalogue().items()) if kind.accepts("grades"))]
+GRADED = [Noting(), *(small(kind) for _, kind in sorted(POLICIES.items()) if kind.accepts("grades"))]
 STARS = RankerSettings(
     policy=Noting(), grades={"star": 1.0, "buy": 2.0, "flag": -9.0}, highest_grade=5.0, window=1000.0
 )
@@ -102,7 +103,7 @@ def test_who_learns_from_clicks_goes_on_to_do_so() -> None:
 
 
 def test_a_policy_that_needs_grades_is_refused_without_them() -> None:
-    offline = small(catalogue()["offline-ranknet"])
+    offline = small(OfflineRankNet)
     with pytest.raises(SettingError, match=r"OfflineRankNet learns from grades.*only clicks: say in grades"):
         make(MemoryStore()).create("shop", RankerSettings(policy=offline))
 

@@ -11,77 +11,46 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.errors import SettingError
-from rankloop.interleaving import Probabilistic
-from rankloop.policies import DBGD, MGD, PDGD, PairRank, Policy, Sure, Theory, Width
+from rankloop.naming import given_settings
+from rankloop.policies import PDGD, PairRank, Sure
+from rankloop.policies.policy_names import POLICIES, read_policy
 from rankloop.service import RankerSettings
-from rankloop.service.core.ranker_settings import LADDER, step_down
+from rankloop.service.core.ranker_settings import LADDER, settings_from_json, step_down
 from rankloop.service.store import Store
-from rankloop.spelling import build, catalogue, describe
 from tests.support.life import make
 
 
-@pytest.mark.parametrize("kind", catalogue().values(), ids=catalogue().keys())
-def test_every_policy_can_be_written_down_and_read(kind: type[Policy]) -> None:
-    spec = json.loads(json.dumps(describe(kind())))
-    again = build(spec, catalogue())
-    assert type(again) is kind
-    assert repr(again) == repr(kind())
-    assert {each.name for each in fields(kind) if each.init} == set(spec["settings"])
-
-
 @pytest.mark.parametrize(
-    "policy",
+    ("policy", "reason"),
     [
-        PairRank(certainty=Sure(0.9), prior=1.0),
-        PairRank(certainty=Width(0.1)),
-        PairRank(certainty=Theory(longest_weights=1.0, longest_difference=1.0, delta=0.1)),
-        MGD(interleaving=Probabilistic(), candidates=3),
-        DBGD(step=0.5),
-    ],
-    ids=repr,
-)
-def test_settings_of_a_policy_survive(policy: Policy) -> None:
-    assert repr(build(json.loads(json.dumps(describe(policy))), catalogue())) == repr(policy)
-
-
-@pytest.mark.parametrize(
-    ("spec", "reason"),
-    [
-        ({}, "a policy is"),
-        ({"name": "pairank"}, "did you mean 'pairrank'"),
-        ({"name": "pairrank", "settings": 7}, "a policy is"),
-        ({"name": "pairrank", "settings": {"priors": 1}}, "did you mean 'prior'"),
-        ({"name": "pairrank", "settings": {"prior": "wide"}}, "pairrank"),
-        ({"name": "pairrank", "settings": {"prior": -1}}, "prior must be positive"),
-        ({"name": "pairrank", "settings": {"certainty": {"part": "shure"}}}, "did you mean 'sure'"),
-        ({"name": "pairrank", "settings": {"certainty": {"part": "sure", "levels": 1}}}, "pairrank"),
-        ({"name": "pairrank", "settings": {"parameters": [1.0]}}, "no setting 'parameters'"),
-        ({"name": ["pairrank"]}, "a policy is"),
+        ({}, "a policy is a text such as"),
+        (["PairRank"], "a policy is a text such as"),
+        ("pairank", "did you mean 'PairRank'"),
+        ("PairRank(prior=-1)", "prior must be positive"),
     ],
 )
-def test_policies_that_cannot_be_are_refused(spec: Any, reason: str) -> None:
-    with pytest.raises(SettingError, match=reason):
-        build(spec, catalogue())
+def test_policies_that_cannot_be_are_refused(policy: Any, reason: str) -> None:
+    for read in (settings_from_json, RankerSettings.from_json):
+        with pytest.raises(SettingError, match=reason):
+            read({"policy": policy}, POLICIES)
 
 
-def test_a_policy_without_a_name_cannot_be_found_again() -> None:
-    class Nameless(PairRank):
-        name = ""
-
-    with pytest.raises(SettingError, match="give the class a `name`"):
-        describe(Nameless())
+def test_a_policy_is_kept_with_all_its_settings() -> None:
+    text = RankerSettings(policy=PDGD(decay=0.5)).to_json()["policy"]
+    assert given_settings(text) == {each.name for each in fields(PDGD) if each.init}
+    assert repr(read_policy(text)) == repr(PDGD(decay=0.5))
 
 
 def test_settings_survive_json() -> None:
     rules = RankerSettings(
         policy=PairRank(certainty=Sure(0.7)), scaling="running", window=5, actions={"click": 1, "buy": 2}
     )
-    again = RankerSettings.from_json(json.loads(json.dumps(rules.to_json())), catalogue())
+    again = RankerSettings.from_json(json.loads(json.dumps(rules.to_json())), POLICIES)
     assert again.to_json() == rules.to_json()
 
 
 def test_what_is_missing_has_its_default() -> None:
-    assert RankerSettings.from_json({}, catalogue()).to_json() == RankerSettings().to_json()
+    assert RankerSettings.from_json({}, POLICIES).to_json() == RankerSettings().to_json()
 
 
 @pytest.mark.parametrize(
@@ -107,7 +76,7 @@ def test_what_is_missing_has_its_default() -> None:
 )
 def test_rules_that_cannot_be_followed_are_refused(changes: dict[str, Any], reason: str) -> None:
     with pytest.raises(SettingError, match=reason):
-        RankerSettings.from_json(changes, catalogue())
+        RankerSettings.from_json(changes, POLICIES)
 
 
 def test_every_setting_is_in_the_guide_with_its_default() -> None:
@@ -133,8 +102,18 @@ def test_the_catalogue_says_what_every_ranker_is(store: Store) -> None:
     service.rank([Candidate("a", {"x": 1.0}), Candidate("b", {"x": 2.0})], ranker="blog")
     version = service.configure("shop", RankerSettings(window=7.0))
     blog, shop = service.catalogue()
-    assert (blog.name, blog.policy, blog.mode, blog.features) == ("blog", "pdgd", "shadow", ("x",))
+    assert (blog.name, blog.policy, blog.mode, blog.features) == (
+        "blog",
+        "PDGD(learning_rate=0.2)",
+        "shadow",
+        ("x",),
+    )
     assert blog.settings.window == 5.0
-    assert (shop.name, shop.policy, shop.mode, shop.features) == ("shop", "pairrank", "explore", ())
+    assert (shop.name, shop.policy, shop.mode, shop.features) == (
+        "shop",
+        "PairRank(trust='decent')",
+        "explore",
+        (),
+    )
     assert (shop.settings.window, shop.settings_version) == (7.0, version)
     assert shop.model_version == service.model("shop").version

@@ -7,14 +7,14 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.policies import MGD, PDGD, PairRank, PePairRank, Policy, RankNet, ScoredPolicy, Theory
+from rankloop.policies.policy_names import POLICIES
 from rankloop.service import RankerSettings, UserEvent
 from rankloop.service.core.scaling import Running, WithinQuery
 from rankloop.service.store import MemoryStore, Store
-from rankloop.spelling import catalogue
 from rankloop.types import Feedback, FloatArray, Query, Ranking
 from tests.support.life import NAMES, SHORT, Clock, live, make, same, some_candidates, state
 
-SERVED = {name: kind for name, kind in catalogue(learns_from="clicks").items() if not kind.unserved}
+SERVED = {name: kind for name, kind in POLICIES.items() if kind.accepts("clicks") and not kind.unserved}
 
 
 def taught(policy: Policy, width: int, *, rounds: int = 20, padding: int = 0) -> Policy:
@@ -148,8 +148,6 @@ def test_directions_of_old_lists_fit_new_features(store: Store) -> None:
 class Stubborn(ScoredPolicy):
     """A policy with a memory that nobody can widen."""
 
-    name = "stubborn"
-
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         return Ranking(query, np.argsort(-self.score(query), kind="stable")[:k])
 
@@ -160,8 +158,6 @@ class Stubborn(ScoredPolicy):
 
 class Knowing(Stubborn):
     """A policy that says how it grows."""
-
-    name = "knowing"
 
     def widened(self, n_features: int) -> Knowing:
         more = n_features - len(self.parameters)

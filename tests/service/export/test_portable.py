@@ -74,7 +74,7 @@ def exported(model: PortableModel) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("scaling", ["query", "running"])
-@pytest.mark.parametrize("policy", [*LINEAR, *NEURAL], ids=lambda each: each.name)
+@pytest.mark.parametrize("policy", [*LINEAR, *NEURAL], ids=lambda each: type(each).__name__)
 def test_files_score_as_the_service_does_or_are_refused(policy: Policy, scaling: Scaling) -> None:
     service = learned(policy, scaling)
     model = service.portable("shop")

@@ -29,8 +29,6 @@ HASTY = HttpSettings(deadline=0.05, patience=2.0, threads=2, waiting=1)
 class Stuck(PairRank):
     """A policy that never comes to an end by itself."""
 
-    name: ClassVar[str] = "stuck"
-
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         GO.wait(60)
         return super().rank(query, k=k, rng=rng)
@@ -115,8 +113,6 @@ def test_a_fallback_has_the_time_and_the_id_that_the_service_gives() -> None:
 class StuckScores(PairRank):
     """A policy that never comes to an end with its scores."""
 
-    name: ClassVar[str] = "stuck-scores"
-
     def score(self, query: Any) -> FloatArray:
         GO.wait(60)
         return super().score(query)
@@ -131,7 +127,7 @@ def test_an_arm_b_that_is_stuck_costs_time_in_its_own_arm_and_nowhere_else() -> 
         for _ in range(5):  # so that lists of this size are known to be quick
             live["rank"].post("/v1/rank", json=request())
         GO.set()
-        service.start_trial("default", TrialSettings(policy={"name": "stuck-scores"}))
+        service.start_trial("default", TrialSettings(policy="StuckScores"))
         GO.clear()
         answers = [live["rank"].post("/v1/rank", json=request()).json()["provenance"] for _ in range(6)]
         arms = {(each["arm"], bool(each["fallback"])) for each in answers}
@@ -297,7 +293,6 @@ def test_a_store_with_too_much_to_write_costs_nobody_a_list() -> None:
 class Foreign(PairRank):
     """A policy of which nobody knows what it does."""
 
-    name: ClassVar[str] = "foreign"
     threads: ClassVar[set[str]] = set()
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:

@@ -89,7 +89,7 @@ def test_a_value_is_kept_told_and_refused_if_it_is_no_number(live: Live) -> None
         ({"grades": {}}, "grades must say what each action adds"),
         ({"grades": {"thumb": 1}, "highest_grade": 0}, "highest_grade must be a number between"),
         ({"grades": {"thumb": 1}, "reading": "both"}, "reading must be implicit or explicit, found 'both'"),
-        ({"policy": {"name": "offline-ranknet"}}, "this ranker has only clicks: say in grades"),
+        ({"policy": "OfflineRankNet()"}, "this ranker has only clicks: say in grades"),
     ):
         refused = live["admin"].put("/v1/rankers/default/settings", json=broken)
         assert (refused.status_code, sentence in refused.json()["error"]) == (400, True), refused.text
@@ -168,11 +168,11 @@ def test_the_mode_is_in_force_with_the_answer(live: Live) -> None:
 def test_settings_come_back_as_they_were_put(live: Live) -> None:
     admin = live["admin"]
     path = "/v1/rankers/shop/settings"
-    policy = {"name": "pdgd", "settings": {"learning_rate": 0.01}}
+    policy = "PDGD(learning_rate=0.01)"
     made = admin.post("/v1/rankers", json={"name": "shop", "settings": {"policy": policy}, "mode": "exploit"})
     assert made.status_code == 200, made.text
     settings = admin.get(path).json()["settings"]
-    assert settings["policy"]["settings"]["learning_rate"] == 0.01
+    assert "learning_rate=0.01" in settings["policy"]
     put = admin.put(path, json=settings | {"window": 60}).json()
     assert put["settings"] == settings | {"window": 60}
     assert put["version"] > made.json()["version"]
@@ -186,12 +186,12 @@ def test_settings_come_back_as_they_were_put(live: Live) -> None:
         ({"window": -1}, "window must be"),
         ({"window": "long"}, "window must be"),
         ({"policy": 5}, "a policy is"),
-        ({"policy": {"name": "padrank"}}, "did you mean 'pairrank'"),
-        ({"policy": {"name": "pdgd", "settings": {"learning_rate": "much"}}}, "policy 'pdgd'"),
-        ({"policy": {"name": "pdgd", "settings": {"scorer": 5}}}, "scorer must be"),
-        ({"policy": {"name": "mgd", "settings": {"interleaving": 5}}}, "does not work"),
-        ({"policy": {"name": "pairrank", "settings": {"certainty": 5}}}, "certainty must be"),
-        ({"policy": {"name": "pdgd", "settings": {"scorer": {"part": "nonsense"}}}}, "no part is called"),
+        ({"policy": "padrank"}, "did you mean 'PairRank'"),
+        ({"policy": "PDGD(learning_rate=much)"}, "policy 'pdgd'"),
+        ({"policy": "PDGD(scorer=5)"}, "scorer must be"),
+        ({"policy": "MGD(interleaving=5)"}, "does not work"),
+        ({"policy": "PairRank(certainty=5)"}, "certainty must be"),
+        ({"policy": "PDGD(scorer=Nonsense())"}, "no part is called"),
         ({"actions": {"x" * 300: 1}}, "an action must be"),
     ],
 )

@@ -68,7 +68,9 @@ def test_a_thousand_lists_are_made_again_byte_for_byte(tmp_path: Path) -> None:
             assert again.response.to_bytes() == shown.to_bytes()
 
 
-@pytest.mark.parametrize("policy", [PDGD(), MGD(), RankNet(learning_rate=0.1)], ids=lambda each: each.name)
+@pytest.mark.parametrize(
+    "policy", [PDGD(), MGD(), RankNet(learning_rate=0.1)], ids=lambda each: type(each).__name__
+)
 def test_lists_of_every_policy_are_made_again(policy: Policy, store: Store) -> None:
     clock = Clock()
     service = make(store, clock)

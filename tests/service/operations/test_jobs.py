@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -282,8 +282,6 @@ GO = threading.Event()  # what is held up goes on when it is set
 @dataclass(kw_only=True, eq=False)
 class Held(PairRank):
     """A policy whose lessons can be held up, in one thread only."""
-
-    name: ClassVar[str] = "held"
 
     def learn(self, feedback: Feedback) -> None:
         if threading.current_thread().name == "jobs":

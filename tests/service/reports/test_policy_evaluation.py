@@ -69,7 +69,7 @@ def test_the_estimate_is_what_the_best_order_gets() -> None:
         service.what_if("shop", Knowing(), depth=2, share=0.9)
     learned = service.what_if("shop", PDGD(learning_rate=1.0))
     assert 150 < learned.learned < 400
-    assert learned.policy == "pdgd"
+    assert learned.policy == "PDGD()"
 
 
 def test_another_ranker_is_judged_by_all_lists_and_by_its_own_names() -> None:
@@ -109,21 +109,21 @@ def test_what_the_log_cannot_tell_is_refused_plainly() -> None:
 def test_over_http_the_answer_is_the_same_or_a_409_with_the_reason() -> None:
     service, _ = visited(MemoryStore(), Random(), visits=300)
     with alive(service) as live, Client(live.url, live.keys["admin"], timeout=60) as client:
-        found = client.what_if("shop", {"name": "pdgd", "settings": {"learning_rate": 1.0, "trust": 0}})
+        found = client.what_if("shop", "PDGD(learning_rate=1.0, trust=0.0)")
         same = service.what_if("shop", PDGD(learning_rate=1.0, trust=0))
         assert found == msgspec.json.decode(msgspec.json.encode(same))
         for body, status, reason in (
-            ({"policy": {"name": "pdgd"}, "depth": 3}, 409, "no answer: ranker 'shop' has 0 closed lists"),
-            ({"policy": {"name": "pdgd"}, "other": "shop"}, 400, "one of them"),
-            ({"policy": {"name": "pdg"}}, 400, "did you mean 'pdgd'"),
+            ({"policy": "PDGD()", "depth": 3}, 409, "no answer: ranker 'shop' has 0 closed lists"),
+            ({"policy": "PDGD()", "other": "shop"}, 400, "one of them"),
+            ({"policy": "pdg"}, 400, "did you mean 'PDGD'"),
             ({"other": "nobody"}, 400, "no ranker is called 'nobody'"),
-            ({"policy": {"name": "pdgd"}, "share": 1.0}, 400, "share"),
+            ({"policy": "PDGD()", "share": 1.0}, 400, "share"),
         ):
             answer = live["admin"].post("/v1/what-if", json={"ranker": "shop", **body})
             assert (answer.status_code, reason in answer.json()["error"]) == (status, True), answer.text
         assert live["rank"].post("/v1/what-if", json={"other": "shop"}).status_code == 403
         reach = ["--url", live.url, "--key", live.keys["admin"]]
-        told = CliRunner().invoke(app, ["what-if", "shop", "--policy", "pdgd:learning_rate=1.0", *reach])
+        told = CliRunner().invoke(app, ["what-if", "shop", "--policy", "PDGD(learning_rate=1.0)", *reach])
         assert told.exit_code == 0, told.output
         assert "150 lists judge" in told.output
 

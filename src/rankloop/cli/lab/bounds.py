@@ -12,7 +12,7 @@ from rankloop.cli.console import CONSOLE
 from rankloop.lab.data import load, take_queries
 from rankloop.lab.theory import Comparison, ListNetLoss, RankSVMLoss, SmoothDCGLoss, Surrogate, compare
 from rankloop.lab.theory.bound_comparison import ball_of, longest_list
-from rankloop.spelling import lookup
+from rankloop.naming import find_kind
 from rankloop.types import QuerySet
 
 LOSSES: Mapping[str, Callable[[int, float], Surrogate]] = {
@@ -53,7 +53,7 @@ def bounds(
 
     `rankloop bounds --data mq2008:fold1 --loss rank-svm`
     """
-    make = lookup("loss", loss, LOSSES)
+    make = find_kind(loss, LOSSES, "loss")
     _say(f"reading {data}")
     dataset = load(data)
     sample, unseen = take_queries(dataset.train, 0, queries), take_queries(dataset.test, 0, held_out)

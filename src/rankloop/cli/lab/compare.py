@@ -10,9 +10,13 @@ from rankloop.cli.lab import names
 from rankloop.cli.lab.engine import EngineName, Workers
 from rankloop.cli.lab.sweep_commands import study
 from rankloop.cli.lab.sweep_options import Base, Groups, Out
+from rankloop.cli.own_policies import read_any_policy
 from rankloop.lab.data import parse_groups
+from rankloop.lab.data.dataset_names import split_data
+from rankloop.lab.simulation.probes import PROBES
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.sweep import Sweep
+from rankloop.naming import read_name, split_names
 
 
 def compare(
@@ -55,9 +59,9 @@ def compare(
 
     `rankloop compare --data mq2008:fold1 --policies pdgd,dbgd --rounds 5000 --seeds 5 --out results/first`
 
-    `rankloop compare --policies pdgd,pdgd:learning_rate=0.01,mgd:candidates=49,interleaving=probabilistic`
+    `rankloop compare --policies "pdgd,PDGD(learning_rate=0.01),MGD(interleaving=probabilistic)"`
 
-    `rankloop compare --policies pairrank,pairrank:trust=decent --base none,decent,reversed`
+    `rankloop compare --policies "pairrank,PairRank(trust=decent)" --base none,decent,reversed`
 
     `rankloop compare --policies pairrank,pdgd --measures "offline ERR@10,online MRR,cumulative nDCG@5"`
 
@@ -66,12 +70,12 @@ def compare(
     The same command in the same folder goes on where it was stopped.
     """
     sweep = Sweep(
-        data=names.with_bases(names.split_names(data), base),
+        data=names.with_bases(split_data(data), base),
         users=names.users(users, stop),
-        policies={name: names.policy(name) for name in names.split_names(policies)},
+        policies={name: read_any_policy(name) for name in split_names(policies)},
         seeds=range(seeds),
         protocol=Protocol(rounds=rounds, k=k, measures=names.measures(measures)),
-        probes={name: names.probe(name) for name in names.split_names(probes)},
+        probes={name: read_name(name, PROBES, noun="probe") for name in split_names(probes)},
         groups=parse_groups(groups) if groups else None,
     )
     study(sweep, title=f"{', '.join(sweep.policies)} on {data}", out=out, workers=workers, engine=engine)

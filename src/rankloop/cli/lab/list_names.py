@@ -7,19 +7,21 @@ from collections.abc import Mapping
 from rich.table import Table
 
 from rankloop.cli.console import CONSOLE
+from rankloop.lab.baselines import ALL_POLICIES
 from rankloop.lab.data import available
 from rankloop.lab.simulation.measures import MEASURE_KINDS
 from rankloop.lab.simulation.probes import PROBES
 from rankloop.lab.suites import PICTURES, SUITES, TABLES
 from rankloop.metrics import METRICS
+from rankloop.naming import settings_of
+from rankloop.policies.paper_settings import PAPER
 from rankloop.recommend import RECOMMENDERS
-from rankloop.spelling import PAPER, catalogue, settings_of, split
 
 
 def list_everything() -> None:
     """List policies, users, datasets, probes, measures and suites by name."""
     for table in (
-        _kinds("policies", "what it does", catalogue()),
+        _kinds("policies", "what it does", ALL_POLICIES),
         _paper(),
         _users(),
         _data(),
@@ -34,14 +36,18 @@ def list_everything() -> None:
 def _kinds(title: str, meaning: str, kinds: Mapping[str, type]) -> Table:
     table = _table(title, "name", meaning, "settings and their defaults")
     for name, kind in kinds.items():
-        table.add_row(name, _first_line(kind), ", ".join(settings_of(kind)))
+        table.add_row(
+            name,
+            _first_line(kind),
+            ", ".join(f"{each}={value!r}" for each, value in settings_of(kind()).items()),
+        )
     return table
 
 
 def _paper() -> Table:
     table = _table("policies as their papers run them", "name", "what it is", "where that is printed")
     for name, paper in PAPER.items():
-        table.add_row(name, ", ".join(split(paper.policy)), paper.source)
+        table.add_row(name, paper.policy, paper.source)
     return table
 
 
@@ -51,14 +57,15 @@ def _users() -> Table:
     table.add_row("navigational", "wants one good result and leaves")
     table.add_row("informational", "clicks a lot, also on what turns out to be irrelevant")
     table.add_row(
-        "[dim]<user>:stop=every", "[dim]the same, deciding to stop at every result instead of after a click"
+        "[dim]<user>(stop_at=every)",
+        "[dim]the same, deciding to stop at every result instead of after a click",
     )
     table.add_row("labels", "grades all results shown; for policies that accept grades")
     table.add_row(
-        "[dim]labels:top_k=2", "[dim]grades the first results only; also whole_query=True, noise=0.1"
+        "[dim]labels(top_k=2)", "[dim]grades the first results only; also whole_query=True, noise=0.1"
     )
     table.add_row(
-        "ads", "clicks on an ad that matches; also ads:match=0.04,otherwise=0.0005, for sparse clicks"
+        "ads", "clicks on an ad that matches; also ads(match=0.04, otherwise=0.0005), for sparse clicks"
     )
     return table
 

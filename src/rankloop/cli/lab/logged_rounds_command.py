@@ -10,13 +10,14 @@ import typer
 from rich.table import Table
 
 from rankloop.cli.console import CONSOLE
-from rankloop.cli.lab import names
 from rankloop.cli.list_log import lists_in
+from rankloop.cli.own_policies import read_any_policy
 from rankloop.cli.service_log import log_in, told
 from rankloop.errors import DataError, SettingError
 from rankloop.evaluation import NoSupport, WeightedLog, estimate_rewards
 from rankloop.lab.data.logged_rounds import LoggedRounds, choice_probabilities, weigh_rounds
 from rankloop.lab.data.round_tables import OPEN_BANDIT, Columns, read_rounds
+from rankloop.naming import split_names
 from rankloop.policies import Policy, SelectionPolicy
 
 NOTES = (
@@ -67,10 +68,10 @@ def evaluate(
 
     `rankloop evaluate log.csv --columns reward=click,shown=ad,propensity=p,context=age+country`
 
-    `rankloop evaluate random_all.csv.xz --open-bandit --policies auc-ranker:epsilon=0.2,random`
+    `rankloop evaluate random_all.csv.xz --open-bandit --policies "AUCRanker(epsilon=0.2),random"`
     """
     if first:
-        lists_in(log, ranker, names.split_names(policies), first, train_share, level)
+        lists_in(log, ranker, split_names(policies), first, train_share, level)
         return
     if open_bandit and columns:
         raise SettingError("--open-bandit says what the columns are: leave --columns out")
@@ -82,9 +83,9 @@ def evaluate(
         highlight=False,
     )
     answers: dict[str, WeightedLog] = {}
-    for name in names.split_names(policies):
+    for name in split_names(policies):
         try:
-            answers[name] = judge(names.policy(name), learned, judged)
+            answers[name] = judge(read_any_policy(name), learned, judged)
         except NoSupport as error:
             CONSOLE.print(f"{name}: no answer: {error}", soft_wrap=True)
     CONSOLE.print(table(answers, level))

@@ -1,60 +1,14 @@
-"""Names that only the command line knows: users, probes, lists with commas."""
+"""Lists of names on the command line: users under a reading of *stop*, measures, data with base orders."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
-from rankloop.errors import SettingError
 from rankloop.lab.simulation.measures import Measure, read_measure
-from rankloop.lab.simulation.probes import PROBES, Probe
-from rankloop.lab.users import CASCADE_TABLES, AdUser, LabelJudge, PresetUser
-from rankloop.policies import Policy
-from rankloop.spelling import lookup, make, parse, split
+from rankloop.lab.users import NamedUser, PresetUser, read_user
+from rankloop.naming import find_kind, split_names
 
-OTHERS: Mapping[str, type[LabelJudge | AdUser]] = {
-    "labels": LabelJudge,
-    "ads": AdUser,
-}  # with settings of their own
-STOPS = {"click": ("click",), "every": ("every",), "both": ("click", "every")}
-
-
-def split_names(text: str) -> list[str]:
-    """The names in a comma-separated list; `key=value` belongs to the name before it.
-
-    >>> split_names("mgd:candidates=49,interleaving=probabilistic,pdgd")
-    ['mgd:candidates=49,interleaving=probabilistic', 'pdgd']
-    """
-    names: list[str] = []
-    for part in (part.strip() for part in split(text)):
-        if names and "=" in part and ":" not in part:
-            names[-1] += f",{part}"
-        elif part:
-            names.append(part)
-    return names
-
-
-def policy(name: str) -> Policy:
-    """The policy a name stands for; a class of one's own may be in the folder where the command was given.
-
-    >>> policy("pairrank:certainty=width(0.1)").certainty
-    Width(alpha=0.1)
-    """
-    if (here := str(Path.cwd())) not in sys.path:
-        sys.path.append(here)  # worker processes take it over
-    return parse(name)
-
-
-def served_policy(name: str) -> Policy:
-    """The policy a name stands for in a service: it starts from the caller's order, a paper's does not.
-
-    >>> served_policy("pairrank").trust, served_policy("pairrank@paper").trust
-    ('decent', None)
-    """
-    from rankloop.service.core.ranker_settings import trusting  # noqa: PLC0415
-
-    return policy(name) if "@" in name else trusting(policy(name))
+STOPS: Mapping[str, Sequence[str]] = {"click": ("click",), "every": ("every",), "both": ("click", "every")}
 
 
 def with_bases(data: Sequence[str], base: str) -> list[str]:
@@ -63,36 +17,8 @@ def with_bases(data: Sequence[str], base: str) -> list[str]:
     >>> with_bases(["mq2008"], "none,decent"), with_bases(["mq2008"], "")
     (['mq2008', 'mq2008@decent'], ['mq2008'])
     """
-    wanted = [part.strip() for part in base.split(",") if part.strip()] or ["none"]
+    wanted = split_names(base) or ["none"]
     return [name if each == "none" else f"{name}@{each}" for name in data for each in wanted]
-
-
-def probe(name: str) -> Probe:
-    """The probe a name stands for, with the settings after the colon.
-
-    >>> probe("block-size:ranks=(1,3),every=5")
-    block-size(ranks=(1, 3), every=5)
-    """
-    return make("probe", name, PROBES)
-
-
-def user(name: str) -> PresetUser | LabelJudge | AdUser:
-    """The user a name stands for.
-
-    >>> user("navigational:stop=every")
-    PresetUser(name='navigational', stop_at='every')
-    >>> user("labels:top_k=2")
-    LabelJudge(top_k=2, whole_query=False, noise=0.0)
-    >>> user("ads:match=0.04")
-    AdUser(match=0.04, otherwise=0.0)
-    """
-    kind, _, setting = name.partition(":")
-    if kind in OTHERS:
-        return make("user", name, OTHERS)
-    lookup("user", kind, {**CASCADE_TABLES, **OTHERS})
-    if setting and not setting.startswith("stop="):
-        raise SettingError(f"a user has the setting stop (click or every), found {setting}")
-    return PresetUser(kind, setting.removeprefix("stop=") or "click")  # type: ignore[arg-type]  # it looks itself
 
 
 def measures(text: str) -> tuple[Measure, ...]:
@@ -101,24 +27,23 @@ def measures(text: str) -> tuple[Measure, ...]:
     >>> measures("offline ERR@10, online MRR")
     (Measure('offline ERR@10'), Measure('online MRR'))
     """
-    return tuple(read_measure(name) for name in split(text) if name.strip())
+    return tuple(read_measure(name) for name in split_names(text))
 
 
-def users(text: str, stop: str) -> dict[str, PresetUser | LabelJudge | AdUser]:
+def users(text: str, stop: str) -> dict[str, NamedUser]:
     """The users in a comma-separated list under a reading of stop, or under both.
 
     Who grades or reads to the end never stops, and is there once.
 
     >>> list(users("perfect,navigational", "both"))
-    ['perfect', 'navigational', 'navigational:stop=every']
+    ['perfect', 'navigational', 'navigational(stop_at=every)']
     """
-    chosen: dict[str, PresetUser | LabelJudge | AdUser] = {}
-    for reading in lookup("reading of stop", stop, STOPS):
+    chosen: dict[str, NamedUser] = {}
+    for reading in find_kind(stop, STOPS, "reading of stop"):
         for name in split_names(text):
-            plain = ":" in name or reading == "click" or name in OTHERS
-            full = name if plain else f"{name}:stop={reading}"
-            found = user(full)
-            if name in chosen and isinstance(found, PresetUser) and found.never_stops:
-                continue
-            chosen[full] = found
+            found = read_user(name)
+            stops = isinstance(found, PresetUser) and "(" not in name
+            full = f"{name}(stop_at={reading})" if stops and reading != "click" else name
+            if not (name in chosen and isinstance(found, PresetUser) and found.never_stops):
+                chosen[full] = read_user(full)
     return chosen

@@ -13,7 +13,6 @@ from rich.progress import track
 from rich.table import Table
 
 from rankloop.cli.console import CONSOLE, ERRORS
-from rankloop.cli.lab.names import split_names
 from rankloop.lab.data.review_data import ReviewSummary, load_reviews, summary
 from rankloop.lab.reviews import (
     LEAST,
@@ -24,6 +23,7 @@ from rankloop.lab.reviews import (
     read_raw_reviews,
     write_reviews,
 )
+from rankloop.naming import split_names
 
 SHOWN = 12
 

@@ -14,8 +14,9 @@ from rankloop.cli.lab.sweep_commands import about_the_paper, draw, study, tabula
 from rankloop.cli.lab.sweep_options import Base, Groups, Out
 from rankloop.errors import SettingError
 from rankloop.lab.data import parse_groups
+from rankloop.lab.data.dataset_names import split_data
 from rankloop.lab.suites import PICTURES, SUITES, TABLES
-from rankloop.spelling import lookup
+from rankloop.naming import find_kind
 
 QUICK = (
     "A quick look, {rounds:,} rounds and {seeds} seeds, to see whether all is well: no numbers for a claim."
@@ -68,9 +69,9 @@ def run(
         tabulate(what, data=data, quick=quick, out=out, engine=mapper(engine, workers))
         return
     chosen = parse_groups(groups) if groups else None
-    suite = lookup("suite", what, SUITES)
+    suite = find_kind(what, SUITES, "suite")
     rounds, seeds = (rounds or suite.quick, seeds or 2) if quick else (rounds, seeds)
-    wanted = names.with_bases(names.split_names(data), base) if data else ()
+    wanted = names.with_bases(split_data(data), base) if data else ()
     sweep = suite.sweep(data=wanted, rounds=rounds, seeds=seeds, groups=chosen)
     study(
         sweep,

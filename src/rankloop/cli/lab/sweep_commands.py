@@ -242,7 +242,7 @@ def conventions(sweep: Sweep) -> dict[str, str]:
         },
         "queries without a relevant document": f"0 online, {without[protocol.without_relevant]}"
         + (", left out of what is answerable" if answerable else ""),
-        "users": "decide to stop only after a click; those marked stop=every at every result they examine",
+        "users": "decide to stop only after a click; those marked stop_at=every at every result they examine",
         **(
             {"skylines": f"{', '.join(sweep.outside)}: taught by the labels, shown for reference only"}
             if sweep.outside

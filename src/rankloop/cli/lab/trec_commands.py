@@ -11,16 +11,19 @@ import typer
 from rich.table import Table
 
 from rankloop.cli.console import CONSOLE
-from rankloop.cli.lab import names
 from rankloop.cli.lab.sweep_progress import SweepProgress
+from rankloop.cli.own_policies import read_any_policy
 from rankloop.errors import SettingError
 from rankloop.lab.analysis.query_counts import queries_note
 from rankloop.lab.data import Qrels, qrels_text, ranked, read_qrels, read_run, run_text
+from rankloop.lab.data.dataset_names import split_data
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.engines import Tick
 from rankloop.lab.sweeps.files import write_whole
 from rankloop.lab.sweeps.sweep import Run, Sweep
+from rankloop.lab.users import read_user
 from rankloop.metrics import Metric, mean_over_lists, parse_metric
+from rankloop.naming import split_names
 from rankloop.policies import score_all
 
 trec_app = typer.Typer(
@@ -52,9 +55,9 @@ def write(
     Documents have their ids or, where data has none, the query's id and their number in it, from 1.
     """
     sweep = Sweep(
-        data=names.split_names(data),
-        users={user: names.user(user)},
-        policies={name: names.policy(name) for name in names.split_names(policies)},
+        data=split_data(data),
+        users={user: read_user(user)},
+        policies={name: read_any_policy(name) for name in split_names(policies)},
         seeds=[seed],
         protocol=Protocol(rounds=rounds, k=k),
     )
@@ -133,7 +136,7 @@ def _graded(qrels: Qrels, path: Path, metrics: list[Metric], without_relevant: s
 def _slug(name: str) -> str:
     """A name for files and tags.
 
-    >>> _slug("ips-ranknet:examination=(1, 0.5)")
-    'ips-ranknet-examination=-1-0.5'
+    >>> _slug("IPSRankNet(examination=(1.0, 0.5))")
+    'IPSRankNet-examination=-1.0-0.5'
     """
     return re.sub(r"[^A-Za-z0-9._=@]+", "-", name).strip("-")

@@ -15,14 +15,17 @@ from rich.table import Table
 from rankloop.cli.console import CONSOLE
 from rankloop.cli.lab import names
 from rankloop.cli.lab.sweep_progress import SweepProgress
+from rankloop.cli.own_policies import read_any_policy
 from rankloop.errors import SettingError
+from rankloop.lab.data.dataset_names import split_data
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.engines import Pool
 from rankloop.lab.sweeps.files import write_json
 from rankloop.lab.sweeps.study import conduct, sweep_id
 from rankloop.lab.sweeps.sweep import Sweep
 from rankloop.lab.sweeps.tuning import EVERYONE, Choice, grid_points, ranked, read_grid, tune
-from rankloop.spelling import PAPER, lookup
+from rankloop.naming import find_kind
+from rankloop.policies.paper_settings import PAPER
 
 BY = {"offline": "offline", "cumulative": "cumulative"}  # kinds of measures
 
@@ -74,11 +77,11 @@ def tune_(
     Of data without validation queries, the last fifth of the training queries is taken for them. The same
     command in the same folder goes on where it was stopped.
     """
-    kind = lookup("way to choose", by, BY)
+    kind = find_kind(by, BY, "way to choose")
     sweep = Sweep(
-        data=names.split_names(data),
+        data=split_data(data),
         users=names.users(users, stop),
-        policies={point: names.policy(point) for point in _points(policy, grid)},
+        policies={point: read_any_policy(point) for point in _points(policy, grid)},
         seeds=range(seeds),
         protocol=Protocol(rounds=rounds, k=k),
     )
@@ -95,7 +98,7 @@ def _points(policy: str, grid: str) -> list[str]:
     """The points of the grid that was given, or of the paper's."""
     if grid:
         return grid_points(policy, read_grid(grid))
-    paper = PAPER.get(policy.partition(":")[0])
+    paper = PAPER.get(policy.partition("(")[0])
     if paper is None or not paper.grid:
         known = ", ".join(name for name, each in PAPER.items() if each.grid)
         raise SettingError(f"{policy} has no grid of a paper: give one with --grid, or tune one of {known}")
@@ -120,14 +123,16 @@ def _table(choices: Sequence[Choice], measure: str) -> Table:
     """A row for each policy, the best first; a column for each user, and one for their mean."""
     users = list(dict.fromkeys(each.user for each in choices))
     first = choices[0]
-    name = first.policy.partition(":")[0]
+    name = first.policy.partition("(")[0]
     title = f"{name}, {measure}, rung {first.rung + 1}: {first.rounds:,} rounds, validation queries"
     table = Table("settings", *users, title=title, title_justify="left", title_style="bold", box=None)
     table.columns[0].overflow = "fold"
     cells = {(each.policy, each.user): each for each in choices}
     listed = ranked(choices)
     for policy in (*listed, *(name for name, user in cells if user == EVERYONE and name not in listed)):
-        table.add_row(policy.removeprefix(f"{name}:"), *(_cell(cells[policy, user]) for user in users))
+        table.add_row(
+            policy.removeprefix(f"{name}(").removesuffix(")"), *(_cell(cells[policy, user]) for user in users)
+        )
     return table
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -41,8 +40,6 @@ class DLA(CounterfactualPolicy):
 
     Ai, Bi, Luo, Guo, Croft: Unbiased learning to rank with unbiased propensity estimation. SIGIR 2018.
     """
-
-    name: ClassVar[str] = "dla"
 
     learning_rate: float = 0.001
     positions: FloatArray = state((0,), feature_axes=())  # the logit of each position's examination

@@ -48,7 +48,6 @@ class FairCo(IPS):
     Morik, Singh, Hong, Joachims: Controlling fairness and bias in dynamic learning-to-rank. SIGIR 2020.
     """
 
-    name: ClassVar[str] = "fairco"
     unserved: ClassVar[str] = (
         "keeps exposure by the lists that it is told of, and a service keeps that of a ranker by its log: "
         "serve pairrank with the ranker's fair setting"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -39,8 +38,6 @@ class FairSwapPairRank(FairExpPairRank):
     Algorithm 4.
     """
 
-    name: ClassVar[str] = "fairswap-pairrank"
-
     exploration: Exploration = "random"
 
     def __post_init__(self) -> None:
@@ -70,8 +67,6 @@ class FairSwapTopRank(FairExpTopRank):
     Jia: Toward reliable decision-making in information systems. PhD thesis, University of Virginia 2022,
     Algorithm 4.
     """
-
-    name: ClassVar[str] = "fairswap-toprank"
 
     def fair_order(self, query: Query, certain: BoolArray, *, k: int, rng: np.random.Generator) -> IntArray:
         """The list with the fewest violated relations of those that FairSwap makes of TopRank's blocks."""

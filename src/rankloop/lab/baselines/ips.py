@@ -39,7 +39,6 @@ class IPS(Policy):
     Joachims, Swaminathan, Schnabel: Unbiased learning-to-rank with biased feedback. WSDM 2017.
     """
 
-    name: ClassVar[str] = "ips"
     evidence_about: ClassVar[EvidenceAbout] = "documents"  # it has none: what counts is what was shown where
     unserved: ClassVar[str] = (
         "shows its best list and explores nothing, for comparison with fair policies: serve pairrank"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -34,8 +33,6 @@ class IPSRankNet(CounterfactualPolicy):
 
     Joachims, Swaminathan, Schnabel: Unbiased learning-to-rank with biased feedback. WSDM 2017.
     """
-
-    name: ClassVar[str] = "ips-ranknet"
 
     examination: Examination = "log2"
 

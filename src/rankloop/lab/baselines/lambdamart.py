@@ -49,7 +49,6 @@ class LambdaMART(Policy):
     Ke et al.: LightGBM: a highly efficient gradient boosting decision tree. NeurIPS 2017.
     """
 
-    name: ClassVar[str] = "lambdamart"
     learns_from: ClassVar[Signal] = "grades"
     evidence_about: ClassVar[EvidenceAbout] = "documents"  # grades hold wherever a document stands
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from rankloop.lab.baselines.offline_ranknet import OfflineRankNet
 from rankloop.learning.delta_ndcg import lambdas
@@ -21,8 +20,6 @@ class OfflineLambdaRank(OfflineRankNet):
 
     Burges: From RankNet to LambdaRank to LambdaMART: an overview. Microsoft Research, 2010.
     """
-
-    name: ClassVar[str] = "offline-lambdarank"
 
     def _weigh(self, scores: FloatArray, wins: BoolArray, gains: FloatArray) -> FloatArray:
         return lambdas(scores, wins, gains)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -36,8 +35,6 @@ class OfflineRankNet(LearnsFromGrades):
 
     Burges et al.: Learning to rank using gradient descent. ICML 2005.
     """
-
-    name: ClassVar[str] = "offline-ranknet"
 
     steps: int = 2000
     total: FloatArray = state((0,), feature_axes=(0,))  # of the parameters after the last half of the steps

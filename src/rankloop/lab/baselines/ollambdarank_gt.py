@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -34,8 +33,6 @@ class OlLambdaRankGT(LearnsFromGrades):
 
     Jia, Wang: Learning neural ranking models online from implicit user feedback. WWW 2022.
     """
-
-    name: ClassVar[str] = "ollambdarank-gt"
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """The best first; and which lists to learn from again, when this one has joined them."""

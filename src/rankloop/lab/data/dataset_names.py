@@ -16,6 +16,7 @@ from rankloop.lab.data.preparation import scale_to_unit_length
 from rankloop.lab.data.query_set_slices import concatenate, take_queries
 from rankloop.lab.data.split_files import SplitFiles, find_splits
 from rankloop.lab.data.synthetic import WORLDS, each_seed, world
+from rankloop.naming import split_names
 from rankloop.types import QuerySet
 
 SYNTHETIC = "synthetic"
@@ -73,6 +74,21 @@ def load(
     if groups:
         dataset = groups.apply(dataset)
     return prepare(dataset) if prepared else dataset
+
+
+def split_data(text: str) -> list[str]:
+    """Divide a list of datasets at its commas; `key=value` belongs to the name before it.
+
+    >>> split_data("bandit:letter:seed=1,raw=1,synthetic:ads")
+    ['bandit:letter:seed=1,raw=1', 'synthetic:ads']
+    """
+    names: list[str] = []
+    for part in split_names(text):
+        if names and "=" in part and ":" not in part:
+            names[-1] += f",{part}"
+        else:
+            names.append(part)
+    return names
 
 
 def expand(name: str, *, search: Sequence[str | Path] | None = None) -> tuple[str, ...]:

@@ -110,8 +110,8 @@ def with_foot(chart: alt.FacetChart, legend: Legend, *, room: int) -> alt.FacetC
 def label_by(short: Mapping[str, str]) -> str:
     """The expression by which Vega writes short names in place of whole ones.
 
-    >>> label_by({"mgd:step=0.1": "mgd"})
-    '{"mgd:step=0.1": "mgd"}[datum.label]'
+    >>> label_by({"MGD(step=0.1)": "mgd"})
+    '{"MGD(step=0.1)": "mgd"}[datum.label]'
     """
     return f"{json.dumps(dict(short))}[datum.label]"
 
@@ -246,8 +246,8 @@ def chosen_lines(
 
     Those shown for reference only keep their line; then comes the best of each family, then the best of all.
 
-    >>> chosen_lines(["a:x=1", "a:x=2", "a", "b"], 3)
-    (['a:x=1', 'a:x=2', 'b'], ['a'])
+    >>> chosen_lines(["a(x=1)", "a(x=2)", "a", "b"], 3)
+    (['a(x=1)', 'a(x=2)', 'b'], ['a'])
     """
     firsts = list({family(name): name for name in reversed(ordered)}.values())
     ranked = sorted(ordered, key=lambda name: (name not in outside, name not in firsts, ordered.index(name)))

@@ -34,8 +34,8 @@ NARROW = 1  # users whose columns have room in one column of a paper
 def escape(text: str) -> str:
     r"""Text that LaTeX prints as it is.
 
-    >>> print(escape("95 % of pairrank:step_size=0.1 & more"))
-    95 \% of pairrank:step\_size=0.1 \& more
+    >>> print(escape("95 % of PairRank(step_size=0.1) & more"))
+    95 \% of PairRank(step\_size=0.1) \& more
     """
     return "".join(SPECIAL.get(letter, letter) for letter in " ".join(text.split()))
 
@@ -43,10 +43,10 @@ def escape(text: str) -> str:
 def code(name: str) -> str:
     r"""A name in type of one width, whose lines may break between settings.
 
-    >>> print(code("mgd:step_size=0.1"))
-    \texttt{mgd:\allowbreak{}step\_size=0.1}
+    >>> print(code("MGD(step_size=0.1)"))
+    \texttt{MGD(\allowbreak{}step\_size=0.1)}
     """
-    broken = escape(name).replace(":", r":\allowbreak{}").replace(",", r",\allowbreak{}")
+    broken = escape(name).replace("(", r"(\allowbreak{}").replace(",", r",\allowbreak{}")
     return rf"\texttt{{{broken}}}"
 
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
 
 from rankloop.charts.theme import PALETTE
+from rankloop.naming import split_names
 
 DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))
 SHADES = (0.0, 0.4, -0.35, 0.62, -0.6)  # of a hue, towards white or (below 0) towards black
-OWN_CLASS = r"[\w.]+:[A-Z]\w*(?=:|$)"  # my_rankers:Rocchio, as the command line names it
-SETTING = r"(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|[^,(])+"  # up to a comma that is not within parentheses
 LONGEST = 26  # letters of a short name: what a legend in a column has room for
 
 
@@ -25,20 +23,19 @@ class Stroke:
 
 
 def family(name: str) -> str:
-    """What a policy is a variant of: its name without settings; of a class in a file, both.
+    """What a policy is a variant of: its name without settings, in small letters.
 
-    >>> family("pairrank@paper:regularisation=0.1"), family("mgd"), family("my_rankers:Rocchio:rate=0.1")
-    ('pairrank', 'mgd', 'my_rankers:Rocchio')
+    >>> family("pairrank@paper(regularisation=0.1)"), family("MGD()"), family("my_rankers.Rocchio(rate=0.1)")
+    ('pairrank', 'mgd', 'my_rankers.rocchio')
     """
-    own = re.match(OWN_CLASS, name)
-    return own[0] if own else name.partition(":")[0].partition("@")[0]
+    return _stem(name).casefold()
 
 
 def strokes(names: Iterable[str]) -> dict[str, Stroke]:
     """The stroke of every policy, by its place in the alphabet: a hue per family, a shade per variant.
 
-    >>> {name: stroke.colour for name, stroke in strokes(["random", "PDGD", "PDGD:decay=1.0"]).items()}
-    {'PDGD': '#0072B2', 'PDGD:decay=1.0': '#66AAD1', 'random': '#D55E00'}
+    >>> {name: stroke.colour for name, stroke in strokes(["random", "PDGD", "PDGD(decay=1.0)"]).items()}
+    {'PDGD': '#0072B2', 'PDGD(decay=1.0)': '#66AAD1', 'random': '#D55E00'}
     """
     drawn: dict[str, Stroke] = {}
     for index, members in enumerate(_families(names).values()):
@@ -54,21 +51,21 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
 
     A class of one's own goes without its file, unless another has its name.
 
-    >>> list(short_names(["mgd:step=0.1", "pdgd", "pdgd:decay=1.0", "pdgd:decay=1.0,step=0.01"]).values())
-    ['mgd', 'pdgd', 'pdgd 1.0', 'pdgd 1.0 0.01']
-    >>> list(short_names(["my_rankers:Rocchio", "my_rankers:Rocchio:rate=0.5"]).values())
+    >>> list(short_names(["MGD(step=0.1)", "PDGD", "PDGD(decay=1.0)", "PDGD(decay=1.0, step=0.01)"]).values())
+    ['MGD', 'PDGD', 'PDGD 1.0', 'PDGD 1.0 0.01']
+    >>> list(short_names(["my_rankers.Rocchio", "my_rankers.Rocchio(rate=0.5)"]).values())
     ['Rocchio', 'Rocchio 0.5']
     """
     short: dict[str, str] = {}
     families = _families(names)
-    classes = [whole.rpartition(":")[2] for whole in families]
+    classes = [whole.rpartition(".")[2] for whole in families]
     for whole, members in families.items():
-        base = whole.rpartition(":")[2]
+        base = whole.rpartition(".")[2]
         base = base if classes.count(base) == 1 else whole
         if len(members) == 1:
             short[members[0]] = base
             continue
-        values = {name: base + _values(name, whole) for name in members}
+        values = {name: base + _values(name) for name in members}
         letters = iter(f"{base}-{letter}" for letter in _letters(len(members)))
         for name, text in values.items():
             fits = len(text) <= LONGEST and list(values.values()).count(text) == 1
@@ -82,20 +79,26 @@ def key(short: dict[str, str]) -> dict[str, str]:
 
 
 def _families(names: Iterable[str]) -> dict[str, Sequence[str]]:
+    """The variants by family, whatever its capitals; the first of them says how it is written."""
     grouped: dict[str, list[str]] = {}
-    for name in sorted(set(names), key=lambda name: (family(name).casefold(), name.casefold(), name)):
+    for name in sorted(set(names), key=lambda name: (family(name), name.casefold(), name)):
         grouped.setdefault(family(name), []).append(name)
-    return {base: tuple(members) for base, members in grouped.items()}
+    return {_stem(members[0]): tuple(members) for members in grouped.values()}
 
 
-def _values(name: str, base: str) -> str:
+def _stem(name: str) -> str:
+    return name.partition("(")[0].partition("@")[0].strip()
+
+
+def _values(name: str) -> str:
     """What follows the name of its family: a preset, and the values of the settings.
 
-    >>> _values("olranknet@paper:scorer=mlp((16,16)),learning_rate=0.1", "olranknet")
-    '@paper mlp((16,16)) 0.1'
+    >>> _values("olranknet@paper(scorer=MLP((16, 16)), learning_rate=0.1)")
+    '@paper MLP((16, 16)) 0.1'
     """
-    preset, _, settings = name.removeprefix(base).partition(":")
-    return " ".join([preset, *(part.partition("=")[2] or part for part in re.findall(SETTING, settings))])
+    whole, _, settings = name.partition("(")
+    given = (part.partition("=")[2] or part for part in split_names(settings.removesuffix(")")))
+    return " ".join([whole.strip().removeprefix(_stem(name)), *given])
 
 
 def _letters(count: int) -> list[str]:

@@ -10,9 +10,9 @@ BASELINES = ("pdgd", "mgd", "dbgd", "epsilon-greedy", "ranknet")
 WITH_FLOOR = (*BASELINES, "random")
 INTERLEAVED = (
     "dbgd",
-    "dbgd:interleaving=probabilistic",
+    "DBGD(interleaving=Probabilistic())",
     "mgd",
-    "mgd:candidates=49,interleaving=probabilistic",
+    "MGD(candidates=49, interleaving=Probabilistic())",
 )
 
 SUITES: Mapping[str, Suite] = {

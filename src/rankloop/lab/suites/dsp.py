@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from rankloop.lab.simulation.probes import Probe, make_probe
 from rankloop.lab.suites.paper_items import Suite, preset_users
 
-SPACE = "projection=document-space"
-TRUE = "projection=document-space(recent=0,examined=true)"
+SPACE = "projection=DocumentSpace()"
+TRUE = "projection=DocumentSpace(recent=0, examined='true')"
 SETTINGS = ("", "@paper")  # our step, 0.01, which the paper's numbers fit, and all that it prints
 
 
@@ -20,38 +20,42 @@ def variants(*kinds: str, ways: Sequence[str]) -> tuple[str, ...]:
     """Policies as ours and as the paper's, each in several ways to project.
 
     >>> variants("mgd", ways=("", SPACE))
-    ('mgd', 'mgd:projection=document-space', 'mgd@paper', 'mgd@paper:projection=document-space')
+    ('mgd', 'mgd(projection=DocumentSpace())', 'mgd@paper', 'mgd@paper(projection=DocumentSpace())')
     """
-    texts = (f"{kind}{settings}:{way}" for kind in kinds for settings in SETTINGS for way in ways)
-    return tuple(text.rstrip(":") for text in texts)
+    names = (f"{kind}{settings}" for kind in kinds for settings in SETTINGS)
+    return tuple(f"{name}({way})" if way else name for name in names for way in ways)
 
 
 def projected(*kinds: str) -> tuple[str, ...]:
     """Policies as they are, with the paper's projection, and with that of the authors' code.
 
     >>> projected("mgd")[:3]
-    ('mgd', 'mgd:projection=document-space', 'mgd:projection=document-space(unit=True)')
+    ('mgd', 'mgd(projection=DocumentSpace())', 'mgd(projection=DocumentSpace(unit=True))')
     """
-    return variants(*kinds, ways=("", SPACE, f"{SPACE}(unit=True)"))
+    return variants(*kinds, ways=("", SPACE, "projection=DocumentSpace(unit=True)"))
 
 
 EVERYTHING = projected("dbgd", "mgd", "nsgd")
-TRUST = [(trust, unit) for trust in (0.25, 0.5, 0.75, 1.0) for unit in ("", ",unit=True")]
+TRUST = [(trust, unit) for trust in (0.25, 0.5, 0.75, 1.0) for unit in ("", ", unit=True")]
 TRUSTING = variants(  # between its own direction and the projected one
-    "mgd", ways=("", *(f"{SPACE}(trust={trust}{unit})" for trust, unit in TRUST))
+    "mgd", ways=("", *(f"projection=DocumentSpace(trust={trust}{unit})" for trust, unit in TRUST))
 )
 KNOWING = variants("dbgd", "mgd", ways=("", SPACE, TRUE))  # some guess what was examined, some know it
-LOOKING_FURTHER = variants("mgd", ways=("", *(f"{SPACE}({k})" for k in range(8))))  # after the last click
-LOOKING_BACK = variants("mgd", ways=("", *(f"{SPACE}(recent={recent})" for recent in (0, 5, 10, 20, 30))))
+LOOKING_FURTHER = variants(
+    "mgd", ways=("", *(f"projection=DocumentSpace({k})" for k in range(8)))
+)  # after the last click
+LOOKING_BACK = variants(
+    "mgd", ways=("", *(f"projection=DocumentSpace(recent={recent})" for recent in (0, 5, 10, 20, 30)))
+)
 
 
 def plain(policies: Sequence[str]) -> dict[str, str]:
     """For every policy with a projection, the one without.
 
-    >>> plain(projected("mgd"))["mgd@paper:projection=document-space"]
+    >>> plain(projected("mgd"))["mgd@paper(projection=DocumentSpace())"]
     'mgd@paper'
     """
-    return {name: name.partition(":")[0] for name in policies if ":" in name}
+    return {name: name.partition("(")[0] for name in policies if "(" in name}
 
 
 def suite(
@@ -113,7 +117,7 @@ SUITES: Mapping[str, Suite] = {
         projected("mgd"),
         "cosine to offline LambdaRank",
         rounds=5000,
-        probes={"cosine:teacher=lambdarank": make_probe("cosine", teacher="lambdarank")},
+        probes={"cosine(teacher=lambdarank)": make_probe("cosine", teacher="lambdarank")},
     ),
     "dsp/fig3d": suite(
         "What would it bring to know what users truly examine?",

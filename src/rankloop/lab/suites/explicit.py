@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from rankloop.lab.suites.paper_items import Suite
 from rankloop.lab.users import LabelJudge
 
-GRADERS = {"labels:whole_query=True": LabelJudge(whole_query=True)}  # all candidates are shown and graded
+GRADERS = {"labels(whole_query=True)": LabelJudge(whole_query=True)}  # all candidates are shown and graded
 MEASURES = ("average nDCG@10", "answerable nDCG@10", "offline nDCG@10")
 # a margin of 0.1 where documents deviate by 1 in each of 20 features, all divided by the root of 20
 SEPARABLE = "synthetic:separable:queries=20000,margin=0.02236,spread=0.3"
@@ -23,10 +23,10 @@ SUITES: Mapping[str, Suite] = {
         paper="The average nDCG@10 of both perceptrons rapidly goes to 1, with no visible difference; that "
         "of ListNet goes there more slowly.",
         policies=(
-            "slam:learning_rate=1.0",
+            "Slam(learning_rate=1.0)",
             "minimax",
             "listnet",
-            "listnet:step_size=inverse-root(10.0)",
+            "ListNet(step_size=InverseRoot(first=10.0))",
             "random",
         ),
         users=GRADERS,
@@ -43,10 +43,10 @@ SUITES: Mapping[str, Suite] = {
         "on Yandex); the minimax perceptron is much worse on Yahoo and Yandex.",
         policies=(
             "slam",
-            "slam:averaged=True",
+            "Slam(averaged=True)",
             "minimax",
-            "minimax:averaged=True",
-            "listnet:step_size=inverse-root(0.01)",
+            "Minimax(averaged=True)",
+            "ListNet(step_size=InverseRoot(first=0.01))",
             "listnet",
             "random",
         ),

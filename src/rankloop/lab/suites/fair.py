@@ -28,38 +28,38 @@ SHORT = ("synthetic:nonlinear:queries=300,min_documents=5,max_documents=20",)
 UNFAIRNESS, SEEN, LEARNED = "unfairness", "cumulative nDCG@10", "offline nDCG@10"
 
 
-def fair(beta: float, *changes: str, of: str = "fairexp-pairrank", tolerance: float = 0.1) -> str:
+def fair(beta: float, *changes: str, of: str = "FairExpPairRank", tolerance: float = 0.1) -> str:
     """FairExp with a wanted ratio, as the thesis has it but for these changes.
 
     What differs stands first, to be seen in a legend.
 
-    >>> fair(1.0, "ties=least")
-    'fairexp-pairrank:ties=least,beta=1.0,tolerance=0.1,examination=measured'
+    >>> fair(1.0, "ties='least'")
+    "FairExpPairRank(ties='least', beta=1.0, tolerance=0.1, examination='measured')"
     """
-    rules = (*changes, f"beta={beta}", f"tolerance={tolerance}", "examination=measured")
-    return f"{of}:{','.join(rules)}"
+    rules = (*changes, f"beta={beta}", f"tolerance={tolerance}", "examination='measured'")
+    return f"{of}({', '.join(rules)})"
 
 
 def control(beta: float) -> tuple[str, str]:
     """FairCo with its own target, and with the one that is measured.
 
     >>> control(1.0)[1]
-    "fairco:exposure=total,merit=(('A',1.0),('B',1.0)),examination=measured"
+    "FairCo(exposure='total', merit=(('A', 1.0), ('B', 1.0)), examination='measured')"
     """
-    told = f"merit=(('A',{beta}),('B',1.0))"
-    return "fairco:examination=measured", f"fairco:exposure=total,{told},examination=measured"
+    told = f"merit=(('A', {beta}), ('B', 1.0))"
+    return "FairCo(examination='measured')", f"FairCo(exposure='total', {told}, examination='measured')"
 
 
 def rivals(beta: float) -> tuple[str, ...]:
     """FairExp in its variants and all that it is compared with."""
     return (
         fair(beta),
-        fair(beta, "ties=least"),
+        fair(beta, "ties='least'"),
         fair(beta, tolerance=10.0),
-        fair(beta, of="fairswap-pairrank"),
+        fair(beta, of="FairSwapPairRank"),
         "pairrank",
         *control(beta),
-        "ips:examination=measured",
+        "IPS(examination='measured')",
         "pdgd",
         "random",
     )
@@ -82,7 +82,7 @@ def figure(
         policies=(*rivals(beta), *more),
         users=USERS,
         probes={
-            f"exposure:beta={beta}": make_probe("exposure", beta=beta),
+            f"exposure(beta={beta})": make_probe("exposure", beta=beta),
             "violated": make_probe("violated"),
         },
         groups=groups,
@@ -100,14 +100,14 @@ SUITES: Mapping[str, Suite] = {
         about=(UNFAIRNESS, SEEN),
         policies=(
             "toprank",
-            fair(1.0, of="fairexp-toprank"),
-            fair(1.0, "learned_pairs=block", of="fairexp-toprank"),
+            fair(1.0, of="FairExpTopRank"),
+            fair(1.0, "learned_pairs='block'", of="FairExpTopRank"),
             "pairrank",
             fair(1.0),
             *control(1.0),
         ),
         users=USERS,
-        probes={"exposure:beta=1.0": make_probe("exposure", beta=1.0), "violated": make_probe("violated")},
+        probes={"exposure(beta=1.0)": make_probe("exposure", beta=1.0), "violated": make_probe("violated")},
         groups=INLINKS,
         own_groups=MIXED,
         train_queries=10,
@@ -142,7 +142,7 @@ SUITES: Mapping[str, Suite] = {
     "fair/fig3.7": figure(
         "What if one group is small?",
         "On Yahoo by feature 471 (86 % and 14 %, β = 0.477), FairExp learns clearly less than PairRank.",
-        "fairexp-pairrank:shares=candidates,tolerance=0.1,examination=measured",
+        "FairExpPairRank(shares='candidates', tolerance=0.1, examination='measured')",
         beta=1.0,
         groups=FEW,
         own_groups=RARE,
@@ -155,8 +155,8 @@ SUITES: Mapping[str, Suite] = {
         policies=rivals(1.0)[:4],
         users=USERS,
         probes={
-            "violated:every=1": make_probe("violated", every=1),
-            "exposure:beta=1.0": make_probe("exposure", beta=1.0),
+            "violated(every=1)": make_probe("violated", every=1),
+            "exposure(beta=1.0)": make_probe("exposure", beta=1.0),
         },
         groups=INLINKS,
         own_groups=MIXED,

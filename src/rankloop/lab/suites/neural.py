@@ -15,24 +15,24 @@ from rankloop.lab.simulation.probes import make_probe
 from rankloop.lab.suites.as_printed import SMALL, SMALL_PAPER, algorithm_2
 from rankloop.lab.suites.paper_items import Picture, Suite, preset_users
 
-FEW_NETWORKS = f"{SMALL},networks=0,variance=0.1"
-EXACT = "training=exact(20)"
-MUCH = "training=replay-memory(63,repeats=1000,steps=10),learning_rate=5e-4"
+FEW_NETWORKS = f"{SMALL}, networks=0, variance=0.1"
+EXACT = "training=Exact(20)"
+MUCH = "training=ReplayMemory(63, repeats=1000, steps=10), learning_rate=5e-4"
 
 UNCERTAIN = (  # networks that explore only the pairs whose order is uncertain
     "p2neurrank",
     "ollambdarank",
-    "ollambdarank:covariance=diagonal",
+    "OlLambdaRank(covariance=Diagonal())",
     "olranknet",
-    "olranknet:covariance=diagonal",
+    "OlRankNet(covariance=Diagonal())",
 )
 RIVALS = (  # they, the baselines of the papers with a network, and the same with linear scores
     *UNCERTAIN,
-    "pdgd:scorer=mlp,learning_rate=0.003",
-    "epsilon-greedy:scorer=mlp,learning_rate=0.0003",
-    "dbgd:scorer=mlp",
+    "PDGD(scorer=MLP(), learning_rate=0.003)",
+    "EpsilonGreedy(scorer=MLP(), learning_rate=0.0003)",
+    "DBGD(scorer=MLP())",
     "pairrank",
-    "pairrank:prior=0.2",
+    "PairRank(prior=0.2)",
     "pdgd",
     "dbgd",
 )
@@ -40,8 +40,8 @@ RIVALS = (  # they, the baselines of the papers with a network, and the same wit
 # by what was learned, the best first, each against the next; put together from several figures
 JOINT_ORDER = (
     "p2neurrank",
-    "ollambdarank:covariance=diagonal",
-    "olranknet:covariance=diagonal",
+    "OlLambdaRank(covariance=Diagonal())",
+    "OlRankNet(covariance=Diagonal())",
     "pairrank",
     "pdgd",
     "dbgd",
@@ -53,25 +53,25 @@ SKYLINES = ("offline-ranknet", "offline-lambdarank", "ollambdarank-gt")  # taugh
 COVARIANCES = (  # two sizes of network, and all ways to know what is uncertain
     "p2neurrank",
     "olranknet",
-    "olranknet:covariance=diagonal",
-    f"p2neurrank:{SMALL}",
-    f"olranknet:{SMALL}",
-    f"olranknet:{SMALL},covariance=full",
-    f"olranknet:{SMALL},covariance=diagonal",
+    "OlRankNet(covariance=Diagonal())",
+    f"P2NeurRank({SMALL})",
+    f"OlRankNet({SMALL})",
+    f"OlRankNet({SMALL}, covariance=Full())",
+    f"OlRankNet({SMALL}, covariance=Diagonal())",
 )
 # small networks that learn anew from everything in every round, as in the papers, or go on learning from
 # everything, much, or little; the last two are held against the one before them
 SCHEDULES: Mapping[str, tuple[str, ...]] = {
     algorithm_2(2, 0.1): (),
-    f"olranknet@paper:{SMALL_PAPER}": (),
-    f"p2neurrank:{FEW_NETWORKS},{EXACT}": (f"p2neurrank:{FEW_NETWORKS},{MUCH}", f"p2neurrank:{SMALL}"),
-    f"olranknet:{SMALL},{EXACT}": (f"olranknet:{SMALL},{MUCH}", f"olranknet:{SMALL}"),
+    f"olranknet@paper({SMALL_PAPER})": (),
+    f"P2NeurRank({FEW_NETWORKS}, {EXACT})": (f"P2NeurRank({FEW_NETWORKS}, {MUCH})", f"P2NeurRank({SMALL})"),
+    f"OlRankNet({SMALL}, {EXACT})": (f"OlRankNet({SMALL}, {MUCH})", f"OlRankNet({SMALL})"),
 }
 
 
 def ensembles(variance: float) -> tuple[str, ...]:
     """Few and many rankers with noise of one size: ours, and by Algorithm 2 of the thesis."""
-    ours = (f"p2neurrank:rankers={n},variance={variance}" for n in (1, 2, 5, 10))
+    ours = (f"P2NeurRank(rankers={n}, variance={variance})" for n in (1, 2, 5, 10))
     return (*ours, *(algorithm_2(n, variance) for n in (1, 2, 5, 10)))
 
 
@@ -128,7 +128,7 @@ SUITES: Mapping[str, Suite] = {
         "navigational users.",
         policies=UNCERTAIN,
         users=USERS,
-        probes={"certain:every=1": make_probe("certain", every=1)},
+        probes={"certain(every=1)": make_probe("certain", every=1)},
         checkpoints=25,
     ),
     "neural/training": Suite(
@@ -146,7 +146,7 @@ SUITES: Mapping[str, Suite] = {
         about=("offline nDCG@10", "cumulative nDCG@10"),
         paper="P²NeurRank is ahead of olRankNet with the diagonal of its matrix, and both are far ahead of "
         "epsilon-greedy, DBGD, MGD and PDGD with networks; two rankers are enough.",
-        policies=(*RIVALS, "p2neurrank:rankers=5", "mgd:scorer=mlp"),
+        policies=(*RIVALS, "P2NeurRank(rankers=5)", "MGD(scorer=MLP())"),
         users=USERS,
         against=dict(pairwise(JOINT_ORDER)),
     ),

@@ -17,21 +17,21 @@ from rankloop.lab.suites.paper_items import Suite, preset_users
 PAPERS = (PAIRRANK, RANDOM_PAIRRANK)  # criterion, λ, pairs and update as printed
 PAIRRANKS = (
     "pairrank",
-    "pairrank:exploration=random",
-    "pairrank:certainty=width(0.1)",  # the paper's criterion with our prior
-    "pairrank:certainty=width(0.01)",
+    "PairRank(exploration='random')",
+    "PairRank(certainty=Width(alpha=0.1))",  # the paper's criterion with our prior
+    "PairRank(certainty=Width())",
     *PAPERS,
 )
 RIVALS = (  # with all the widths that the paper tries, against every baseline of the paper
     *PAIRRANKS,
-    "pairrank:certainty=width(0.001)",
-    "pairrank:certainty=width(0.0001)",
-    "pairrank:exploration=random,certainty=width(0.01)",
+    "PairRank(certainty=Width(alpha=0.001))",
+    "PairRank(certainty=Width(alpha=0.0001))",
+    "PairRank(exploration='random', certainty=Width())",
     *BASELINES,
 )
-LINEAR = ("pairrank", "pairrank:exploration=random", *PAPERS, "pepairrank", *BASELINES)
+LINEAR = ("pairrank", "PairRank(exploration='random')", *PAPERS, "pepairrank", *BASELINES)
 CERTAIN = (*PAIRRANKS, "pepairrank")  # those that know certain orders
-OFFLINE = "offline-ranknet:scorer=linear,learning_rate=0.01"  # taught by the labels, a line of Figure 3
+OFFLINE = "OfflineRankNet(scorer=Linear(), learning_rate=0.01)"  # taught by the labels, a line of Figure 3
 
 USERS = preset_users("click")
 SMOOTH = 25  # checkpoints: with 5000 rounds, means over 200 of them, as in the paper
@@ -43,7 +43,7 @@ BLOCK_SIZES = Suite(
     "more slowly, and all more slowly under navigational users, who click least.",
     policies=PAIRRANKS,
     users=USERS,
-    probes={"block-size:every=1": make_probe("block-size", every=1)},
+    probes={"block-size(every=1)": make_probe("block-size", every=1)},
     checkpoints=SMOOTH,
 )
 BLOCKS_OF_LISTS = Suite(
@@ -54,7 +54,7 @@ BLOCKS_OF_LISTS = Suite(
     policies=("pairrank", PAIRRANK),
     users=USERS,
     probes={
-        "blocks:every=1": make_probe("blocks", every=1),
+        "blocks(every=1)": make_probe("blocks", every=1),
         "block-size-by-position": make_probe("block-size-by-position"),
     },
     checkpoints=SMOOTH,
@@ -99,7 +99,7 @@ SUITES: Mapping[str, Suite] = {
         "reaches a high level, slowest under navigational users.",
         policies=CERTAIN,
         users=USERS,
-        probes={"certain:every=1": make_probe("certain", every=1)},
+        probes={"certain(every=1)": make_probe("certain", every=1)},
         checkpoints=SMOOTH,
     ),
     "pairrank/regret": Suite(
@@ -117,7 +117,7 @@ SUITES: Mapping[str, Suite] = {
         users=USERS,
         probes={
             "regret-bound": make_probe("regret-bound"),
-            "uncertain:every=1": make_probe("uncertain", every=1),
+            "uncertain(every=1)": make_probe("uncertain", every=1),
         },
     ),
 }

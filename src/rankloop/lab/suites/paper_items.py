@@ -12,7 +12,9 @@ import numpy as np
 import polars as pl
 
 from rankloop.errors import SettingError
+from rankloop.lab.baselines import ALL_POLICIES
 from rankloop.lab.data import Dataset, FeatureGroups, concatenate, load
+from rankloop.lab.data.dataset_names import split_data
 from rankloop.lab.report.chart_files import write_chart
 from rankloop.lab.simulation.measures import read_measure
 from rankloop.lab.simulation.probes import Probe
@@ -20,7 +22,7 @@ from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.mapping import Mapper
 from rankloop.lab.sweeps.sweep import Sweep, UserChoice
 from rankloop.lab.users import CASCADE_TABLES, LabelJudge, PresetUser, Stop
-from rankloop.spelling import parse, split
+from rankloop.policies.policy_names import read_policy
 from rankloop.types import QuerySet
 
 
@@ -31,7 +33,7 @@ class Suite:
     A suite that repeats a figure says which metrics the figure is `about`, and what the `paper` shows;
     one about variants of policies, or about an order of them, says which each is to be held `against`.
     With `worst_runs` its tables show the worst run and the number of low ones, too.
-    Policies are texts that `rankloop.spelling` reads, and are called by them in the results. Users and probes
+    Policies are texts that `read_policy` reads, and are called by them in the results. Users and probes
     have names that the command line understands: a suite can be run again from its `spec.json`. `measures`
     are names, too, of what is measured instead of the usual; `taught` are policies that someone teaches by
     grades. `groups` are those of documents in data that one names; `own_groups` those in the suite's own.
@@ -70,7 +72,7 @@ class Suite:
         return Sweep(
             data=data or self.data,
             users=self.users,
-            policies={text: parse(text) for text in self.policies},
+            policies={text: read_policy(text, ALL_POLICIES) for text in self.policies},
             seeds=range(seeds or self.seeds),
             protocol=Protocol(
                 rounds=rounds or self.rounds,
@@ -152,22 +154,7 @@ class SetsTable(ComputedTable):
 
     def frames(self, data: str = "", *, quick: bool = False) -> Mapping[str, pl.DataFrame]:
         """The parts of the table, each with its name."""
-        return self.over(_names(data or self.data), quick)
-
-
-def _names(text: str) -> list[str]:
-    """Names of datasets with commas between them; `key=value` belongs to the name before it.
-
-    >>> _names("bandit:letter:seed=1,raw=1,synthetic:ads")
-    ['bandit:letter:seed=1,raw=1', 'synthetic:ads']
-    """
-    names: list[str] = []
-    for part in split(text):
-        if names and "=" in part and ":" not in part:
-            names[-1] += f",{part}"
-        else:
-            names.append(part.strip())
-    return names
+        return self.over(split_data(data or self.data), quick)
 
 
 def preset_users(*readings: Stop) -> dict[str, PresetUser]:
@@ -176,10 +163,10 @@ def preset_users(*readings: Stop) -> dict[str, PresetUser]:
     Who never stops is there once.
 
     >>> list(preset_users("click", "every"))[2:4]
-    ['informational', 'navigational:stop=every']
+    ['informational', 'navigational(stop_at=every)']
     """
     return {
-        user if stop == "click" else f"{user}:stop={stop}": PresetUser(user, stop)
+        user if stop == "click" else f"{user}(stop_at={stop})": PresetUser(user, stop)
         for stop in readings
         for user in CASCADE_TABLES
         if stop == readings[0] or not PresetUser(user).never_stops

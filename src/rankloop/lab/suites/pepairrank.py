@@ -12,12 +12,12 @@ from rankloop.lab.suites.paper_items import Suite, preset_users
 
 LINEAR = (  # few or several rankers with more or less noise, and what they are compared with
     "pepairrank",
-    "pepairrank:rankers=5",
-    "pepairrank:variance=0.01",
-    "pepairrank:rankers=5,variance=0.01",
+    "PePairRank(rankers=5)",
+    "PePairRank(variance=0.01)",
+    "PePairRank(rankers=5, variance=0.01)",
     "pairrank",
-    "pairrank:certainty=width(0.1)",
-    "pairrank:certainty=width(0.1,diagonal=True)",
+    "PairRank(certainty=Width(alpha=0.1))",
+    "PairRank(certainty=Width(alpha=0.1, diagonal=True))",
     *(pepairrank(rankers, 0.1) for rankers in (2, 5)),  # these four as printed
     PAIRRANK,
     DIAGONAL_PAIRRANK,

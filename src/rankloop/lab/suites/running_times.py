@@ -11,13 +11,14 @@ from time import process_time
 
 import polars as pl
 
+from rankloop.lab.baselines import ALL_POLICIES
 from rankloop.lab.data import Dataset
 from rankloop.lab.simulation.loop import simulate
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.suites.as_printed import SMALL, SMALL_PAPER, algorithm_2
 from rankloop.lab.suites.paper_items import PaperTable
 from rankloop.lab.users import PresetUser
-from rankloop.spelling import parse
+from rankloop.policies.policy_names import read_policy
 
 AS_PRINTED = {
     "full matrix": f"olranknet@paper:{SMALL_PAPER},covariance=full",
@@ -59,7 +60,9 @@ def _seconds(text: str, dataset: Dataset, rounds: int) -> float:
         Protocol(rounds=rounds, checkpoints=1),
     )
     start = process_time()
-    for _ in simulate(parse(text), user, dataset.train, dataset.test, seed=0, protocol=protocol):
+    for _ in simulate(
+        read_policy(text, ALL_POLICIES), user, dataset.train, dataset.test, seed=0, protocol=protocol
+    ):
         pass
     return process_time() - start
 

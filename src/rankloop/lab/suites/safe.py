@@ -12,7 +12,7 @@ SUITES: Mapping[str, Suite] = {
         title="What is it worth to start from the order that is there?",
         about=("first nDCG@10", "cumulative nDCG@10", "offline nDCG@10"),
         paper="No figure: a decent order should save the first lists, and a reversed one be found out.",
-        policies=("pairrank:trust=decent", "pairrank"),
+        policies=("PairRank(trust='decent')", "pairrank"),
         users=preset_users("click"),
         measures=("first nDCG@10", "cumulative nDCG@10", "offline nDCG@10"),
         data=("synthetic:nonlinear", "synthetic:nonlinear@decent", "synthetic:nonlinear@reversed"),
@@ -25,7 +25,13 @@ SUITES: Mapping[str, Suite] = {
         about=("offline nDCG@10", "first nDCG@10", "cumulative nDCG@10"),
         paper="No figure: of runs under informational users 5 to 10 % end stuck, decided in the first lists. "
         "A run is low if it ends more than an eighth below the best policy's median of its world.",
-        policies=("pairrank", "pairrank:trust=decent", "pairrank:trust=unknown", "race", "race:trust=decent"),
+        policies=(
+            "pairrank",
+            "PairRank(trust='decent')",
+            "PairRank(trust='unknown')",
+            "race",
+            "Race(trust='decent')",
+        ),
         users={"informational": PresetUser("informational")},
         measures=("first nDCG@10", "cumulative nDCG@10", "offline nDCG@10"),
         data=("synthetic:nonlinear:seed=0..9@decent",),  # who trusts no order meets the same worlds

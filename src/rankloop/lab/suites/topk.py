@@ -23,40 +23,40 @@ def blocks(count: int, *, top_k: int = 1) -> str:
     """The fixed-item policy with so many blocks, as the document draws it.
 
     >>> blocks(200)
-    'rtopk-items:top_k=1,schedule=planned(10000,200),rest=random'
+    "RTopKItems(top_k=1, schedule=Planned(10000, 200), rest='random')"
     """
-    return f"rtopk-items:top_k={top_k},schedule=planned({LISTS},{count}),rest=random"
+    return f"RTopKItems(top_k={top_k}, schedule=Planned({LISTS}, {count}), rest='random')"
 
 
-FULL = f"rtopk-items:top_k=20,schedule=planned({LISTS},{LISTS})"  # every list shows every grade
-SCHEDULE = "step=document-schedule"
+FULL = f"RTopKItems(top_k=20, schedule=Planned({LISTS}, {LISTS}))"  # every list shows every grade
+SCHEDULE = "step=DocumentSchedule()"
 CONTEXTUAL = (  # top 1, and top 2 for pairs, by the document's schedule
-    f"rtopk:loss=squared,{SCHEDULE},top_k=1",
-    f"rtopk:loss=observed-squared,{SCHEDULE},top_k=1",
-    f"rtopk:loss=unnormalised-kl,{SCHEDULE},top_k=1",
-    f"rtopk:loss=unnormalised-kl(4.0),{SCHEDULE},top_k=1",  # grades divided by 4
-    f"rtopk:loss=smooth-dcg,{SCHEDULE},top_k=1",
-    f"rtopk:loss=rank-svm,{SCHEDULE}(scale=1000.0),top_k=2",
+    f"RTopK(loss=Squared(), {SCHEDULE}, top_k=1)",
+    f"RTopK(loss=ObservedSquared(), {SCHEDULE}, top_k=1)",
+    f"RTopK(loss=UnnormalisedKL(), {SCHEDULE}, top_k=1)",
+    f"RTopK(loss=UnnormalisedKL(top_grade=4.0), {SCHEDULE}, top_k=1)",  # grades divided by 4
+    f"RTopK(loss=SmoothDCG(), {SCHEDULE}, top_k=1)",
+    "RTopK(loss=RankSVM(), step=DocumentSchedule(scale=1000.0), top_k=2)",
 )
-PAPERS_LISTNET = "listnet:step_size=inverse-root(0.01)"
+PAPERS_LISTNET = "ListNet(step_size=InverseRoot(first=0.01))"
 ALL, WHOLE = "rtopk", "listnet"
 TAUGHT = {
-    "rtopk:top_k=2": LabelJudge(top_k=2),
-    "rtopk:top_k=5": LabelJudge(top_k=5),
+    "RTopK(top_k=2)": LabelJudge(top_k=2),
+    "RTopK(top_k=5)": LabelJudge(top_k=5),
     ALL: LabelJudge(),
     WHOLE: LabelJudge(whole_query=True),
 }
 TUNED = {  # three settings each, the default among them, and as many for those who learn from clicks
     **{
-        f"rtopk:step=adagrad({rate}),top_k={top_k}": LabelJudge(top_k=top_k)
+        f"RTopK(step=AdaGrad({rate}), top_k={top_k})": LabelJudge(top_k=top_k)
         for top_k in (2, 5)
         for rate in (0.03, 0.1, 0.3)
     },
-    **{f"listnet:step_size=inverse-root({first})": LabelJudge(whole_query=True) for first in (0.3, 1.0, 3.0)},
+    **{f"ListNet(step_size=InverseRoot({first}))": LabelJudge(whole_query=True) for first in (0.3, 1.0, 3.0)},
 }
 TUNED_CLICKS = (
-    *(f"pdgd:learning_rate={rate}" for rate in (0.1, 0.3, 1.0)),
-    *(f"pairrank:prior={prior}" for prior in (0.2, 0.4, 0.8)),
+    *(f"PDGD(learning_rate={rate})" for rate in (0.1, 0.3, 1.0)),
+    *(f"PairRank(prior={prior})" for prior in (0.2, 0.4, 0.8)),
 )
 
 
@@ -83,7 +83,7 @@ def contextual(title: str, paper: str) -> Suite:
         about=(AVERAGE, ANSWERABLE),
         paper=paper,
         policies=(*CONTEXTUAL, PAPERS_LISTNET, "random"),
-        users={"labels:whole_query=True": LabelJudge(whole_query=True)},
+        users={"labels(whole_query=True)": LabelJudge(whole_query=True)},
         measures=(AVERAGE, ANSWERABLE, "offline nDCG@10"),
         rounds=20_000,
         quick=500,
@@ -111,10 +111,10 @@ SUITES: Mapping[str, Suite] = {
     "topk/peers": fixed_items(
         "Are there better ways to learn fixed items from a few grades?",
         "No figure: the document has no other policy to compare with.",
-        *(f"rtopk-items:top_k={top_k}" for top_k in (1, 5, 10)),  # each for the user who grades so many
+        *(f"RTopKItems(top_k={top_k})" for top_k in (1, 5, 10)),  # each for the user who grades so many
         "thompson-items",
         "ucb-items",
-        users={f"labels:top_k={top_k}": LabelJudge(top_k=top_k) for top_k in (1, 5, 10)},
+        users={f"labels(top_k={top_k})": LabelJudge(top_k=top_k) for top_k in (1, 5, 10)},
     ),
     "topk/fig3.4": contextual(
         "How good is a ranker that is taught by the top one or two grades of each list?",
@@ -129,7 +129,7 @@ SUITES: Mapping[str, Suite] = {
         title="Are a few grades of each list worth more than clicks?",
         about=(AVERAGE, ANSWERABLE, "offline nDCG@10"),
         paper="No figure: the document compares with no policy that learns from clicks.",
-        policies=("pairrank", "pdgd", "pdgd:learning_rate=0.3", *TAUGHT, "random"),
+        policies=("pairrank", "pdgd", "PDGD(learning_rate=0.3)", *TAUGHT, "random"),
         users=CLICKS,
         taught=TAUGHT,
         measures=(AVERAGE, ANSWERABLE, "offline nDCG@10"),

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar
 
 from rankloop.errors import SettingError
+from rankloop.lab.baselines import ALL_POLICIES
 from rankloop.lab.data import Dataset, FeatureGroups, expand, load
 from rankloop.lab.data.best_feature_order import split_base, with_base
 from rankloop.lab.simulation.loop import Record, simulate
@@ -15,9 +16,10 @@ from rankloop.lab.simulation.measured_examination import fit_examination
 from rankloop.lab.simulation.measures import Measure, index_by_name
 from rankloop.lab.simulation.probes import Probe
 from rankloop.lab.simulation.protocol import Protocol
-from rankloop.lab.users import LabelJudge, PresetUser, UserModel
+from rankloop.lab.users import LabelJudge, NamedUser, PresetUser, UserModel, write_user
+from rankloop.naming import write_name
 from rankloop.policies import Policy, StartsFromBase
-from rankloop.spelling import spell
+from rankloop.policies.policy_names import write_policy
 from rankloop.types import Signal
 
 T = TypeVar("T")
@@ -223,17 +225,17 @@ class Sweep:
         """The sweep as plain values, for `spec.json`."""
         return {
             "data": [label(data) for data in self.data],
-            "users": {name: repr(user) for name, user in self.users.items()},
+            "users": {name: _user_text(user) for name, user in self.users.items()},
             "policies": {name: _text(policy) for name, policy in self.policies.items()},
             "seeds": list(self.seeds),
             **{name: getattr(self.protocol, name) for name in SPECIFIED},
             "measures": {name: measure.describe() for name, measure in self.measures.items()},
-            "probes": {name: repr(probe) for name, probe in self.probes.items()},
+            "probes": {name: write_name(probe) for name, probe in self.probes.items()},
             "about": list(self.about),
             "against": dict(self.against),
             **({"worst_runs": True} if self.worst_runs else {}),
             **(
-                {"taught": {name: asdict(judge) for name, judge in self.taught.items()}}
+                {"taught": {name: write_user(judge) for name, judge in self.taught.items()}}
                 if self.taught
                 else {}
             ),
@@ -246,10 +248,15 @@ def _gives(choice: UserChoice) -> Signal:
     return "clicks" if isinstance(choice, PresetUser) else choice.gives
 
 
+def _user_text(user: UserChoice) -> str:
+    """The user as `rankloop run` reads it; one that has no name is shown as Python does."""
+    return write_user(user) if isinstance(user, NamedUser) else repr(user)
+
+
 def _text(policy: Policy) -> str:
     """The policy as `rankloop run` reads it; what cannot be written so is shown as Python does."""
     try:
-        return spell(policy)
+        return write_policy(policy, ALL_POLICIES)
     except SettingError:
         return repr(policy)
 

@@ -14,7 +14,7 @@ from rankloop.errors import RankingError, SettingError
 from rankloop.lab.data.best_feature_order import split_base
 from rankloop.lab.data.dataset_names import VALI
 from rankloop.lab.sweeps.sweep import Sweep
-from rankloop.spelling import split
+from rankloop.naming import split_names
 
 Execute: TypeAlias = Callable[[Sweep, int], pl.DataFrame]  # a rung's sweep and its number
 HALVING = 4  # of so many, the best one goes on, for so many times as long
@@ -36,28 +36,29 @@ class Choice:
 def read_grid(text: str) -> dict[str, list[str]]:
     """The grid that a text describes: settings, each with values that bars divide.
 
-    >>> read_grid("learning_rate=0.1|0.01,scorer=linear|mlp((16,16))")
-    {'learning_rate': ['0.1', '0.01'], 'scorer': ['linear', 'mlp((16,16))']}
+    >>> read_grid("learning_rate=0.1|0.01,scorer=Linear()|MLP((16, 16))")
+    {'learning_rate': ['0.1', '0.01'], 'scorer': ['Linear()', 'MLP((16, 16))']}
     """
     grid = {}
-    for part in split(text):
+    for part in split_names(text):
         setting, equals, values = part.partition("=")
         if not (equals and values):
             raise SettingError(f"a grid is <setting>=<value>|<value>,..., found {part!r}")
-        grid[setting.strip()] = [value.strip() for value in split(values, "|")]
+        grid[setting.strip()] = split_names(values, "|")
     return grid
 
 
 def grid_points(name: str, grid: Mapping[str, Sequence[str]]) -> list[str]:
     """Every point of a grid, as a text that names a policy.
 
-    >>> grid_points("pdgd:decay=0.9", {"learning_rate": ["0.1", "0.01"]})
-    ['pdgd:decay=0.9,learning_rate=0.1', 'pdgd:decay=0.9,learning_rate=0.01']
+    >>> grid_points("PDGD(decay=0.9)", {"learning_rate": ["0.1", "0.01"]})
+    ['PDGD(decay=0.9, learning_rate=0.1)', 'PDGD(decay=0.9, learning_rate=0.01)']
     """
     if not grid or not all(grid.values()):
         raise SettingError(f"{name}: expected a grid of at least one setting with values, found {dict(grid)}")
     points = itertools.product(*([f"{setting}={value}" for value in grid[setting]] for setting in grid))
-    return [f"{name}{',' if ':' in name else ':'}{','.join(point)}" for point in points]
+    base, _, given = name.strip().removesuffix(")").partition("(")
+    return [f"{base}({', '.join([given, *point] if given else point)})" for point in points]
 
 
 def tune(sweep: Sweep, *, measure: str, execute: Execute, halving: bool = False) -> Iterator[list[Choice]]:

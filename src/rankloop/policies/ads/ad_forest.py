@@ -34,7 +34,6 @@ class AdForest(BatchSelection):
     Breiman: Random forests. Machine Learning, 2001.
     """
 
-    name: ClassVar[str] = "ad-forest"
     item_arrays: ClassVar[tuple[str, ...]] = ("ready", "roots")
 
     growth: float = 1.0

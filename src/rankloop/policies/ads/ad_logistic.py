@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -30,8 +29,6 @@ class AdLogistic(LinearSelection):
 
     Richardson, Dominowska, Ragno: Predicting clicks: estimating the click-through rate for new ads. WWW 2007.
     """
-
-    name: ClassVar[str] = "ad-logistic"
 
     def _fit_ad(
         self, positive: FloatArray, negative: FloatArray, start: FloatArray

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 
@@ -38,8 +37,6 @@ class AUCRanker(LinearSelection):
     Chaudhuri: Learning to rank: online learning, statistical theory and applications. PhD thesis, University
     of Michigan 2016, chapter 5.
     """
-
-    name: ClassVar[str] = "auc-ranker"
 
     threshold: Threshold = field(default_factory=BestF1)
 

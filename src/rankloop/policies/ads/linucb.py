@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -31,8 +30,6 @@ class LinUCB(BeliefSelection):
     Li, Chu, Langford, Schapire: A contextual-bandit approach to personalized news article recommendation.
     WWW 2010.
     """
-
-    name: ClassVar[str] = "linucb"
 
     alpha: float = 0.3
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit
@@ -29,8 +28,6 @@ class SquareCB(LogisticBeliefs):
 
     Foster, Rakhlin: Beyond UCB: optimal and efficient contextual bandits with regression oracles. ICML 2020.
     """
-
-    name: ClassVar[str] = "squarecb"
 
     scale: float = 10.0
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -29,8 +28,6 @@ class ThompsonLogistic(LogisticBeliefs):
 
     Chapelle, Li: An empirical evaluation of Thompson sampling. NIPS 2011.
     """
-
-    name: ClassVar[str] = "thompson-logistic"
 
     width: float = 0.5
 

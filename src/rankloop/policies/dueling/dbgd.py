@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from rankloop.policies.dueling.mgd import MGD
 
@@ -27,8 +26,6 @@ class DBGD(MGD):
     Yue, Joachims: Interactively optimizing information retrieval systems as a dueling bandits problem.
     ICML 2009.
     """
-
-    name: ClassVar[str] = "dbgd"
 
     candidates: int = 1
     decay: float = 0.9999977

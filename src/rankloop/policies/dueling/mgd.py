@@ -38,7 +38,6 @@ class MGD(ScoredFromBase):
     WSDM 2016.
     """
 
-    name: ClassVar[str] = "mgd"
     feature_evidence: ClassVar[tuple[str, ...]] = ("directions",)
 
     candidates: int = 9

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -39,8 +38,6 @@ class NSGD(MGD):
     Wang, Langley, Kim, McCord-Snook, Wang: Efficient exploration of gradient space for online learning to
     rank. SIGIR 2018.
     """
-
-    name: ClassVar[str] = "nsgd"
 
     proposals: int = 20  # directions drawn, of which the `candidates` that stir the documents most are tried
     window: int = 60  # losing directions remembered, the latest

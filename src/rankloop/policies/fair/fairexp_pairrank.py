@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -32,8 +31,6 @@ class FairExpPairRank(FairExposurePolicy, PairRank):
     Jia: Toward reliable decision-making in information systems. PhD thesis, University of Virginia 2022,
     chapter 3.
     """
-
-    name: ClassVar[str] = "fairexp-pairrank"
 
     def draw(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -33,8 +33,6 @@ class FairExpTopRank(FairExposurePolicy, TopRank):
     Jia: Toward reliable decision-making in information systems. PhD thesis, University of Virginia 2022,
     chapter 3.
     """
-
-    name: ClassVar[str] = "fairexp-toprank"
 
     learned_pairs: Literal["group", "block"] = "group"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 
@@ -32,8 +31,6 @@ class ListNet(GradedPolicy):
 
     Cao, Qin, Liu, Tsai, Li: Learning to rank: from pairwise approach to listwise approach. ICML 2007.
     """
-
-    name: ClassVar[str] = "listnet"
 
     step_size: StepSize = field(default_factory=InverseRoot)
 

@@ -37,8 +37,6 @@ class Minimax(GradedPolicy):
     2016, Algorithm 3.
     """
 
-    name: ClassVar[str] = "minimax"
-
     # no setting: a network would need a step size
     scorer: ClassVar[Scorer] = Linear()  # type: ignore[misc]
 

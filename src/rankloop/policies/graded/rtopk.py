@@ -44,7 +44,6 @@ class RTopK(ScoredPolicy):
     2016, Algorithm 5.
     """
 
-    name: ClassVar[str] = "rtopk"
     learns_from: ClassVar[Signal] = "grades"
     evidence_about: ClassVar[EvidenceAbout] = "list"  # propensities of another list nobody knows
 

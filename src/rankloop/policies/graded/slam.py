@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 
@@ -38,8 +37,6 @@ class Slam(GradedPolicy):
     Chaudhuri: Learning to rank: online learning, statistical theory and applications. University of Michigan,
     2016, Algorithm 2.
     """
-
-    name: ClassVar[str] = "slam"
 
     weights: ListWeights = field(default_factory=NDCGWeights)
     learning_rate: float = 0.1

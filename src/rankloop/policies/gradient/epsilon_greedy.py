@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -28,8 +27,6 @@ class EpsilonGreedy(RankNet):
     Hofmann, Whiteson, de Rijke: Balancing exploration and exploitation in listwise and pairwise online
     learning to rank for information retrieval. Information Retrieval, 2013.
     """
-
-    name: ClassVar[str] = "epsilon-greedy"
 
     epsilon: float = 0.1
 

@@ -40,7 +40,6 @@ class PDGD(ScoredFromBase):
     Oosterhuis, de Rijke: Differentiable unbiased online learning to rank. CIKM 2018.
     """
 
-    name: ClassVar[str] = "pdgd"
     evidence_about: ClassVar[EvidenceAbout] = "documents"  # their scores
 
     learning_rate: float = 0.1

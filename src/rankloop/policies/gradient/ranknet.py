@@ -38,7 +38,6 @@ class RankNet(ScoredFromBase):
     Burges et al.: Learning to rank using gradient descent. ICML 2005.
     """
 
-    name: ClassVar[str] = "ranknet"
     evidence_about: ClassVar[EvidenceAbout] = "documents"  # a seed for their pairs, if any
 
     learning_rate: float = 0.001

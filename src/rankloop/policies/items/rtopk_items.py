@@ -41,7 +41,6 @@ class RTopKItems(FixedItems):
     Chaudhuri, Tewari: Online learning to rank with top-k feedback. JMLR 2017.
     """
 
-    name: ClassVar[str] = "rtopk-items"
     item_arrays: ClassVar[tuple[str, ...]] = ("totals", "counts", "block_totals", "block_counts")
 
     top_k: int = 10

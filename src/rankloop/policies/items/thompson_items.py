@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -31,8 +30,6 @@ class ThompsonItems(ItemMeans):
 
     Thompson: On the likelihood that one unknown probability exceeds another. Biometrika, 1933.
     """
-
-    name: ClassVar[str] = "thompson-items"
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """The best draws first."""

@@ -44,7 +44,6 @@ class TopRank(Policy):
     NeurIPS 2018.
     """
 
-    name: ClassVar[str] = "toprank"
     knows_by: ClassVar[KnowsBy] = "ids"
     scores_alone: ClassVar[bool] = False  # a document is one for each query
     unserved: ClassVar[str] = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -34,8 +33,6 @@ class UCBItems(ItemMeans):
     Auer, Cesa-Bianchi, Fischer: Finite-time analysis of the multiarmed bandit problem. Machine Learning,
     2002.
     """
-
-    name: ClassVar[str] = "ucb-items"
 
     width: float = 0.5
 

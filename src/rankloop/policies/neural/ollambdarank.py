@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -42,8 +41,6 @@ class OlLambdaRank(OlRankNet):
     Burges: From RankNet to LambdaRank to LambdaMART: an overview. Microsoft Research, 2010. Jia, Wang:
     Learning neural ranking models online from implicit user feedback. WWW 2022.
     """
-
-    name: ClassVar[str] = "ollambdarank"
 
     draws: int = 16
     balanced: bool = True

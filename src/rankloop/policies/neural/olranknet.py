@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
@@ -42,8 +42,6 @@ class OlRankNet(NeuralPairwise):
 
     Jia, Wang: Learning neural ranking models online from implicit user feedback. WWW 2022.
     """
-
-    name: ClassVar[str] = "olranknet"
 
     covariance: Covariance = field(default_factory=Projected)
     alpha: float = 0.03

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -42,8 +41,6 @@ class P2NeurRank(NeuralPairwise):
 
     Jia: Toward reliable decision-making in information systems. PhD thesis, University of Virginia 2022.
     """
-
-    name: ClassVar[str] = "p2neurrank"
 
     rankers: int = 2  # N
     variance: float = 0.25  # ν²: by default that of a coin

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtr
@@ -40,8 +39,6 @@ class PairRank(PairwiseLogistic):
 
     Jia, Wang, Guo, Wang: PairRank: online pairwise learning to rank by divide-and-conquer. WWW 2021.
     """
-
-    name: ClassVar[str] = "pairrank"
 
     certainty: Certainty = field(default_factory=Sure)
     longest_weights: float | None = None  # Q

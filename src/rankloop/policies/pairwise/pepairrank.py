@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -40,8 +39,6 @@ class PePairRank(PairwiseLogistic):
 
     Jia: Toward reliable decision-making in information systems. PhD thesis, University of Virginia 2022.
     """
-
-    name: ClassVar[str] = "pepairrank"
 
     rankers: int = 2  # N
     variance: float = 0.1  # ν²

@@ -39,7 +39,6 @@ class Race(StartsFromBase):
     (2, (3, 3))
     """
 
-    name: ClassVar[str] = "race"
     evidence_about: ClassVar[EvidenceAbout] = "documents"  # who drafted them, and in which order
 
     racers: int = 3

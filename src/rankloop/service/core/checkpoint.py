@@ -12,13 +12,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from rankloop.naming import write_name
+from rankloop.policies.policy_names import PolicyKinds, read_policy
 from rankloop.service.core.configuration import InForce
 from rankloop.service.core.fold import Fold, Past
 from rankloop.service.core.model import Model
 from rankloop.service.core.ranker_settings import RankerSettings
 from rankloop.service.core.scaling import Running, scale_of
 from rankloop.service.store import Snapshot, Transaction
-from rankloop.spelling import Catalogue, build, describe
 from rankloop.types import Array
 
 
@@ -72,7 +73,7 @@ def restored(
     terms: InForce,
     spec: RefoldSpec,
     past: Past,
-    known: Catalogue,
+    known: PolicyKinds,
     *,
     ranker: str,
     targets: Iterable[int],
@@ -97,15 +98,20 @@ def drop_checkpoint(transaction: Transaction, ranker: str) -> None:
 def _told(model: Model) -> dict[str, Any]:
     scaling = "running" if isinstance(model.scale, Running) else "query"
     numbers = {"version": model.version, "lists": model.lists, "width": model.width}
-    return {"policy": describe(model.policy), "scaling": scaling, "dropped": [*model.dropped], **numbers}
+    return {
+        "policy": write_name(model.policy, defaults=True),
+        "scaling": scaling,
+        "dropped": [*model.dropped],
+        **numbers,
+    }
 
 
-def _model(seq: int, told: Mapping[str, Any], arrays: Mapping[str, Array], known: Catalogue) -> Model:
+def _model(seq: int, told: Mapping[str, Any], arrays: Mapping[str, Array], known: PolicyKinds) -> Model:
     def part(name: str) -> dict[str, Array]:
         prefix = f"{seq}.{name}."
         return {key.removeprefix(prefix): each for key, each in arrays.items() if key.startswith(prefix)}
 
-    policy = build(told["policy"], known).from_state(part("policy"))
+    policy = read_policy(told["policy"], known).from_state(part("policy"))
     scale = scale_of(told["scaling"], part("scale"))
     return Model(
         version=told["version"],

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from rankloop.errors import RankloopError
+from rankloop.policies.policy_names import PolicyKinds
 from rankloop.service.core.job_record import KINDS as JOB_KINDS
 from rankloop.service.core.job_record import LongJob, jobs_after
 from rankloop.service.core.ranker_settings import Mode, RankerSettings
@@ -19,7 +20,6 @@ from rankloop.service.extensions.promise.settings import PromiseSettings
 from rankloop.service.extensions.trial.trial_state import KINDS as TRIAL_KINDS
 from rankloop.service.extensions.trial.trial_state import Trial, trial_after
 from rankloop.service.store import Decision, Store
-from rankloop.spelling import Catalogue
 
 Part = TypeVar("Part", FairSettings, PromiseSettings)
 READABLE = (
@@ -76,7 +76,7 @@ class InForce:
     jobs: Mapping[int, LongJob] = field(default_factory=dict)  # by number, also those that have ended
     trouble: str = ""
 
-    def after(self, decision: Decision, known: Catalogue) -> InForce:
+    def after(self, decision: Decision, known: PolicyKinds) -> InForce:
         """What is in force after one more decision."""
         trial = trial_after(self.trial, decision, self.mode)
         jobs = jobs_after(self.jobs, decision)
@@ -88,7 +88,7 @@ class InForce:
         """The jobs that have not ended, in the order in which they are done."""
         return tuple(job for _, job in sorted(self.jobs.items()) if job.waits)
 
-    def _decided(self, decision: Decision, known: Catalogue) -> InForce:
+    def _decided(self, decision: Decision, known: PolicyKinds) -> InForce:
         body, seq = decision.body, decision.seq
         if decision.kind == "settings":
             rules, trouble = _readable(body["settings"], known)
@@ -129,19 +129,19 @@ class InForce:
         schema = {name: column for name, column in self.schema.items() if column not in dropped}
         return replace(self, position=seq, schema=schema, dropped=dropped)
 
-    def after_all(self, decisions: Iterable[Decision], known: Catalogue) -> InForce:
+    def after_all(self, decisions: Iterable[Decision], known: PolicyKinds) -> InForce:
         """What is in force after many more decisions."""
         found = self
         for decision in decisions:
             found = found.after(decision, known)
         return found
 
-    def within(self, transaction: KnowsDecisions, ranker: str, known: Catalogue) -> InForce:
+    def within(self, transaction: KnowsDecisions, ranker: str, known: PolicyKinds) -> InForce:
         """What is in force inside a transaction: it sees what is not durable yet, so nobody may keep it."""
         return self.after_all(transaction.decisions(ranker, after=self.position), known)
 
 
-def in_force(store: Store, ranker: str, known: Catalogue, *, until: int | None = None) -> InForce:
+def in_force(store: Store, ranker: str, known: PolicyKinds, *, until: int | None = None) -> InForce:
     """What was in force after an entry of the log; without one, what is in force now."""
     chosen = (decision for kind in KINDS for decision in store.decisions(ranker, kind=kind))
     ordered = sorted(chosen, key=lambda decision: decision.seq)
@@ -150,7 +150,7 @@ def in_force(store: Store, ranker: str, known: Catalogue, *, until: int | None =
     return found if until is None else replace(found, position=until)
 
 
-def _readable(data: Mapping[str, Any], known: Catalogue) -> tuple[RankerSettings, str]:
+def _readable(data: Mapping[str, Any], known: PolicyKinds) -> tuple[RankerSettings, str]:
     """The settings, or as much of them as this process can read, and in words what it cannot."""
     try:
         return RankerSettings.from_json(data, known), ""

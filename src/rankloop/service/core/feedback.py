@@ -80,7 +80,7 @@ def lesson(
         query, order, rewards = query.take(free), np.searchsorted(free, order[kept]), rewards[kept]
     if found.signal == "grades" and np.isnan(rewards).all():
         return None
-    if policy.name == impression.policy:
+    if type(policy).__name__ == impression.policy:
         gone = _gone(model, impression, retired)
         narrow = policy.narrowed_evidence(impression.evidence, gone)
         evidence = policy.widened_evidence(narrow, width_of(policy, query))

@@ -19,7 +19,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, Self
 
 from rankloop.errors import DataError, RankloopError
+from rankloop.naming import write_name
 from rankloop.policies import Policy
+from rankloop.policies.policy_names import PolicyKinds
 from rankloop.service.core.configuration import InForce
 from rankloop.service.core.feedback import Reaction, lesson, reaction
 from rankloop.service.core.model import Model, width_of
@@ -38,7 +40,6 @@ from rankloop.service.store import (
     Store,
     Transaction,
 )
-from rankloop.spelling import Catalogue, describe
 
 LOGGER = logging.getLogger("rankloop.service")
 
@@ -93,7 +94,7 @@ class Fold:
         self,
         ranker: str,
         past: Past,
-        known: Catalogue,
+        known: PolicyKinds,
         *,
         without: frozenset[str] = frozenset(),
         rules: RankerSettings | None = None,
@@ -343,7 +344,7 @@ class Fold:
             self._changed = True
         else:
             self.policy = rules.policy.from_state(self.policy.state())  # other settings, same knowledge
-            self._changed |= describe(rules.policy) != describe(before.policy)
+            self._changed |= write_name(rules.policy) != write_name(before.policy)
 
     def _rollback(self, decision: Decision, after: InForce) -> None:
         if self.idle:
@@ -443,7 +444,7 @@ class Fold:
         snapshot: Snapshot,
         in_force: InForce,
         past: Past,
-        known: Catalogue,
+        known: PolicyKinds,
         *,
         without: frozenset[str] = frozenset(),
         rules: RankerSettings | None = None,

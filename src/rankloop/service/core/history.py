@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection
 from typing import TypeAlias
 
+from rankloop.policies.policy_names import PolicyKinds
 from rankloop.service.core.checkpoint import (
     RefoldSpec,
     checkpoint,
@@ -37,7 +38,6 @@ from rankloop.service.store import (
     Transaction,
     write,
 )
-from rankloop.spelling import Catalogue
 
 REMEMBERED = 16  # models
 END = 2**62  # beyond every entry
@@ -63,7 +63,7 @@ class History:
         self,
         ranker: str,
         store: Store,
-        known: Catalogue,
+        known: PolicyKinds,
         *,
         apply: Callable[[Fold, Logged], None] = Fold.apply,
         passed: Passed = lambda _, __: None,

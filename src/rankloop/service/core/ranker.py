@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from rankloop.errors import RequestError
+from rankloop.policies.policy_names import PolicyKinds
 from rankloop.service.core.checkpoint import RefoldSpec
 from rankloop.service.core.compute_turns import LESSON, Turns
 from rankloop.service.core.configuration import InForce, in_force
@@ -29,7 +30,6 @@ from rankloop.service.operator_log import log_trouble
 from rankloop.service.service_errors import HistoryError
 from rankloop.service.store import Decision, ListEntry, Logged, Store, Transaction, write
 from rankloop.service.store.learner_election import ALONE, Election
-from rankloop.spelling import Catalogue
 
 OVERDUE = 5.0  # seconds after which a tick that the learner did not write is written by who follows
 LEAPS = ("settings", "rollback", "forget", "retire")  # after which the state is worth keeping
@@ -47,7 +47,7 @@ class Ranker:
         self,
         name: str,
         store: Store,
-        known: Catalogue,
+        known: PolicyKinds,
         clock: Callable[[], float],
         election: Election = ALONE,
         *,

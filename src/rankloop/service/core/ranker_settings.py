@@ -11,12 +11,13 @@ from typing import Any, Literal, Self, TypeAlias, get_args
 import numpy as np
 
 from rankloop.errors import RankloopError, SettingError, suggest_name
+from rankloop.naming import given_settings, write_name
 from rankloop.policies import PairRank, Policy, StartsFromBase
+from rankloop.policies.policy_names import PolicyKinds, read_policy
 from rankloop.service.extensions.fair.settings import FairSettings
 from rankloop.service.extensions.promise.settings import PromiseSettings
 from rankloop.service.store import GradeScale
 from rankloop.short_text import check_text
-from rankloop.spelling import Catalogue, build, describe
 from rankloop.types import Feedback, Query, Signal
 
 Mode: TypeAlias = Literal["explore", "exploit", "frozen", "passthrough", "shadow"]
@@ -153,10 +154,10 @@ class RankerSettings:
         fair = None if self.fair is None else self.fair.to_json()
         promise = None if self.promise is None else self.promise.to_json()
         parts = {"actions": dict(self.actions), "grades": grades, "fair": fair, "promise": promise}
-        return plain | {"policy": describe(self.policy)} | parts
+        return plain | {"policy": write_name(self.policy, defaults=True)} | parts
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any], known: Catalogue) -> Self:
+    def from_json(cls, data: Mapping[str, Any], known: PolicyKinds) -> Self:
         """Read settings from JSON; what is missing has its default."""
         names = [each.name for each in fields(cls)]
         for name in data:
@@ -164,7 +165,7 @@ class RankerSettings:
                 raise SettingError(f"a ranker has no setting {name!r}: {suggest_name(str(name), names)}")
         values = dict(data)
         if "policy" in values:
-            values["policy"] = build(values["policy"], known)
+            values["policy"] = read_policy(values["policy"], known)
         if values.get("fair") is not None:
             values["fair"] = FairSettings.from_json(values["fair"])
         if values.get("promise") is not None:
@@ -210,27 +211,25 @@ class RankerSettings:
         return sum(self.actions.get(action, 0.0) for action in sorted(actions)) >= 1 - 1e-9
 
 
-def settings_from_json(data: Mapping[str, Any], known: Catalogue) -> RankerSettings:
+def settings_from_json(data: Mapping[str, Any], known: PolicyKinds) -> RankerSettings:
     """Settings under which a policy can rank and learn; tried on a small list before anything is changed.
 
     A policy of which nobody says otherwise starts from the caller's own order, if it can.
 
-    >>> from rankloop.spelling import catalogue
-    >>> settings_from_json({"window": 60}, catalogue()).window
+    >>> from rankloop.policies.policy_names import POLICIES
+    >>> settings_from_json({"window": 60}, POLICIES).window
     60
-    >>> settings_from_json({"policy": {"name": "mgd", "settings": {"interleaving": 5}}}, catalogue())
+    >>> settings_from_json({"policy": "MGD(interleaving=5)"}, POLICIES)
     Traceback (most recent call last):
     ...
-    rankloop.errors.SettingError: policy 'mgd' does not work with these settings: AttributeError: ...
+    rankloop.errors.SettingError: MGD: interleaving takes Probabilistic, TeamDraft, found 5
     """
-    policy = data.get("policy", {"name": "pairrank"})
-    if not isinstance(policy, Mapping):
-        raise SettingError(f'a policy is {{"name": ..., "settings": {{...}}}}, found {repr(policy)[:50]}')
+    policy = data.get("policy", "PairRank()")
     for action in (*(data.get("actions") or ()), *(data.get("grades") or ())):
         check_text("an action", action)
     try:
         rules = RankerSettings.from_json(data, known)
-        if "trust" not in policy.get("settings", {}) and "@" not in str(policy.get("name")):
+        if "trust" not in given_settings(policy) and "@" not in policy:
             rules = rules.with_policy(trusting(rules.policy))
         check_served(rules)
         _try_out(rules)
@@ -238,19 +237,15 @@ def settings_from_json(data: Mapping[str, Any], known: Catalogue) -> RankerSetti
         raise
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"[:200]
-        raise SettingError(
-            f"policy {policy.get('name')!r} does not work with these settings: {reason}"
-        ) from error
+        raise SettingError(f"policy {policy} does not work with these settings: {reason}") from error
     return rules
 
 
 def check_served(rules: RankerSettings) -> None:
     """Refuse policies that a service cannot teach: without `grades` it gives clicks; it counts no exposure.
 
-    >>> from rankloop.lab.baselines.offline_ranknet import OfflineRankNet
     >>> from rankloop.policies import PDGD
     >>> check_served(RankerSettings(policy=PDGD()))
-    >>> check_served(RankerSettings(policy=OfflineRankNet(), grades={"star": 1}, highest_grade=5))
     """
     policy, kind = rules.policy, type(rules.policy)
     if not policy.accepts(rules.signal):

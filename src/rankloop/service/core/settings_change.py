@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankloop.errors import SettingError, suggest_name
+from rankloop.naming import write_name
 from rankloop.service.core.ranker import Ranker
 from rankloop.service.core.ranker_settings import RankerSettings
 from rankloop.service.service_errors import ConflictError
@@ -70,15 +71,12 @@ def merged(before: Any, patch: Any) -> Any:
 def patched(ranker: Ranker, patch: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of a ranker with some of them changed; null brings the default back.
 
-    Another policy, by name, comes with its own settings: those of the former one are not merged into it.
+    A policy is one text: settings that it does not give have their defaults.
     """
     before = ranker.rules.to_json()
     for name in patch:
         if name not in before:
             raise SettingError(f"a ranker has no setting {name!r}: {suggest_name(str(name), before)}")
-    policy, former = patch.get("policy"), before["policy"]["name"]
-    if isinstance(policy, Mapping) and policy.get("name", former) != former:
-        before = {**before, "policy": {}}
     return dict(merged(before, patch))
 
 
@@ -88,13 +86,14 @@ def preview(
     """What these settings would change, and what would be lost by them."""
     terms, model = ranker.view.in_force, ranker.view.model
     before, after = terms.rules.to_json(), settings.to_json()
-    changes = tuple(_changes("", before, after))
+    names = {"policy": write_name(terms.rules.policy)}, {"policy": write_name(settings.policy)}
+    changes = tuple(_changes("", before | names[0], after | names[1]))
     policy = before["policy"] != after["policy"]
     understood = settings.policy.understands(terms.rules.policy) and settings.scaling == terms.rules.scaling
     lost = model.lists if not understood and not relearn else 0
     tally = store.tally(ranker.name, since=float("-inf"), until=float("inf")).verdicts if lost else {}
     events = sum(tally.get(verdict, 0) for verdict in COUNTED)
-    sentences = _sentences(ranker, changes, policy, understood, relearn, lost, after)
+    sentences = _sentences(ranker, changes, policy, understood, relearn, lost, settings)
     return SettingsPreview(
         ranker=ranker.name,
         version=terms.settings,
@@ -131,14 +130,14 @@ def _sentences(
     understood: bool,
     relearn: bool,
     lost: int,
-    after: Mapping[str, Any],
+    settings: RankerSettings,
 ) -> Iterator[str]:
     terms = ranker.view.in_force
     if not changes and not relearn:
         yield "Nothing would change."
     if policy:
-        names = terms.rules.policy.name, after["policy"]["name"]
-        yield f"The policy would be another: {names[0]} is now {names[1]}, or has other settings."
+        names = write_name(terms.rules.policy), write_name(settings.policy)
+        yield f"The policy would change from {names[0]} to {names[1]}."
     if relearn:
         yield "The log would be learned again as if these settings had always held."
         if base := ranker.history.base():

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rankloop.errors import RequestError
+from rankloop.policies.policy_names import PolicyKinds
 from rankloop.service.core.configuration import InForce
 from rankloop.service.core.lists.rank_request import RankRequest
 from rankloop.service.core.ranker import Ranker
@@ -13,7 +14,6 @@ from rankloop.service.core.ranker_settings import LEARNS
 from rankloop.service.events.user_event import Receipt, UserEvent
 from rankloop.service.events.verdicts import judged
 from rankloop.service.store import Store, Transaction, write
-from rankloop.spelling import Catalogue
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +33,7 @@ def import_lists(
     lists: Sequence[PastList],
     *,
     rankers: Mapping[str, InForce],
-    known: Catalogue,
+    known: PolicyKinds,
     at: float,
 ) -> tuple[int, list[Receipt]]:
     """Write down lists and their events, all or nothing; how many are new, and the receipts of their events.

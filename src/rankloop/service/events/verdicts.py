@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from rankloop.policies.policy_names import PolicyKinds
 from rankloop.service.core.configuration import InForce
 from rankloop.service.core.deleted_lists import DELETE, lies_under
 from rankloop.service.core.ranker_settings import RankerSettings
@@ -15,7 +16,6 @@ from rankloop.service.events.list_lookup_retry import ListUnderWay
 from rankloop.service.events.unmatched_events import StrayBudget
 from rankloop.service.events.user_event import Receipt, UserEvent
 from rankloop.service.store import SERVICE, SQUATTED, Decision, Event, Shown, Transaction, Verdict
-from rankloop.spelling import Catalogue
 
 
 class Judge:
@@ -26,7 +26,7 @@ class Judge:
     """
 
     def __init__(
-        self, transaction: Transaction, rankers: Mapping[str, InForce], known: Catalogue, now: float
+        self, transaction: Transaction, rankers: Mapping[str, InForce], known: PolicyKinds, now: float
     ) -> None:
         self._transaction, self._rankers, self._known, self._now = transaction, rankers, known, now
         self._found: dict[str, InForce] = {}
@@ -106,7 +106,7 @@ def judged(
     transaction: Transaction,
     events: Sequence[UserEvent | str],
     rankers: Mapping[str, InForce],
-    known: Catalogue,
+    known: PolicyKinds,
     at: float,
     *,
     last: bool = True,

@@ -9,6 +9,7 @@ from itertools import islice
 import numpy as np
 
 from rankloop.errors import RequestError, SettingError
+from rankloop.naming import write_name
 from rankloop.policies import Policy, ScoredPolicy, StartsFromBase
 from rankloop.scorers import MLP, Linear
 from rankloop.service.core.history import History
@@ -39,8 +40,9 @@ def relearned(rules: RankerSettings, model: Model, learn: Callable[[RankerSettin
     again = learn(by_document(rules))
     if model.lists and not again.lists:
         raise NotPortable(
-            f"none of the {model.lists:,} lists that {model.policy.name} drew can teach it without the "
-            "caller's own order: export to onnx, or relearn the log with pairrank or pdgd first"
+            f"none of the {model.lists:,} lists that {type(model.policy).__name__} drew can teach it "
+            "without the caller's own order: export to onnx, or relearn the log with PairRank() or PDGD() "
+            "first"
         )
     return again
 
@@ -70,7 +72,9 @@ def written_out(model: Model, names: Sequence[str], store: Store, ranker: str) -
     """
     policy = model.policy
     if policy.features_of == "context" or policy.knows_by == "ids":
-        raise NotPortable(f"{policy.name} scores {_what(policy)}: there are no weights of features to export")
+        raise NotPortable(
+            f"{type(policy).__name__} scores {_what(policy)}: there are no weights of features to export"
+        )
     known = tuple(name for column, name in enumerate(names) if column not in model.dropped)
     known = known[: model.width] if model.width else known
     if not known:
@@ -82,8 +86,8 @@ def written_out(model: Model, names: Sequence[str], store: Store, ranker: str) -
         error = float(np.abs(found.score(each.features) - each.scores).max())
         if not error <= TOLERANCE * (1 + float(np.abs(each.scores).max())):
             raise NotPortable(
-                f"the scores of {policy.name} are no weighted sum of the features, and no network that "
-                f"could be written down: they are off by up to {error:.3g}"
+                f"the scores of {type(policy).__name__} are no weighted sum of the features, and no network "
+                f"that could be written down: they are off by up to {error:.3g}"
             )
     return replace(found, lists=lists, logged=len(logged))
 
@@ -109,7 +113,7 @@ def _arrays(model: Model, names: tuple[str, ...], ranker: str) -> PortableModel:
         skip=skip,
         constant=constant,
         ranker=ranker,
-        policy=policy.name,
+        policy=write_name(policy),
         version=model.version,
         learned_from=model.lists,
     )

@@ -10,18 +10,18 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from rankloop.errors import RankloopError
+from rankloop.policies.policy_names import PolicyKinds
 from rankloop.service.core.history import History
 from rankloop.service.core.lists.replay import replay
 from rankloop.service.service_errors import HistoryError
 from rankloop.service.store import Impression, ListEntry, Snapshot, SnapshotDamaged, Store
 from rankloop.service.store.exposure import rows_of, sums_of
-from rankloop.spelling import Catalogue
 
 Step = Callable[[int], None]  # is told how many entries were looked at
 
 
 def verify(
-    store: Store, known: Catalogue, *, replays: int = 1000, step: Step = lambda _: None
+    store: Store, known: PolicyKinds, *, replays: int = 1000, step: Step = lambda _: None
 ) -> Iterator[str]:
     """What is wrong with a log, in sentences; nothing, if all is well."""
     for ranker in store.rankers():

@@ -156,6 +156,8 @@ def read(name: str, text: str, former: Any) -> Any:
         return text
     if not text:
         return None
+    if name == "policy":
+        return text
     found = _parsed(name, text)
     return float(found) if isinstance(former, float) and type(found) is int else found
 
@@ -165,7 +167,7 @@ def _field(name: str, value: Any) -> Field:
     plain = value is None or isinstance(value, int | float)
     kind: Kind = "choice" if name in CHOICES else "number" if plain and name not in JSON else "json"
     text = text_of(value)
-    if kind == "json" and value is not None:
+    if kind == "json" and name != "policy" and value is not None:
         text = json.dumps(value, indent=1) if len(text) > 60 else text
     return Field(name, label, words, kind, text, CHOICES.get(name, ()))
 

@@ -113,12 +113,11 @@ def settings_in_words(after: Mapping[str, Any], before: Mapping[str, Any] | None
     'fair, window from 30 to 60'
     >>> settings_in_words({"window": 1_209_600.0}, {"window": 0.25})
     'window from 0.25 to 1209600'
-    >>> settings_in_words({"policy": {"name": "pdgd"}}, None)
-    'settings with policy pdgd'
+    >>> settings_in_words({"policy": "PDGD()"}, None)
+    'settings with policy PDGD()'
     """
     if before is None:
-        policy = after.get("policy") or {}
-        return f"settings with policy {policy.get('name', '?') if isinstance(policy, Mapping) else policy}"
+        return f"settings with policy {after.get('policy', '?')}"
     changed = sorted(name for name in {*after, *before} if after.get(name) != before.get(name))
     told = [_changed(name, before.get(name), after.get(name)) for name in changed[:MOST_CHANGES]]
     more = len(changed) - len(told)

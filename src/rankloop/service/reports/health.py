@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Self
 
+from rankloop.naming import write_name
 from rankloop.service.core.finding import Finding, Level, settings_command
 from rankloop.service.core.ranker import Ranker
 from rankloop.service.core.ranker_settings import Mode, RankerSettings
@@ -33,7 +34,7 @@ class RankerInfo:
         terms, model = ranker.view.in_force, ranker.view.model
         return cls(
             name=ranker.name,
-            policy=terms.rules.policy.name,
+            policy=write_name(terms.rules.policy),
             mode=terms.mode,
             settings=terms.rules,
             settings_version=terms.settings,
@@ -68,7 +69,7 @@ class RankerHealth:
         view, fold = ranker.view, None if ranker.broken else ranker.fold
         return cls(
             mode=view.in_force.mode,
-            policy=view.model.policy.name,
+            policy=write_name(view.model.policy),
             model=view.model.version,
             position=fold.position if fold else 0,
             lists=view.model.lists,

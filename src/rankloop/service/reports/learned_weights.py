@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
+from rankloop.naming import write_name
 from rankloop.policies import StartsFromBase
 from rankloop.service.core.lists.order_certainty import Grade, grade_of
 from rankloop.service.core.model import Model, callers_order
@@ -76,7 +77,7 @@ class LearnedBetween:
 def learned(ranker: Ranker, version: int | None = None) -> Learned:
     """What a version has learned; without one, what is in use."""
     model = ranker.view.model if version is None else ranker.history.model(version)
-    told = model.version, model.policy.name, model.lists
+    told = model.version, write_name(model.policy), model.lists
     reason = _without_weights(model)
     if reason:
         return Learned(ranker.name, *told, (), False, reason)

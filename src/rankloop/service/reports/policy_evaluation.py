@@ -19,6 +19,7 @@ from rankloop.evaluation import (
     greedy_probabilities,
     weigh_lists,
 )
+from rankloop.naming import write_name
 from rankloop.policies import Policy
 from rankloop.service.core.configuration import InForce
 from rankloop.service.core.model import Model, asker_of
@@ -119,9 +120,7 @@ def _target(ranker: Ranker, target: Policy | Ranker, until: int) -> Target:
     if isinstance(target, Ranker):
         return Target(f"ranker {target.name}", target.view.model, target.view.in_force)
     rules = ranker.rules.with_policy(target)
-    return Target(
-        target.name or type(target).__name__, ranker.history.again(until, rules=rules).model.apart()
-    )
+    return Target(write_name(target), ranker.history.again(until, rules=rules).model.apart())
 
 
 def usable(ranker: Ranker, store: Store, depth: int) -> Judged:

@@ -124,7 +124,7 @@ def _about_grades(found: Ratings) -> Iterator[Finding]:
             "warning",
             f"{found.results} results {whose} were graded, and its policy learns from clicks alone",
             "The setting `grades` is there, and the policy takes no grades.",
-            settings_command('{"policy": {"name": "listnet"}}', found.ranker),
+            settings_command('{"policy": "ListNet()"}', found.ranker),
         ),
         (
             found.lists >= FEW and not found.results,

@@ -112,7 +112,7 @@ def test_pins_are_respected_and_teach_nothing(store: Store) -> None:
     assert state(service)["parameters"].any()
 
 
-@pytest.mark.parametrize("policy", [PairRank(), PDGD(), MGD()], ids=lambda each: each.name)
+@pytest.mark.parametrize("policy", [PairRank(), PDGD(), MGD()], ids=lambda each: type(each).__name__)
 def test_a_policys_evidence_is_about_the_free_part(policy: Policy) -> None:
     """The list around a pin is the list without it, evidence and all, so learning is exact."""
     rng = np.random.default_rng(0)

@@ -37,7 +37,7 @@ def test_a_list_has_the_best_of_what_was_learned_on_top(store: Store) -> None:
     assert shown.object_ids == ["good", "bad"]
     assert shown.ranking[0].score > shown.ranking[1].score
     assert shown.ranking[0].settled is True
-    assert shown.provenance.policy == "pairrank"
+    assert shown.provenance.policy == "PairRank"
     assert shown.provenance.model == service.model("shop").version
 
 
@@ -163,8 +163,6 @@ def test_an_id_is_used_once(store: Store) -> None:
 
 class Broken(PDGD):
     """A policy that cannot score."""
-
-    name = "broken"
 
     def score(self, query: Query) -> FloatArray:
         raise ZeroDivisionError("out of order")

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from rankloop.errors import SettingError
 from rankloop.exposure import attainable_views, discounted_views, least_tolerance
+from rankloop.policies.policy_names import POLICIES
 from rankloop.service import FairSettings, RankerSettings
 from rankloop.service.extensions.fair.settings import OTHERS
 from rankloop.service.store import Store
-from rankloop.spelling import catalogue
 from tests.support.life import make
 
 NAMES = ("a", "b", "c", OTHERS)
@@ -32,7 +32,7 @@ NAMES = ("a", "b", "c", OTHERS)
 )
 def test_it_survives_json(fair: FairSettings) -> None:
     rules = RankerSettings(fair=fair)
-    again = RankerSettings.from_json(json.loads(json.dumps(rules.to_json())), catalogue())
+    again = RankerSettings.from_json(json.loads(json.dumps(rules.to_json())), POLICIES)
     assert again.to_json() == rules.to_json()
     assert again.fair is not None
 
@@ -61,12 +61,12 @@ def test_it_survives_json(fair: FairSettings) -> None:
 )
 def test_what_nobody_could_share_out_is_refused(fair: Any, reason: str) -> None:
     with pytest.raises(SettingError, match=reason):
-        RankerSettings.from_json({"fair": fair}, catalogue())
+        RankerSettings.from_json({"fair": fair}, POLICIES)
 
 
 def test_settings_of_a_release_without_it_have_none() -> None:
     data = {name: value for name, value in RankerSettings().to_json().items() if name != "fair"}
-    assert RankerSettings.from_json(data, catalogue()).fair is None
+    assert RankerSettings.from_json(data, POLICIES).fair is None
 
 
 def test_unnamed_groups_are_others_and_get_the_rest() -> None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.errors import SettingError
 from rankloop.evaluation import ClickAccount
-from rankloop.policies import PairRank, Policy
+from rankloop.policies import PairRank, Policy, policy_names
 from rankloop.service import (
     PromiseSettings,
     RankerSettings,
@@ -27,7 +27,6 @@ from rankloop.service.extensions.promise.fold_part import Searches
 from rankloop.service.extensions.promise.live_state import PromiseBook
 from rankloop.service.http.service_metrics import Metrics
 from rankloop.service.store import Event, MemoryStore, Person, Promised, SqliteStore, Store
-from rankloop.spelling import catalogue
 from rankloop.types import Feedback, FloatArray, Query, Ranking
 from tests.support.faults import settle
 from tests.support.internals import small
@@ -140,8 +139,6 @@ def test_a_policy_that_loses_clicks_is_held_and_a_good_one_is_let_go() -> None:
 @dataclass(kw_only=True, eq=False)
 class Reversed(Policy):
     """The caller's order from its end, whatever is clicked."""
-
-    name: ClassVar[str] = "reversed"
 
     def score(self, query: Any) -> FloatArray:
         return np.arange(float(query.n_docs if isinstance(query, Query) else len(query)))
@@ -321,7 +318,7 @@ def test_a_trial_may_run_beside_a_promise() -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", [kind for kind in catalogue(learns_from="clicks").values() if not kind.unserved]
+    "kind", [kind for kind in policy_names.POLICIES.values() if kind.accepts("clicks") and not kind.unserved]
 )
 def test_every_policy_can_be_served_under_a_promise(kind: type[Policy]) -> None:
     clock, rng = Clock(), np.random.default_rng(4)

@@ -11,7 +11,9 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError, SettingError
+from rankloop.naming import write_name
 from rankloop.policies import MGD, PDGD, PairRank
+from rankloop.policies.policy_names import read_policy
 from rankloop.service import (
     HistoryError,
     RankerSettings,
@@ -27,7 +29,6 @@ from rankloop.service.extensions.trial.trial_state import Trial
 from rankloop.service.extensions.trial.trials import rules_of, trials_of
 from rankloop.service.store import Assignment, Event, MemoryStore, SqliteStore, Store, TrialList
 from rankloop.service.store.log_archive import export_jsonl, import_jsonl
-from rankloop.spelling import describe, parse
 from tests.support.life import Clock, best_of, make, some_candidates
 from tests.support.own_policies import Remembering
 from tests.test_docs import ROOT
@@ -63,7 +64,7 @@ def visit(service: RankingService, clock: Clock, visits: int, *, seed: int = 0, 
 ARMS = {
     "the caller's order": TrialSettings(share=0.4, **SHORT),  # type: ignore[arg-type]
     "another ranker": TrialSettings(share=0.4, ranker="other", **SHORT),  # type: ignore[arg-type]
-    "another policy": TrialSettings(policy={"name": "pdgd"}, **SHORT),  # type: ignore[arg-type]
+    "another policy": TrialSettings(policy="PDGD()", **SHORT),  # type: ignore[arg-type]
     "team draft": TrialSettings(kind="interleave", **SHORT),  # type: ignore[arg-type]
     "team draft, another ranker": TrialSettings(kind="interleave", ranker="other", **SHORT),  # type: ignore[arg-type]
     "probabilistic": TrialSettings(kind="interleave", method="probabilistic", **SHORT),  # type: ignore[arg-type]
@@ -139,7 +140,7 @@ def test_a_policy_learns_from_other_arms_only_if_its_evidence_is_about_documents
         taught = sum(each.teaches for each in lists)
         clicked = {each.query_id for each in store.events("shop") if each.verdict == "accepted"}
         assert service.model("shop").lists == sum(each.teaches and each.query_id in clicked for each in lists)
-        learned[policy.name] = taught
+        learned[type(policy).__name__] = taught
         relearned = service.relearn("shop", service.settings("shop"))
         assert all(
             np.array_equal(value, service.model("shop").policy.state()[name])
@@ -329,7 +330,7 @@ def test_what_cannot_be_compared_is_refused_and_nothing_changes(store: Store) ->
         "something else": ("shop", TrialSettings(ranker="shop")),
         "no ranker is called": ("shop", TrialSettings(ranker="nobody")),
         "in mode passthrough": ("off", TrialSettings()),
-        "no policy": ("shop", TrialSettings(policy={"name": "nobody"})),
+        "no policy": ("shop", TrialSettings(policy="nobody")),
     }
     for sentence, (ranker, settings) in refusals.items():
         with pytest.raises((RequestError, SettingError), match=sentence):
@@ -349,7 +350,7 @@ def test_what_cannot_be_compared_is_refused_and_nothing_changes(store: Store) ->
         ({"share": 0}, "share of a trial must be a number between 0.01 and 0.99"),
         ({"outcome": "value"}, "needs an action"),
         ({"action": "buy"}, "the highest value of a list"),
-        ({"ranker": "a", "policy": {"name": "pdgd"}}, "name one of them"),
+        ({"ranker": "a", "policy": "PDGD()"}, "name one of them"),
         ({"shares": 0.1}, "a trial has no setting 'shares': did you mean 'share'"),
         ({"session": float("nan")}, "session of a trial"),
     ],
@@ -486,6 +487,6 @@ def test_nobody_is_ahead_on_average_if_people_click_positions_whatever_stands_th
 def test_the_policy_of_arm_b_is_logged_with_every_setting(store: Store) -> None:
     """A default that changes one day must not change what was compared."""
     service = shop(store)
-    service.start_trial("shop", TrialSettings(policy={"name": "ranknet@paper"}))
+    service.start_trial("shop", TrialSettings(policy="ranknet@paper"))
     (begun,) = store.decisions("shop", kind="trial")
-    assert begun.body["settings"]["policy"] == describe(parse("ranknet@paper"))
+    assert begun.body["settings"]["policy"] == write_name(read_policy("ranknet@paper"), defaults=True)

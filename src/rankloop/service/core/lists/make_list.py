@@ -159,7 +159,7 @@ def serve(
         ranker=request.ranker,
         model=view.model.version,
         settings=in_force.settings,
-        policy="" if fallback else view.model.policy.name,  # none had a part in the caller's order
+        policy="" if fallback else type(view.model.policy).__name__,  # none had a part in the caller's order
         mode=in_force.mode,
         seed=seed,
         explored_pairs=listing.explored,

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rankloop.policies.policy_names import read_policy
 from rankloop.service.core.configuration import InForce, in_force
 from rankloop.service.core.history import History
 from rankloop.service.core.lists.placement import by_score
 from rankloop.service.core.lists.rank_request import RankRequest
 from rankloop.service.core.model import Model, asker_of
 from rankloop.service.extensions.trial.trial_state import Trial
-from rankloop.spelling import build
 from rankloop.types import FloatArray, IntArray
 
 
@@ -62,7 +62,7 @@ def opponent_of(trial: Trial, history: History) -> Opponent:
         return Opponent(trial.number, model, terms)
     if settings.policy is not None:
         if trial.number not in history.frozen:
-            rules = history.settings(trial.rules).with_policy(build(settings.policy, known))
+            rules = history.settings(trial.rules).with_policy(read_policy(settings.policy, known))
             history.frozen[trial.number] = history.again(trial.number, rules=rules).model.apart()
         return Opponent(trial.number, history.frozen[trial.number])
     return Opponent(trial.number)

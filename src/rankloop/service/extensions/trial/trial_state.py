@@ -38,7 +38,7 @@ class TrialSettings:
     share: float = 0.5  # of sessions in arm B; of a holdout
     method: Method = "team-draft"  # of interleaving
     ranker: str = ""  # arm B: the model of another ranker, as it is when the trial begins
-    policy: Mapping[str, Any] | None = None  # or what another policy would have learned from the log by then
+    policy: str | None = None  # or what another policy would have learned from the log by then
     outcome: Outcome = "clicked"  # by which it is decided
     action: str = ""  # whose values are summed up, such as purchase
     highest: float = 0.0  # what a list's value is cut to: the interval needs a bound
@@ -72,7 +72,7 @@ class TrialSettings:
         """Arm B, in words."""
         if self.ranker:
             return f"ranker {self.ranker!r} as it was"
-        return f"policy {self.policy.get('name')!r}" if self.policy is not None else "the caller's order"
+        return f"policy {self.policy.partition('(')[0]}" if self.policy is not None else "the caller's order"
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
@@ -82,8 +82,7 @@ class TrialSettings:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON, with every default."""
-        plain = {each.name: getattr(self, each.name) for each in fields(self)}
-        return plain | {"policy": None if self.policy is None else dict(self.policy)}
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:

@@ -10,6 +10,8 @@ import msgspec
 import numpy as np
 
 from rankloop.errors import RequestError
+from rankloop.naming import write_name
+from rankloop.policies.policy_names import PolicyKinds, read_policy
 from rankloop.service.core.configuration import InForce
 from rankloop.service.core.ranker import Ranker
 from rankloop.service.core.ranker_settings import RankerSettings, check_served
@@ -25,7 +27,6 @@ from rankloop.service.extensions.trial.trial_words import sentence
 from rankloop.service.reports.decision_log import signed
 from rankloop.service.service_errors import HistoryError
 from rankloop.service.store import Decision, Store, Transaction, write
-from rankloop.spelling import Catalogue, build, describe
 
 TrialVerdict: TypeAlias = Literal["undecided", "A better", "B better"]
 LEVEL = 0.95
@@ -92,7 +93,7 @@ class TrialReport:
 def begin(
     ranker: Ranker,
     store: Store,
-    known: Catalogue,
+    known: PolicyKinds,
     settings: TrialSettings,
     other: Ranker | None,
     *,
@@ -100,7 +101,7 @@ def begin(
 ) -> int:
     """Begin a trial; its number. `other` is the ranker of arm B, if it is one; `said`: who and why."""
     if settings.policy is not None:  # with every default, so that it stays what it is today
-        settings = replace(settings, policy=describe(build(settings.policy, known)))
+        settings = replace(settings, policy=write_name(read_policy(settings.policy, known), defaults=True))
     _check_arms(ranker, settings, other, known)
     at, start = ranker.now(), ranker.view.in_force
     model = other.view.model.version if other else 0
@@ -219,13 +220,13 @@ def rules_of(store: Store, ranker: str, trial: Trial) -> RankerSettings:
     return RankerSettings.from_json(body, {})
 
 
-def _check_arms(ranker: Ranker, settings: TrialSettings, other: Ranker | None, known: Catalogue) -> None:
+def _check_arms(ranker: Ranker, settings: TrialSettings, other: Ranker | None, known: PolicyKinds) -> None:
     if other is ranker:
         raise RequestError("arm B must be something else than the ranker itself: name another one")
     if ranker.broken or (other is not None and other.broken):
         raise RequestError("a ranker that is broken cannot be compared: see /v1/doctor")
     if settings.policy is not None:
-        check_served(ranker.rules.with_policy(build(settings.policy, known)))
+        check_served(ranker.rules.with_policy(read_policy(settings.policy, known)))
     if settings.kind != "interleave":
         return
     rules = ranker.rules

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 from litestar import post
 from litestar.exceptions import HTTPException
@@ -25,7 +25,7 @@ class WhatIfBody(Struct, forbid_unknown_fields=True, kw_only=True):
     """Who is asked about: a policy, which learns from the first part of the log, or another ranker."""
 
     ranker: Annotated[str, Meta(description="whose visitors")] = "default"
-    policy: Annotated[dict[str, Any] | None, Meta(description='as in {"name": "pdgd"}')] = None
+    policy: Annotated[str | None, Meta(description="as in `PDGD(learning_rate=0.1)`")] = None
     other: Annotated[str, Meta(description="or another ranker, as it is now")] = ""
     depth: Annotated[int, Meta(ge=1, le=100, description="clicks on so many of the first results")] = 1
     share: Annotated[Fraction, Meta(description="of the lists, that the policy learns from")] = 0.5

@@ -10,6 +10,7 @@ from litestar.params import FromQuery, JSONBody
 from msgspec import Struct
 
 from rankloop.errors import RequestError
+from rankloop.naming import write_name
 from rankloop.service.http.app_context import AppContext, InjectedContext
 from rankloop.service.http.client_address import network_of
 from rankloop.service.http.rank_body import ForgetBody, RetainBody, RetireBody, RollbackBody
@@ -49,7 +50,7 @@ async def models(context: InjectedContext, ranker: FromQuery[str] = "default") -
     return Models(
         ranker=ranker,
         version=model.version,
-        policy=model.policy.name,
+        policy=write_name(model.policy),
         lists=model.lists,
         features=context.service.schema(ranker),
         snapshots=[Version(seq, at) for seq, at in versions],
