@@ -82,7 +82,7 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "export-model": Command(
         "export_commands:export_model",
-        "Write a ranker's model for Elasticsearch, OpenSearch, Solr, Vespa or ONNX, checked by re-scoring.",
+        "Write a ranker's model for Elasticsearch, OpenSearch or ONNX, checked by re-scoring.",
     ),
     "evaluate": Command(
         "lab.logged_rounds_command:evaluate",

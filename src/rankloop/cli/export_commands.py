@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 
 def export_model(
-    kind: Annotated[
-        str, typer.Argument(metavar="FORMAT", help="elasticsearch, opensearch, solr, vespa, onnx or json.")
-    ],
+    kind: Annotated[str, typer.Argument(metavar="FORMAT", help="elasticsearch, opensearch, onnx or json.")],
     to: Annotated[Path, typer.Argument(help="A folder for the files; it is made if it is not there.")],
     data_dir: DataDir = Path("rankloop-data"),
     store: StoreUrl = "",
@@ -37,7 +35,7 @@ def export_model(
         ),
     ] = False,
 ) -> None:
-    """Write a ranker's model for Elasticsearch, OpenSearch, Solr, Vespa or ONNX, checked by re-scoring.
+    """Write a ranker's model for Elasticsearch, OpenSearch or ONNX, checked by re-scoring.
 
     The files are read back, and the scores of past lists computed from them alone: if they differ from the
     service's, nothing is written. What a format cannot say exactly is refused, with the way out.
@@ -48,7 +46,7 @@ def export_model(
 
     `rankloop export-model elasticsearch model/ --by-document --data-dir shop`
 
-    `rankloop export-model vespa model/ --url http://127.0.0.1:8000 --version 1207`
+    `rankloop export-model elasticsearch model/ --url http://127.0.0.1:8000 --version 1207`
     """
     from rankloop.service.export import FORMATS  # noqa: PLC0415
 

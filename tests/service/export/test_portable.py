@@ -30,7 +30,6 @@ from rankloop.scorers import MLP
 from rankloop.service import RankerSettings, RankingService, Scaling, UserEvent
 from rankloop.service.export import FORMATS, NotPortable, PortableModel, check_files
 from rankloop.service.export import elasticsearch as es
-from rankloop.service.export import solr as solr_format
 from rankloop.service.operations.data_directory import DataDirectory
 from rankloop.service.store import MemoryStore
 from tests.support.life import SHORT, Clock, live, make
@@ -68,7 +67,7 @@ def exported(model: PortableModel) -> Iterator[str]:
         check = check_files(model, form, files)
         assert check.logged == 13
         assert check.candidates > 100
-        if name in ("elasticsearch", "solr"):  # Lucene takes no negative scores
+        if name == "elasticsearch":  # Lucene takes no negative scores
             assert min(form.score(files, model.names, each.features).min() for each in model.lists) >= 0
         yield name
 
@@ -79,13 +78,13 @@ def test_files_score_as_the_service_does_or_are_refused(policy: Policy, scaling:
     service = learned(policy, scaling)
     model = service.portable("shop")
     assert model.linear == (policy in LINEAR)
-    expected = {"onnx", "json"} | ({"vespa"} if model.linear else set())
+    expected = {"onnx", "json"}
     if model.linear and scaling == "running" and not getattr(policy, "trust", None):
-        expected |= {"elasticsearch", "opensearch", "solr"}
+        expected |= {"elasticsearch", "opensearch"}
     assert set(exported(model)) == expected
     alone = service.portable("shop", by_document=True)
     assert alone.by_document
-    assert ("solr" in set(exported(alone))) == model.linear
+    assert ("elasticsearch" in set(exported(alone))) == model.linear
     assert service.model("shop").version == model.version  # asking has changed nothing
 
 
@@ -101,7 +100,7 @@ def test_a_runtime_computes_what_the_policy_does(scaling: Scaling) -> None:
         assert json.loads(said["features"]) == list(model.names)
 
 
-@pytest.mark.parametrize("name", ["elasticsearch", "solr", "vespa", "json"])
+@pytest.mark.parametrize("name", ["elasticsearch", "json"])
 def test_a_file_that_says_something_else_is_found_out(name: str) -> None:
     model, form = learned(PDGD(), "running").portable("shop"), FORMATS[name]
     files = form.files(model)
@@ -114,8 +113,6 @@ def test_a_file_that_says_something_else_is_found_out(name: str) -> None:
 
 def test_normalisers_are_those_of_the_documentation() -> None:
     given = np.array([-5.0, 55.0, 5.0], np.float32)  # Javadoc of MinMaxNormalizer: -0.1, 1.1 and 0.1
-    norm = {"class": solr_format.MIN_MAX, "params": {"min": "0", "max": "50"}}
-    np.testing.assert_allclose(solr_format._normalised(norm, given), [-0.1, 1.1, 0.1], rtol=1e-6)
     np.testing.assert_allclose(
         es._normalised({"min_max": {"minimum": 0, "maximum": 50}}, given), [-0.1, 1.1, 0.1], rtol=1e-6
     )
@@ -127,25 +124,17 @@ def test_normalisers_are_those_of_the_documentation() -> None:
 def test_what_cannot_be_said_is_refused_with_the_way_out() -> None:
     model = learned(PairRank(trust="decent"), "query").portable("shop")
     with pytest.raises(NotPortable, match=r"within each list and it counts the caller's own order.*--by-doc"):
-        FORMATS["solr"].files(model)
+        FORMATS["elasticsearch"].files(model)
     with pytest.raises(NotPortable, match="none of the 12 lists"):
         learned(DBGD(trust=0.3), "query").portable("shop", by_document=True)
     with pytest.raises(SettingError, match="leave out the version"):
         learned(PDGD(), "query", 1).portable("shop", by_document=True, version=3)
     network = learned(NEURAL[0], "running").portable("shop")
     with pytest.raises(NotPortable, match="export it as onnx"):
-        FORMATS["vespa"].files(network)
+        FORMATS["elasticsearch"].files(network)
     for policy in (ThompsonItems(), UCBItems()):
         with pytest.raises(NotPortable, match="by their ids"):
             learned(policy, "query").portable("shop")
-    odd = replace(learned(PairRank(), "running").portable("shop"), names=("a", "b", "c", "my price"))
-    for name in ("solr", "vespa"):
-        with pytest.raises(NotPortable, match="'my price'"):
-            FORMATS[name].files(odd)
-    constant = PortableModel(names=("x",), networks=((np.array([[0.0, 1.0]]),),), scaling="query")
-    raw = np.array([[7.0], [7.0], [np.nan]])  # Vespa says 0.5 where the service says 0
-    files = FORMATS["vespa"].files(constant)
-    assert FORMATS["vespa"].score(files, ("x",), raw).tolist() == [0.5, 0.5, 0.0]
 
 
 def test_past_versions_and_retired_features_are_exported_as_they_were() -> None:
@@ -157,7 +146,7 @@ def test_past_versions_and_retired_features_are_exported_as_they_were() -> None:
     without = service.portable("shop")
     assert without.names == ("age", "bm25", "price")
     assert "clicks" in past.names
-    assert "solr" in set(exported(replace(without, logged=13)))
+    assert "elasticsearch" in set(exported(replace(without, logged=13)))
     assert PortableModel.from_json(json.loads(json.dumps(past.to_json()))).to_json() == past.to_json()
 
 
@@ -184,10 +173,10 @@ def test_a_folder_and_a_running_service_give_the_same_files(tmp_path: Path) -> N
     assert (tmp_path / "folder" / "model.onnx").read_bytes() == (
         tmp_path / "http" / "model.onnx"
     ).read_bytes()
-    code, said = run("solr", str(tmp_path / "solr"), *here)
+    code, said = run("elasticsearch", str(tmp_path / "es"), *here)
     assert code != 0
     assert "--by-document" in said
-    assert not (tmp_path / "solr" / "model.json").exists()
-    assert run("solr", str(tmp_path / "solr"), *here, "--by-document")[0] == 0
-    assert sorted(path.name for path in (tmp_path / "solr").iterdir()) == ["features.json", "model.json"]
-    assert "no format is called 'sorl'" in run("sorl", str(tmp_path / "solr"), *here)[1]
+    assert not (tmp_path / "es" / "model.json").exists()
+    assert run("elasticsearch", str(tmp_path / "es"), *here, "--by-document")[0] == 0
+    assert sorted(path.name for path in (tmp_path / "es").iterdir()) == ["featureset.json", "model.json"]
+    assert "no format is called 'onxn'" in run("onxn", str(tmp_path / "es"), *here)[1]

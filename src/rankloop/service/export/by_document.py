@@ -53,8 +53,8 @@ def shifted_features(model: PortableModel, engine: str) -> list[ShiftedFeature]:
         }
         why = " and ".join(reason for reason, there in reasons.items() if there)
         raise NotPortable(
-            f"{engine} scores one document at a time, and this ranker does not: {why}. Export it to vespa or "
-            "onnx, which see the list; or export what the same log teaches with running scaling and without "
+            f"{engine} scores one document at a time, and this ranker does not: {why}. Export it as onnx, "
+            "which sees the list; or export what the same log teaches with running scaling and without "
             "the order: --by-document"
         )
     rows = zip(model.names, model.weights[1:], model.mean, model.deviation, strict=True)

@@ -38,7 +38,7 @@ def check_files(model: PortableModel, form: Format, files: Mapping[str, bytes]) 
             kind = "logged" if number < model.logged else "made-up"
             raise NotPortable(
                 f"in {form.name}, the scores of {kind} list {number + 1} would be off by up to {error:.3g}: "
-                f"nothing was written. {form.limits}"
+                "nothing was written."
             )
         worst, candidates = max(worst, error), candidates + len(found)
     return Check(model.logged, len(model.lists) - model.logged, candidates, worst)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from rankloop.service.export import elasticsearch, solr, vespa
+from rankloop.service.export import elasticsearch
 from rankloop.service.export import onnx_graph as onnx
 from rankloop.service.export.portable_model import PortableModel
 from rankloop.types import FloatArray
@@ -22,7 +22,6 @@ class Format:
     name: str
     files: Callable[[PortableModel], dict[str, bytes]]
     score: Callable[[Files, Sequence[str], FloatArray], FloatArray]
-    limits: str = ""  # when it cannot be exact, in a sentence
 
 
 def _json_files(model: PortableModel) -> dict[str, bytes]:
@@ -39,8 +38,6 @@ FORMATS: Mapping[str, Format] = {
     for each in (
         Format("elasticsearch", elasticsearch.files, elasticsearch.score),
         Format("opensearch", elasticsearch.files, elasticsearch.score),
-        Format("solr", solr.files, solr.score),
-        Format("vespa", vespa.files, vespa.score, vespa.LIMITS),
         Format("onnx", onnx.files, onnx.score),
         Format("json", _json_files, _json_score),
     )
