@@ -342,7 +342,7 @@ def _verdict(
 
 def _plain_fold(store: SqliteStore, service: RankingService, without: frozenset[str]) -> State:
     """The state by the log alone: one pass, without what was forgotten."""
-    known = service.ranker("default").history.known
+    known = service.ranker("default").history.policy_kinds
     return dict(History("default", store, known, kept=False).again(END, without=without).policy.state())
 
 

@@ -75,5 +75,5 @@ class PlainPast:
 
 def plain_fold(service: RankingService, ranker: str = "shop") -> Fold:
     """The fold of all that is kept of a ranker's log."""
-    known = service.ranker(ranker).history.known
+    known = service.ranker(ranker).history.policy_kinds
     return PlainPast(ranker, service.store, known).again(2**62)

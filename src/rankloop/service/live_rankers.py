@@ -79,7 +79,7 @@ class LiveRankers:
         wait: bool,
     ) -> None:
         self.store, self.clock, self.ids, self.election = store, clock, ids, election
-        self._known: PolicyKinds = {**POLICIES, **{each.__name__: each for each in policies}}
+        self._policy_kinds: PolicyKinds = {**POLICIES, **{each.__name__: each for each in policies}}
         self.strays = StrayBudget()
         fed = {name: served(saved) for name, saved in recommenders.items()}  # before anything begins
         self._recommenders: dict[str, ServedRecommender] = {}
@@ -142,7 +142,7 @@ class LiveRankers:
 
     def settings_from(self, data: Mapping[str, Any]) -> RankerSettings:
         """Settings from JSON under which a policy can rank and learn: it is tried out first."""
-        return settings_from_json(data, self._known)
+        return settings_from_json(data, self._policy_kinds)
 
     def mode(self, ranker: str) -> Mode:
         """The rung of the ladder it stands on."""
@@ -321,14 +321,14 @@ class LiveRankers:
             said = [e if isinstance(e, str) else replace(e, source=source(e)) for e in said]
         if len(said) > MOST_EVENTS:
             raise RequestError(f"at most {MOST_EVENTS} events in one call, found {len(said)}: send fewer")
-        at, known = self.clock(), self._known
+        at, policy_kinds = self.clock(), self._policy_kinds
         in_force = InForceByRanker(self._rankers)
 
         for each in tuple(self._holding):
             each.resume()  # an event must not overtake its list
 
         def job(transaction: Transaction, last: bool) -> list[tuple[str, Receipt]]:
-            return judged(transaction, said, in_force, known, at, last=last, strays=self.strays)
+            return judged(transaction, said, in_force, policy_kinds, at, last=last, strays=self.strays)
 
         return patiently(self.store, job, patient=self.election.shared)
 
@@ -340,7 +340,9 @@ class LiveRankers:
         """
         found = self.ranker(ranker)
         in_force, at = InForceByRanker(self._rankers), self.clock()
-        entered = import_lists(found, self.store, lists, rankers=in_force, known=self._known, at=at)
+        entered = import_lists(
+            found, self.store, lists, rankers=in_force, policy_kinds=self._policy_kinds, at=at
+        )
         self.learn([ranker])
         return entered
 
@@ -417,7 +419,7 @@ class LiveRankers:
         with self._naming:
             fresh = [name for name in self.store.rankers() if name not in self._rankers]
             if fresh:
-                given = self.store, self._known, self.clock, self.election
+                given = self.store, self._policy_kinds, self.clock, self.election
                 opened = {name: Ranker(name, *given, begin=begin, holding=self._holding) for name in fresh}
                 self._rankers = {**self._rankers, **opened}
 

@@ -189,7 +189,7 @@ class RankingService(LiveRankers):
         plan, found = settings or TrialSettings(), self.ranker(ranker)
         other = self.ranker(plan.ranker) if plan.ranker else None
         found.try_to_catch_up()
-        return begin(found, self.store, self._known, plan, other, said=signed(by, reason))
+        return begin(found, self.store, self._policy_kinds, plan, other, said=signed(by, reason))
 
     def stop_trial(
         self, ranker: str, trial: int, *, by: str = "", reason: str = "it was stopped"

@@ -99,7 +99,7 @@ def test_every_way_to_a_model_gives_what_the_plain_fold_gives(steps: Sequence[St
     past = Past()
     past.do(steps)
     past.service.ranker("shop").catch_up()
-    known, store = past.service.ranker("shop").history.known, past.store
+    known, store = past.service.ranker("shop").history.policy_kinds, past.store
     plain = PlainPast("shop", store, known)
     expected = plain.again(2**62)
     assert alike(past.service.ranker("shop").fold, expected), "the learner's"
@@ -136,6 +136,6 @@ def test_forgetting_what_came_last_folds_only_what_came_since() -> None:
         past.live(7)
     newest = [each.event_id for each in past.store.events("shop")][-1]
     past.service.forget("shop", [newest])
-    known, store = past.service.ranker("shop").history.known, past.store
+    known, store = past.service.ranker("shop").history.policy_kinds, past.store
     assert past.service.jobs()[0].folded < len(list(store.entries("shop"))) / 4
     assert alike(past.service.ranker("shop").fold, PlainPast("shop", store, known).again(2**62))

@@ -73,7 +73,7 @@ def restored(
     terms: InForce,
     spec: RefoldSpec,
     past: Past,
-    known: PolicyKinds,
+    policy_kinds: PolicyKinds,
     *,
     ranker: str,
     targets: Iterable[int],
@@ -84,9 +84,11 @@ def restored(
     terms = replace(terms, rules=rules, trouble="" if spec.rules else terms.trouble)
     snapshot = replace(kept, ranker=ranker, body=body)
     later = [seq for seq in targets if seq >= kept.seq]
-    fold = Fold.resume(snapshot, terms, past, known, given=spec.rules is not None, targets=later)
+    fold = Fold.resume(snapshot, terms, past, policy_kinds, given=spec.rules is not None, targets=later)
     fold.heard_since, fold.judged_by = body["heard_since"], body["judged_by"]
-    fold.marks = {int(seq): _model(int(seq), told, kept.arrays, known) for seq, told in body["marks"].items()}
+    fold.marks = {
+        int(seq): _model(int(seq), told, kept.arrays, policy_kinds) for seq, told in body["marks"].items()
+    }
     return fold
 
 
@@ -106,12 +108,14 @@ def _told(model: Model) -> dict[str, Any]:
     }
 
 
-def _model(seq: int, told: Mapping[str, Any], arrays: Mapping[str, Array], known: PolicyKinds) -> Model:
+def _model(
+    seq: int, told: Mapping[str, Any], arrays: Mapping[str, Array], policy_kinds: PolicyKinds
+) -> Model:
     def part(name: str) -> dict[str, Array]:
         prefix = f"{seq}.{name}."
         return {key.removeprefix(prefix): each for key, each in arrays.items() if key.startswith(prefix)}
 
-    policy = read_policy(told["policy"], known).from_state(part("policy"))
+    policy = read_policy(told["policy"], policy_kinds).from_state(part("policy"))
     scale = scale_of(told["scaling"], part("scale"))
     return Model(
         version=told["version"],

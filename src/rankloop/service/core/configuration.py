@@ -76,11 +76,11 @@ class InForce:
     jobs: Mapping[int, LongJob] = field(default_factory=dict)  # by number, also those that have ended
     trouble: str = ""
 
-    def after(self, decision: Decision, known: PolicyKinds) -> InForce:
+    def after(self, decision: Decision, policy_kinds: PolicyKinds) -> InForce:
         """What is in force after one more decision."""
         trial = trial_after(self.trial, decision, self.mode)
         jobs = jobs_after(self.jobs, decision)
-        found = self._decided(decision, known)
+        found = self._decided(decision, policy_kinds)
         return found if trial is self.trial and jobs is self.jobs else replace(found, trial=trial, jobs=jobs)
 
     @property
@@ -88,10 +88,10 @@ class InForce:
         """The jobs that have not ended, in the order in which they are done."""
         return tuple(job for _, job in sorted(self.jobs.items()) if job.waits)
 
-    def _decided(self, decision: Decision, known: PolicyKinds) -> InForce:
+    def _decided(self, decision: Decision, policy_kinds: PolicyKinds) -> InForce:
         body, seq = decision.body, decision.seq
         if decision.kind == "settings":
-            rules, trouble = _readable(body["settings"], known)
+            rules, trouble = _readable(body["settings"], policy_kinds)
             account = (
                 self.account if _told(rules.fair) == _told(self.rules.fair) else seq if rules.fair else 0
             )
@@ -129,31 +129,31 @@ class InForce:
         schema = {name: column for name, column in self.schema.items() if column not in dropped}
         return replace(self, position=seq, schema=schema, dropped=dropped)
 
-    def after_all(self, decisions: Iterable[Decision], known: PolicyKinds) -> InForce:
+    def after_all(self, decisions: Iterable[Decision], policy_kinds: PolicyKinds) -> InForce:
         """What is in force after many more decisions."""
         found = self
         for decision in decisions:
-            found = found.after(decision, known)
+            found = found.after(decision, policy_kinds)
         return found
 
-    def within(self, transaction: KnowsDecisions, ranker: str, known: PolicyKinds) -> InForce:
+    def within(self, transaction: KnowsDecisions, ranker: str, policy_kinds: PolicyKinds) -> InForce:
         """What is in force inside a transaction: it sees what is not durable yet, so nobody may keep it."""
-        return self.after_all(transaction.decisions(ranker, after=self.position), known)
+        return self.after_all(transaction.decisions(ranker, after=self.position), policy_kinds)
 
 
-def in_force(store: Store, ranker: str, known: PolicyKinds, *, until: int | None = None) -> InForce:
+def in_force(store: Store, ranker: str, policy_kinds: PolicyKinds, *, until: int | None = None) -> InForce:
     """What was in force after an entry of the log; without one, what is in force now."""
     chosen = (decision for kind in KINDS for decision in store.decisions(ranker, kind=kind))
     ordered = sorted(chosen, key=lambda decision: decision.seq)
     kept = [decision for decision in ordered if until is None or decision.seq <= until]
-    found = InForce().after_all(kept, known)
+    found = InForce().after_all(kept, policy_kinds)
     return found if until is None else replace(found, position=until)
 
 
-def _readable(data: Mapping[str, Any], known: PolicyKinds) -> tuple[RankerSettings, str]:
+def _readable(data: Mapping[str, Any], policy_kinds: PolicyKinds) -> tuple[RankerSettings, str]:
     """The settings, or as much of them as this process can read, and in words what it cannot."""
     try:
-        return RankerSettings.from_json(data, known), ""
+        return RankerSettings.from_json(data, policy_kinds), ""
     except (RankloopError, TypeError, ValueError, KeyError) as error:
         rest = {name: value for name, value in data.items() if name in READABLE}
         rest["fair"] = _readable_part(FairSettings, rest.get("fair"))

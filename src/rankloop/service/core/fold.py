@@ -94,14 +94,14 @@ class Fold:
         self,
         ranker: str,
         past: Past,
-        known: PolicyKinds,
+        policy_kinds: PolicyKinds,
         *,
         without: frozenset[str] = frozenset(),
         rules: RankerSettings | None = None,
         targets: Iterable[int] = (),
         dropped: frozenset[int] = frozenset(),
     ) -> None:
-        self.ranker, self.past, self.known = ranker, past, known
+        self.ranker, self.past, self.policy_kinds = ranker, past, policy_kinds
         self.without, self.dropped = without, dropped
         self.position, self.at, self.version = 0, float("-inf"), 0
         self.in_force = InForce(rules=rules or RankerSettings())
@@ -309,7 +309,7 @@ class Fold:
             "flush": self._flush,
             "delete": self._delete,
         }
-        after = self.in_force.after(decision, self.known)
+        after = self.in_force.after(decision, self.policy_kinds)
         if after.trouble and not self._given:
             raise HistoryError(after.trouble)
         window = after.rules.window
@@ -444,7 +444,7 @@ class Fold:
         snapshot: Snapshot,
         in_force: InForce,
         past: Past,
-        known: PolicyKinds,
+        policy_kinds: PolicyKinds,
         *,
         without: frozenset[str] = frozenset(),
         rules: RankerSettings | None = None,
@@ -460,7 +460,9 @@ class Fold:
         forgotten = frozenset(body["without"]) | without
         held = in_force.rules if given else rules
         gone = frozenset(body.get("dropped", ())) | dropped
-        fold = cls(snapshot.ranker, past, known, without=forgotten, rules=held, targets=targets, dropped=gone)
+        fold = cls(
+            snapshot.ranker, past, policy_kinds, without=forgotten, rules=held, targets=targets, dropped=gone
+        )
         fold.position, fold.at, fold.version = snapshot.seq, snapshot.at, body["version"]
         first = 0 if body.get("form", 1) > 1 else 1  # positions were once counted from 0
         fold.judged_by, shown_at = in_force.rules.window, body.get("shown_at", {})  # since form 4

@@ -63,13 +63,13 @@ class History:
         self,
         ranker: str,
         store: Store,
-        known: PolicyKinds,
+        policy_kinds: PolicyKinds,
         *,
         apply: Callable[[Fold, Logged], None] = Fold.apply,
         passed: Passed = lambda _, __: None,
         kept: bool = True,
     ) -> None:
-        self._ranker, self.store, self.known, self.apply = ranker, store, known, apply
+        self._ranker, self.store, self.policy_kinds, self.apply = ranker, store, policy_kinds, apply
         self._passed, self._kept = passed, kept
         self._prepared: tuple[str, Fold] | None = None  # a refold that the next decision will ask for
         self._lock = threading.RLock()
@@ -121,7 +121,7 @@ class History:
             key, base = (seq, without), self.base()
             if seq < base:  # only the version that the base itself is at is still there
                 return self._of_base(base, seq, without)
-            terms = in_force(self.store, self._ranker, self.known, until=seq) if dropped else None
+            terms = in_force(self.store, self._ranker, self.policy_kinds, until=seq) if dropped else None
             if terms is not None and not dropped <= terms.dropped.keys():  # features that went later
                 return self.again(seq + 1, without=without, dropped=dropped).model.apart()
             if key not in self._models:
@@ -164,7 +164,7 @@ class History:
         Events that were forgotten and features that were retired by then are passed over from the beginning,
         and so are those `without` and `dropped`.
         """
-        terms = in_force(self.store, self._ranker, self.known, until=until - 1)
+        terms = in_force(self.store, self._ranker, self.policy_kinds, until=until - 1)
         gone = dropped.union(terms.dropped)
         known = sum(each not in gone for each in range(len(terms.names)))
         return RefoldSpec(
@@ -203,9 +203,9 @@ class History:
         if not again:
             return
         last, began = again[-1], fold.position
-        promised = in_force(self.store, self._ranker, self.known, until=last - 1).promise
+        promised = in_force(self.store, self._ranker, self.policy_kinds, until=last - 1).promise
         if (begins := promised or last) > began + 1:
-            fold.leap(begins, in_force(self.store, self._ranker, self.known, until=begins - 1))
+            fold.leap(begins, in_force(self.store, self._ranker, self.policy_kinds, until=begins - 1))
         fold.idle = True
         for entry in entries_for(fold, self.store, until=last - 1):  # none, if nothing is promised
             self.apply(fold, entry)
@@ -280,7 +280,7 @@ class History:
         """The rules of a version."""
         decisions = self.store.decisions(self._ranker, kind="settings")
         body = next(each.body for each in decisions if each.seq == version)
-        return RankerSettings.from_json(body["settings"], self.known)
+        return RankerSettings.from_json(body["settings"], self.policy_kinds)
 
     def fair(self, version: int) -> FairSettings | None:
         """How exposure was shared by the rules of a version, whatever their policy is."""
@@ -300,7 +300,9 @@ class History:
         Until then a schema only grows, so that its columns are those of any list since.
         """
         retired = self.store.decisions(self._ranker, kind="retire", after=since)
-        return in_force(self.store, self._ranker, self.known, until=retired[0].seq - 1 if retired else None)
+        return in_force(
+            self.store, self._ranker, self.policy_kinds, until=retired[0].seq - 1 if retired else None
+        )
 
     def at(self, moment: float) -> int:
         """The version that was in use at a moment."""
@@ -355,8 +357,8 @@ class History:
             kept = self.store.snapshot(checkpoint_name(self._ranker), until=until - 1)
             if kept is None or kept.body.get("refold") != spec.digest:
                 return None
-            terms = in_force(self.store, self._ranker, self.known, until=kept.seq)
-            fold = restored(kept, terms, spec, self, self.known, ranker=self._ranker, targets=targets)
+            terms = in_force(self.store, self._ranker, self.policy_kinds, until=kept.seq)
+            fold = restored(kept, terms, spec, self, self.policy_kinds, ranker=self._ranker, targets=targets)
             return self._reading(fold, cleared)
         except Exception as error:
             if isinstance(error, StoreError) and not isinstance(error, SnapshotDamaged):
@@ -381,7 +383,7 @@ class History:
 
         An event is in all snapshots from its own entry on, up to the decision to forget it.
         """
-        terms = in_force(self.store, self._ranker, self.known, until=until - 1)
+        terms = in_force(self.store, self._ranker, self.policy_kinds, until=until - 1)
         forgotten = self.forgotten(until)
         events = self.store.events_named(spec.without) if spec.without else ()
         knew = [(each.seq, forgotten.get(each.event_id, END)) for each in events]
@@ -389,7 +391,7 @@ class History:
 
     def _resumed(self, seq: int, spec: RefoldSpec, targets: set[int]) -> Fold | None:
         """The state of a snapshot; None, and a word in the log, if it cannot be read."""
-        terms, cleared = in_force(self.store, self._ranker, self.known, until=seq), self._cleared()
+        terms, cleared = in_force(self.store, self._ranker, self.policy_kinds, until=seq), self._cleared()
         try:
             snapshot = self._snapshot(seq)
         except (SnapshotDamaged, HistoryError) as error:
@@ -398,7 +400,7 @@ class History:
         later, gone = [each for each in targets if each >= seq], spec.dropped
         try:
             fold = Fold.resume(
-                snapshot, terms, self, self.known, without=spec.without, targets=later, dropped=gone
+                snapshot, terms, self, self.policy_kinds, without=spec.without, targets=later, dropped=gone
             )
         except HistoryError:  # it is the settings that cannot be read, in any snapshot
             raise
@@ -417,16 +419,22 @@ class History:
         base, cleared = self.base(), self._cleared()
         if not base:
             fold = Fold(
-                self._ranker, self, self.known, without=without, rules=rules, targets=targets, dropped=dropped
+                self._ranker,
+                self,
+                self.policy_kinds,
+                without=without,
+                rules=rules,
+                targets=targets,
+                dropped=dropped,
             )
             return self._reading(fold, cleared)
-        terms = in_force(self.store, self._ranker, self.known, until=base)
+        terms = in_force(self.store, self._ranker, self.policy_kinds, until=base)
         snapshot = self._snapshot(base)
         fold = Fold.resume(
             snapshot,
             terms,
             self,
-            self.known,
+            self.policy_kinds,
             without=without,
             rules=rules,
             targets=targets,

@@ -47,17 +47,17 @@ class Ranker:
         self,
         name: str,
         store: Store,
-        known: PolicyKinds,
+        policy_kinds: PolicyKinds,
         clock: Callable[[], float],
         election: Election = ALONE,
         *,
         begin: bool = True,
         holding: set[RankedLists] | None = None,  # those that wait, because the store is away
     ) -> None:
-        self.name, self.history = name, History(name, store, known)
+        self.name, self.history = name, History(name, store, policy_kinds)
         self._election = election
         self.trouble = ""  # why it cannot learn just now
-        self._store, self._known, self._clock = store, known, clock
+        self._store, self._policy_kinds, self._clock = store, policy_kinds, clock
         self._learning, self._viewing = threading.RLock(), threading.RLock()
         self._turns = Turns()
         self.lists = RankedLists(
@@ -75,7 +75,7 @@ class Ranker:
         self._whole = 0  # the entry up to which it is known to have missed nothing
         self.seen = 0  # the entry up to which readers see what was learned
         self._account_read = float("-inf")  # by the clock
-        terms = in_force(store, name, known)
+        terms = in_force(store, name, policy_kinds)
         self.lists.account.begin(terms.account, store.exposures(name) if terms.account else ())
         self._view = self._with_opponent(View(in_force=terms, model=_unlearned(terms)))
         self.starting = not begin  # nobody has tried to fold its log yet
@@ -161,13 +161,15 @@ class Ranker:
 
     def within(self, transaction: Transaction) -> InForce:
         """What is in force inside a transaction."""
-        return self._view.in_force.within(transaction, self.name, self._known)
+        return self._view.in_force.within(transaction, self.name, self._policy_kinds)
 
     def refresh(self) -> View:
         """Take in what was decided since, by whatever process."""
         with self._viewing:
             before = self._view.in_force
-            after = before.after_all(self._store.decisions(self.name, after=before.position), self._known)
+            after = before.after_all(
+                self._store.decisions(self.name, after=before.position), self._policy_kinds
+            )
             if after is not before:
                 self.lists.account.begin(after.account, ())  # what others wrote is read with the next tick
                 self._view = self._with_opponent(replace(self._view, in_force=after))
@@ -195,7 +197,7 @@ class Ranker:
         at, start = self._clock(), self._view.in_force
 
         def job(transaction: Transaction) -> None:
-            terms = start.within(transaction, self.name, self._known)
+            terms = start.within(transaction, self.name, self._policy_kinds)
             known = {"schema": terms.schema, "context": terms.context}
             fresh = {kind: [each for each in names[kind] if each not in known[kind]] for kind in names}
             for kind, added in fresh.items():
@@ -276,7 +278,7 @@ class Ranker:
             with self._turns.take(LESSON):
                 fold.apply(entry)
 
-        return History(self.name, self._store, self._known, apply=apply, passed=passed)
+        return History(self.name, self._store, self._policy_kinds, apply=apply, passed=passed)
 
     def try_to_catch_up(self) -> None:
         """`catch_up` for whoever can do nothing about an error: it is kept to be seen, and logged once."""
@@ -344,7 +346,7 @@ class Ranker:
         at, body = self._clock(), {"mode": step_down(terms.mode), "reason": reason}
 
         def job(transaction: Transaction) -> None:
-            if terms.within(transaction, self.name, self._known).mode_since == terms.mode_since:
+            if terms.within(transaction, self.name, self._policy_kinds).mode_since == terms.mode_since:
                 now = transaction.time(at)
                 transaction.append(Decision(at=now, ranker=self.name, kind="mode", body=body))
 

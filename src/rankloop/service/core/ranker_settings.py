@@ -157,7 +157,7 @@ class RankerSettings:
         return plain | {"policy": write_name(self.policy, defaults=True)} | parts
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any], known: PolicyKinds) -> Self:
+    def from_json(cls, data: Mapping[str, Any], policy_kinds: PolicyKinds) -> Self:
         """Read settings from JSON; what is missing has its default."""
         names = [each.name for each in fields(cls)]
         for name in data:
@@ -165,7 +165,7 @@ class RankerSettings:
                 raise SettingError(f"a ranker has no setting {name!r}: {suggest_name(str(name), names)}")
         values = dict(data)
         if "policy" in values:
-            values["policy"] = read_policy(values["policy"], known)
+            values["policy"] = read_policy(values["policy"], policy_kinds)
         if values.get("fair") is not None:
             values["fair"] = FairSettings.from_json(values["fair"])
         if values.get("promise") is not None:
@@ -211,7 +211,7 @@ class RankerSettings:
         return sum(self.actions.get(action, 0.0) for action in sorted(actions)) >= 1 - 1e-9
 
 
-def settings_from_json(data: Mapping[str, Any], known: PolicyKinds) -> RankerSettings:
+def settings_from_json(data: Mapping[str, Any], policy_kinds: PolicyKinds) -> RankerSettings:
     """Settings under which a policy can rank and learn; tried on a small list before anything is changed.
 
     A policy of which nobody says otherwise starts from the caller's own order, if it can.
@@ -228,7 +228,7 @@ def settings_from_json(data: Mapping[str, Any], known: PolicyKinds) -> RankerSet
     for action in (*(data.get("actions") or ()), *(data.get("grades") or ())):
         check_text("an action", action)
     try:
-        rules = RankerSettings.from_json(data, known)
+        rules = RankerSettings.from_json(data, policy_kinds)
         if "trust" not in given_settings(policy) and "@" not in policy:
             rules = rules.with_policy(trusting(rules.policy))
         check_served(rules)

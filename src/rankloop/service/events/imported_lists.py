@@ -33,7 +33,7 @@ def import_lists(
     lists: Sequence[PastList],
     *,
     rankers: Mapping[str, InForce],
-    known: PolicyKinds,
+    policy_kinds: PolicyKinds,
     at: float,
 ) -> tuple[int, list[Receipt]]:
     """Write down lists and their events, all or nothing; how many are new, and the receipts of their events.
@@ -57,7 +57,7 @@ def import_lists(
         now = transaction.time(at)
         transaction.append_all([replace(made.impression, at=now) for made, _ in fresh])
         done = [event for _, events in fresh for event in events]
-        receipts = judged(transaction, done, rankers, known, at) if done else []
+        receipts = judged(transaction, done, rankers, policy_kinds, at) if done else []
         return len(fresh), [receipt for _, receipt in receipts]
 
     return write(store, job)

@@ -26,9 +26,14 @@ class Judge:
     """
 
     def __init__(
-        self, transaction: Transaction, rankers: Mapping[str, InForce], known: PolicyKinds, now: float
+        self, transaction: Transaction, rankers: Mapping[str, InForce], policy_kinds: PolicyKinds, now: float
     ) -> None:
-        self._transaction, self._rankers, self._known, self._now = transaction, rankers, known, now
+        self._transaction, self._rankers, self._policy_kinds, self._now = (
+            transaction,
+            rankers,
+            policy_kinds,
+            now,
+        )
         self._found: dict[str, InForce] = {}
         self._deletions: Sequence[Decision] | None = None  # of people's data, once anybody asks
         self._done: dict[tuple[str, str], set[tuple[int, str]]] = {}  # by ranker and source: lists, objects
@@ -98,7 +103,7 @@ class Judge:
     def _in_force(self, ranker: str) -> InForce:
         if ranker not in self._found:
             start = self._rankers.get(ranker) or InForce()
-            self._found[ranker] = start.within(self._transaction, ranker, self._known)
+            self._found[ranker] = start.within(self._transaction, ranker, self._policy_kinds)
         return self._found[ranker]
 
 
@@ -106,7 +111,7 @@ def judged(
     transaction: Transaction,
     events: Sequence[UserEvent | str],
     rankers: Mapping[str, InForce],
-    known: PolicyKinds,
+    policy_kinds: PolicyKinds,
     at: float,
     *,
     last: bool = True,
@@ -125,7 +130,7 @@ def judged(
     if not last and not all(transaction.shown(each.query_id) for each in clear):
         raise ListUnderWay
     now = transaction.time(at)
-    judge, receipts = Judge(transaction, rankers, known, now), []
+    judge, receipts = Judge(transaction, rankers, policy_kinds, now), []
     for event in events:
         entry = unreadable(now, event) if isinstance(event, str) else judge.judge(event)
         if (strays is None or strays.keeps(entry)) and not judge.was_deleted(entry):

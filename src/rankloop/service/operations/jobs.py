@@ -264,7 +264,7 @@ def _refold(ranker: Ranker, store: Store, progress: Progress, kind: JobKind, bod
         check_columns(ranker, ranker.view.in_force, body["columns"])
     ids, dropped = frozenset(body.get("events", ())), frozenset(body.get("columns", ()))
     said = body.get("settings")
-    rules = None if said is None else RankerSettings.from_json(said, history.known)
+    rules = None if said is None else RankerSettings.from_json(said, history.policy_kinds)
     effect = ("settings", {**body, "relearn": True}) if kind == "relearn" else (kind, body)
     while not decided:
         spec = history.spec(END, without=ranker.fold.without | ids, rules=rules, dropped=dropped)

@@ -63,10 +63,12 @@ def check_columns(ranker: Ranker, terms: InForce, columns: Collection[int]) -> N
     if gone:
         raise RequestError(f"the feature {gone[0]!r} of {ranker.name!r} was retired meanwhile")
     base = ranker.history.base()
-    known = (
-        in_force(ranker.history.store, ranker.name, ranker.history.known, until=base).names if base else ()
+    policy_kinds = (
+        in_force(ranker.history.store, ranker.name, ranker.history.policy_kinds, until=base).names
+        if base
+        else ()
     )
-    kept = [terms.names[each] for each in columns if each < len(known)]
+    kept = [terms.names[each] for each in columns if each < len(policy_kinds)]
     if kept:
         raise RequestError(
             f"the log of {ranker.name!r} was discarded up to entry {base}, and what was learned before knows "

@@ -126,7 +126,7 @@ def _settings(service: RankingService, decision: Decision) -> Way:
     before = [each for each in service.store.decisions(ranker, kind="settings") if each.seq < decision.seq]
     if not before:
         raise Refused("The ranker began with them: there are no settings before.")
-    terms = in_force(service.store, ranker, found.history.known, until=decision.seq - 1)
+    terms = in_force(service.store, ranker, found.history.policy_kinds, until=decision.seq - 1)
     if terms.trouble:
         raise Refused(f"The settings before cannot be read any more: {terms.trouble}.")
     seen = service.preview(ranker, terms.rules)

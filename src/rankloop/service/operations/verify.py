@@ -21,11 +21,11 @@ Step = Callable[[int], None]  # is told how many entries were looked at
 
 
 def verify(
-    store: Store, known: PolicyKinds, *, replays: int = 1000, step: Step = lambda _: None
+    store: Store, policy_kinds: PolicyKinds, *, replays: int = 1000, step: Step = lambda _: None
 ) -> Iterator[str]:
     """What is wrong with a log, in sentences; nothing, if all is well."""
     for ranker in store.rankers():
-        history = History(ranker, store, known)
+        history = History(ranker, store, policy_kinds)
         yield from _guarded(
             f"the lists of {ranker!r}", partial(_lists, store, ranker, history, replays, step)
         )
@@ -109,7 +109,7 @@ def _model(store: Store, ranker: str, history: History) -> Iterator[str]:
     kept = store.snapshot(ranker, until=seqs[-1])
     if kept is None:
         return
-    from_log = History(ranker, store, history.known, kept=False)
+    from_log = History(ranker, store, history.policy_kinds, kept=False)
     if not same(kept, from_log.again(kept.seq + 1).snapshot()):
         name = f"the newest snapshot of {ranker!r}, of entry {kept.seq:,},"
         yield f"{name} is not what the fold of its log gives"

@@ -55,14 +55,14 @@ def renamed(values: FloatArray, given: Mapping[str, int], wanted: Mapping[str, i
 
 def opponent_of(trial: Trial, history: History) -> Opponent:
     """Arm B of a trial of a ranker with this history: always the same, whoever asks and whenever."""
-    settings, store, known = trial.settings, history.store, history.known
+    settings, store, policy_kinds = trial.settings, history.store, history.policy_kinds
     if settings.ranker:
-        model = History(settings.ranker, store, known).model(trial.model)
-        terms = in_force(store, settings.ranker, known, until=trial.number)
+        model = History(settings.ranker, store, policy_kinds).model(trial.model)
+        terms = in_force(store, settings.ranker, policy_kinds, until=trial.number)
         return Opponent(trial.number, model, terms)
     if settings.policy is not None:
         if trial.number not in history.frozen:
-            rules = history.settings(trial.rules).with_policy(read_policy(settings.policy, known))
+            rules = history.settings(trial.rules).with_policy(read_policy(settings.policy, policy_kinds))
             history.frozen[trial.number] = history.again(trial.number, rules=rules).model.apart()
         return Opponent(trial.number, history.frozen[trial.number])
     return Opponent(trial.number)

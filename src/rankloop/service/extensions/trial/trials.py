@@ -93,7 +93,7 @@ class TrialReport:
 def begin(
     ranker: Ranker,
     store: Store,
-    known: PolicyKinds,
+    policy_kinds: PolicyKinds,
     settings: TrialSettings,
     other: Ranker | None,
     *,
@@ -101,13 +101,15 @@ def begin(
 ) -> int:
     """Begin a trial; its number. `other` is the ranker of arm B, if it is one; `said`: who and why."""
     if settings.policy is not None:  # with every default, so that it stays what it is today
-        settings = replace(settings, policy=write_name(read_policy(settings.policy, known), defaults=True))
-    _check_arms(ranker, settings, other, known)
+        settings = replace(
+            settings, policy=write_name(read_policy(settings.policy, policy_kinds), defaults=True)
+        )
+    _check_arms(ranker, settings, other, policy_kinds)
     at, start = ranker.now(), ranker.view.in_force
     model = other.view.model.version if other else 0
 
     def job(transaction: Transaction) -> int:
-        terms = start.within(transaction, ranker.name, known)
+        terms = start.within(transaction, ranker.name, policy_kinds)
         _check_free(ranker.name, terms)
         body = {"settings": settings.to_json(), "rules": terms.settings, "model": model, **said}
         decision = Decision(at=transaction.time(at), ranker=ranker.name, kind="trial", body=body)
@@ -220,13 +222,15 @@ def rules_of(store: Store, ranker: str, trial: Trial) -> RankerSettings:
     return RankerSettings.from_json(body, {})
 
 
-def _check_arms(ranker: Ranker, settings: TrialSettings, other: Ranker | None, known: PolicyKinds) -> None:
+def _check_arms(
+    ranker: Ranker, settings: TrialSettings, other: Ranker | None, policy_kinds: PolicyKinds
+) -> None:
     if other is ranker:
         raise RequestError("arm B must be something else than the ranker itself: name another one")
     if ranker.broken or (other is not None and other.broken):
         raise RequestError("a ranker that is broken cannot be compared: see /v1/doctor")
     if settings.policy is not None:
-        check_served(ranker.rules.with_policy(read_policy(settings.policy, known)))
+        check_served(ranker.rules.with_policy(read_policy(settings.policy, policy_kinds)))
     if settings.kind != "interleave":
         return
     rules = ranker.rules
