@@ -17,7 +17,7 @@ from rankloop.learning.thresholds import BestF1
 from rankloop.policies import AUCRanker
 from rankloop.types import FloatArray, QuerySet
 
-SETS: Mapping[str, str] = {"letter": "bandit:letter", "isolet": "bandit:isolet"}
+SETS: Mapping[str, str] = {"letter": "letter", "isolet": "isolet"}
 STEPS, REGULARISATION = 1_000_000, 0.01
 
 

@@ -128,7 +128,7 @@ def agreement(*, moments: tuple[int, ...] = (100, 300, 1000), queries: int = 50)
     Training does not ask the covariance, so policies that learn from the same lists have the same network
     and differ in what they think is uncertain alone. All pairs of documents of some test queries are asked.
     """
-    world, rng = load("synthetic:nonlinear"), np.random.default_rng(0)
+    world, rng = load("nonlinear"), np.random.default_rng(0)
     user, asked = PresetUser("perfect").for_grades(world.train.grades), list(world.test)[:queries]
     exact, *others = (
         OlRankNet(scorer=SMALL, covariance=kind)

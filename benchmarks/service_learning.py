@@ -1,7 +1,7 @@
 """Does the service learn what the simulator learns? Everything goes over HTTP, as from a real site.
 
 A tenth of the clicks come twice, a tenth come late, and one in twenty names a list that never was. Run it:
-`python -m benchmarks.service_learning --data mq2008:fold1 --rounds 3000`; it starts a service of its own.
+`python -m benchmarks.service_learning --data "mq2008(fold=1)" --rounds 3000`; it starts a service of its own.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def started(window: float) -> Iterator[Server]:
 def main() -> None:
     """Learn over HTTP and compare."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", default="mq2008:fold1")
+    parser.add_argument("--data", default="mq2008(fold=1)")
     parser.add_argument("--rounds", type=int, default=3000)
     parser.add_argument("--user", default="navigational")
     parser.add_argument("--seeds", type=int, default=5, help="of the simulator")

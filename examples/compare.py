@@ -9,7 +9,7 @@ from rankloop.lab.users import PresetUser
 from rankloop.policies import MGD, PDGD, Random
 
 sweep = Sweep(
-    data=["synthetic:linear"],
+    data=["linear"],
     users={name: PresetUser(name) for name in ("perfect", "navigational")},
     policies={"PDGD": PDGD(), "MGD": MGD(step=0.1), "random": Random()},
     seeds=range(3),

@@ -21,7 +21,7 @@ def network(n_features: int) -> nn.Module:
 
 
 sweep = Sweep(
-    data=["synthetic:linear"],
+    data=["linear"],
     users={"perfect": PresetUser("perfect")},
     policies={
         "own network": P2NeurRank(scorer=Module(network), learning_rate=0.003),

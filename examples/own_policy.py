@@ -40,5 +40,5 @@ class Rocchio(Policy):
 
 check_policy(Rocchio)  # raises LawBroken, and says how, if a law is broken
 policies = {"Rocchio": Rocchio(), "PDGD": PDGD(), "random": Random()}
-sweep = Sweep(data=["synthetic:linear"], users=preset_users("click"), policies=policies, seeds=range(3))
+sweep = Sweep(data=["linear"], users=preset_users("click"), policies=policies, seeds=range(3))
 print(summary_markdown(summarise(execute(sweep)), metric="cumulative nDCG@10"))

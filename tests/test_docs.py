@@ -64,7 +64,7 @@ RUN = [page for page in PAGES if blocks(page, "python|console") and page.name !=
 def some_results() -> object:
     """Rows such as any experiment leaves, for the page that starts from them."""
     sweep = Sweep(
-        data=["synthetic:linear"],
+        data=["linear"],
         users={"perfect": PresetUser("perfect")},
         policies={"PDGD": PDGD(), "random": Random()},
         seeds=range(2),

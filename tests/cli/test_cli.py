@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 from rankloop.cli import app
 from tests.support.waiting import wait_until
 
-SMALL = ["--data", "synthetic:linear:queries=20", "--rounds", "30", "--seeds", "2", "--workers", "1"]
-QUICK = ["--quick", "--data", "synthetic:linear:queries=20", "--rounds", "20", "--workers", "1"]
+SMALL = ["--data", "linear(queries=20)", "--rounds", "30", "--seeds", "2", "--workers", "1"]
+QUICK = ["--quick", "--data", "linear(queries=20)", "--rounds", "20", "--workers", "1"]
 
 
 def rankloop(*arguments: str, cwd: Path | None = None, expect: int = 0) -> str:
@@ -244,7 +244,7 @@ def test_damaged_results_are_named(finished: tuple[Path, str], tmp_path: Path) -
 
 def test_list_knows_everything() -> None:
     printed = asked("list")
-    for word in ("pdgd", "epsilon-greedy", "informational", "synthetic:nonlinear", "cosine", "pairrank/fig3"):
+    for word in ("pdgd", "epsilon-greedy", "informational", "nonlinear", "cosine", "pairrank/fig3"):
         assert word in printed
 
 
@@ -252,7 +252,7 @@ def test_data_commands(tmp_path: Path) -> None:
     file = tmp_path / "train.txt"
     file.write_text("".join(f"{n % 3} qid:{n // 4} 1:{n} 2:0.5\n" for n in range(40)))
     assert "10 queries, 40 documents, 2 features, 3 grades: good" in asked("data", "check", str(file))
-    assert "grades" in asked("data", "info", "synthetic:linear")
+    assert "grades" in asked("data", "info", "linear")
     assert "ready" in asked("data", "prepare", str(file))
 
 
@@ -265,7 +265,7 @@ def test_data_commands(tmp_path: Path) -> None:
         (["compare", "--policies", "rankloop.scorers:MLP"], "is no policy"),
         (["compare", "--measures", "ERR@10"], "no measure is called 'ERR@10'"),
         (["compare", "--measures", "offline ERRR"], "no metric is called 'ERRR'"),
-        (["compare", "--data", "synthetic:liner"], "did you mean 'linear'?"),
+        (["compare", "--data", "liner"], "did you mean 'linear'?"),
         (["compare", "--data", "nowhere"], "RANKLOOP_DATA"),
         (["compare", "--stop", "never"], "choose from click, every, both"),
         (["compare", "--probes", "block"], "did you mean 'blocks'?"),
@@ -328,7 +328,7 @@ def test_help_explains(command: list[str]) -> None:
 
 
 def test_help_has_examples() -> None:
-    assert "rankloop compare --data mq2008:fold1" in asked("compare", "--help")
+    assert "rankloop compare --data mq2008(fold=1)" in asked("compare", "--help")
     assert "rankloop observable --measure AP --k 1 --items 4" in asked("observable", "--help")
 
 
@@ -343,7 +343,7 @@ def test_observable_says_what_cannot_be_learned_why_and_what_would_do() -> None:
 
 def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    command = ["compare", "--data", "synthetic:linear", "--rounds", "2000", "--seeds", "3", "--out", str(out)]
+    command = ["compare", "--data", "linear", "--rounds", "2000", "--seeds", "3", "--out", str(out)]
     process = subprocess.Popen(
         [sys.executable, "-m", "rankloop", *command],
         stdout=subprocess.PIPE,

@@ -11,28 +11,27 @@ import numpy as np
 import pytest
 
 from rankloop.lab.data import (
-    Bandit,
     Dataset,
     FeatureGroups,
     concatenate,
-    describe,
     drop_constant_features,
     effective_rank,
+    format_qrels,
+    format_run,
     load,
     normalise_per_query,
     pad_features,
     prepare,
-    qrels_text,
-    ranked,
     read_labelled,
     read_letor,
     read_qrels,
     read_run,
-    run_text,
     scale_to_unit_length,
-    world,
+    sort_run,
+    summarise_queries,
 )
-from rankloop.lab.data.best_feature_order import with_base
+from rankloop.lab.data.best_feature_order import add_caller_order
+from rankloop.lab.data.labelled_rows import VisitorOptions, split_visitors
 from rankloop.lab.data.review_data import Parts, Shop, by_share, by_time, joined, newcomers
 from rankloop.recommend.reviews import Reviews
 from rankloop.types import QuerySet
@@ -40,12 +39,12 @@ from tests.golden.records import Numbers, check, check_ids
 
 WORLDS = {  # whole ones, since grades are cut from scores: few queries hide small changes
     "w01": "linear",
-    "w02": "linear:queries=6,test_queries=3,seed=4,noise=0.1,min_documents=2,max_documents=5",
+    "w02": "linear(queries=6, test_queries=3, seed=4, noise=0.1, min_documents=2, max_documents=5)",
     "w03": "nonlinear",
-    "w04": "nonlinear:queries=6,test_queries=3,seed=4,min_documents=2,max_documents=5",
+    "w04": "nonlinear(queries=6, test_queries=3, seed=4, min_documents=2, max_documents=5)",
     "w05": "independent",
     "w06": "separable",
-    "w07": "separable:queries=6,test_queries=3,margin=0.02236,spread=0.3,seed=2",
+    "w07": "separable(queries=6, test_queries=3, margin=0.02236, spread=0.3, seed=2)",
     "w08": "items",
     "w09": "ads(queries=300)",
     "w10": "ads(queries=20, test_queries=5, ads=3, seed=7)",
@@ -74,19 +73,23 @@ REVIEWS = ["v01", "v02", "v03", "v04"]
 
 @pytest.mark.parametrize("record", WORLDS)
 def test_world(record: str) -> None:
-    made = world(WORLDS[record]).dataset()
+    made = load(WORLDS[record], prepared=False)
     check(record, train=arrays(made.train), test=arrays(made.test), facts=facts(made.train))
 
 
 @pytest.mark.parametrize("record", GROUPS)
 def test_groups(record: str) -> None:
-    made = load("synthetic:nonlinear:queries=6,test_queries=3", groups=GROUPS[record])
+    made = load("nonlinear(queries=6, test_queries=3)", groups=GROUPS[record])
     check(record, train=arrays(made.train), test=arrays(made.test))
 
 
 def test_order_of_the_caller() -> None:
-    made = load("synthetic:nonlinear:queries=6,test_queries=3")
-    check("o01", decent=whole(with_base(made, "decent")), reversed=whole(with_base(made, "reversed")))
+    made = load("nonlinear(queries=6, test_queries=3)")
+    check(
+        "o01",
+        decent=whole(add_caller_order(made, "decent")),
+        reversed=whole(add_caller_order(made, "reversed")),
+    )
 
 
 def test_letor_file(tmp_path: Path) -> None:
@@ -119,21 +122,21 @@ def test_labelled_rows(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text(ROWS * 4)
     rows = read_labelled(path)
-    made = Bandit(seed=3).dataset(rows, "rows", "rows")
+    made = split_visitors(rows, VisitorOptions(seed=3))
     check("b01", rows=[rows.features, rows.classes], train=arrays(made.train), test=arrays(made.test))
 
 
 def test_trec_files(tmp_path: Path) -> None:
-    made = world("linear:queries=6,test_queries=3").dataset().train
+    made = load("linear(queries=6, test_queries=3)", prepared=False).train
     scores = np.random.default_rng(2).random(len(made.features)).round(1)
-    (tmp_path / "qrels").write_text(qrels_text(made))
-    (tmp_path / "run").write_text(run_text(made, scores, tag="it", depth=7))
+    (tmp_path / "qrels").write_text(format_qrels(made))
+    (tmp_path / "run").write_text(format_run(made, scores, tag="it", depth=7))
     judged, found = read_qrels(tmp_path / "qrels"), read_run(tmp_path / "run")
     check(
         "q01",
         grades=[list(each.values()) for each in judged.values()],
         scores=[list(each.values()) for each in found.values()],
-        ranked=[ranked(judged[name], found[name]) for name in judged],
+        ranked=[sort_run(judged[name], found[name]) for name in judged],
     )
 
 
@@ -171,7 +174,7 @@ def whole(made: Dataset) -> list[Numbers]:
 
 
 def facts(queries: QuerySet) -> list[Numbers]:
-    counted = [each for each in astuple(describe(queries)) if not isinstance(each, str)]
+    counted = [each for each in astuple(summarise_queries(queries)) if not isinstance(each, str)]
     return [counted, effective_rank(queries)]
 
 

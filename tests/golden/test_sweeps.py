@@ -15,8 +15,9 @@ import polars as pl
 import pytest
 
 from rankloop.lab.baselines.offline_ranknet import OfflineRankNet
-from rankloop.lab.data import FeatureGroups, load
-from rankloop.lab.data.best_feature_order import best_feature
+from rankloop.lab.data import FeatureGroups, change_name, load
+from rankloop.lab.data.best_feature_order import find_best_feature
+from rankloop.lab.data.dataset_names import read_dataset_name
 from rankloop.lab.simulation.measured_examination import measure_examination
 from rankloop.lab.simulation.measures import read_measure
 from rankloop.lab.simulation.offline_rankers import train_lambdarank, train_ranknet
@@ -47,10 +48,10 @@ from rankloop.types import QuerySet, Ranking
 from tests.golden.records import Numbers, check, check_ids
 
 ROUNDS = 8
-DOCUMENTS = "synthetic:linear:queries=15,test_queries=10"
-SPARSE = "synthetic:nonlinear:queries=12,test_queries=6"
-ITEMS = "synthetic:items:queries=15"
-VISITORS = "synthetic:ads(queries=100, test_queries=30, ads=3)"
+DOCUMENTS = "linear(queries=15, test_queries=10)"
+SPARSE = "nonlinear(queries=12, test_queries=6)"
+ITEMS = "items(queries=15)"
+VISITORS = "ads(queries=100, test_queries=30, ads=3)"
 SHOP = "synthetic:shop:users=60,items=24"
 
 SWEEPS = {
@@ -123,7 +124,7 @@ USERS: dict[str, tuple[UserChoice, str, tuple[Policy, ...]]] = {
     "u13": (LabelJudge(top_k=2), ITEMS, (RTopKItems(top_k=2), Random())),
     "u14": (
         PresetUser("informational"),
-        "synthetic:nonlinear:queries=15,test_queries=5",
+        "nonlinear(queries=15, test_queries=5)",
         (PairRank(), PDGD()),
     ),
     "u15": (PresetUser("navigational"), ITEMS, (RTopKItems(), Random())),
@@ -163,8 +164,8 @@ MEASURES = {
 TABLE_DATA = {
     "t01": ("topk/table3.1", ""),
     "t02": ("topk/tableB.1", ""),
-    "t03": ("theory/table4.1", "synthetic:linear:queries=40,test_queries=20"),
-    "t04": ("theory/exploration", "synthetic:linear:queries=40,test_queries=20"),
+    "t03": ("theory/table4.1", "linear(queries=40, test_queries=20)"),
+    "t04": ("theory/exploration", "linear(queries=40, test_queries=20)"),
     "t05": ("fair/table3.1", SPARSE),
     "t06": ("ads/table5.1", f"{VISITORS},{VISITORS}"),
     "t07": ("recommend/table4.1", SHOP),
@@ -179,7 +180,7 @@ TABLE_DATA = {
     "t16": ("recommend/fig4.9", SHOP),
     "t17": ("recommend/fig4.10", SHOP),
     "t18": ("recommend/explanations", SHOP),
-    "t19": ("safe/interleaving", "synthetic:linear:queries=15,test_queries=10"),
+    "t19": ("safe/interleaving", "linear(queries=15, test_queries=10)"),
     "t20": ("ads/fig5.1", f"{VISITORS}"),
     "t21": ("ads/fig5.2", f"{VISITORS}"),
 }
@@ -261,7 +262,7 @@ def test_ranker_that_the_labels_teach(record: str) -> None:
     teach: Callable[..., object] = TAUGHT[record]
     train: QuerySet = load(DOCUMENTS).train
     weights = teach(train, pairs=800, seed=2, regularisation=0.5)
-    check(record, weights=np.asarray(weights), feature=best_feature(train))
+    check(record, weights=np.asarray(weights), feature=find_best_feature(train))
 
 
 @pytest.mark.parametrize("record", TABLE_DATA)
@@ -282,15 +283,15 @@ def small(suite: Suite) -> tuple[list[str], FeatureGroups | None]:
     names = [str(each) for each in suite.data]
     if suite.own_groups:
         return [SPARSE], suite.own_groups
-    if "bandit:" in names[0]:
+    if names[0] in ("optdigits", "letter"):
         return [VISITORS], None
-    if "synthetic:items" in names[0]:
+    if names[0].startswith("items"):
         return [ITEMS], None
-    orders = [name.rpartition("@")[2] for name in names if "@" in name]
-    several = any(".." in name for name in names)
-    world = f"{DOCUMENTS},seed=3..4" if several else DOCUMENTS
+    orders = [str(order) for name in names if (order := read_dataset_name(name)[1].get("caller_order"))]
+    several = any(isinstance(read_dataset_name(name)[1].get("seed"), tuple) for name in names)
+    world = change_name(DOCUMENTS, seed=(3, 4)) if several else DOCUMENTS
     plain = [] if orders and len(names) == 1 else [world]
-    return [*plain, *(f"{world}@{order}" for order in orders)], None
+    return [*plain, *(change_name(world, caller_order=order) for order in orders)], None
 
 
 def hardly_trained(policy: Policy) -> Policy:

@@ -24,9 +24,7 @@ from rankloop.service.core.ranker_settings import check_served
 from rankloop.types import Feedback, Query, QuerySet, Ranking
 
 USER = PresetUser("informational").for_grades(5)
-WORLD = load(
-    "synthetic:linear:queries=30,min_documents=25", groups=FeatureGroups(feature=1, threshold=0.4)
-).train
+WORLD = load("linear(queries=30, min_documents=25)", groups=FeatureGroups(feature=1, threshold=0.4)).train
 
 
 def live(

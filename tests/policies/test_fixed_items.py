@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rankloop.checks import Make, check_policy
 from rankloop.errors import SettingError
 from rankloop.exploration import greedy
-from rankloop.lab.data import Items
+from rankloop.lab.data import make_dataset
 from rankloop.lab.users import LabelJudge
 from rankloop.learning.objectives import (
     APGain,
@@ -150,7 +150,7 @@ def test_the_estimate_of_a_live_block_is_unbiased_where_there_is_one() -> None:
 
 def regret(policy: RTopKItems, *, rounds: int, seed: int = 0) -> float:
     """The DCG that the best fixed order would have had more."""
-    world = Items(queries=rounds, test_queries=1, seed=seed).dataset().train
+    world = make_dataset("items", queries=rounds, test_queries=1, seed=seed).train
     rng, user = np.random.default_rng(seed), LabelJudge(top_k=policy.top_k)
     discount, got = DCGGain().weights(20), 0.0
     for judged in world:

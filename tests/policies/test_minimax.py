@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rankloop.checks import small_world
 from rankloop.errors import SettingError
 from rankloop.exploration import greedy
-from rankloop.lab.data.synthetic_worlds import Separable
+from rankloop.lab.data import make_dataset
 from rankloop.lab.users import LabelJudge
 from rankloop.learning.graded_hinge import worst_pair
 from rankloop.learning.measure_weights import out_of_order
@@ -36,16 +36,15 @@ def test_the_worst_pair_is_the_worst_of_all(drawn: list[tuple[int, int]]) -> Non
 
 @pytest.mark.parametrize("documents", [2, 10])
 def test_mistakes_on_separable_lists_are_few_however_long_the_lists(documents: int) -> None:
-    world = Separable(
-        queries=1500, test_queries=1, min_documents=documents, max_documents=documents, margin=0.5
-    )
-    longest = float(np.square(world.query_set().features).sum(axis=1).max())
+    lengths = {"min_documents": documents, "max_documents": documents}
+    world = make_dataset("separable", queries=1500, margin=0.5, **lengths).train
+    longest = float(np.square(world.features).sum(axis=1).max())
     policy, rng, mistakes = Minimax(), np.random.default_rng(0), 0
-    for judged in world.query_set():
+    for judged in world:
         ranking = policy.rank(judged.query, k=documents, rng=rng)
         mistakes += out_of_order(judged.relevance[ranking.order])
         policy.learn(LabelJudge().respond(ranking, judged.relevance, rng))
-    assert 0 < mistakes <= 4 * longest / world.margin**2 < 200
+    assert 0 < mistakes <= 4 * longest / 0.5**2 < 200
 
 
 @pytest.mark.parametrize("policy", [Minimax(), Slam(), Slam(weights=NDCGWeights(1))], ids=repr)

@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 
 from rankloop.errors import RankingError, SettingError
 from rankloop.exploration import ordered_blocks
-from rankloop.lab.data import available, load
+from rankloop.lab.data import list_datasets, load
 from rankloop.lab.users import PresetUser
 from rankloop.learning.click_pairs import Pairing, pair_differences
 from rankloop.policies import PairRank, Sure, Theory, Width
@@ -40,7 +40,7 @@ ROUNDS = 1500
 
 
 @cache
-def training(name: str = "synthetic:linear") -> QuerySet:
+def training(name: str = "linear") -> QuerySet:
     return load(name).train
 
 
@@ -111,9 +111,9 @@ def test_a_weak_regularisation_does_not_lead_the_online_update_astray(regularisa
 
 @pytest.mark.parametrize("user", USERS)
 def test_online_and_exact_updates_learn_nearly_the_same_from_published_data(user: str) -> None:
-    if "mq2008" not in {entry.name for entry in available()}:
+    if "mq2008" not in {entry.name for entry in list_datasets()}:
         pytest.skip("mq2008 is not in the folders of RANKLOOP_DATA")
-    check_online_is_nearly_exact(training("mq2008:fold1"), user, {})
+    check_online_is_nearly_exact(training("mq2008(fold=1)"), user, {})
 
 
 @pytest.mark.parametrize("pairing", ["adjacent", "matching", "all"])
@@ -345,7 +345,7 @@ class PairwiseUser:
 
 def circle_queries() -> list[Query]:
     """The linear world's documents, moved along their rays from the centre onto a circle."""
-    name = f"synthetic:linear:features=2,queries=3,min_documents={DOCUMENTS},max_documents={DOCUMENTS}"
+    name = f"linear(features=2, queries=3),min_documents={DOCUMENTS},max_documents={DOCUMENTS}"
     rays = [judged.query.features.astype(np.float64) - 0.5 for judged in load(name).train]
     radius = LONGEST_DIFFERENCE / 2
     return [

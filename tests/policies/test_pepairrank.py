@@ -25,7 +25,7 @@ from rankloop.types import Feedback, FloatArray, Query, QuerySet, Ranking
 
 @cache
 def training() -> QuerySet:
-    return load("synthetic:linear:features=5").train
+    return load("linear(features=5)").train
 
 
 def rounds_of(policy: PePairRank, rounds: int, *, user: str = "navigational") -> Iterator[Feedback]:

@@ -52,7 +52,7 @@ def visitor(features: FloatArray, *ads: str) -> Query:
 
 def lived(policy: SelectionPolicy, *, rounds: int = 300, seed: int = 0) -> tuple[SelectionPolicy, list[bool]]:
     """A life in the small world of ads, and which rounds were clicked."""
-    train, user, rng = load("synthetic:ads(queries=400, ads=4)").train, AdUser(), np.random.default_rng(seed)
+    train, user, rng = load("ads(queries=400, ads=4)").train, AdUser(), np.random.default_rng(seed)
     clicked = []
     for number in range(rounds):
         judged = train[number % len(train)]
@@ -68,7 +68,7 @@ def lived(policy: SelectionPolicy, *, rounds: int = 300, seed: int = 0) -> tuple
 @every
 def test_ads_are_shown_as_often_as_their_propensities_say(make: Make) -> None:
     policy, _ = lived(make())
-    query = load("synthetic:ads(queries=400, ads=4)").test[0].query
+    query = load("ads(queries=400, ads=4)").test[0].query
     chances = policy.propensities(query)
     assert chances.min() >= 0
     assert chances.sum() == pytest.approx(1, abs=1e-12)
@@ -133,7 +133,7 @@ def test_visitors_get_what_they_like_sooner_than_by_chance(make: Make) -> None:
 
 @pytest.mark.parametrize("make", BATCH.values(), ids=BATCH.keys())
 def test_a_log_at_once_teaches_what_its_rows_teach(make: Callable[..., BatchSelection]) -> None:
-    train, rng = load("synthetic:ads(queries=200, ads=3)").train, np.random.default_rng(1)
+    train, rng = load("ads(queries=200, ads=3)").train, np.random.default_rng(1)
     assert train.contexts is not None
     shown = rng.integers(3, size=200)
     clicks = np.array([bool(train[row].relevance[ad]) for row, ad in enumerate(shown)])
@@ -190,7 +190,7 @@ def test_old_rows_are_forgotten_clicks_last() -> None:
 @every
 def test_a_new_ad_gets_its_chance_and_a_withdrawn_one_is_not_missed(make: Make) -> None:
     policy, _ = lived(make())
-    features = load("synthetic:ads(queries=400, ads=4)").test[0].query.context.features
+    features = load("ads(queries=400, ads=4)").test[0].query.context.features
     before = policy.state()
     rest = visitor(features, "ad 1", "ad 3")
     assert policy.propensities(rest).shape == (2,)
@@ -201,7 +201,7 @@ def test_a_new_ad_gets_its_chance_and_a_withdrawn_one_is_not_missed(make: Make) 
         assert policy.propensities(fresh)[4] > 0
     for name, value in policy.state().items():
         np.testing.assert_array_equal(value, before[name], err_msg=name)
-    train, rng, shown = load("synthetic:ads(queries=400, ads=4)").train, np.random.default_rng(5), []
+    train, rng, shown = load("ads(queries=400, ads=4)").train, np.random.default_rng(5), []
     for number in range(1500):  # "ad 1" is withdrawn, and those who liked it like the new one
         judged = train[number % 400]
         query = visitor(judged.query.context.features, "new", "ad 2", "ad 3", "ad 4")
@@ -264,7 +264,7 @@ def test_visitors_of_whom_nothing_is_known_teach_too_and_features_may_come_later
 @every
 def test_contributions_say_what_spoke_for_an_ad(make: Make) -> None:
     policy, _ = lived(make(), rounds=600)
-    query = load("synthetic:ads(queries=400, ads=4)").test[0].query
+    query = load("ads(queries=400, ads=4)").test[0].query
     found = policy.contributions(query)
     assert found.shape == (4, 8)
     if not isinstance(policy, AdForest):

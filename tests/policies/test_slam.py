@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankloop.errors import RankingError, SettingError
-from rankloop.lab.data.synthetic_worlds import Separable
+from rankloop.lab.data import make_dataset
 from rankloop.lab.users import LabelJudge
 from rankloop.learning.graded_hinge import Weigh, listwise_hinge
 from rankloop.metrics import AP, NDCG, Metric
 from rankloop.policies import APWeights, ListWeights, NDCGWeights, Slam
-from rankloop.types import Feedback, FloatArray, IntArray, Query, Ranking
+from rankloop.types import Feedback, FloatArray, IntArray, Query, QuerySet, Ranking
 
 MEASURES: list[tuple[ListWeights, Metric]] = [
     (NDCGWeights(None), NDCG(k=100)),
@@ -132,10 +132,10 @@ def test_on_a_mistake_the_gradient_is_bounded_by_the_loss(weights: ListWeights, 
     assert mistakes > 100
 
 
-def largest_ratio(world: Separable, weights: ListWeights) -> float:
+def largest_ratio(world: QuerySet, weights: ListWeights) -> float:
     """How many times the smallest positive weight of a list the largest is, at most."""
     ratios = []
-    for judged in world.query_set():
+    for judged in world:
         levels = -np.sort(-weights.levels(judged.relevance.astype(float)))
         counted = weights.weights(levels)
         ratios.append(counted.max() / counted[counted > 0].min() if counted.any() else 1.0)
@@ -155,26 +155,21 @@ def largest_ratio(world: Separable, weights: ListWeights) -> float:
 def test_on_separable_lists_the_sum_of_all_losses_is_bounded(
     weights: ListWeights, metric: Metric, documents: int, grades: int, counted: int
 ) -> None:
-    world = Separable(
-        queries=2000,
-        test_queries=1,
-        min_documents=documents,
-        max_documents=documents,
-        grades=grades,
-        margin=0.25,
-    )
-    longest = float(np.square(world.query_set().features).sum(axis=1).max())
+    margin = 0.25
+    lengths = {"min_documents": documents, "max_documents": documents}
+    world = make_dataset("separable", queries=2000, grades=grades, margin=margin, **lengths).train
+    longest = float(np.square(world.features).sum(axis=1).max())
     steepness = 4 * counted * longest * largest_ratio(world, weights)
     policy, rng, lost = Slam(weights=weights, learning_rate=1 / steepness), np.random.default_rng(0), 0.0
     mistakes = 0
-    for judged in world.query_set():
+    for judged in world:
         ranking = policy.rank(judged.query, k=documents, rng=rng)
         if judged.relevance.any():
             lost += 1 - metric(ranking.order, judged.relevance)
             mistakes += metric(ranking.order, judged.relevance) < 1 - 1e-12
         policy.learn(LabelJudge().respond(ranking, judged.relevance, rng))
     assert mistakes > 3
-    assert lost <= steepness / world.margin**2 < 2000  # less than all: the bound says something
+    assert lost <= steepness / margin**2 < 2000  # less than all: the bound says something
 
 
 def taught(policy: Slam, grades: list[float], *, known: list[bool] | None = None) -> Slam:

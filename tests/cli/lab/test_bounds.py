@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from rankloop.cli import app
 
-WORLD = ["--data", "synthetic:linear:queries=20,test_queries=10"]
+WORLD = ["--data", "linear(queries=20, test_queries=10)"]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from rankloop.cli import app
 from rankloop.lab.data import read_qrels, read_run
 
-DATA = "synthetic:linear:queries=40,test_queries=20"
+DATA = "linear(queries=40, test_queries=20)"
 
 
 def asked(*words: str, expect: int = 0) -> str:

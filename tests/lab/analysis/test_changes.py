@@ -145,7 +145,7 @@ def test_tables_have_a_line_per_policy_and_a_column_per_user(tmp_path: Path) -> 
 def test_a_sweep_compares_its_own_policies() -> None:
     with pytest.raises(SettingError, match="against must name policies of the sweep, found pdgd"):
         Sweep(
-            data=["synthetic:linear"],
+            data=["linear"],
             users={"perfect": PresetUser("perfect")},
             policies={"mgd": MGD(), "random": Random()},
             protocol=Protocol(rounds=3),

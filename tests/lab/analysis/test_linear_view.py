@@ -59,7 +59,7 @@ def test_one_feature_and_one_grade_can_be_drawn() -> None:
 
 
 def test_the_plane_is_that_of_the_entire_dataset(tmp_path: Path) -> None:
-    world = load("synthetic:linear:queries=15,test_queries=5")
+    world = load("linear(queries=15, test_queries=5)")
     seen: list[QuerySet] = []
 
     def draw(queries: QuerySet, rng: np.random.Generator) -> alt.TopLevelMixin:

@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 
 from rankloop.errors import DataError, SettingError
-from rankloop.lab.data import Ads, Bandit, Labelled, available, expand, load, read_labelled
+from rankloop.lab.data import (
+    Labelled,
+    concatenate,
+    list_datasets,
+    list_folds,
+    load,
+    make_dataset,
+    read_labelled,
+)
 from rankloop.lab.users import AdUser
 from rankloop.types import QuerySet, Ranking
 
@@ -30,7 +38,7 @@ def classes(queries: QuerySet) -> list[str]:
 
 
 def test_every_row_is_a_visitor_once_with_its_own_class(folder: Path) -> None:
-    data = load("bandit:rows:raw=1,seed=4")
+    data = load("rows(raw=True, seed=4)")
     assert (len(data.train), len(data.test)) == (7, 3)
     found = [
         (*judged.query.context.features.tolist(), name)
@@ -43,7 +51,7 @@ def test_every_row_is_a_visitor_once_with_its_own_class(folder: Path) -> None:
 
 
 def test_only_training_rows_decide_the_scale(folder: Path) -> None:
-    data, raw = load("bandit:rows"), load("bandit:rows:raw=1")
+    data, raw = load("rows"), load("rows(raw=True)")
     assert data.train.contexts is not None
     assert raw.train.contexts is not None
     assert data.train.contexts.min() == 0
@@ -56,10 +64,10 @@ def test_only_training_rows_decide_the_scale(folder: Path) -> None:
 
 
 def test_seeds_are_like_folds_and_change_the_split(folder: Path) -> None:
-    names = expand("bandit:rows:seed=0..3")
-    assert names == tuple(f"bandit:rows:seed={seed}" for seed in range(4))
+    names = list_folds("rows(seed=(0, 1, 2, 3))")
+    assert names == tuple(f"rows(seed={seed})" for seed in range(4))
     assert len({tuple(load(name).train.contexts.ravel().tolist()) for name in names}) > 1  # type: ignore[union-attr]
-    assert "bandit:rows" in [entry.name for entry in available()]
+    assert "rows" in [entry.name for entry in list_datasets()]
 
 
 def test_npz_files_hold_whole_numbers_to_be_divided(tmp_path: Path) -> None:
@@ -77,28 +85,36 @@ def test_npz_files_hold_whole_numbers_to_be_divided(tmp_path: Path) -> None:
 def test_a_file_that_is_no_labelled_data_is_refused(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "bad.csv").write_text(text)
     with pytest.raises(DataError, match=message):
-        load(f"bandit:{tmp_path / 'bad.csv'}")
+        load(str(tmp_path / "bad.csv"))
 
 
-def test_what_is_missing_is_said_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("RANKLOOP_DATA", raising=False)
-    with pytest.raises(
-        DataError, match=r"no labelled data is called 'lettre'.*RANKLOOP_DATA is not set.*synthetic:ads"
-    ):
-        load("bandit:lettre")
+def test_what_is_missing_is_said_with_what_to_do(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    with pytest.raises(DataError, match=r"no dataset is called 'row': .*did you mean 'rows'"):
+        load("row")
     with pytest.raises(SettingError, match="no option 'sed': did you mean 'seed'"):
-        load("bandit:letter:sed=1")
+        load("rows(sed=1)")
+    monkeypatch.delenv("RANKLOOP_DATA", raising=False)
+    with pytest.raises(DataError, match="RANKLOOP_DATA is not set"):
+        load("rows")
 
 
-@pytest.mark.parametrize("options", [{"seed": -1}, {"raw": 2}, {"train_percent": 100}])
-def test_a_split_without_meaning_is_refused(options: dict[str, int]) -> None:
-    with pytest.raises(SettingError):
-        Bandit(**options)
+@pytest.mark.parametrize("setting", ["seed=-1", "raw=2", "train_percent=100", "train_percent=0"])
+def test_a_split_without_meaning_is_refused(folder: Path, setting: str) -> None:
+    with pytest.raises(SettingError, match=f"{setting.partition('=')[0]}: expected "):
+        load(f"rows({setting})")
+
+
+def test_classes_that_are_numbers_are_sorted_as_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.csv"
+    path.write_text("0.5,10\n1e-3,2\n-7,10\n")
+    rows = read_labelled(path)
+    assert rows.features.tolist() == [[0.5], [0.001], [-7.0]]
+    assert (rows.classes.tolist(), rows.names) == ([1, 0, 1], ("2", "10"))
 
 
 def test_contexts_travel_with_their_visitors() -> None:
-    queries = Ads(queries=30, test_queries=5, ads=3).query_set()
-    train, test = Ads(queries=30, test_queries=5, ads=3).dataset().parts
+    train, test = make_dataset("ads", queries=30, test_queries=5, ads=3).parts
+    queries = concatenate(train, test)
     assert queries.contexts is not None
     for index in (0, 29, 30, 34):
         part, row = (train, index) if index < 30 else (test, index - 30)
@@ -108,7 +124,7 @@ def test_contexts_travel_with_their_visitors() -> None:
 
 
 def test_a_visitor_clicks_as_rarely_as_wanted() -> None:
-    judged = Ads(queries=1, test_queries=1).dataset().train[0]
+    judged = make_dataset("ads", queries=1, test_queries=1).train[0]
     user, rng = AdUser(match=0.3, otherwise=0.05), np.random.default_rng(0)
     match = int(judged.relevance.argmax())
     for row, chance in ((match, 0.3), ((match + 1) % 8, 0.05)):

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from rankloop.errors import DataError, SettingError
-from rankloop.lab.data import WORLDS, available, expand, load
+from rankloop.lab.data import WORLDS, change_name, list_datasets, list_folds, load
+from rankloop.lab.data.dataset_names import read_dataset_name
 
 Pack = Callable[[bytes], bytes]
 PACKING: list[tuple[str, Pack]] = [("", bytes), (".gz", gzip.compress), (".xz", lzma.compress)]
@@ -41,8 +42,8 @@ def test_publishers_folds(collections: Path, suffix: str, pack: Pack) -> None:
             suffix=suffix,
             pack=pack,
         )
-    assert expand("MSLR") == ("MSLR:fold1", "MSLR:fold2", "MSLR:fold10")
-    data = load("MSLR:Fold2", prepared=False)
+    assert list_folds("MSLR") == ("MSLR(fold=1)", "MSLR(fold=2)", "MSLR(fold=10)")
+    data = load("MSLR(fold=2)", prepared=False)
     assert data.vali is not None
     assert (data.train.ids, data.vali.ids, data.test.ids) == (("train",), ("vali",), ("test",))
 
@@ -51,9 +52,9 @@ def test_publishers_folds(collections: Path, suffix: str, pack: Pack) -> None:
 @pytest.mark.parametrize("text", ["", ".txt"])
 def test_rotating_parts(collections: Path, text: str, suffix: str, pack: Pack) -> None:
     write(collections / "mq", [f"S{part}{text}" for part in range(1, 6)], suffix=suffix, pack=pack)
-    assert expand("mq") == tuple(f"mq:fold{fold}" for fold in range(1, 6))
+    assert list_folds("mq") == tuple(f"mq(fold={fold})" for fold in range(1, 6))
     for fold, parts in enumerate(["S1S2S3S4S5", "S2S3S4S5S1", "S3S4S5S1S2", "S4S5S1S2S3", "S5S1S2S3S4"], 1):
-        data = load(f"mq:fold{fold}", prepared=False)
+        data = load(f"mq(fold={fold})", prepared=False)
         assert data.vali is not None
         assert "".join((*data.train.ids, *data.vali.ids, *data.test.ids)) == parts
         assert (len(data.train), len(data.vali), len(data.test)) == (3, 1, 1)
@@ -64,8 +65,8 @@ def test_yahoos_sets(collections: Path) -> None:
     write(
         collections / "yahoo", [f"set{n}.{part}.txt" for n in (1, 2) for part in ("train", "valid", "test")]
     )
-    assert expand("yahoo") == ("yahoo:set1", "yahoo:set2")
-    data = load("yahoo:set2", prepared=False)
+    assert list_folds("yahoo") == ("yahoo(fold=1)", "yahoo(fold=2)")
+    data = load("yahoo(fold=2)", prepared=False)
     assert data.vali is not None
     assert (data.train.ids, data.vali.ids, data.test.ids) == (
         ("set2.train",),
@@ -77,7 +78,7 @@ def test_yahoos_sets(collections: Path) -> None:
 @pytest.mark.parametrize("vali", [[], ["vali.txt"], ["valid.txt"]])
 def test_a_flat_folder_with_or_without_validation(collections: Path, vali: list[str]) -> None:
     write(collections / "flat", ["train.txt", "test.txt", *vali])
-    assert expand("flat") == ("flat",)
+    assert list_folds("flat") == ("flat",)
     data = load("flat", prepared=False)
     assert (data.train.ids, data.test.ids) == (("train",), ("test",))
     assert (data.vali is not None) == bool(vali)
@@ -85,15 +86,15 @@ def test_a_flat_folder_with_or_without_validation(collections: Path, vali: list[
 
 def test_letor_3_names(collections: Path) -> None:
     write(collections / "OHSUMED" / "Fold1", ["trainingset.txt", "validationset.txt", "testset.txt"])
-    assert len(load("OHSUMED:fold1").parts) == 3
+    assert len(load("OHSUMED(fold=1)").parts) == 3
 
 
 def test_paths_need_no_search_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RANKLOOP_DATA", raising=False)
     write(tmp_path / "some" / "Fold3", ["train.txt", "test.txt"])
-    assert load(f"{tmp_path / 'some'}:fold3").train.ids == ("train",)
+    assert load(f"{tmp_path / 'some'}(fold=3)").train.ids == ("train",)
     assert load(str(tmp_path / "some" / "Fold3")).train.ids == ("train",)
-    assert expand(str(tmp_path / "some")) == (f"{tmp_path / 'some'}:fold3",)
+    assert list_folds(str(tmp_path / "some")) == (f"{tmp_path / 'some'}(fold=3)",)
 
 
 def test_search_folders_may_be_passed_or_several(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +102,7 @@ def test_search_folders_may_be_passed_or_several(tmp_path: Path, monkeypatch: py
     write(tmp_path / "b" / "two", ["train.txt", "test.txt"])
     assert load("two", search=[tmp_path / "b"]).name == "two"
     monkeypatch.setenv("RANKLOOP_DATA", os.pathsep.join([str(tmp_path / "a"), str(tmp_path / "b")]))
-    assert [entry.name for entry in available()][-2:] == ["one", "two"]
+    assert [entry.name for entry in list_datasets()][-2:] == ["one", "two"]
 
 
 def test_a_single_file_is_split_by_query(tmp_path: Path) -> None:
@@ -111,9 +112,9 @@ def test_a_single_file_is_split_by_query(tmp_path: Path) -> None:
     assert data.train.ids == tuple("01234567")
     assert data.test.ids == tuple("89")
     assert data.vali is None
-    assert expand(str(path)) == (str(path),)
-    with pytest.raises(SettingError, match="no fold is called 'fold1': it is not folded, leave the fold out"):
-        load(f"{path}:fold1")
+    assert list_folds(str(path)) == (str(path),)
+    with pytest.raises(SettingError, match="no fold is called 1: it is not folded, leave the fold out"):
+        load(f"{path}(fold=1)")
 
 
 def test_a_single_query_cannot_be_split(tmp_path: Path) -> None:
@@ -145,15 +146,11 @@ def test_the_fingerprint_follows_the_content(collections: Path) -> None:
 
 def test_a_folded_dataset_needs_a_fold(collections: Path) -> None:
     write(collections / "mq", [f"S{part}.txt" for part in range(1, 6)])
-    with pytest.raises(
-        SettingError, match=r"mq: expected one fold of fold1, .*fold5; name one, as in mq:fold1"
-    ):
+    with pytest.raises(SettingError, match=r"mq: expected one fold of 1, .*5; name one, as in mq\(fold=1\)"):
         load("mq")
-    for ask in (load, expand):
-        with pytest.raises(
-            SettingError, match=r"no fold is called 'fold6': did you mean 'fold5'. choose from fold1"
-        ):
-            ask("mq:fold6")
+    for ask in (load, list_folds):
+        with pytest.raises(SettingError, match=r"no fold is called 6: .*choose from 1, 2"):
+            ask("mq(fold=6)")
 
 
 def test_a_name_not_found_says_where_it_looked_and_what_is_there(
@@ -161,12 +158,12 @@ def test_a_name_not_found_says_where_it_looked_and_what_is_there(
 ) -> None:
     write(collections / "mq2008", [f"S{part}.txt" for part in range(1, 6)])
     with pytest.raises(DataError) as caught:
-        load("mq2009:fold1")
+        load("mq2009(fold=1)")
     for part in (
-        "'mq2009:fold1'",
+        "'mq2009(fold=1)'",
         str(collections),
         "did you mean 'mq2008'",
-        "synthetic:linear",
+        "linear",
         "RANKLOOP_DATA",
     ):
         assert part in str(caught.value)
@@ -185,44 +182,77 @@ def test_everything_available_is_listed(collections: Path) -> None:
     write(collections / "flat", ["train.txt", "test.txt"])
     write(collections / "mq", [f"S{part}.txt" for part in range(1, 6)])
     (collections / "empty").mkdir()
-    entries = {entry.name: entry for entry in available()}
-    assert list(entries) == [*(f"synthetic:{name}" for name in WORLDS), "flat", "mq"]
+    entries = {entry.name: entry for entry in list_datasets()}
+    assert list(entries) == [*WORLDS, "flat", "mq"]
     assert entries["mq"].folds == ("fold1", "fold2", "fold3", "fold4", "fold5")
     assert entries["flat"].source == str(collections / "flat")
     assert all(entry.source for entry in entries.values())
 
 
 def test_worlds_are_loaded_by_name_and_prepared_where_they_need_it() -> None:
-    assert load("synthetic:nonlinear:queries=20,test_queries=5").train.n_features == 116
-    raw, ready = (load("synthetic:separable:queries=5", prepared=prepared) for prepared in (False, True))
+    assert load("nonlinear(queries=20, test_queries=5)").train.n_features == 116
+    raw, ready = (load("separable(queries=5)", prepared=prepared) for prepared in (False, True))
     np.testing.assert_array_equal(raw.train.features, ready.train.features)
-    assert load("synthetic:linear:seed=3").name == "synthetic:linear:seed=3"
-    with pytest.raises(SettingError, match="choose from linear"):
-        expand("synthetic:wrong")
+    assert load("linear(seed=3)").name == "linear(seed=3)"
 
 
-def test_a_range_of_seeds_stands_for_worlds_like_folds() -> None:
-    names = expand("synthetic:linear:queries=5,seed=9..11,test_queries=3")
-    assert names == tuple(f"synthetic:linear:queries=5,seed={seed},test_queries=3" for seed in (9, 10, 11))
+def test_seeds_stand_for_worlds_like_folds() -> None:
+    names = list_folds("linear(queries=5, seed=(9, 10, 11), test_queries=3)")
+    assert names == tuple(f"linear(queries=5, seed={seed}, test_queries=3)" for seed in (9, 10, 11))
     assert len({load(name).fingerprint for name in names}) == 3
-    assert expand("synthetic:linear:seed=2..2") == ("synthetic:linear:seed=2",)
-    with pytest.raises(SettingError, match=r"expected one world, found 3; name one, as in .*seed=9,"):
-        load("synthetic:linear:queries=5,seed=9..11,test_queries=3")
+    assert list_folds("linear(seed=(2,))") == ("linear(seed=2)",)
+    with pytest.raises(SettingError, match=r"expected one seed, found \(9, 10\); name one"):
+        load("linear(queries=5, seed=(9, 10))")
+
+
+@pytest.mark.parametrize(
+    "world", ["linear(queries=12)", "nonlinear(queries=12, test_queries=4)", "letter-like"]
+)
+def test_settings_that_every_dataset_takes(world: str, tmp_path: Path) -> None:
+    if world == "letter-like":
+        world = str(tmp_path / "one.txt")
+        lines = (f"{row % 2} qid:{row // 3} 1:0.{row} 2:{row % 4}\n" for row in range(60))
+        Path(world).write_text("".join(lines))
+    plain = load(world)
+    unit, held = (load(change_name(world, **{key: True})) for key in ("unit_length", "test_on_validation"))
+    lengths = np.linalg.norm(unit.test.features, axis=1)
+    np.testing.assert_allclose(lengths[lengths > 0], 1, rtol=1e-6)
+    few = round(0.8 * len(plain.train))
+    assert (held.train.ids, held.test.ids) == (plain.train.ids[:few], plain.train.ids[few:])
+    decent, turned = (load(change_name(world, caller_order=each)) for each in ("decent", "reversed"))
+    for part, other, before in zip(decent.parts, turned.parts, plain.parts, strict=True):
+        assert part.base is not None
+        assert other.base is not None
+        np.testing.assert_array_equal(part.base, -other.base)
+        assert before.base is None
+        assert any((np.abs(part.base) == np.abs(column)).all() for column in before.features.T)
+    names = {each.fingerprint for each in (plain, unit, held, decent, turned)}
+    assert len(names) == 5
 
 
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        ("seed=5..3", r"expected a range such as 3\.\.10, of at most 1,000 worlds, found '5\.\.3'"),
-        ("seed=0..1000", "of at most 1,000 worlds"),
-        ("seed=3..", "expected seed=<a whole number>, found 'seed=3..'"),
-        ("seed=..3", "expected seed=<a whole number>"),
-        ("seed=-1..3", "expected seed=<a whole number>"),
-        ("queries=3..5", "expected queries=<a whole number>"),
-        ("seed=0..1,wrong=3", "has no option 'wrong'"),
+        ("linear(seed=1.5)", "seed: expected a whole number of at least 0, found 1.5"),
+        ("linear(seed=-1)", "seed: expected a whole number of at least 0, found -1"),
+        ("linear(wrong=3)", "has no option 'wrong'"),
+        ("linear(3)", "expected <setting>=<value>, found 3"),
+        ("linear(caller_order='decnt')", "no order of the caller is called 'decnt': did you mean 'decent'"),
+        ("linear(unit_length=1)", "unit_length is True or False, found 1"),
+        ("linear(queries=2+3)", "expected a number, a text or values in parentheses"),
+        ("linear(queries=3", "cannot be read"),
+        ("flat(seed=3)", "flat has no setting 'seed'"),
     ],
 )
-def test_what_is_no_range_of_seeds_is_refused(wrong: str, told: str) -> None:
-    for ask in (load, expand):
-        with pytest.raises(SettingError, match=told):
-            ask(f"synthetic:linear:{wrong}")
+def test_names_that_say_nothing_are_refused(wrong: str, told: str, collections: Path) -> None:
+    write(collections / "flat", ["train.txt", "test.txt"])
+    with pytest.raises(SettingError, match=told):
+        load(wrong)
+
+
+@pytest.mark.parametrize("name", ["mq2008", "mq2008(fold=2)", "linear(queries=3, caller_order='decent')"])
+def test_a_name_that_is_changed_and_changed_back_is_the_same(name: str) -> None:
+    changed = change_name(name, test_on_validation=True)
+    assert changed != name
+    assert read_dataset_name(changed)[1]["test_on_validation"] is True
+    assert change_name(changed, test_on_validation=None) == name

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rankloop.lab.data import Description, describe, effective_rank
+from rankloop.lab.data import QuerySetSummary, effective_rank, summarise_queries
 from rankloop.types import QuerySet
 
 
@@ -9,7 +9,7 @@ def test_a_description_counts() -> None:
     features = np.zeros((5, 3), np.float32)
     features[:, 1] = np.arange(5)
     queries = QuerySet(features, np.array([0, 1, 3, 5]), np.array([0, 2, 0, 0, 0]), ("a", "b", "c"))
-    assert describe(queries) == Description(
+    assert summarise_queries(queries) == QuerySetSummary(
         queries=3,
         documents=5,
         fewest_documents=1,

@@ -21,7 +21,7 @@ from rankloop.lab.users import PresetUser
 from rankloop.policies import Random
 from rankloop.types import QuerySet
 
-WORLD = "synthetic:nonlinear:queries=6,test_queries=3"
+WORLD = "nonlinear(queries=6, test_queries=3)"
 BY_LAST = FeatureGroups(feature=136, threshold=0.3)
 
 

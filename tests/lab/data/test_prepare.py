@@ -4,8 +4,6 @@ import pytest
 from rankloop.errors import DataError
 from rankloop.lab.data import (
     drop_constant_features,
-    expand,
-    load,
     normalise_per_query,
     scale_to_unit_length,
 )
@@ -68,11 +66,6 @@ def test_documents_of_unit_length_agree_with_the_clear_ones() -> None:
     for row, given in zip(scale_to_unit_length(raw).features.tolist(), raw.features.tolist(), strict=True):
         length = sum(value**2 for value in given) ** 0.5
         assert row == pytest.approx([value / length if length else 0.0 for value in given], rel=1e-6)
-    plain, unit = load("synthetic:linear:queries=20"), load("synthetic:linear:queries=20@unit")
-    np.testing.assert_allclose(np.linalg.norm(unit.test.features, axis=1), 1, rtol=1e-6)
-    assert unit.name == f"{plain.name}@unit"
-    assert unit.fingerprint != plain.fingerprint
-    assert expand("synthetic:linear:seed=0..1@unit")[1] == "synthetic:linear:seed=1@unit"
 
 
 def test_features_constant_over_the_training_set_are_dropped_everywhere() -> None:

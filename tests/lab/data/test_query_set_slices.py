@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rankloop.errors import DataError
 from rankloop.lab.data import Dataset, concatenate, load, pad_features, take_queries
-from rankloop.lab.data.best_feature_order import with_base
+from rankloop.lab.data.best_feature_order import add_caller_order
 from rankloop.lab.data.query_set_slices import QUERY_COLUMNS, ROW_COLUMNS
 from rankloop.types import JudgedQuery, QuerySet
 
@@ -102,7 +102,7 @@ def test_sets_that_cannot_be_joined_are_refused() -> None:
 
 
 def test_few_training_queries_keep_the_order_of_the_caller() -> None:
-    dataset = with_base(load("synthetic:linear:queries=20,test_queries=5"), "decent")
+    dataset = add_caller_order(load("linear(queries=20, test_queries=5)"), "decent")
     few = dataset.at_most(10)
     assert (len(few.train), len(few.test)) == (10, 5)
     for found, judged in zip(few.train, dataset.train, strict=False):
@@ -112,7 +112,7 @@ def test_few_training_queries_keep_the_order_of_the_caller() -> None:
 
 
 def test_visitors_stay_who_they_are_when_their_sets_are_joined() -> None:
-    dataset: Dataset = load("synthetic:ads(queries=6, test_queries=3)")
+    dataset: Dataset = load("ads(queries=6, test_queries=3)")
     joined = concatenate(*dataset.parts)
     assert joined.contexts is not None
     np.testing.assert_array_equal(joined.contexts[:6], dataset.train.contexts)

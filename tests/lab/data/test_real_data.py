@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from rankloop.lab.data import Dataset, available, concatenate, describe, load
+from rankloop.lab.data import Dataset, concatenate, list_datasets, load, summarise_queries
 
 
 def load_or_skip(name: str) -> Dataset:
-    folder = name.partition(":")[0]
-    if folder not in {entry.name for entry in available()}:
+    folder = name.partition("(")[0]
+    if folder not in {entry.name for entry in list_datasets()}:
         pytest.skip(f"{folder} is not in the folders of RANKLOOP_DATA")
     return load(name)
 
@@ -19,13 +19,13 @@ def load_raw(name: str) -> Dataset:
 
 
 def test_mq2008_is_complete() -> None:
-    data = load_raw("mq2008:fold1")
-    facts = describe(concatenate(*data.parts))
+    data = load_raw("mq2008(fold=1)")
+    facts = summarise_queries(concatenate(*data.parts))
     assert (facts.queries, facts.documents, facts.features) == (784, 15_211, 46)
     assert len(facts.grade_shares) == 3
 
 
-@pytest.mark.parametrize(("name", "features"), [("mq2008:fold1", 40), ("mq2007-85pct:fold1", 41)])
+@pytest.mark.parametrize(("name", "features"), [("mq2008(fold=1)", 40), ("mq2007-85pct(fold=1)", 41)])
 def test_preparation_leaves_the_features_the_literature_uses(name: str, features: int) -> None:
     data = load_or_skip(name)
     assert {part.n_features for part in data.parts} == {features}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from rankloop.checks import small_world
 from rankloop.errors import DataError
-from rankloop.lab.data import qrels_text, ranked, read_qrels, read_run, run_text
+from rankloop.lab.data import format_qrels, format_run, read_qrels, read_run, sort_run
 from rankloop.metrics import AP, ERR, MRR, NDCG, Metric, Precision, mean_over_lists
 from rankloop.types import QuerySet
 
@@ -39,7 +39,7 @@ found = st.dictionaries(queries, st.dictionaries(words, scores, min_size=1))
 def test_the_numbers_are_those_of_trec_eval(
     qrels: dict[str, dict[str, int]], run: dict[str, dict[str, float]]
 ) -> None:
-    lists = [ranked(grades, run.get(query, {})) for query, grades in qrels.items()]
+    lists = [sort_run(grades, run.get(query, {})) for query, grades in qrels.items()]
     # ir-measures refuses no negative grade, but looks its gain up: trec_eval takes junk for not relevant
     known = {query: {name: max(grade, 0) for name, grade in each.items()} for query, each in qrels.items()}
     expected = ir_measures.pytrec_eval.calc_aggregate([measure for _, measure in MEASURES], known, run)
@@ -53,18 +53,18 @@ def test_what_was_written_is_read_again_and_ranks_the_same(tmp_path: Path) -> No
     values = np.random.default_rng(0).integers(0, 4, len(world.features)) + 1e-12 * np.arange(240)
     for queries in (world, bare):
         qrels_file, run_file = tmp_path / "some.qrels", tmp_path / "mine.run"
-        qrels_file.write_text(qrels_text(queries))
-        run_file.write_bytes(gzip.compress(run_text(queries, values, tag="mine").encode()))
+        qrels_file.write_text(format_qrels(queries))
+        run_file.write_bytes(gzip.compress(format_run(queries, values, tag="mine").encode()))
         qrels, run = read_qrels(qrels_file), read_run(run_file)
         assert list(qrels) == list(run) == list(queries.ids)
-        lists = [ranked(qrels[query], run[query]) for query in qrels]
+        lists = [sort_run(qrels[query], run[query]) for query in qrels]
         by_hand = [
             (np.argsort(-values[start:end], kind="stable"), queries.relevance[start:end])
             for start, end in zip(queries.offsets[:-1], queries.offsets[1:], strict=True)
         ]
         for metric in (NDCG(k=5), AP(), ERR(max_grade=2)):
             assert mean_over_lists(metric, lists) == mean_over_lists(metric, by_hand)
-    assert run_text(world, values, tag="mine", depth=3).count("\n") == 3 * len(world)
+    assert format_run(world, values, tag="mine", depth=3).count("\n") == 3 * len(world)
 
 
 @pytest.mark.parametrize(
@@ -99,6 +99,6 @@ def test_what_trec_files_cannot_hold_is_refused(tmp_path: Path) -> None:
         read_run(tmp_path / "empty")
     spaced = QuerySet(np.eye(1), np.array([0, 1]), np.array([1]), ("red shoes",))
     with pytest.raises(DataError, match="one word to stand in a TREC file, found 'red shoes'"):
-        qrels_text(spaced)
+        format_qrels(spaced)
     with pytest.raises(DataError, match="a finite score for each of 240"):
-        run_text(small_world(), np.full(240, np.nan), tag="x")
+        format_run(small_world(), np.full(240, np.nan), tag="x")

@@ -114,7 +114,7 @@ def test_nobody_is_left_to_guess_how_many_test_queries_there_were() -> None:
 
 
 def test_the_test_queries_that_enter_the_mean_are_counted() -> None:
-    whole = load("synthetic:linear")
+    whole = load("linear")
     grades = whole.test.relevance.copy()
     ends = list(zip(whole.test.offsets[:-1], whole.test.offsets[1:], strict=True))
     for start, end in ends[:30]:

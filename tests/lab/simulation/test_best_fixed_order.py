@@ -59,7 +59,7 @@ def test_regret_is_what_the_lists_shown_were_behind() -> None:
 
 
 def test_who_learns_has_less_regret_as_time_goes() -> None:
-    data = load("synthetic:items:m=10,relevant=3,flip=0.1,queries=500")
+    data = load("items(m=10, relevant=3, flip=0.1, queries=500)")
     protocol = Protocol(rounds=600, k=10, checkpoints=2, measures=(read_measure("regret dcg"),))
     for policy in (RTopKItems(top_k=2), ThompsonItems()):
         user = LabelJudge(top_k=2)

@@ -24,7 +24,7 @@ from rankloop.policies import FairExpPairRank, PairRank, Policy, Random
 from rankloop.types import QuerySet, Ranking
 
 GROUPS = FeatureGroups(feature=1, threshold=0.4)
-NAME = "synthetic:linear:queries=30,min_documents=15"
+NAME = "linear(queries=30, min_documents=15)"
 WORLD = load(NAME, groups=GROUPS)
 USER = PresetUser("informational").for_grades(5)
 PROTOCOL = Protocol(rounds=40, k=5, checkpoints=4)

@@ -372,7 +372,7 @@ def test_a_probe_measures_under_its_own_name_what_it_reads(kind: type[Probe]) ->
 # Probes in a sweep
 
 SWEEP = Sweep(
-    data=["synthetic:linear:queries=20"],
+    data=["linear(queries=20)"],
     users={"perfect": PresetUser("perfect")},
     policies={"pairrank": PairRank(), "random": Random()},
     seeds=[0],

@@ -25,9 +25,10 @@ from rankloop.naming import read_name, split_names
 from rankloop.policies import Policy
 from rankloop.policies.policy_names import read_policy, write_policy
 
-SMALL = "synthetic:linear:queries=15"
-FEW_ITEMS = "synthetic:items:queries=15"
-FEW_VISITORS = "synthetic:ads(queries=300, test_queries=60, ads=3)"
+SETS = ("optdigits", "letter")  # of labelled rows
+SMALL = "linear(queries=15)"
+FEW_ITEMS = "items(queries=15)"
+FEW_VISITORS = "ads(queries=300, test_queries=60, ads=3)"
 SMALL_SHOP = "synthetic:shop:users=60,items=24"
 
 DISTINCT = list({id(suite): name for name, suite in SUITES.items()}.values())  # some figures appear twice
@@ -35,9 +36,9 @@ DISTINCT = list({id(suite): name for name, suite in SUITES.items()}.values())  #
 
 def small(suite: Suite) -> str:
     """A small world of the kind that a suite is about."""
-    if "bandit:" in str(suite.data[0]):
+    if suite.data[0] in SETS:
         return FEW_VISITORS
-    return FEW_ITEMS if "synthetic:items" in str(suite.data[0]) else SMALL
+    return FEW_ITEMS if "items" in str(suite.data[0]) else SMALL
 
 
 @pytest.mark.parametrize("name", SUITES)

@@ -26,7 +26,7 @@ def of_width(width: int) -> Callable[[int], Any]:
 
 def file_of(make: Callable[[int], Any]) -> str:
     sweep = Sweep(
-        data=["synthetic:linear"],
+        data=["linear"],
         users={"perfect": PresetUser("perfect")},
         policies={"own": P2NeurRank(scorer=Module(make))},
         seeds=range(1),

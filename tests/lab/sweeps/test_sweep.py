@@ -33,7 +33,7 @@ from rankloop.types import Feedback
 from tests.support.waiting import wait_until
 
 SWEEP = Sweep(
-    data=["synthetic:linear:queries=20"],
+    data=["linear(queries=20)"],
     users={"perfect": PresetUser("perfect"), "informational": PresetUser("informational")},
     policies={"pdgd": PDGD(), "dbgd": DBGD(), "random": Random()},
     seeds=range(2),
@@ -160,7 +160,7 @@ def test_more_seeds_reuse_what_is_there(tmp_path: Path) -> None:
         {"policies": {**SWEEP.policies, "pdgd": PDGD(learning_rate=0.2)}},
         {"users": {**SWEEP.users, "perfect": PresetUser("perfect", "every")}},
         {"protocol": replace(SWEEP.protocol, k=5)},
-        {"data": ["synthetic:linear:queries=21"]},
+        {"data": ["linear(queries=21)"]},
     ],
 )
 def test_changed_settings_never_reuse_old_runs(tmp_path: Path, change: dict[str, object]) -> None:
@@ -247,7 +247,7 @@ def test_empty_or_impossible_sweeps_are_refused() -> None:
         with pytest.raises(SettingError, match=f"{name} must name at least one"):
             replace(SWEEP, **{name: []})  # type: ignore[arg-type]
     with pytest.raises(SettingError, match="a name of its own"):
-        replace(SWEEP, data=["synthetic:linear", "synthetic:linear"])
+        replace(SWEEP, data=["linear", "linear"])
     with pytest.raises(SettingError, match="different whole numbers"):
         replace(SWEEP, seeds=[1, 1])
     with pytest.raises(SettingError, match="workers must be a whole number of at least 1, found 0"):
@@ -272,7 +272,7 @@ def test_users_under_both_readings_have_names_of_their_own() -> None:
 
 
 def test_worlds_of_a_range_are_folds(tmp_path: Path) -> None:
-    data = "synthetic:linear:queries=10,seed=4..6"
+    data = "linear(queries=10, seed=(4, 5, 6))"
     sweep = Sweep(
         data=[data],
         users={"perfect": PresetUser("perfect")},
@@ -282,14 +282,14 @@ def test_worlds_of_a_range_are_folds(tmp_path: Path) -> None:
     )
     results = conduct(sweep, tmp_path)
     assert results["data"].unique().to_list() == [data]
-    assert results["fold"].unique().sort().to_list() == [data.replace("4..6", seed) for seed in "456"]
+    assert results["fold"].unique().sort().to_list() == [data.replace("(4, 5, 6)", seed) for seed in "456"]
     summary = json.loads((tmp_path / "summary.json").read_text("utf-8"))
     assert {row["runs"] for row in summary} == {3}
 
 
 def test_data_comes_with_a_base_order_and_who_does_not_look_at_it_is_run_once() -> None:
-    names = ["synthetic:linear:queries=20", "synthetic:linear:queries=20@decent"]
-    names.append("synthetic:linear:queries=20@reversed")
+    names = ["linear(queries=20)", "linear(queries=20, caller_order='decent')"]
+    names.append("linear(queries=20, caller_order='reversed')")
     sweep = Sweep(
         data=names,
         users={"perfect": PresetUser("perfect")},
@@ -307,5 +307,5 @@ def test_data_comes_with_a_base_order_and_who_does_not_look_at_it_is_run_once() 
     assert train.base is not None
     assert turned.base is not None
     np.testing.assert_array_equal(train.base, -turned.base)
-    with pytest.raises(SettingError, match="no base order is called 'best'"):
-        replace(sweep, data=["synthetic:linear@best"]).runs()
+    with pytest.raises(SettingError, match="no order of the caller is called 'best'"):
+        replace(sweep, data=["linear(caller_order=best)"]).runs()

@@ -23,7 +23,7 @@ from rankloop.lab.users import PresetUser
 from rankloop.policies import PDGD, Policy, Random
 
 USERS = {"perfect": PresetUser("perfect"), "informational": PresetUser("informational")}
-DATA = "synthetic:linear:queries=30"
+DATA = "linear(queries=30)"
 
 
 def sweep_of(policies: dict[str, Policy], rounds: int = 20) -> Sweep:
@@ -34,7 +34,7 @@ def test_the_grid_is_what_every_point_reaches_on_the_validation_queries() -> Non
     """Each value is the mean of runs done one by one, on queries that are not the test queries."""
     world, policies = load(DATA), {"slow": PDGD(learning_rate=0.01), "fast": PDGD(learning_rate=1.0)}
     cut = round(0.8 * len(world.train))
-    held = load(f"{DATA}@vali")
+    held = load("linear(queries=30, test_on_validation=True)")
     assert (held.train.ids, held.test.ids) == (world.train.ids[:cut], world.train.ids[cut:])
     assert not set(held.test.ids) & set(world.test.ids)
     (choices,) = tune(
@@ -98,7 +98,7 @@ def test_halving_keeps_the_best_quarter_for_four_times_as_long() -> None:
         (100, sorted(names)),
         (400, sorted(["p12", "p13", "p14", "p15"])),
     ]
-    assert all(name.endswith("@vali") for _, _, data in told.rungs for name in map(str, data))
+    assert all("test_on_validation=True" in name for _, _, data in told.rungs for name in map(str, data))
     assert [each.policy for each in rungs[-1] if each.best and each.user == "mean"] == ["p15"]
 
 

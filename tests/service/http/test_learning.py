@@ -24,7 +24,7 @@ ROUNDS = 500
 
 def test_learning_over_http_reaches_what_the_simulator_reaches() -> None:
     try:
-        raw, prepared = load("mq2008:fold1", prepared=False), load("mq2008:fold1")
+        raw, prepared = load("mq2008(fold=1)", prepared=False), load("mq2008(fold=1)")
     except DataError:
         pytest.skip(f"no mq2008 in RANKLOOP_DATA={os.environ.get('RANKLOOP_DATA', '')}")
     user = PresetUser("perfect").for_grades(raw.train.grades)

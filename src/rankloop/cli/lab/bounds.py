@@ -33,7 +33,7 @@ NOTES = (
 
 
 def bounds(
-    data: Annotated[str, typer.Option(help="A dataset; see `rankloop list`.")] = "synthetic:linear",
+    data: Annotated[str, typer.Option(help="A dataset; see `rankloop list`.")] = "linear",
     loss: Annotated[str, typer.Option(help="*listnet*, *smooth-dcg* or *rank-svm*.")] = "listnet",
     queries: Annotated[int, typer.Option(min=3, help="The sample: so many training queries.")] = 1000,
     held_out: Annotated[int, typer.Option(min=1, help="How many test queries stand for the world.")] = 1000,
@@ -49,9 +49,9 @@ def bounds(
 
     `rankloop bounds`
 
-    `rankloop bounds --data mq2007:fold1 --queries 1000 --norm 5`
+    `rankloop bounds --data "mq2007(fold=1)" --queries 1000 --norm 5`
 
-    `rankloop bounds --data mq2008:fold1 --loss rank-svm`
+    `rankloop bounds --data "mq2008(fold=1)" --loss rank-svm`
     """
     make = find_kind(loss, LOSSES, "loss")
     _say(f"reading {data}")

@@ -12,7 +12,6 @@ from rankloop.cli.lab.sweep_commands import study
 from rankloop.cli.lab.sweep_options import Base, Groups, Out
 from rankloop.cli.own_policies import read_any_policy
 from rankloop.lab.data import parse_groups
-from rankloop.lab.data.dataset_names import split_data
 from rankloop.lab.simulation.probes import PROBES
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.sweep import Sweep
@@ -20,9 +19,7 @@ from rankloop.naming import read_name, split_names
 
 
 def compare(
-    data: Annotated[
-        str, typer.Option(help="Datasets, comma-separated; see `rankloop list`.")
-    ] = "synthetic:nonlinear",
+    data: Annotated[str, typer.Option(help="Datasets, comma-separated; see `rankloop list`.")] = "nonlinear",
     policies: Annotated[
         str, typer.Option(help="Policies, comma-separated, with settings after a colon.")
     ] = "pairrank,pdgd,mgd,dbgd,epsilon-greedy,ranknet,random",
@@ -57,7 +54,7 @@ def compare(
 
     `rankloop compare`
 
-    `rankloop compare --data mq2008:fold1 --policies pdgd,dbgd --rounds 5000 --seeds 5 --out results/first`
+    `rankloop compare --data "mq2008(fold=1)" --policies pdgd,dbgd --rounds 5000 --out results/first`
 
     `rankloop compare --policies "pdgd,PDGD(learning_rate=0.01),MGD(interleaving=probabilistic)"`
 
@@ -70,7 +67,7 @@ def compare(
     The same command in the same folder goes on where it was stopped.
     """
     sweep = Sweep(
-        data=names.with_bases(split_data(data), base),
+        data=names.with_bases(split_names(data), base),
         users=names.users(users, stop),
         policies={name: read_any_policy(name) for name in split_names(policies)},
         seeds=range(seeds),

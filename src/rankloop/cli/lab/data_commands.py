@@ -9,26 +9,24 @@ import typer
 from rich.table import Table
 
 from rankloop.cli.console import CONSOLE
-from rankloop.lab.data import describe, effective_rank, expand, load, read_letor
+from rankloop.lab.data import effective_rank, list_folds, load, read_letor, summarise_queries
 
 data_app = typer.Typer(help="Look at data, check files, and read them into the cache.", no_args_is_help=True)
-Name = Annotated[
-    str, typer.Argument(help="mq2008:fold1, a folder, a file, or a world such as synthetic:nonlinear.")
-]
+Name = Annotated[str, typer.Argument(help="mq2008(fold=1), a folder, a file, or a world such as linear.")]
 
 
 @data_app.command()
 def info(name: Name) -> None:
     """Say what is in a dataset.
 
-    Example: `rankloop data info synthetic:nonlinear`
+    Example: `rankloop data info nonlinear`
     """
-    for fold in expand(name):
+    for fold in list_folds(name):
         with CONSOLE.status(f"reading {fold}"):
             dataset, prepared = load(fold, prepared=False), load(fold)
         table = Table("", "train", *(["vali"] if dataset.vali else []), "test", title=fold)
         parts = [dataset.train, *([dataset.vali] if dataset.vali else []), dataset.test]
-        facts = [describe(part) for part in parts]
+        facts = [summarise_queries(part) for part in parts]
         table.add_row("queries", *(f"{fact.queries:,}" for fact in facts))
         table.add_row(
             "  without a relevant document", *(f"{fact.queries_without_relevant:,}" for fact in facts)
@@ -63,7 +61,7 @@ def check(
     """
     for file in files:
         with CONSOLE.status(f"reading {file}"):
-            facts = describe(read_letor(file, n_features=features))
+            facts = summarise_queries(read_letor(file, n_features=features))
         CONSOLE.print(
             f"{file}: {facts.queries:,} queries, {facts.documents:,} documents, {facts.features} features, "
             f"{len(facts.grade_shares)} grades: good",
@@ -77,7 +75,7 @@ def prepare_(name: Name) -> None:
 
     Example: `rankloop data prepare mq2008`
     """
-    for fold in expand(name):
+    for fold in list_folds(name):
         with CONSOLE.status(f"reading {fold}"):
             dataset = load(fold)
         CONSOLE.print(

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from rankloop.cli.console import CONSOLE
 from rankloop.lab.baselines import ALL_POLICIES
-from rankloop.lab.data import available
+from rankloop.lab.data import list_datasets
 from rankloop.lab.simulation.measures import MEASURE_KINDS
 from rankloop.lab.simulation.probes import PROBES
 from rankloop.lab.suites import PICTURES, SUITES, TABLES
@@ -72,7 +72,7 @@ def _users() -> Table:
 
 def _data() -> Table:
     table = _table("data", "name", "folds", "what or where")
-    for entry in available():
+    for entry in list_datasets():
         table.add_row(entry.name, " ".join(entry.folds), entry.source)
     table.add_row(
         "[dim]<folder or file>",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from rankloop.lab.data import change_name
 from rankloop.lab.simulation.measures import Measure, read_measure
 from rankloop.lab.users import NamedUser, PresetUser, read_user
 from rankloop.naming import find_kind, split_names
@@ -12,13 +13,15 @@ STOPS: Mapping[str, Sequence[str]] = {"click": ("click",), "every": ("every",), 
 
 
 def with_bases(data: Sequence[str], base: str) -> list[str]:
-    """The datasets with each of these base orders.
+    """The datasets with each of these orders of the caller.
 
     >>> with_bases(["mq2008"], "none,decent"), with_bases(["mq2008"], "")
-    (['mq2008', 'mq2008@decent'], ['mq2008'])
+    (['mq2008', "mq2008(caller_order='decent')"], ['mq2008'])
     """
     wanted = split_names(base) or ["none"]
-    return [name if each == "none" else f"{name}@{each}" for name in data for each in wanted]
+    return [
+        name if each == "none" else change_name(name, caller_order=each) for name in data for each in wanted
+    ]
 
 
 def measures(text: str) -> tuple[Measure, ...]:

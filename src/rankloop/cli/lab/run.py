@@ -14,9 +14,8 @@ from rankloop.cli.lab.sweep_commands import about_the_paper, draw, study, tabula
 from rankloop.cli.lab.sweep_options import Base, Groups, Out
 from rankloop.errors import SettingError
 from rankloop.lab.data import parse_groups
-from rankloop.lab.data.dataset_names import split_data
 from rankloop.lab.suites import PICTURES, SUITES, TABLES
-from rankloop.naming import find_kind
+from rankloop.naming import find_kind, split_names
 
 QUICK = (
     "A quick look, {rounds:,} rounds and {seeds} seeds, to see whether all is well: no numbers for a claim."
@@ -45,7 +44,7 @@ def run(
 
     `rankloop run classic/baselines --data mq2008 --out results/mq2008`
 
-    `rankloop run pairrank/fig6 --data mq2008:fold1 --quick`
+    `rankloop run pairrank/fig6 --data "mq2008(fold=1)" --quick`
 
     `rankloop run results/mq2008/spec.json --out results/again`
     """
@@ -71,7 +70,7 @@ def run(
     chosen = parse_groups(groups) if groups else None
     suite = find_kind(what, SUITES, "suite")
     rounds, seeds = (rounds or suite.quick, seeds or 2) if quick else (rounds, seeds)
-    wanted = names.with_bases(split_data(data), base) if data else ()
+    wanted = names.with_bases(split_names(data), base) if data else ()
     sweep = suite.sweep(data=wanted, rounds=rounds, seeds=seeds, groups=chosen)
     study(
         sweep,

@@ -22,6 +22,7 @@ Base = Annotated[
     str,
     typer.Option(
         help="Base orders that data comes with, comma-separated: *none*, *decent* (by the best single "
-        "feature of the training queries) or *reversed*; `--data <name>@decent` says the same of one."
+        'feature of the training queries) or *reversed*; `--data "<name>(caller_order=decent)"` says the '
+        "same of one."
     ),
 ]

@@ -15,8 +15,7 @@ from rankloop.cli.lab.sweep_progress import SweepProgress
 from rankloop.cli.own_policies import read_any_policy
 from rankloop.errors import SettingError
 from rankloop.lab.analysis.query_counts import queries_note
-from rankloop.lab.data import Qrels, qrels_text, ranked, read_qrels, read_run, run_text
-from rankloop.lab.data.dataset_names import split_data
+from rankloop.lab.data import Qrels, format_qrels, format_run, read_qrels, read_run, sort_run
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.engines import Tick
 from rankloop.lab.sweeps.files import write_whole
@@ -48,14 +47,14 @@ def write(
 
     For example:
 
-    `rankloop trec write --data mq2008:fold1 --policies pairrank,pdgd --rounds 1000 --out trec`
+    `rankloop trec write --data "mq2008(fold=1)" --policies pairrank,pdgd --rounds 1000 --out trec`
 
     `trec_eval -m map trec/mq2008-fold1.qrels trec/mq2008-fold1.pairrank.run`
 
     Documents have their ids or, where data has none, the query's id and their number in it, from 1.
     """
     sweep = Sweep(
-        data=split_data(data),
+        data=split_names(data),
         users={user: read_user(user)},
         policies={name: read_any_policy(name) for name in split_names(policies)},
         seeds=[seed],
@@ -115,8 +114,8 @@ def _written(
         progress(Tick(run, record.round, record))
     fold, tag = _slug(run.fold), _slug(run.policy)
     texts = {
-        out / f"{fold}.qrels": qrels_text(dataset.test),
-        out / f"{fold}.{tag}.run": run_text(
+        out / f"{fold}.qrels": format_qrels(dataset.test),
+        out / f"{fold}.{tag}.run": format_run(
             dataset.test, score_all(policy, dataset.test), tag=tag, depth=depth
         ),
     }
@@ -128,7 +127,7 @@ def _written(
 
 def _graded(qrels: Qrels, path: Path, metrics: list[Metric], without_relevant: str) -> list[str]:
     run = read_run(path)
-    lists = [ranked(grades, run.get(query, {})) for query, grades in qrels.items()]
+    lists = [sort_run(grades, run.get(query, {})) for query, grades in qrels.items()]
     means = [mean_over_lists(metric, lists, without_relevant=without_relevant) for metric in metrics]  # type: ignore[arg-type]
     return [*(f"{mean:.4f}" for mean in means), f"{len(run.keys() & qrels.keys())} of {len(qrels)}"]
 

@@ -17,14 +17,13 @@ from rankloop.cli.lab import names
 from rankloop.cli.lab.sweep_progress import SweepProgress
 from rankloop.cli.own_policies import read_any_policy
 from rankloop.errors import SettingError
-from rankloop.lab.data.dataset_names import split_data
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.engines import Pool
 from rankloop.lab.sweeps.files import write_json
 from rankloop.lab.sweeps.study import conduct, sweep_id
 from rankloop.lab.sweeps.sweep import Sweep
 from rankloop.lab.sweeps.tuning import EVERYONE, Choice, grid_points, ranked, read_grid, tune
-from rankloop.naming import find_kind
+from rankloop.naming import find_kind, split_names
 from rankloop.policies.paper_settings import PAPER
 
 BY = {"offline": "offline", "cumulative": "cumulative"}  # kinds of measures
@@ -37,9 +36,7 @@ def tune_(
     grid: Annotated[
         str, typer.Option(help="Settings to try, as in `learning_rate=0.1|0.01,epsilon=0.1|0.2`.")
     ] = "",
-    data: Annotated[
-        str, typer.Option(help="Datasets, comma-separated; see `rankloop list`.")
-    ] = "synthetic:nonlinear",
+    data: Annotated[str, typer.Option(help="Datasets, comma-separated; see `rankloop list`.")] = "nonlinear",
     users: Annotated[str, typer.Option(help="Simulated users.")] = "perfect,navigational,informational",
     stop: Annotated[
         str, typer.Option(help="When users may stop reading: after a *click*, at *every* result, or *both*.")
@@ -68,7 +65,7 @@ def tune_(
 
     For example:
 
-    `rankloop tune pairrank@paper --data mq2008:fold1 --rounds 5000 --halving`
+    `rankloop tune pairrank@paper --data "mq2008(fold=1)" --rounds 5000 --halving`
 
     `rankloop tune epsilon-greedy --grid "learning_rate=0.01|0.001,epsilon=0.05|0.1" --data mq2008`
 
@@ -79,7 +76,7 @@ def tune_(
     """
     kind = find_kind(by, BY, "way to choose")
     sweep = Sweep(
-        data=split_data(data),
+        data=split_names(data),
         users=names.users(users, stop),
         policies={point: read_any_policy(point) for point in _points(policy, grid)},
         seeds=range(seeds),

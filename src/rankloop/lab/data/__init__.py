@@ -1,64 +1,60 @@
-"""Data: LETOR files through a cache, explicit preparation, synthetic worlds, and a catalogue of names."""
+"""Data: LETOR files through a cache, explicit preparation, synthetic worlds, and names of datasets."""
 
-from rankloop.lab.data.ads import Ads
+from rankloop.lab.data.best_feature_order import add_caller_order
 from rankloop.lab.data.dataset import Dataset, prepare
-from rankloop.lab.data.dataset_names import Entry, available, expand, load
-from rankloop.lab.data.dataset_summary import Description, describe, effective_rank
+from rankloop.lab.data.dataset_names import Entry, change_name, list_datasets, list_folds, load
+from rankloop.lab.data.dataset_summary import QuerySetSummary, effective_rank, summarise_queries
 from rankloop.lab.data.feature_groups import FeatureGroups, parse_groups
-from rankloop.lab.data.items import Items
-from rankloop.lab.data.labelled import Labelled, read_labelled, visitors
-from rankloop.lab.data.labelled_rows import Bandit
+from rankloop.lab.data.labelled_rows import Labelled, make_visitors, read_labelled
 from rankloop.lab.data.letor_cache import cache_folder, hash_file, read_cached
 from rankloop.lab.data.letor_reader import read_letor
-from rankloop.lab.data.linear import Linear
 from rankloop.lab.data.preparation import drop_constant_features, normalise_per_query, scale_to_unit_length
 from rankloop.lab.data.query_set_slices import concatenate, pad_features, take_queries
-from rankloop.lab.data.synthetic import WORLDS, world
-from rankloop.lab.data.synthetic_web_search import Independent, Nonlinear
-from rankloop.lab.data.synthetic_worlds import Separable
-from rankloop.lab.data.trec_files import Qrels, TrecRun, qrels_text, ranked, read_qrels, read_run, run_text
-from rankloop.lab.data.world import World
+from rankloop.lab.data.synthetic import WORLDS, make_dataset
+from rankloop.lab.data.trec_files import (
+    Qrels,
+    TrecRun,
+    format_qrels,
+    format_run,
+    read_qrels,
+    read_run,
+    sort_run,
+)
 
 __all__ = [
     "WORLDS",
-    "Ads",
-    "Bandit",
     "Dataset",
-    "Description",
     "Entry",
     "FeatureGroups",
-    "Independent",
-    "Items",
     "Labelled",
-    "Linear",
-    "Nonlinear",
     "Qrels",
-    "Separable",
+    "QuerySetSummary",
     "TrecRun",
-    "World",
-    "available",
+    "add_caller_order",
     "cache_folder",
+    "change_name",
     "concatenate",
-    "describe",
     "drop_constant_features",
     "effective_rank",
-    "expand",
+    "format_qrels",
+    "format_run",
     "hash_file",
+    "list_datasets",
+    "list_folds",
     "load",
+    "make_dataset",
+    "make_visitors",
     "normalise_per_query",
     "pad_features",
     "parse_groups",
     "prepare",
-    "qrels_text",
-    "ranked",
     "read_cached",
     "read_labelled",
     "read_letor",
     "read_qrels",
     "read_run",
-    "run_text",
     "scale_to_unit_length",
+    "sort_run",
+    "summarise_queries",
     "take_queries",
-    "visitors",
-    "world",
 ]

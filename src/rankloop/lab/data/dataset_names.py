@@ -1,34 +1,35 @@
-"""Datasets by name: synthetic worlds, folders of published collections, single files."""
+"""Datasets by name: synthetic worlds, folders of published collections, files of judged or labelled rows."""
 
 from __future__ import annotations
 
+import ast
 import os
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, get_args
 
 from rankloop.errors import DataError, SettingError, suggest_name
+from rankloop.lab.data.best_feature_order import Direction, add_caller_order
 from rankloop.lab.data.dataset import Dataset, fingerprint, join, prepare
 from rankloop.lab.data.feature_groups import FeatureGroups
-from rankloop.lab.data.labelled_rows import BANDIT, bandit, labelled_files
+from rankloop.lab.data.labelled_rows import SUFFIXES, find_labelled, list_labelled_files, load_labelled
 from rankloop.lab.data.letor_cache import hash_file, read_cached
 from rankloop.lab.data.preparation import scale_to_unit_length
 from rankloop.lab.data.query_set_slices import concatenate, take_queries
 from rankloop.lab.data.split_files import SplitFiles, find_splits
-from rankloop.lab.data.synthetic import WORLDS, each_seed, world
-from rankloop.naming import split_names
+from rankloop.lab.data.synthetic import WORLDS, make_dataset
+from rankloop.naming import split_name
 from rankloop.types import QuerySet
 
-SYNTHETIC = "synthetic"
-UNIT = "@unit"  # after a name: documents of length 1
-VALI = "@vali"  # after a name: validation queries in the place of test queries
-MARKS = (UNIT, VALI)
+SHARED = ("caller_order", "unit_length", "test_on_validation")  # settings that every dataset takes
 TRAIN_SHARE = 0.8  # of the queries of a single file; the rest, its last queries, are the test set
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line of `available`: a name, where it comes from, and its folds."""
+    """A line of `list_datasets`: a name, where it comes from, and its folds."""
 
     name: str
     source: str
@@ -42,105 +43,138 @@ def load(
     groups: FeatureGroups | None = None,
     search: Sequence[str | Path] | None = None,
 ) -> Dataset:
-    """Load a dataset: `synthetic:linear`, `mq2008:fold1`, a folder, a folder and `:fold2`, or a file.
+    """Load a dataset by name: `linear(queries=30)`, `mq2008(fold=1)`, a folder, a file, or `letter(seed=3)`.
 
-    `bandit:letter` makes visitors and ads of labelled rows.
+    The last one makes visitors and ads of labelled rows. `prepared` normalises per query and drops the
+    features that are constant over the training set; labelled rows and most worlds are made ready and stay as
+    they are. `groups` are made before features are dropped, so that features have the numbers they have in
+    the file. `search` lists the folders in which a bare name is looked up, by default those in
+    `$RANKLOOP_DATA`.
 
-    `prepared` normalises per query and drops the features that are constant over the training set; the linear
-    and separable worlds are made ready and stay as they are. `groups` are made before features are dropped,
-    so that features have the numbers they have in the file. `search` lists the folders in which a bare name
-    is looked up, by default those in `$RANKLOOP_DATA`. With `@unit` after the name, every document's features
-    are scaled to length 1 in the end; with `@vali`, validation queries take the place of the test queries.
+    Every name takes three settings. `test_on_validation=True` puts the validation queries in the place of the
+    test queries; `unit_length=True` scales every document's features to length 1; `caller_order="decent"`, or
+    `"reversed"`, gives every query an order by its best feature.
 
-    >>> load("synthetic:linear:queries=30,seed=3").train.n_features
+    >>> load("linear(queries=30, seed=3)").train.n_features
     20
     """
-    if name.endswith(UNIT):
-        plain = load(name.removesuffix(UNIT), prepared=prepared, groups=groups, search=search)
-        return replace(plain, name=name).map_parts(scale_to_unit_length, "unit_length")
-    if name.endswith(VALI):
-        plain = load(name.removesuffix(VALI), prepared=prepared, groups=groups, search=search)
-        return _validating(replace(plain, name=name))
-    kind, _, description = name.partition(":")
-    if kind == SYNTHETIC:
-        _check_one(name)
-        made = world(description)
-        dataset, prepared = made.dataset(name), prepared and not made.ready
-    elif kind == BANDIT:
-        _check_one(name)
-        dataset, prepared = bandit(description, _search_path(search)), False
-    else:
-        dataset = _from_files(name, search)
+    stem, given = read_dataset_name(name)
+    own = {key: value for key, value in given.items() if key not in SHARED}
+    dataset, is_ready = _load_plain(name, stem, own, search)
     if groups:
         dataset = groups.apply(dataset)
-    return prepare(dataset) if prepared else dataset
+    if prepared and not is_ready:
+        dataset = prepare(dataset)
+    if given.get("test_on_validation"):
+        dataset = _test_on_validation(dataset)
+    if given.get("unit_length"):
+        dataset = dataset.map_parts(scale_to_unit_length, "unit_length")
+    return add_caller_order(dataset, given["caller_order"]) if given.get("caller_order") else dataset
 
 
-def split_data(text: str) -> list[str]:
-    """Divide a list of datasets at its commas; `key=value` belongs to the name before it.
-
-    >>> split_data("bandit:letter:seed=1,raw=1,synthetic:ads")
-    ['bandit:letter:seed=1,raw=1', 'synthetic:ads']
-    """
-    names: list[str] = []
-    for part in split_names(text):
-        if names and "=" in part and ":" not in part:
-            names[-1] += f",{part}"
-        else:
-            names.append(part)
-    return names
-
-
-def expand(name: str, *, search: Sequence[str | Path] | None = None) -> tuple[str, ...]:
+def list_folds(name: str, *, search: Sequence[str | Path] | None = None) -> tuple[str, ...]:
     """The names of all folds of a folded dataset; any other name stands for itself.
 
     Worlds that differ in nothing but the seed are like folds.
 
-    >>> expand("synthetic:linear"), expand("synthetic:linear:seed=0..1")
-    (('synthetic:linear',), ('synthetic:linear:seed=0', 'synthetic:linear:seed=1'))
+    >>> list_folds("linear"), list_folds("linear(seed=(0, 1))")
+    (('linear',), ('linear(seed=0)', 'linear(seed=1)'))
     """
-    for mark in MARKS:
-        if name.endswith(mark):
-            return tuple(each + mark for each in expand(name.removesuffix(mark), search=search))
-    kind, _, description = name.partition(":")
-    if kind == SYNTHETIC:
-        descriptions = each_seed(description)
-        world(descriptions[0])
-        return tuple(f"{SYNTHETIC}:{each}" for each in descriptions)
-    if kind == BANDIT:
-        return tuple(f"{BANDIT}:{each}" for each in each_seed(description))
-    path, fold = _locate(name, search)
-    folds = _folds(path)
-    if fold:
-        _check_fold(name, fold, folds)
-    return (name,) if fold or not folds else tuple(f"{name}:{each}" for each in folds)
+    stem, given = read_dataset_name(name)
+    if isinstance(given.get("seed"), tuple):
+        return tuple(change_name(name, seed=seed) for seed in given["seed"])
+    if stem in WORLDS:
+        return (name,)
+    folds = _folds(_locate(name, stem, search))
+    if "fold" in given:
+        _find_fold(name, given["fold"], folds)
+    if "fold" in given or not folds:
+        return (name,)
+    return tuple(_write(stem, {"fold": _number(fold), **given}) for fold in folds)
 
 
-def available(*, search: Sequence[str | Path] | None = None) -> tuple[Entry, ...]:
+def list_datasets(*, search: Sequence[str | Path] | None = None) -> tuple[Entry, ...]:
     """Every name that `load` understands here, apart from paths."""
-    worlds = [
-        Entry(f"{SYNTHETIC}:{name}", (kind.__doc__ or "").split("\n")[0]) for name, kind in WORLDS.items()
-    ]
+    worlds = [Entry(name, world.summary) for name, world in WORLDS.items()]
     folders = _search_path(search)
-    labelled = [Entry(f"{BANDIT}:{name}", str(path)) for name, path in labelled_files(folders).items()]
-    return (*worlds, *labelled, *(_entry(folder) for folder in _dataset_folders(folders)))
+    labelled = [Entry(name, str(path)) for name, path in list_labelled_files(folders).items()]
+    found = [Entry(each.name, str(each), _folds(each)) for each in _dataset_folders(folders)]
+    return (*worlds, *labelled, *found)
 
 
-def _from_files(name: str, search: Sequence[str | Path] | None) -> Dataset:
-    path, fold = _locate(name, search)
+def read_dataset_name(name: str) -> tuple[str, dict[str, Any]]:
+    """Divide a name into what is loaded and its settings, checked as far as every dataset has them.
+
+    >>> read_dataset_name("mq2008(fold=1, caller_order=decent)")
+    ('mq2008', {'fold': 1, 'caller_order': 'decent'})
+    """
+    stem, call = split_name(name, "dataset")
+    if call.args:
+        raise SettingError(f"{name}: expected <setting>=<value>, found {ast.unparse(call.args[0])}")
+    given = {str(each.arg): _read_value(name, each.value) for each in call.keywords}
+    order = given.get("caller_order")
+    if order is not None and order not in get_args(Direction):
+        choices = suggest_name(str(order), get_args(Direction))
+        raise SettingError(f"{name}: no order of the caller is called {order!r}: {choices}")
+    for flag in ("unit_length", "test_on_validation"):
+        if not isinstance(given.get(flag, False), bool):
+            raise SettingError(f"{name}: {flag} is True or False, found {given[flag]!r}")
+    return stem, given
+
+
+def change_name(name: str, **settings: object) -> str:
+    """The name of the same data with other settings; None leaves one out.
+
+    >>> change_name("mq2008(fold=1)", caller_order="decent"), change_name("mq2008(fold=1)", fold=None)
+    ("mq2008(fold=1, caller_order='decent')", 'mq2008')
+    """
+    stem, given = read_dataset_name(name)
+    return _write(stem, {key: value for key, value in {**given, **settings}.items() if value is not None})
+
+
+def _write(stem: str, settings: Mapping[str, object]) -> str:
+    text = ", ".join(f"{key}={value!r}" for key, value in settings.items())
+    return f"{stem}({text})" if text else stem
+
+
+def _read_value(name: str, node: ast.expr) -> object:
+    if isinstance(node, ast.Name):
+        return node.id
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        raise SettingError(
+            f"{name}: expected a number, a text or values in parentheses, found {ast.unparse(node)}"
+        ) from None
+
+
+def _load_plain(
+    name: str, stem: str, options: Mapping[str, Any], search: Sequence[str | Path] | None
+) -> tuple[Dataset, bool]:
+    """The dataset without its shared settings, and whether preparation would only distort it."""
+    if isinstance(options.get("seed"), tuple):
+        raise SettingError(f"{name}: expected one seed, found {options['seed']}; name one")
+    if stem in WORLDS:
+        return replace(make_dataset(stem, **options), name=name), WORLDS[stem].is_ready
+    path = _locate(name, stem, search)
+    if path.name.endswith(SUFFIXES):
+        return replace(load_labelled(path, **options), name=name), True
+    if unknown := [each for each in options if each != "fold"]:
+        choices = suggest_name(unknown[0], ("fold", *SHARED))
+        raise SettingError(f"{stem} has no setting {unknown[0]!r}: {choices}")
+    fold = options.get("fold")
     if path.is_file():
-        _check_fold(name, fold, ())
-        return _from_single_file(name, path)
+        _find_fold(name, fold, ())
+        return _load_file(name, path), False
     splits = find_splits(path)
     if not splits:
         raise DataError(
             f"{path}: expected train and test files, or Fold1 ..., S1 ... S5, set1.train ..., found none"
         )
-    _check_fold(name, fold, tuple(splits))
-    return _from_split(name, splits[fold])
+    return _load_split(name, splits[_find_fold(name, fold, tuple(splits))]), False
 
 
-def _from_split(name: str, files: SplitFiles) -> Dataset:
+def _load_split(name: str, files: SplitFiles) -> Dataset:
     digests: dict[Path, str] = {path: hash_file(path) for path in (*files.train, *files.test, *files.vali)}
     parts = tuple(_read(paths, digests) for paths in (files.train, files.test, files.vali) if paths)
     roles = (
@@ -149,7 +183,7 @@ def _from_split(name: str, files: SplitFiles) -> Dataset:
     return join(name, parts, fingerprint(*roles))
 
 
-def _validating(dataset: Dataset) -> Dataset:
+def _test_on_validation(dataset: Dataset) -> Dataset:
     """The dataset with other queries to test on: for validation, or the last fifth of those for training."""
     train, vali = dataset.train, dataset.vali
     if vali is None:
@@ -164,7 +198,7 @@ def _read(paths: tuple[Path, ...], digests: dict[Path, str]) -> QuerySet:
     return concatenate(*(read_cached(path, digest=digests[path]) for path in paths))
 
 
-def _from_single_file(name: str, path: Path) -> Dataset:
+def _load_file(name: str, path: Path) -> Dataset:
     digest = hash_file(path)
     queries = read_cached(path, digest=digest)
     if len(queries) < 2:
@@ -179,33 +213,35 @@ def _split(queries: QuerySet) -> tuple[QuerySet, QuerySet]:
     return take_queries(queries, 0, train), take_queries(queries, train)
 
 
-def _locate(name: str, search: Sequence[str | Path] | None) -> tuple[Path, str]:
-    """The file or folder a name stands for, and the fold it asks for, if any."""
-    stem, colon, fold = name.rpartition(":")
-    candidates = [(name, "")] + ([(stem, fold.lower())] if colon else [])
+def _locate(name: str, stem: str, search: Sequence[str | Path] | None) -> Path:
+    """The file or folder a name stands for."""
     folders = _search_path(search)
-    for candidate, asked in candidates:
-        for path in (*(folder / candidate for folder in folders), Path(candidate).expanduser()):
-            if candidate and path.exists():
-                return path, asked
-    raise _not_found(name, folders)
+    for path in (*(folder / stem for folder in folders), Path(stem).expanduser()):
+        if stem and path.exists():
+            return path
+    labelled = find_labelled(stem, folders)
+    if labelled is None:
+        raise _not_found(name, stem, folders)
+    return labelled
 
 
-def _check_fold(name: str, fold: str, folds: Iterable[str]) -> None:
+def _find_fold(name: str, fold: object, folds: Sequence[str]) -> str:
+    """The split of this number or name, which is empty where there is only one."""
     folds = tuple(each for each in folds if each)
-    if fold and fold not in folds:
-        choices = suggest_name(fold, folds) if folds else "it is not folded, leave the fold out"
+    numbers = [str(_number(each)) for each in folds]
+    if fold is None and not folds:
+        return ""
+    if fold is None:
+        example = change_name(name, fold=_number(folds[0]))
+        raise SettingError(f"{name}: expected one fold of {', '.join(numbers)}; name one, as in {example}")
+    if str(fold) not in numbers:
+        choices = suggest_name(str(fold), numbers) if folds else "it is not folded, leave the fold out"
         raise SettingError(f"{name}: no fold is called {fold!r}: {choices}")
-    if folds and not fold:
-        raise SettingError(
-            f"{name}: expected one fold of {', '.join(folds)}; name one, as in {name}:{folds[0]}"
-        )
+    return folds[numbers.index(str(fold))]
 
 
-def _check_one(name: str) -> None:
-    worlds = expand(name)
-    if len(worlds) > 1:
-        raise SettingError(f"{name}: expected one world, found {len(worlds)}; name one, as in {worlds[0]}")
+def _number(fold: str) -> int:
+    return int(re.sub(r"\D", "", fold))
 
 
 def _folds(path: Path) -> tuple[str, ...]:
@@ -223,13 +259,8 @@ def _dataset_folders(folders: Iterable[Path]) -> list[Path]:
     return [child for child in children if child.is_dir() and find_splits(child)]
 
 
-def _entry(folder: Path) -> Entry:
-    return Entry(folder.name, str(folder), _folds(folder))
-
-
-def _not_found(name: str, folders: tuple[Path, ...]) -> DataError:
-    stem = name.partition(":")[0]
-    known = [folder.name for folder in _dataset_folders(folders)] + [f"{SYNTHETIC}:{each}" for each in WORLDS]
+def _not_found(name: str, stem: str, folders: tuple[Path, ...]) -> DataError:
+    known = [*(folder.name for folder in _dataset_folders(folders)), *list_labelled_files(folders), *WORLDS]
     looked = ", ".join(map(str, folders)) if folders else "no folder, because RANKLOOP_DATA is not set"
     return DataError(
         f"no dataset is called {name!r}: looked in {looked}; {suggest_name(stem, known)}; set RANKLOOP_DATA "

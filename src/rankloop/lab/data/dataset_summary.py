@@ -11,7 +11,7 @@ from rankloop.types import QuerySet
 
 
 @dataclass(frozen=True, slots=True)
-class Description:
+class QuerySetSummary:
     """Size and shape of a query set."""
 
     queries: int
@@ -26,17 +26,17 @@ class Description:
     megabytes: float  # of the feature matrix
 
 
-def describe(queries: QuerySet) -> Description:
+def summarise_queries(queries: QuerySet) -> QuerySetSummary:
     """Count what is in a query set.
 
-    >>> facts = describe(QuerySet(np.eye(3), np.array([0, 1, 3]), np.array([0, 2, 1]), ("a", "b")))
+    >>> facts = summarise_queries(QuerySet(np.eye(3), np.array([0, 1, 3]), np.array([0, 2, 1]), ("a", "b")))
     >>> facts.queries, facts.documents, facts.most_documents, facts.queries_without_relevant
     (2, 3, 2, 1)
     """
     lengths = np.diff(queries.offsets)
     best = np.maximum.reduceat(queries.relevance, queries.offsets[:-1])
     shares = np.bincount(queries.relevance) / len(queries.relevance)
-    return Description(
+    return QuerySetSummary(
         queries=len(queries),
         documents=len(queries.features),
         fewest_documents=int(lengths.min()),

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from rankloop.errors import SettingError
-from rankloop.lab.data.world import World, grade_by_shares
+from rankloop.lab.data.world_options import NonNegative, Sizes, grade_by_shares
 from rankloop.types import FloatArray, IntArray, QuerySet
 
 GRADE_SHARES = (0.52, 0.32, 0.13, 0.02, 0.01)
@@ -22,81 +20,69 @@ COMMON, LEAST, MOST = 1.4, 0.003, 0.7  # errors: the most that a family shares; 
 CHUNK_QUERIES = 32  # part of the world's definition: the random numbers are drawn chunk by chunk
 
 
-@dataclass(frozen=True, kw_only=True)
-class Nonlinear(World):
-    """136 raw features: 20 of the query, 40 counts, 50 scores, 20 ratios, 6 of page quality.
+def make_nonlinear(sizes: Sizes, *, noise: NonNegative = 1.7) -> QuerySet:
+    """Draw a world of MSLR's shape and difficulty, in which a linear ranker is clearly not enough.
 
-    Every document has eight hidden factors. Its relevance is a sum of products, thresholds and a preferred
-    length of these, an effect of the query, and `noise`; its features are noisy, skewed and redundant views
-    of one or two factors each. Grades 0 to 4 occur in the shares 52, 32, 13, 2 and 1 %.
+    Its 136 raw features are 20 of the query, 40 counts, 50 scores, 20 ratios and 6 of page quality. Every
+    document has eight hidden factors. Its relevance is a sum of products, thresholds and a preferred length
+    of these, an effect of the query, and `noise`; its features are noisy, skewed and redundant views of one
+    or two factors each. Grades 0 to 4 occur in the shares 52, 32, 13, 2 and 1 %.
 
     As in real collections, many features say nearly the same: those that see a factor are a large or a small
     family, share part of their error, and differ by errors of their own from tiny to large. What tells the
     members of a family apart is much smaller than what they have in common.
 
-    >>> world = Nonlinear(queries=3, test_queries=2, seed=1).dataset()
-    >>> world.train.n_features, len(world.test)
-    (136, 2)
+    >>> made = make_nonlinear(Sizes(queries=3, test_queries=2, seed=1))
+    >>> made.n_features, len(made)
+    (136, 5)
     """
-
-    queries: int = 1000
-    test_queries: int = 250
-    min_documents: int = 40
-    max_documents: int = 200
-    noise: float = 1.7
-
-    ready: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        """Refuse options outside their range."""
-        super().__post_init__()
-        if self.noise < 0:
-            raise SettingError(f"noise: expected at least 0, found {self.noise}")
-
-    def query_set(self) -> QuerySet:
-        """All queries, those for training first."""
-        rng = np.random.default_rng(self.seed)
-        offsets = self._offsets(rng)
-        views = self._views(rng)
-        features = np.empty((int(offsets[-1]), QUERY_FEATURES + DOCUMENT_FEATURES), np.float32)
-        latent = np.empty(len(features))
-        for lengths, rows in _chunks(offsets):
-            factors = rng.standard_normal((FACTORS, int(lengths.sum())))
-            latent[rows] = relevance_of(factors) + self.noise * rng.standard_normal(factors.shape[1])
-            latent[rows] += np.repeat(_query_effects(len(lengths), rng), lengths)
-            features[rows, :QUERY_FEATURES] = _query_features(lengths, rng)
-            features[rows, QUERY_FEATURES:] = views.of(factors, lengths, rng)
-        return self._judged(features, offsets, grade_by_shares(latent, GRADE_SHARES))
-
-    def _views(self, rng: np.random.Generator) -> _Views:
-        return _Views(
-            first=rng.permutation(np.repeat(np.arange(FACTORS), FAMILIES)),
-            second=rng.integers(0, FACTORS, DOCUMENT_FEATURES),
-            share=rng.uniform(0, 0.5, DOCUMENT_FEATURES),
-            common=rng.uniform(0, COMMON, DOCUMENT_FEATURES),
-            blur=np.exp(rng.uniform(np.log(LEAST), np.log(MOST), DOCUMENT_FEATURES)),
-        )
+    return _draw_world(sizes, noise, _draw_redundant_views)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Independent(Nonlinear):
-    """The same world with features that err independently: every one adds something of its own.
+def make_independent(sizes: Sizes, *, noise: NonNegative = 1.7) -> QuerySet:
+    """Draw the nonlinear world with features that err independently: every one adds something of its own.
 
     Real features are not like that, and gradient descent has an easier life here than there.
 
-    >>> world = Independent(queries=3, test_queries=2, seed=1).dataset()
-    >>> world.name, world.train.n_features
-    ('synthetic:independent', 136)
+    >>> make_independent(Sizes(queries=3, test_queries=2, seed=1)).n_features
+    136
     """
+    return _draw_world(sizes, noise, _draw_independent_views)
 
-    def _views(self, rng: np.random.Generator) -> _Views:
-        return _Views(
-            first=np.resize(np.arange(FACTORS), DOCUMENT_FEATURES),
-            second=rng.integers(0, FACTORS, DOCUMENT_FEATURES),
-            share=rng.uniform(0, 0.5, DOCUMENT_FEATURES),
-            common=np.zeros(DOCUMENT_FEATURES),
-            blur=rng.uniform(0.4, 1.5, DOCUMENT_FEATURES),
-        )
+
+def _draw_world(sizes: Sizes, noise: float, draw_views: Callable[[np.random.Generator], _Views]) -> QuerySet:
+    rng = np.random.default_rng(sizes.seed)
+    offsets = sizes.draw_offsets(rng)
+    views = draw_views(rng)
+    features = np.empty((int(offsets[-1]), QUERY_FEATURES + DOCUMENT_FEATURES), np.float32)
+    latent = np.empty(len(features))
+    for lengths, rows in _chunks(offsets):
+        factors = rng.standard_normal((FACTORS, int(lengths.sum())))
+        latent[rows] = relevance_of(factors) + noise * rng.standard_normal(factors.shape[1])
+        latent[rows] += np.repeat(_query_effects(len(lengths), rng), lengths)
+        features[rows, :QUERY_FEATURES] = _query_features(lengths, rng)
+        features[rows, QUERY_FEATURES:] = views.of(factors, lengths, rng)
+    return QuerySet(features, offsets, grade_by_shares(latent, GRADE_SHARES), sizes.ids)
+
+
+def _draw_redundant_views(rng: np.random.Generator) -> _Views:
+    return _Views(
+        first=rng.permutation(np.repeat(np.arange(FACTORS), FAMILIES)),
+        second=rng.integers(0, FACTORS, DOCUMENT_FEATURES),
+        share=rng.uniform(0, 0.5, DOCUMENT_FEATURES),
+        common=rng.uniform(0, COMMON, DOCUMENT_FEATURES),
+        blur=np.exp(rng.uniform(np.log(LEAST), np.log(MOST), DOCUMENT_FEATURES)),
+    )
+
+
+def _draw_independent_views(rng: np.random.Generator) -> _Views:
+    return _Views(
+        first=np.resize(np.arange(FACTORS), DOCUMENT_FEATURES),
+        second=rng.integers(0, FACTORS, DOCUMENT_FEATURES),
+        share=rng.uniform(0, 0.5, DOCUMENT_FEATURES),
+        common=np.zeros(DOCUMENT_FEATURES),
+        blur=rng.uniform(0.4, 1.5, DOCUMENT_FEATURES),
+    )
 
 
 def relevance_of(factors: FloatArray) -> FloatArray:

@@ -62,11 +62,11 @@ def read_run(path: str | Path) -> dict[str, dict[str, float]]:
     return _filled(found, path, RUN_LINE)
 
 
-def qrels_text(queries: QuerySet) -> str:
+def format_qrels(queries: QuerySet) -> str:
     """The grades of a set as lines of a qrels file.
 
     >>> queries = QuerySet(np.eye(3), np.array([0, 2, 3]), np.array([1, 0, 2]), ("7", "9"))
-    >>> print(qrels_text(queries), end="")
+    >>> print(format_qrels(queries), end="")
     7 0 7-1 1
     7 0 7-2 0
     9 0 9-1 2
@@ -79,7 +79,7 @@ def qrels_text(queries: QuerySet) -> str:
     return "\n".join([*lines, ""])
 
 
-def run_text(queries: QuerySet, scores: FloatArray, *, tag: str, depth: int | None = None) -> str:
+def format_run(queries: QuerySet, scores: FloatArray, *, tag: str, depth: int | None = None) -> str:
     """The documents of every query by falling score, as lines of a run file.
 
     trec_eval looks at scores alone, in single precision, and puts equal ones in the order of names; so scores
@@ -87,7 +87,7 @@ def run_text(queries: QuerySet, scores: FloatArray, *, tag: str, depth: int | No
     stand in the order of the set. `depth` is how many documents are written for a query; all, if None.
 
     >>> queries = QuerySet(np.eye(3), np.array([0, 2, 3]), np.array([1, 0, 2]), ("7", "9"))
-    >>> print(run_text(queries, np.array([0.25, 0.5, 1.0]), tag="mine"), end="")
+    >>> print(format_run(queries, np.array([0.25, 0.5, 1.0]), tag="mine"), end="")
     7 Q0 7-2 1 0.5 mine
     7 Q0 7-1 2 0.25 mine
     9 Q0 9-1 1 1.0 mine
@@ -99,15 +99,17 @@ def run_text(queries: QuerySet, scores: FloatArray, *, tag: str, depth: int | No
     for index, start in enumerate(queries.offsets[:-1].tolist()):
         names, own = document_names(queries, index), scores[start : int(queries.offsets[index + 1])]
         order = np.argsort(-own, kind="stable")[:depth]
-        for rank, (row, score) in enumerate(zip(order.tolist(), falling(own[order]), strict=True), start=1):
+        for rank, (row, score) in enumerate(
+            zip(order.tolist(), make_decreasing(own[order]), strict=True), start=1
+        ):
             lines.append(f"{queries.ids[index]} Q0 {names[row]} {rank} {score!r} {tag}")
     return "\n".join([*lines, ""])
 
 
-def falling(scores: FloatArray) -> list[float]:
+def make_decreasing(scores: FloatArray) -> list[float]:
     """Sorted scores in single precision, each below the one before it.
 
-    >>> falling(np.array([2.0, 2.0, 1.0]))
+    >>> make_decreasing(np.array([2.0, 2.0, 1.0]))
     [2.0, 1.9999998807907104, 1.0]
     """
     with np.errstate(over="ignore"):
@@ -128,27 +130,27 @@ def document_names(queries: QuerySet, index: int) -> list[str]:
     return names
 
 
-def run_order(run: Mapping[str, float]) -> list[str]:
+def order_documents(run: Mapping[str, float]) -> list[str]:
     """The documents of a query as trec_eval sorts them: by score in single precision, then by name, falling.
 
-    >>> run_order({"a": 0.5, "b": 0.5, "c": 0.9})
+    >>> order_documents({"a": 0.5, "b": 0.5, "c": 0.9})
     ['c', 'b', 'a']
     """
     return sorted(run, key=lambda document: (np.float32(run[document]), document), reverse=True)
 
 
-def ranked(qrels: Mapping[str, int], run: Mapping[str, float]) -> tuple[IntArray, IntArray]:
+def sort_run(qrels: Mapping[str, int], run: Mapping[str, float]) -> tuple[IntArray, IntArray]:
     """A query's run as a list of rows, and the grade of every row: all that is judged or was found.
 
     What nobody judged, or judged as junk, has the grade 0.
 
-    >>> order, grades = ranked({"a": 2, "b": -1}, {"c": 0.9, "a": 0.1})
+    >>> order, grades = sort_run({"a": 2, "b": -1}, {"c": 0.9, "a": 0.1})
     >>> order.tolist(), grades.tolist()
     ([2, 0], [2, 0, 0])
     """
     rows = {document: row for row, document in enumerate(dict.fromkeys([*qrels, *run]))}
     grades = np.array([max(qrels.get(document, 0), 0) for document in rows], dtype=np.int64)
-    return np.array([rows[document] for document in run_order(run)], dtype=np.int64), grades
+    return np.array([rows[document] for document in order_documents(run)], dtype=np.int64), grades
 
 
 def _words(path: Path, count: int, form: str) -> Iterator[tuple[Lines, int, list[str]]]:

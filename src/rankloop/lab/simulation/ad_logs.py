@@ -18,12 +18,12 @@ def simulate_ad_log(
 
     >>> from rankloop.lab.data import load
     >>> sparse = AdUser(match=0.04, otherwise=0.0005)
-    >>> log = simulate_ad_log(load("synthetic:ads").train, sparse, np.random.default_rng(0))
+    >>> log = simulate_ad_log(load("ads").train, sparse, np.random.default_rng(0))
     >>> len(log), log.mean_reward < 0.02
     (2000, True)
     """
     if queries.contexts is None:
-        raise DataError("a log of ads is made of visitors with contexts, as in synthetic:ads: found none")
+        raise DataError("a log of ads is made of visitors with contexts, as in ads: found none")
     n, ads = len(queries), len(queries.doc_ids) // len(queries)
     chances = np.full((n, ads), 1 / ads)
     if policy is not None:

@@ -10,9 +10,7 @@ from rankloop.metrics.dcg import gain
 from rankloop.types import FloatArray, IntArray, QuerySet
 
 KNOWN = (DCG, NDCG, Precision, PairwiseRegret)
-OTHER_ITEMS = (
-    "regret against the best fixed order needs the same items, by id, in every query, as in synthetic:items"
-)
+OTHER_ITEMS = "regret against the best fixed order needs the same items, by id, in every query, as in items"
 
 
 def check_order_is_known(metric: Metric) -> None:

@@ -11,7 +11,7 @@ import polars as pl
 
 from rankloop.errors import DataError
 from rankloop.evaluation import estimate_rewards
-from rankloop.lab.data import load
+from rankloop.lab.data import change_name, load
 from rankloop.lab.data.logged_rounds import LoggedRounds, weigh_rounds
 from rankloop.lab.simulation.ad_logs import simulate_ad_log
 from rankloop.lab.users import AdUser
@@ -228,10 +228,9 @@ def _visited(part: QuerySet, rows: IntArray, rng: np.random.Generator) -> Logged
 
 def _parts(name: str, seed: int) -> tuple[QuerySet, QuerySet]:
     """Train and test of a set of visitors, under another seed for every repeat."""
-    join = "," if "=" in name.rpartition(":")[2] else ":"
-    dataset = load(f"{name}{join}seed={seed}")
+    dataset = load(change_name(name, seed=seed))
     if dataset.train.contexts is None:
-        raise DataError(f"{name}: expected visitors with contexts, as in bandit:letter or synthetic:ads")
+        raise DataError(f"{name}: expected visitors with contexts, as in letter or ads")
     return dataset.train, dataset.test
 
 

@@ -13,7 +13,7 @@ from rankloop.lab.suites.paper_items import ComputedTable, SetsTable, Suite
 from rankloop.lab.users import AdUser
 
 SETS = ("optdigits", "isolet", "letter", "pendigits", "movement_libras")
-UCI = ",".join(f"bandit:{name}" for name in SETS)
+UCI = ",".join(SETS)
 REGRET, CLICKS = "pairwise regret", "online Precision@1"
 
 SUITES: Mapping[str, Suite] = {
@@ -34,7 +34,7 @@ SUITES: Mapping[str, Suite] = {
         ),
         users={"ads": AdUser()},
         measures=(REGRET, CLICKS),
-        data=("bandit:optdigits", "bandit:letter"),
+        data=("optdigits", "letter"),
         rounds=10_000,
         quick=500,
         k=1,
@@ -74,6 +74,6 @@ TABLES: Mapping[str, ComputedTable] = {
             "uniformly; every policy shows the best with probability 0.8. True: what the simulation gives "
             "on average.",
         ),
-        data="bandit:pendigits",
+        data="pendigits",
     ),
 }

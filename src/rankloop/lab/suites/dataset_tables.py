@@ -41,6 +41,6 @@ TABLES: Mapping[str, PaperTable] = {
             "Diagnostics, and no guarantee: the bounds hold for the worst world, and say little about this "
             "one. `rankloop bounds` explains the columns.",
         ),
-        data="synthetic:linear:queries=1000,test_queries=500",
+        data="linear(queries=1000, test_queries=500)",
     ),
 }

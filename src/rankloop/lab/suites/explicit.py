@@ -14,7 +14,7 @@ from rankloop.lab.users import LabelJudge
 GRADERS = {"labels(whole_query=True)": LabelJudge(whole_query=True)}  # all candidates are shown and graded
 MEASURES = ("average nDCG@10", "answerable nDCG@10", "offline nDCG@10")
 # a margin of 0.1 where documents deviate by 1 in each of 20 features, all divided by the root of 20
-SEPARABLE = "synthetic:separable:queries=20000,margin=0.02236,spread=0.3"
+SEPARABLE = "separable(queries=20000, margin=0.02236, spread=0.3)"
 
 SUITES: Mapping[str, Suite] = {
     "explicit/fig2.1": Suite(

@@ -156,6 +156,6 @@ TABLES: Mapping[str, PaperTable] = {
             "lists are read to the end. Regret is never above all pairs.",
             "Diagnostics, and no guarantee: where a bound is infinite, or all pairs, it says nothing.",
         ),
-        data="synthetic:linear",
+        data="linear",
     ),
 }

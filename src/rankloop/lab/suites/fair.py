@@ -24,7 +24,7 @@ FEW = FeatureGroups(feature=42, threshold=0.0)  # inlinks of MQ2008: 94 % and 6 
 MIXED = FeatureGroups(feature=128, threshold=0.3)  # of the nonlinear world: 70 % and 30 %
 BETTER = FeatureGroups(feature=130, threshold=0.5)  # half and half, the first of a higher grade
 RARE = FeatureGroups(feature=130, threshold=0.1)  # 92 % and 8 %
-SHORT = ("synthetic:nonlinear:queries=300,min_documents=5,max_documents=20",)
+SHORT = ("nonlinear(queries=300, min_documents=5, max_documents=20)",)
 UNFAIRNESS, SEEN, LEARNED = "unfairness", "cumulative nDCG@10", "offline nDCG@10"
 
 
@@ -72,7 +72,7 @@ def figure(
     beta: float,
     groups: FeatureGroups,
     own_groups: FeatureGroups,
-    data: tuple[str, ...] = ("synthetic:nonlinear",),
+    data: tuple[str, ...] = ("nonlinear",),
 ) -> Suite:
     """A figure of unfairness, of what users see and of what is learned."""
     return Suite(
@@ -208,6 +208,6 @@ TABLES: Mapping[str, PaperTable] = {
             "The βs of the figures are the ratios of the mean grades; those of Yahoo do not fit the table "
             "(2.1 and 1.0 for β = 1 and 0.477).",
         ),
-        data="synthetic:nonlinear",
+        data="nonlinear",
     ),
 }

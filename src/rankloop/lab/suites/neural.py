@@ -46,7 +46,7 @@ JOINT_ORDER = (
     "pdgd",
     "dbgd",
 )
-NEW_WORLDS = "synthetic:nonlinear:seed=3..12"  # no setting was ever chosen on them
+NEW_WORLDS = "nonlinear(seed=(3, 4, 5, 6, 7, 8, 9, 10, 11, 12))"  # no setting was ever chosen on them
 
 
 SKYLINES = ("offline-ranknet", "offline-lambdarank", "ollambdarank-gt")  # taught by the labels

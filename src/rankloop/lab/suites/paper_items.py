@@ -14,7 +14,6 @@ import polars as pl
 from rankloop.errors import SettingError
 from rankloop.lab.baselines import ALL_POLICIES
 from rankloop.lab.data import Dataset, FeatureGroups, concatenate, load
-from rankloop.lab.data.dataset_names import split_data
 from rankloop.lab.report.chart_files import write_chart
 from rankloop.lab.simulation.measures import read_measure
 from rankloop.lab.simulation.probes import Probe
@@ -22,6 +21,7 @@ from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.mapping import Mapper
 from rankloop.lab.sweeps.sweep import Sweep, UserChoice
 from rankloop.lab.users import CASCADE_TABLES, LabelJudge, PresetUser, Stop
+from rankloop.naming import split_names
 from rankloop.policies.policy_names import read_policy
 from rankloop.types import QuerySet
 
@@ -53,7 +53,7 @@ class Suite:
     groups: FeatureGroups | None = None
     own_groups: FeatureGroups | None = None
     train_queries: int | None = None
-    data: Sequence[str | Dataset] = ("synthetic:nonlinear",)
+    data: Sequence[str | Dataset] = ("nonlinear",)
     rounds: int = 5000
     quick: int = 200  # rounds of a small version
     k: int = 10
@@ -97,7 +97,7 @@ class Picture:
     title: str
     paper: str
     draw: Callable[[QuerySet, np.random.Generator], alt.TopLevelMixin]
-    data: str = "synthetic:nonlinear"
+    data: str = "nonlinear"
 
     def write(self, dataset: Dataset, folder: Path, name: str) -> list[Path]:
         """Draw all queries of the data, those for training and the others; the PNG and the SVG."""
@@ -154,7 +154,7 @@ class SetsTable(ComputedTable):
 
     def frames(self, data: str = "", *, quick: bool = False) -> Mapping[str, pl.DataFrame]:
         """The parts of the table, each with its name."""
-        return self.over(split_data(data or self.data), quick)
+        return self.over(split_names(data or self.data), quick)
 
 
 def preset_users(*readings: Stop) -> dict[str, PresetUser]:

@@ -77,6 +77,6 @@ TABLES: Mapping[str, PaperTable] = {
             "Processor seconds of this machine, for everything in a run, one after the other; a busy machine "
             "counts no waiting.",
         ),
-        data="synthetic:nonlinear",
+        data="nonlinear",
     ),
 }

@@ -15,7 +15,7 @@ SUITES: Mapping[str, Suite] = {
         policies=("PairRank(trust='decent')", "pairrank"),
         users=preset_users("click"),
         measures=("first nDCG@10", "cumulative nDCG@10", "offline nDCG@10"),
-        data=("synthetic:nonlinear", "synthetic:nonlinear@decent", "synthetic:nonlinear@reversed"),
+        data=("nonlinear", "nonlinear(caller_order='decent')", "nonlinear(caller_order='reversed')"),
         rounds=2000,
         checkpoints=8,
         worst_runs=True,
@@ -34,7 +34,7 @@ SUITES: Mapping[str, Suite] = {
         ),
         users={"informational": PresetUser("informational")},
         measures=("first nDCG@10", "cumulative nDCG@10", "offline nDCG@10"),
-        data=("synthetic:nonlinear:seed=0..9@decent",),  # who trusts no order meets the same worlds
+        data=("nonlinear(seed=(0, 1, 2, 3, 4, 5, 6, 7, 8, 9), caller_order='decent')",),
         rounds=2000,
         seeds=10,
         checkpoints=2,

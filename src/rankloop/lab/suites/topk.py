@@ -13,7 +13,7 @@ from rankloop.lab.suites.paper_items import PaperTable, Suite
 from rankloop.lab.users import LabelJudge, PresetUser
 
 LISTS = 10_000
-ITEMS = ("synthetic:items:queries=10000",)  # 20 items, 5 relevant, each grade flipped with probability 0.1
+ITEMS = ("items(queries=10000)",)  # 20 items, 5 relevant, each grade flipped with probability 0.1
 FIXED = {"labels": LabelJudge()}
 CLICKS = {"perfect": PresetUser("perfect")}
 REGRET, AVERAGE, ANSWERABLE = "regret DCG", "average nDCG@10", "answerable nDCG@10"
@@ -133,7 +133,7 @@ SUITES: Mapping[str, Suite] = {
         users=CLICKS,
         taught=TAUGHT,
         measures=(AVERAGE, ANSWERABLE, "offline nDCG@10"),
-        data=("synthetic:nonlinear:seed=3..7",),
+        data=("nonlinear(seed=(3, 4, 5, 6, 7))",),
         rounds=10_000,
         seeds=1,
     ),
@@ -142,7 +142,7 @@ SUITES: Mapping[str, Suite] = {
         policies=(*TUNED, *TUNED_CLICKS),
         users=CLICKS,
         taught=TUNED,
-        data=("synthetic:nonlinear:seed=100..102",),
+        data=("nonlinear(seed=(100, 101, 102))",),
         rounds=10_000,
         quick=100,
         seeds=1,

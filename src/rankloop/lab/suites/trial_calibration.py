@@ -211,7 +211,7 @@ def _taught(policy: Policy, queries: QuerySet, user: Cascade, rounds: int, seed:
     return policy
 
 
-SMALL = "synthetic:linear:queries=300,test_queries=300"
+SMALL = "linear(queries=300, test_queries=300)"
 TABLES: Mapping[str, PaperTable] = {
     "safe/interleaving": PaperTable(
         title="How often is a winner called among equals, and how soon is the better one found?",

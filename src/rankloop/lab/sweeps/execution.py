@@ -24,7 +24,7 @@ def execute(
     >>> from rankloop.policies import Random
     >>> from rankloop.lab.users import PresetUser
     >>> sweep = Sweep(
-    ...     data=["synthetic:linear"], users={"perfect": PresetUser("perfect")},
+    ...     data=["linear"], users={"perfect": PresetUser("perfect")},
     ...     policies={"random": Random()}, seeds=[1], protocol=Protocol(rounds=10, checkpoints=1),
     ... )
     >>> execute(sweep)["metric"].unique(maintain_order=True).to_list()

@@ -9,8 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from rankloop.errors import SettingError
 from rankloop.lab.baselines import ALL_POLICIES
-from rankloop.lab.data import Dataset, FeatureGroups, expand, load
-from rankloop.lab.data.best_feature_order import split_base, with_base
+from rankloop.lab.data import Dataset, FeatureGroups, change_name, list_folds, load
 from rankloop.lab.simulation.loop import Record, simulate
 from rankloop.lab.simulation.measured_examination import fit_examination
 from rankloop.lab.simulation.measures import Measure, index_by_name
@@ -43,8 +42,7 @@ class Run:
 class Sweep:
     """A grid of runs over data × users × policies × seeds.
 
-    Data are names for the catalogue or datasets at hand; a name with folds stands for all of them, and one
-    that ends in `@decent` or `@reversed` has a base order, see `with_base`. Users and
+    Data are names, see `load`, or datasets at hand; a name with folds stands for all of them. Users and
     policies are values with names of your choice. A policy is a pattern: each run starts from a copy of it.
     Probes, named likewise, look into policies on the way. `about` are the metrics that answer the question;
     the report shows them first, and draws only them. `against` names, for policies that vary another or
@@ -60,7 +58,7 @@ class Sweep:
 
     >>> from rankloop.policies import PDGD, Random
     >>> sweep = Sweep(
-    ...     data=["synthetic:linear"],
+    ...     data=["linear"],
     ...     users={"perfect": PresetUser("perfect")},
     ...     policies={"PDGD": PDGD(), "random": Random()},
     ...     seeds=range(2),
@@ -135,9 +133,12 @@ class Sweep:
 
     def _without_base(self, run: Run) -> Run:
         policy = self.policies[run.policy]
-        plain, fold = (split_base(name)[0] for name in (run.data, run.fold))
-        looks = isinstance(policy, StartsFromBase) and policy.base_columns
-        return run if looks or plain not in self.data else replace(run, data=plain, fold=fold)
+        if isinstance(policy, StartsFromBase) and policy.base_columns:
+            return run
+        if run.data not in self.data:  # a dataset at hand
+            return run
+        plain, fold = (change_name(name, caller_order=None) for name in (run.data, run.fold))
+        return replace(run, data=plain, fold=fold) if plain in self.data else run
 
     @property
     def outside(self) -> tuple[str, ...]:
@@ -270,14 +271,12 @@ def folds(data: str | Dataset) -> Sequence[str]:
     """The parts of a dataset that are run one by one."""
     if isinstance(data, Dataset):
         return (data.name,)
-    name, base = split_base(data)
-    return tuple(f"{fold}@{base}" if base else fold for fold in expand(name))
+    return list_folds(data)
 
 
 @lru_cache(maxsize=2)
 def _load(name: str, groups: FeatureGroups | None) -> Dataset:
-    plain, base = split_base(name)
-    return with_base(load(plain, groups=groups), base)
+    return load(name, groups=groups)
 
 
 @lru_cache(maxsize=2)  # one object for all runs, so that examination is measured once

@@ -11,8 +11,7 @@ from typing import TypeAlias
 import polars as pl
 
 from rankloop.errors import RankingError, SettingError
-from rankloop.lab.data.best_feature_order import split_base
-from rankloop.lab.data.dataset_names import VALI
+from rankloop.lab.data import change_name
 from rankloop.lab.sweeps.sweep import Sweep
 from rankloop.naming import split_names
 
@@ -101,13 +100,12 @@ def rungs_of(points: int, rounds: int) -> list[int]:
 def validating(data: Sequence[object]) -> list[str]:
     """Names of the same data, with validation queries in the place of test queries.
 
-    >>> validating(["mq2008:fold1", "mq2008:fold1@decent"])
-    ['mq2008:fold1@vali', 'mq2008:fold1@vali@decent']
+    >>> validating(["mq2008(fold=1)"])
+    ['mq2008(fold=1, test_on_validation=True)']
     """
     if not all(isinstance(name, str) for name in data):
         raise SettingError("tuning needs data by name, of which it reads the validation queries")
-    parts = (split_base(str(name)) for name in data)
-    return [f"{plain}{VALI}@{base}" if base else f"{plain}{VALI}" for plain, base in parts]
+    return [change_name(str(name), test_on_validation=True) for name in data]
 
 
 def results_of(rung: Sweep, number: int, execute: Execute) -> pl.DataFrame:

@@ -25,7 +25,7 @@ class AUCRanker(LinearSelection):
 
     >>> from rankloop.lab.data import load
     >>> from rankloop.lab.users import AdUser
-    >>> train, policy, rng = load("synthetic:ads").train, AUCRanker(), np.random.default_rng(0)
+    >>> train, policy, rng = load("ads").train, AUCRanker(), np.random.default_rng(0)
     >>> clicks = 0
     >>> for judged in train:
     ...     feedback = AdUser().respond(policy.rank(judged.query, k=1, rng=rng), judged.relevance, rng)
