@@ -16,7 +16,8 @@ import numpy as np
 from benchmarks.serving import Server
 from rankloop.client import Client
 from rankloop.lab.data.review_data import load_reviews
-from rankloop.recommend import Catalogue, recommender, save
+from rankloop.lab.recommenders import read_recommender
+from rankloop.recommend import Catalogue, save_recommender
 from rankloop.service.extensions.recommend.reasons import item_reasons
 from rankloop.service.extensions.recommend.recommend_request import RecommendRequest
 from rankloop.service.extensions.recommend.recommender_candidates import served
@@ -37,12 +38,14 @@ def measure(name: str, data: str, folder: Path, *, repeats: int) -> None:
     """One recommender: its parts in this process, and the whole over HTTP."""
     reviews = load_reviews(data).train
     path = folder / "shop.npz"
-    save(path, recommender(name).fit(reviews, np.random.default_rng(0)), Catalogue.of(reviews))
+    save_recommender(
+        path, read_recommender(name).fit(reviews, np.random.default_rng(0)), Catalogue.of(reviews)
+    )
     found = served(path)
     rows = np.random.default_rng(1).integers(reviews.n_users, size=repeats + 5)
     users = [reviews.users[row] for row in rows]
     print(f"{name} on {data}: {reviews.n_items:,} items; median and 95th percentile in ms")
-    people = [found.person(user, (), {}) for user in users]
+    people = [profile for user in users if (profile := found.find_profile(user, (), {}))]
     request = RecommendRequest()
     lists = [found.candidates(request, each).object_ids[:10] for each in people]
     print("  candidates with features ", times(lambda n: found.candidates(request, people[n]), repeats))
@@ -59,7 +62,7 @@ def main() -> None:
     """Measure the recommenders that are named."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", default="synthetic:shop:users=6000,items=3000")
-    parser.add_argument("--models", default="fact evidence-als")
+    parser.add_argument("--models", default="FacT EvidenceALS")
     parser.add_argument("--repeats", type=int, default=200)
     options = parser.parse_args()
     for name in options.models.split():

@@ -17,7 +17,7 @@ import pytest
 
 from rankloop.cli.serve_commands import recommenders
 from rankloop.errors import DataError, SettingError
-from rankloop.recommend import save
+from rankloop.recommend import save_recommender
 from rankloop.service import RankingService
 from rankloop.service.operations.data_directory import DataDirectory
 from tests.cli.test_cli import asked
@@ -168,7 +168,7 @@ def test_a_log_can_be_exported_imported_and_relearned(
 
 def test_a_recommender_is_read_before_anything_is_started(tmp_path: Path) -> None:
     good, array, text, cut = (tmp_path / name for name in ("shop.npz", "array.npy", "text.npz", "cut.npz"))
-    save(good, fitted("rules"), CATALOGUE)
+    save_recommender(good, fitted("rules"), CATALOGUE)
     np.save(array, np.arange(3))
     text.write_text("no model")
     cut.write_bytes(good.read_bytes()[:-100])
@@ -184,7 +184,7 @@ def test_a_recommender_is_read_before_anything_is_started(tmp_path: Path) -> Non
     assert "expected a recommender, found nothing; make one with" in " ".join(refused.split())
     assert not data.exists()
     with Process(data, "--recommender", f"shop={good}", "--policy", "pdgd", "--ranker", "shop") as process:
-        assert "recommender of shop: fact, 120 items, digest " in process.printed
+        assert "recommender of shop: FacT, 120 items, digest " in process.printed
         with process.client("rank") as client:
             answer = client.post("/v1/recommend", json={"ranker": "shop", "user": "user 3", "k": 5}).json()
         assert (len(answer["reasons"]), answer["provenance"]["policy"]) == (5, "PDGD")

@@ -141,7 +141,7 @@ def test_the_page_works_without_scripts(live: Live, shop: CampingShop) -> None:
 def test_the_page_shows_what_is_popular_if_the_recommender_fails(
     live: Live, shop: CampingShop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(type(fitted().model), "score_taste", lambda *_: 1 / 0)
+    monkeypatch.setattr(type(fitted().model), "score_profile", lambda *_: 1 / 0)
     page = live["nobody"].get("/for-you")
     assert len(listed(page)) == 8
     assert "these are the most popular items, for nobody in particular" in page.text

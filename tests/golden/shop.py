@@ -14,8 +14,17 @@ from typing import Any, Self
 
 import numpy as np
 
-from rankloop.lab.data.review_data import Shop as ReviewedShop
-from rankloop.recommend import FMF, IALS, Catalogue, EvidenceALS, FacT, MostPopular, Recommender, Saved
+from rankloop.lab.data.review_data import AccessoryShop as ReviewedShop
+from rankloop.lab.recommenders import FMF
+from rankloop.recommend import (
+    IALS,
+    Catalogue,
+    EvidenceALS,
+    FacT,
+    FittedRecommender,
+    MostPopular,
+    Recommender,
+)
 from rankloop.service import RankingService, RecommendRequest, UserEvent
 from rankloop.service.extensions.promise.report import promise_report
 from rankloop.service.reports.clicks_needed import clicks_needed
@@ -322,7 +331,7 @@ class Shop:
         liked = set(likes)
         while True:
             found = self.service.interview(ranker, answers)
-            told.append([found.done, found.asked, found.at_most, found.people])
+            told.append([found.done, found.answered, found.questions_left, found.similar_users])
             if found.question is None:
                 return answers, told
             name = found.question.question
@@ -371,8 +380,8 @@ RECOMMENDERS: Mapping[str, Recommender] = {
 
 
 @cache
-def fitted(kind: str) -> Saved:
+def fitted(kind: str) -> FittedRecommender:
     """Fit a recommender to the reviews of a small shop."""
     reviews = ReviewedShop(users=150, items=60).reviews()
     model = RECOMMENDERS[kind].fit(reviews, np.random.default_rng(5))
-    return Saved(model, Catalogue.of(reviews), digest=f"digest of {kind}")
+    return FittedRecommender(model, Catalogue.of(reviews), digest=f"digest of {kind}")

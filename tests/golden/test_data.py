@@ -32,7 +32,7 @@ from rankloop.lab.data import (
 )
 from rankloop.lab.data.best_feature_order import add_caller_order
 from rankloop.lab.data.labelled_rows import VisitorOptions, split_visitors
-from rankloop.lab.data.review_data import Parts, Shop, by_share, by_time, joined, newcomers
+from rankloop.lab.data.review_data import AccessoryShop, Parts, by_share, by_time, joined, newcomers
 from rankloop.recommend.reviews import Reviews
 from rankloop.types import QuerySet
 from tests.golden.records import Numbers, check, check_ids
@@ -141,7 +141,7 @@ def test_trec_files(tmp_path: Path) -> None:
 
 
 def test_reviews() -> None:
-    reviews = Shop(users=30, items=18, seed=2).reviews()
+    reviews = AccessoryShop(users=30, items=18, seed=2).reviews()
     rng = np.random.default_rng(4)
     check("v01", reviews=arrays_of(reviews))
     check("v02", parts=parts_of(by_share(reviews, rng)))
@@ -189,7 +189,7 @@ def arrays_of(reviews: Reviews) -> list[Numbers]:
         *(reviews.user, reviews.item, reviews.rating, reviews.time),
         *(said.review, said.feature, said.sentiment, said.word, said.sentence),
         None if reviews.attributes is None else reviews.attributes.toarray(),
-        reviews.counts("user", sentiment=1).toarray(),
+        reviews.count_mentions("user", sentiment=1).toarray(),
     ]
 
 

@@ -12,57 +12,57 @@ import numpy as np
 import pytest
 
 from rankloop.errors import SettingError
-from rankloop.lab.data.review_data import Parts, Shop, by_share
-from rankloop.lab.recommendation.quality import feature_quality, past_item_necessity
-from rankloop.recommend import (
+from rankloop.lab.data.review_data import AccessoryShop, Parts, by_share
+from rankloop.lab.recommendation.explanation_quality import feature_quality, past_item_necessity
+from rankloop.lab.recommenders import (
     BPRMF,
     EFM,
     FMF,
-    IALS,
     JMARS,
-    MTER,
     MTERS,
     MTERSA,
     NMF,
     RECOMMENDERS,
-    Catalogue,
+    read_recommender,
+)
+from rankloop.recommend import (
+    IALS,
+    MTER,
     EvidenceALS,
     FacT,
     MostPopular,
-    Reasons,
     Recommender,
-    Taste,
-    recommender,
-    top_lists,
+    UserProfile,
+    rank_held_out,
 )
-from rankloop.recommend.interview import next_question
+from rankloop.recommend.factorization_tree import AT_LEAST, BELOW, STAYS
 from tests.golden.records import Numbers, check, check_ids, digest
 
 MODELS: dict[str, Recommender] = {
     "r01": MostPopular(),
     "r02": IALS(d=8),
     "r03": EvidenceALS(d=8),
-    "r04": EvidenceALS(d=4, token_weight=0.5, aspect_weight=0.3),
+    "r04": EvidenceALS(d=4, token_weight=0.5, feature_weight=0.3),
     "r05": FacT(d=8, depth=3, min_leaf=5),
-    "r06": FacT(d=8, depth=3, min_leaf=5, rho=float("inf")),
+    "r06": FacT(d=8, depth=3, min_leaf=5, leaf_weight=float("inf")),
     "r07": FacT(d=6, depth=2, min_leaf=5, attributes=False),
     "r08": BPRMF(d=8, epochs=5),
-    "r09": MTER(dims=(4, 4, 3, 3), iterations=30, check=10),
-    "r10": MTERS(d=4, iterations=20, watch=0.0),
+    "r09": MTER(dims=(4, 4, 3, 3), iterations=30, validate_every=10),
+    "r10": MTERS(d=4, iterations=20, validation_share=0.0),
     "r11": MTERSA(d=4, iterations=20),
     "r12": EFM(explicit=4, latent=4, iterations=5),
     "r13": NMF(latent=4, iterations=5),
     "r14": FMF(d=8, depth=3, min_leaf=5),
     "r15": JMARS(rounds=2, steps=3),
 }
-PRESETS = {"p01": "mter:preset=engineered", "p02": "mter:preset=zeros"}
+PRESETS = {"p01": "MTER@engineered", "p02": "MTER@zeros"}
 ANSWERS: list[dict[int, int]] = [{}, {0: 1}, {1: -1}, {0: 1, 2: -1}, {3: 1, 5: 1}]
 KINDS = ("rule", "past item", "aspect", "attribute", "popularity", "bias", "model")  # known by their number
 
 
 @cache
 def parts() -> Parts:
-    return by_share(Shop(users=60, items=24).reviews(), np.random.default_rng(0))
+    return by_share(AccessoryShop(users=60, items=24).reviews(), np.random.default_rng(0))
 
 
 @cache
@@ -74,16 +74,16 @@ def fitted(record: str) -> Recommender:
 def test_recommender(record: str) -> None:
     model = fitted(record)
     users = np.arange(8)
-    lists = top_lists(model, parts().test, known=[parts().train], size=10)
-    tastes = [model.taste_of(user) for user in (0, 3, 11)]
+    lists = rank_held_out(model, parts().test, known=[parts().train], size=10)
+    profiles = [model.profile_user(user) for user in (0, 3, 11)]
     check(
         record,
         state=sorted(int(digest(array)[:12], 16) for array in model.state().values()),
-        scores=model.score(users),
-        reasons=[reasons_of(model, taste) for taste in tastes],
+        scores=model.score_users(users),
+        reasons=[reasons_of(model, profile) for profile in profiles],
         newcomers=newcomers(model),
         lists=[lists.users, lists.items, lists.gains, lists.ideal],
-        worth=[lists.plain(5), lists.released(5)],
+        worth=[lists.ndcg(5), lists.released_ndcg(5)],
         aspects=aspects(model),
         interview=interview(model),
     )
@@ -91,10 +91,10 @@ def test_recommender(record: str) -> None:
 
 @pytest.mark.parametrize("record", PRESETS)
 def test_preset(record: str) -> None:
-    model = recommender(f"{PRESETS[record]},iterations=10,check=10").fit(
+    model = read_recommender(f"{PRESETS[record]}(iterations=10, validate_every=10)").fit(
         parts().train, np.random.default_rng(3)
     )
-    check(record, scores=model.score(np.arange(8)))
+    check(record, scores=model.score_users(np.arange(8)))
 
 
 def test_quality() -> None:
@@ -117,16 +117,29 @@ def test_all_are_here() -> None:
     check_ids([*MODELS, *PRESETS, "q01", "q02"])
 
 
-def reasons_of(model: Recommender, taste: Taste) -> list[Numbers]:
+def reasons_of(model: Recommender, profile: UserProfile) -> list[Numbers]:
     items = np.array([0, 5, 9])
-    found = ((KINDS.index(kind), array.tolist()) for kind, array in model.amounts(taste, items).items())
-    reasons = [numbers_of(model.reasons(taste, item)) for item in items.tolist()]
-    return [taste.vector, taste.items, reasons, sorted(found)]
+    reasons = [numbers_of(model, profile, item) for item in items.tolist()]
+    parts = model.split_scores(profile, items)
+    found = ((KINDS.index(each), parts.sum_kind(each).tolist()) for each in {s.kind for s in parts.sources})
+    return [profile.vector, profile.items, reasons, sorted(found)]
 
 
-def numbers_of(reasons: Reasons) -> list[Numbers]:
-    each = [(KINDS.index(part.kind), part.index, part.amount) for part in reasons.parts]
-    return [reasons.item, reasons.score, each, list(reasons.aspects), reasons.exact]
+def numbers_of(model: Recommender, profile: UserProfile, item: int) -> list[Numbers]:
+    """What an item's score comes from: what everybody has in common is about the item itself."""
+    parts = model.split_scores(profile, np.array([item]))
+    each = [
+        (KINDS.index(source.kind), item if source.kind == "popularity" else source.index, float(amount))
+        for source, amount in zip(parts.sources, parts.amounts[0], strict=True)
+    ]
+    features = int(model.widths[0]) if isinstance(model, FacT) else 0
+    told = [
+        (amount, source.index)
+        for source, amount in zip(parts.sources, parts.amounts[0], strict=True)
+        if source.answer == "much" and source.index < features
+    ]
+    named = [index for _, index in sorted(told, key=lambda pair: -pair[0])]
+    return [item, float(model.score_profile(profile)[item]), each, named, parts.exact]
 
 
 def newcomers(model: Recommender) -> list[Numbers]:
@@ -135,32 +148,39 @@ def newcomers(model: Recommender) -> list[Numbers]:
     for answers in ANSWERS:
         for items in ((), (2, 7, 7, 1)):
             try:
-                taste = model.taste(items, answers)
+                profile = model.profile_newcomer(items, answers)
             except SettingError:
                 found.append(None)
             else:
-                found.append([model.score_taste(taste), reasons_of(model, taste)])
+                found.append([model.score_profile(profile), reasons_of(model, profile)])
     return found
 
 
 def aspects(model: Recommender) -> Numbers:
     try:
-        return model.aspect_scores(np.array([0, 3, 5]), np.array([1, 4, 4]))
+        return np.concatenate(
+            [
+                model.score_features(model.profile_user(user), np.array([item]))
+                for user, item in ((0, 1), (3, 4), (5, 4))
+            ]
+        )
     except SettingError:
         return None
 
 
 def interview(model: Recommender) -> Numbers:
     """The column of every question that can be asked, and how many answers lead on."""
-    if not isinstance(model, FacT | FMF):
+    questions = model.question_tree()
+    if questions is None:
         return None
-    catalogue, asked = Catalogue.of(parts().train), []
+    tree, asked = questions.tree, []
     waiting: list[dict[int, int]] = [{}]
     for answers in waiting:
-        question = next_question(model, catalogue, answers)
-        if question is None:
+        node = tree.walk(answers)
+        column = int(tree.feature[node])
+        if column < 0 or column in answers:
             asked.append([-1])
             continue
-        asked.append([question.column, len(question.leads_on)])
-        waiting.extend({**answers, question.column: answer} for answer in (1, -1))
+        asked.append([column, sum(tree.children[node, [AT_LEAST, BELOW]] != STAYS)])
+        waiting.extend({**answers, column: answer} for answer in (1, -1))
     return asked

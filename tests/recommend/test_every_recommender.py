@@ -11,49 +11,56 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankloop.errors import DataError, SettingError
-from rankloop.lab.data.review_data import Shop, by_share
-from rankloop.recommend import (
+from rankloop.errors import DataError, RequestError, SettingError
+from rankloop.lab.data.review_data import AccessoryShop, by_share
+from rankloop.lab.recommenders import (
     BPRMF,
     EFM,
     FMF,
-    IALS,
     JMARS,
-    MTER,
+    LAB_RECOMMENDERS,
     MTERS,
     MTERSA,
     NMF,
     RECOMMENDERS,
+    read_recommender,
+)
+from rankloop.recommend import (
+    IALS,
+    MTER,
+    SERVED_RECOMMENDERS,
     Catalogue,
     EvidenceALS,
     FacT,
+    FittedRecommender,
     MostPopular,
     Recommender,
-    load,
-    recommender,
-    save,
-    top_lists,
+    ask_next,
+    load_recommender,
+    rank_held_out,
+    save_recommender,
 )
 from rankloop.recommend.recommender_file import digest_of
 from rankloop.recommend.reviews import Mentions, Reviews
 
-PARTS = by_share(Shop(users=80, items=36).reviews(), np.random.default_rng(0))
+PARTS = by_share(AccessoryShop(users=80, items=36).reviews(), np.random.default_rng(0))
 SMALL: list[Recommender] = [
     MostPopular(),
     IALS(d=8),
     EvidenceALS(d=8),
     FacT(d=8, depth=3, min_leaf=5),
-    FacT(d=8, depth=3, min_leaf=5, rho=float("inf")),
+    FacT(d=8, depth=3, min_leaf=5, leaf_weight=float("inf")),
     BPRMF(d=8, epochs=20),
-    MTER(dims=(4, 4, 3, 3), iterations=60, check=20),
-    MTERS(d=4, iterations=40, watch=0.0),
+    MTER(dims=(4, 4, 3, 3), iterations=60, validate_every=20),
+    MTERS(d=4, iterations=40, validation_share=0.0),
     MTERSA(d=4, iterations=40),
     EFM(explicit=4, latent=4, iterations=10),
     NMF(latent=4, iterations=10),
     FMF(d=8, depth=3, min_leaf=5),
     JMARS(rounds=2, steps=5),
 ]
-IDS = [f"{model.name} {getattr(model, 'rho', '')}".strip() for model in SMALL]
+IDS = [f"{type(model).__name__} {getattr(model, 'leaf_weight', '')}".strip() for model in SMALL]
+PLACING = [name for name, model in zip(IDS, SMALL, strict=True) if model.places_newcomers]
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +71,7 @@ def fitted() -> dict[str, Recommender]:
 
 
 def test_every_recommender_is_tried() -> None:
-    assert {model.name for model in SMALL} == set(RECOMMENDERS)
+    assert {type(model) for model in SMALL} == set(RECOMMENDERS.values())
 
 
 @pytest.mark.parametrize(("name", "model"), list(zip(IDS, SMALL, strict=True)), ids=IDS)
@@ -85,117 +92,131 @@ def test_what_was_saved_comes_back_to_the_bit(
     name: str, tmp_path: Path, fitted: dict[str, Recommender]
 ) -> None:
     model, catalogue = fitted[name], Catalogue.of(PARTS.train)
-    digest = save(tmp_path / "shop.npz", model, catalogue)
-    saved = load(tmp_path / "shop.npz")
-    assert saved.digest == digest
+    digest = save_recommender(tmp_path / "shop.npz", model, catalogue)
+    saved = load_recommender(tmp_path / "shop.npz", RECOMMENDERS)
+    assert saved.digest == digest == FittedRecommender.of(model, catalogue).digest
     assert type(saved.model) is type(model)
     assert repr(saved.model) == repr(model)
     users = np.arange(5)
-    assert (saved.model.score(users) == model.score(users)).all()
+    assert (saved.model.score_users(users) == model.score_users(users)).all()
     assert saved.catalogue.titles == catalogue.titles
     assert (saved.catalogue.good != catalogue.good).nnz == 0
 
 
 @pytest.mark.parametrize("name", IDS)
-def test_a_user_and_their_taste_have_the_same_scores(name: str, fitted: dict[str, Recommender]) -> None:
-    model = fitted[name]
-    for user in (0, 11):
-        scores = model.score(np.array([user]))[0]
-        assert np.isfinite(scores).all()
-        assert model.score_taste(model.taste_of(user)) == pytest.approx(scores)
-        reasons = model.reasons(model.taste_of(user), 4)
-        assert reasons.score == pytest.approx(scores[4])
-        assert sum(part.amount for part in reasons.parts) == pytest.approx(scores[4], abs=1e-12)
-        assert reasons.exact == model.exact
-
-
-@pytest.mark.parametrize("name", IDS)
-def test_amounts_by_kind_are_sums_of_parts(name: str, fitted: dict[str, Recommender]) -> None:
+def test_users_and_their_profiles_have_the_same_scores_and_parts_sum_to_them(
+    name: str, fitted: dict[str, Recommender]
+) -> None:
     model, items = fitted[name], np.array([4, 0, 31])
-    tastes = [model.taste_of(3)]
-    if type(model).taste is not Recommender.taste:
-        tastes += [model.taste(), model.taste([2, 7])]
-    for taste in tastes:
-        amounts = model.amounts(taste, items)
-        assert sum(amounts.values()) == pytest.approx(model.score_taste(taste)[items], abs=1e-12)
-        for place, item in enumerate(items.tolist()):
-            parts = model.reasons(taste, item).parts
-            assert {part.kind for part in parts} == set(amounts)
-            for kind, amount in amounts.items():
-                total = sum(part.amount for part in parts if part.kind == kind)
-                assert amount[place] == pytest.approx(total, abs=1e-12)
+    profiles = [model.profile_user(user) for user in (0, 11)]
+    for user, profile in zip((0, 11), profiles, strict=True):
+        scores = model.score_users(np.array([user]))[0]
+        assert np.isfinite(scores).all()
+        assert model.score_profile(profile) == pytest.approx(scores)
+        assert profile.row == user
+    if model.places_newcomers:
+        profiles += [model.profile_newcomer(), model.profile_newcomer([2, 7])]
+    for profile in profiles:
+        parts = model.split_scores(profile, items)
+        assert parts.exact == model.exact
+        assert parts.amounts.shape == (3, len(parts.sources))
+        assert parts.scores == pytest.approx(model.score_profile(profile)[items], abs=1e-12)
+        kinds = {source.kind for source in parts.sources}
+        assert sum(parts.sum_kind(kind) for kind in kinds) == pytest.approx(parts.scores, abs=1e-12)
+        alone = [model.split_scores(profile, items[[place]]).amounts[0] for place in range(3)]
+        assert parts.amounts == pytest.approx(np.array(alone), abs=1e-12)
 
 
 def test_good_models_beat_popularity(fitted: dict[str, Recommender]) -> None:
     held = {
-        name: float(top_lists(model, PARTS.test, known=[PARTS.train, PARTS.validation]).plain(10).mean())
+        name: float(rank_held_out(model, PARTS.test, known=[PARTS.train, PARTS.validation]).ndcg(10).mean())
         for name, model in fitted.items()
     }
-    for name in ("ials", "evidence-als", "fact 0.1"):
-        assert held[name] > held["most-popular"], held
+    for name in ("IALS", "EvidenceALS", "FacT 0.1"):
+        assert held[name] > held["MostPopular"], held
 
 
-def test_newcomers_are_known_or_refused_with_a_way_out(fitted: dict[str, Recommender]) -> None:
+def test_newcomers_are_placed_or_refused_with_a_way_out(fitted: dict[str, Recommender]) -> None:
     for name, model in fitted.items():
-        if name.split()[0] in ("most-popular", "ials", "evidence-als", "fact", "fmf"):
-            assert model.score_taste(model.taste([1, 2])).shape == (36,)
+        if name in PLACING:
+            assert model.score_profile(model.profile_newcomer([1, 2])).shape == (36,)
         else:
             with pytest.raises(SettingError, match="for newcomers use"):
-                model.taste([1, 2])
+                model.profile_newcomer([1, 2])
+    assert [name.split()[0] for name in PLACING] == [
+        "MostPopular",
+        "IALS",
+        "EvidenceALS",
+        "FacT",
+        "FacT",
+        "FMF",
+    ]
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_only_trees_hold_interviews(name: str, fitted: dict[str, Recommender]) -> None:
+    saved = FittedRecommender(fitted[name], Catalogue.of(PARTS.train), "digest")
+    if name.startswith(("FacT", "FMF")):
+        assert ask_next(saved, {}).question is not None
+    else:
+        with pytest.raises(RequestError, match=f"needs a tree of questions .* found {name}"):
+            ask_next(saved, {})
+
+
+@pytest.mark.parametrize("name", sorted(LAB_RECOMMENDERS))
+def test_what_only_the_lab_fits_is_not_served(
+    name: str, tmp_path: Path, fitted: dict[str, Recommender]
+) -> None:
+    save_recommender(tmp_path / "shop.npz", fitted[name], Catalogue.of(PARTS.train))
+    with pytest.raises(SettingError, match=f"holds the recommender {name}; .* MostPopular, IALS"):
+        load_recommender(tmp_path / "shop.npz")
+    assert not set(LAB_RECOMMENDERS) & set(SERVED_RECOMMENDERS)
+
+
+def test_profiles_of_an_unfitted_tree_change_nothing() -> None:
+    model = FMF()
+    assert model.profiles(PARTS.train).nnz == 0
+    assert not len(model.well_known)
 
 
 def test_damaged_and_missing_files_are_refused(tmp_path: Path, fitted: dict[str, Recommender]) -> None:
     path = tmp_path / "shop.npz"
     with pytest.raises(DataError, match="found nothing"):
-        load(path)
-    save(path, fitted["ials"], Catalogue.of(PARTS.train))
+        load_recommender(path)
+    save_recommender(path, fitted["IALS"], Catalogue.of(PARTS.train))
     content = bytearray(path.read_bytes())
     with zipfile.ZipFile(path) as archive:
         start = archive.getinfo("model.user_factors.npy").header_offset
     content[start + 400] ^= 1
     path.write_bytes(bytes(content))
     with pytest.raises(DataError, match=r"expected a file written|damaged"):
-        load(path)
+        load_recommender(path)
     np.savez(path, digest=np.zeros(1, np.uint8))
     with pytest.raises(DataError, match="expected a file written"):
-        load(path)
+        load_recommender(path)
 
 
 def test_an_altered_array_does_not_fit_the_digest(tmp_path: Path, fitted: dict[str, Recommender]) -> None:
     path = tmp_path / "shop.npz"
-    save(path, fitted["most-popular"], Catalogue.of(PARTS.train))
+    save_recommender(path, fitted["MostPopular"], Catalogue.of(PARTS.train))
     arrays = dict(np.load(path))
     arrays["model.counts"][0] += 1
     np.savez(path, **arrays)
     with pytest.raises(DataError, match="digest does not fit"):
-        load(path)
+        load_recommender(path)
 
 
 @pytest.mark.parametrize("kind", [*RECOMMENDERS.values()], ids=[*RECOMMENDERS])
 def test_a_name_makes_the_defaults_and_settings_can_be_given(kind: type[Recommender]) -> None:
-    assert repr(recommender(kind.name)) == repr(kind())
+    assert repr(read_recommender(kind.__name__)) == repr(kind())
     numbers = [each for each in fields(kind) if each.init and isinstance(each.default, float)]
     for each in numbers[:1]:
-        assert getattr(recommender(f"{kind.name}:{each.name}=0.25"), each.name) == 0.25
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("facts", "did you mean 'fact'"),
-        ("fact:dept=3", "no setting 'dept': did you mean 'depth'"),
-        ("fact:depth", "name=value"),
-        ("ials:preset=zeros", "only mter has presets"),
-    ],
-)
-def test_names_that_mean_nothing_are_refused(text: str, message: str) -> None:
-    with pytest.raises(SettingError, match=message):
-        recommender(text)
+        assert getattr(read_recommender(f"{kind.__name__}({each.name}=0.25)"), each.name) == 0.25
 
 
 def test_without_reviews_nothing_is_learned() -> None:
     with pytest.raises(SettingError, match="no reviews"):
-        IALS().fit(PARTS.train.take(np.zeros(len(PARTS.train), bool)), np.random.default_rng(0))
+        IALS().fit(PARTS.train.select(np.zeros(len(PARTS.train), bool)), np.random.default_rng(0))
 
 
 def test_jmars_has_the_gradient_of_its_loss() -> None:
@@ -254,52 +275,51 @@ EDGES = {
 @pytest.mark.parametrize("model", SMALL, ids=IDS)
 def test_the_smallest_shops_are_learned_from(model: Recommender, reviews: Reviews) -> None:
     fitted = model.fit(reviews, np.random.default_rng(0))
-    scores = fitted.score(np.arange(reviews.n_users))
+    scores = fitted.score_users(np.arange(reviews.n_users))
     assert scores.shape == (reviews.n_users, reviews.n_items)
     assert np.isfinite(scores).all()
     for user in (0, reviews.n_users - 1):  # the last one has no review
-        reasons = fitted.reasons(fitted.taste_of(user), 0)
-        assert sum(part.amount for part in reasons.parts) == pytest.approx(reasons.score, abs=1e-12)
+        profile = fitted.profile_user(user)
+        parts = fitted.split_scores(profile, np.array([0]))
+        assert parts.scores[0] == pytest.approx(fitted.score_profile(profile)[0], abs=1e-12)
 
 
-@pytest.mark.parametrize("name", ["most-popular", "ials", "evidence-als", "fact 0.1", "fact inf", "fmf"])
+@pytest.mark.parametrize("name", PLACING)
 def test_newcomers_have_each_item_once_and_only_items_that_exist(
     name: str, fitted: dict[str, Recommender]
 ) -> None:
     model = fitted[name]
-    assert model.taste([3, 1, 3]).items.tolist() == [3, 1]
-    assert (model.taste([3, 1, 3]).vector == model.taste([3, 1]).vector).all()
+    assert model.profile_newcomer([3, 1, 3]).items.tolist() == [3, 1]
+    assert (model.profile_newcomer([3, 1, 3]).vector == model.profile_newcomer([3, 1]).vector).all()
     for wrong in ([-1], [36], [1.5], ["case"]):
         with pytest.raises(SettingError, match="from 0 to 35"):
-            model.taste(wrong)  # type: ignore[arg-type]
-    if name.startswith(("fact", "fmf")):
+            model.profile_newcomer(wrong)  # type: ignore[arg-type]
+    if name.startswith(("FacT", "FMF")):
         for answers in ({-1: 1}, {10_000: 1}, {0: 2}):
             with pytest.raises(SettingError, match="much"):
-                model.taste([1], answers)
+                model.profile_newcomer([1], answers)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("ials:d=0", "d and sweeps must be at least 1"),
-        ("ials:d=eight", "d must be a whole number, found 'eight'"),
-        ("ials:d=True", "d must be a whole number, found True"),
-        ("ials:regularisation=0", "must be positive"),
-        ("evidence-als:token_weight=-1", "0 or more"),
-        ("fact:unobserved=-1", "must be positive"),
-        ("fact:d=0", "d must be at least 1"),
-        ("fact:rho=nan", "rho must be positive"),
-        ("fact:aspects=no", "True or False"),
-        ("fmf:asked=0", "at least 1"),
-        ("mter:dims=(1,2)", "four whole numbers"),
-        ("mter:dims=3", "numbers in parentheses"),
-        ("efm:iterations=-1", "at least one factor"),
-        ("jmars:aspects=x", "whole number"),
+        ("IALS(d=0)", "d and sweeps must be at least 1"),
+        ("IALS(d=8.5)", "d takes a whole number"),
+        ("IALS(regularisation=0.0)", "must be positive"),
+        ("EvidenceALS(token_weight=-1.0)", "0 or more"),
+        ("FacT(unobserved=-1.0)", "must be positive"),
+        ("FacT(d=0)", "d and rounds must be at least 1"),
+        ("FMF(n_questions=0)", "at least 1"),
+        ("MTER(dims=(1, 0, 1, 1))", "four whole numbers"),
+        ("MTER(cells=0)", "sizes must be at least 1"),
+        ("MTER@zero", "did you mean 'MTER@zeros'"),
+        ("EFM(iterations=-1)", "at least one factor"),
+        ("JMARS(d=0)", "sizes must be at least 1"),
     ],
 )
 def test_settings_without_a_meaning_are_refused_before_anything_is_learned(text: str, message: str) -> None:
     with pytest.raises(SettingError, match=message):
-        recommender(text)
+        read_recommender(text)
 
 
 def forged(path: Path, arrays: dict[str, Any], header: dict[str, Any]) -> None:
@@ -321,8 +341,8 @@ def forged(path: Path, arrays: dict[str, Any], header: dict[str, Any]) -> None:
         ("model.past_starts", np.arange(81)[::-1], {}, "or of no user"),
         ("model.user_factors", np.zeros((1, 8)), {}, "out of bounds"),
         ("header", None, {"format": 2}, "this version reads 1"),
-        ("header", None, {"settings": {"colour": 1}}, "no setting 'colour'"),
-        ("header", None, {"settings": None}, "expected a file written"),
+        ("header", None, {"recommender": "IALS(colour=1)"}, "colour"),
+        ("header", None, {"recommender": None}, "expected a file written"),
     ],
 )
 def test_a_forged_file_is_refused_though_its_digest_fits(
@@ -334,7 +354,7 @@ def test_a_forged_file_is_refused_though_its_digest_fits(
     fitted: dict[str, Recommender],
 ) -> None:
     path = tmp_path / "shop.npz"
-    save(path, fitted["ials"], Catalogue.of(PARTS.train))
+    save_recommender(path, fitted["IALS"], Catalogue.of(PARTS.train))
     arrays = dict(np.load(path))
     del arrays["digest"]
     found = json.loads(arrays["header"].tobytes())
@@ -342,7 +362,7 @@ def test_a_forged_file_is_refused_though_its_digest_fits(
         arrays.pop(array) if value is None else arrays.update({array: value})
     forged(path, arrays, found | header)
     with pytest.raises((DataError, SettingError), match=message):
-        load(path)
+        load_recommender(path)
 
 
 @pytest.mark.parametrize("size", [10**12, 10**25])
@@ -350,12 +370,12 @@ def test_a_file_that_claims_more_than_any_memory_is_refused(
     size: int, tmp_path: Path, fitted: dict[str, Recommender]
 ) -> None:
     path = tmp_path / "shop.npz"
-    save(path, fitted["ials"], Catalogue.of(PARTS.train))
+    save_recommender(path, fitted["IALS"], Catalogue.of(PARTS.train))
     head = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({size},)}}\n".encode()
     with zipfile.ZipFile(path, "a") as file:
         file.writestr("huge.npy", b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head)
     with pytest.raises(DataError, match="expected a file written by"):
-        load(path)
+        load_recommender(path)
 
 
 def test_a_plain_array_is_no_recommender_and_an_interrupted_save_leaves_the_old_file(
@@ -365,8 +385,8 @@ def test_a_plain_array_is_no_recommender_and_an_interrupted_save_leaves_the_old_
     with path.open("wb") as file:
         np.save(file, np.zeros(3))
     with pytest.raises(DataError, match="expected a file written"):
-        load(path)
-    digest = save(path, fitted["ials"], Catalogue.of(PARTS.train))
+        load_recommender(path)
+    digest = save_recommender(path, fitted["IALS"], Catalogue.of(PARTS.train))
 
     def interrupted(file: Any, **_: Any) -> None:
         file.write(b"half")
@@ -374,12 +394,12 @@ def test_a_plain_array_is_no_recommender_and_an_interrupted_save_leaves_the_old_
 
     monkeypatch.setattr(np, "savez", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        save(path, fitted["ials"], Catalogue.of(PARTS.train))
-    assert load(path).digest == digest
+        save_recommender(path, fitted["IALS"], Catalogue.of(PARTS.train))
+    assert load_recommender(path).digest == digest
     assert [each.name for each in tmp_path.iterdir()] == ["shop.npz"]
 
 
 def test_lists_are_not_measured_on_nothing(fitted: dict[str, Recommender]) -> None:
-    nothing = PARTS.test.take(np.zeros(len(PARTS.test), bool))
+    nothing = PARTS.test.select(np.zeros(len(PARTS.test), bool))
     with pytest.raises(SettingError, match="held-out reviews, found none"):
-        top_lists(fitted["ials"], nothing, known=[PARTS.train])
+        rank_held_out(fitted["IALS"], nothing, known=[PARTS.train])

@@ -21,7 +21,7 @@ from rankloop.cli.settings_sources import Config, PrintConfig, effective
 from rankloop.errors import SettingError
 
 if TYPE_CHECKING:  # so that the other commands do not load a web server
-    from rankloop.recommend import Saved
+    from rankloop.recommend import FittedRecommender
     from rankloop.service import RankingService, RecommenderInfo
     from rankloop.service.http import HttpSettings
     from rankloop.service.http.alerts import Webhook
@@ -304,16 +304,16 @@ def begin(service: RankingService, ranker: str, policy: str, window: float | Non
             )
 
 
-def recommenders(options: Iterable[str]) -> dict[str, Saved]:
+def recommenders(options: Iterable[str]) -> dict[str, FittedRecommender]:
     """Fitted recommenders by the rankers they feed, read before anything is started."""
-    from rankloop.recommend import load  # noqa: PLC0415
+    from rankloop.recommend import load_recommender  # noqa: PLC0415
 
-    found: dict[str, Saved] = {}
+    found: dict[str, FittedRecommender] = {}
     for option in options:
         name, equals, path = option.partition("=")
         if not (name and equals and path) or name in found:
             raise SettingError(f"--recommender is ranker=file, each ranker once, found {option!r}")
-        found[name] = load(path)
+        found[name] = load_recommender(path)
     return found
 
 

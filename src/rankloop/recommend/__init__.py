@@ -1,55 +1,61 @@
-"""Recommenders that explain themselves: one file each, with evaluation, reasons and an interview."""
+"""Recommenders that explain themselves: one file each, with evaluation, explanations and an interview."""
 
-from rankloop.recommend.bprmf import BPRMF
-from rankloop.recommend.efm import EFM
 from rankloop.recommend.evidence_als import EvidenceALS
 from rankloop.recommend.fact import FacT
-from rankloop.recommend.factorization_tree import Grower, Tree
-from rankloop.recommend.fmf import FMF
-from rankloop.recommend.held_out_ranking import Lists, best_items, top_lists
+from rankloop.recommend.factorization_tree import FactorizationTree, TreeGrower
+from rankloop.recommend.held_out_ranking import HeldOutLists, find_top_items, rank_held_out
 from rankloop.recommend.ials import IALS
+from rankloop.recommend.interview import Interview, Question, ask_next, read_answers
 from rankloop.recommend.item_catalogue import Catalogue
-from rankloop.recommend.jmars import JMARS
+from rankloop.recommend.item_explanations import Explanation, ExplanationPart, explain_items
 from rankloop.recommend.joint_factorization import JointFactorization
 from rankloop.recommend.mter import MTER
-from rankloop.recommend.mter_s import MTERS
-from rankloop.recommend.mter_sa import MTERSA
-from rankloop.recommend.names import RECOMMENDERS, load, recommender
-from rankloop.recommend.nmf import NMF
 from rankloop.recommend.popularity import MostPopular
-from rankloop.recommend.reasons import Part, Reasons
-from rankloop.recommend.recommender import FactorModel, Recommender, Taste, learned
-from rankloop.recommend.recommender_file import Saved, save
+from rankloop.recommend.recommender import (
+    FactorModel,
+    QuestionTree,
+    Recommender,
+    ScoreParts,
+    ScoreSource,
+    UserProfile,
+    learned,
+)
+from rankloop.recommend.recommender_file import (
+    SERVED_RECOMMENDERS,
+    FittedRecommender,
+    load_recommender,
+    save_recommender,
+)
 
 __all__ = [
-    "BPRMF",
-    "EFM",
-    "FMF",
     "IALS",
-    "JMARS",
     "MTER",
-    "MTERS",
-    "MTERSA",
-    "NMF",
-    "RECOMMENDERS",
+    "SERVED_RECOMMENDERS",
     "Catalogue",
     "EvidenceALS",
+    "Explanation",
+    "ExplanationPart",
     "FacT",
     "FactorModel",
-    "Grower",
+    "FactorizationTree",
+    "FittedRecommender",
+    "HeldOutLists",
+    "Interview",
     "JointFactorization",
-    "Lists",
     "MostPopular",
-    "Part",
-    "Reasons",
+    "Question",
+    "QuestionTree",
     "Recommender",
-    "Saved",
-    "Taste",
-    "Tree",
-    "best_items",
+    "ScoreParts",
+    "ScoreSource",
+    "TreeGrower",
+    "UserProfile",
+    "ask_next",
+    "explain_items",
+    "find_top_items",
     "learned",
-    "load",
-    "recommender",
-    "save",
-    "top_lists",
+    "load_recommender",
+    "rank_held_out",
+    "read_answers",
+    "save_recommender",
 ]

@@ -4,73 +4,94 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from rankloop.errors import SettingError
 from rankloop.recommend.evidence_als import EvidenceALS
-from rankloop.recommend.factor_objectives import Implicit, Objective
-from rankloop.recommend.factorization_tree import AT_LEAST, BELOW, UNKNOWN, Grower, Tree
+from rankloop.recommend.factor_objectives import FactorObjective, Implicit, RatingsAndPairs
+from rankloop.recommend.factorization_tree import (
+    AT_LEAST,
+    BELOW,
+    UNKNOWN,
+    FactorizationTree,
+    TreeGrower,
+)
 from rankloop.recommend.ials import IALS
-from rankloop.recommend.opinion_profiles import common_tokens, item_opinions, mention_shares, token_shares
-from rankloop.recommend.pair_objectives import item_pairs, user_pairs
-from rankloop.recommend.reasons import Kind, Part, Reasons
+from rankloop.recommend.opinion_profiles import (
+    keep_common_tokens,
+    share_mentions,
+    share_tokens,
+    sum_item_opinions,
+)
 from rankloop.recommend.recommender import (
     FactorModel,
-    Taste,
-    known_answers,
-    known_items,
+    QuestionTree,
+    ScoreParts,
+    ScoreSource,
+    UserProfile,
+    check_answers,
+    check_items,
     learned,
-    ones_like,
 )
-from rankloop.recommend.reviews import Reviews, SparseArray
-from rankloop.recommend.ridge_rows import Block, Ridge
+from rankloop.recommend.reviews import Reviews, SparseArray, binarize
+from rankloop.recommend.ridge_rows import EvidenceBlock, RowRidge
 from rankloop.types import FloatArray, IntArray
 
-Loss: TypeAlias = Literal["implicit", "rating+bpr"]
 ANSWERS = {AT_LEAST: "much", BELOW: "little", UNKNOWN: "unknown"}
+SMALL_GAIN = 0.001  # of the loss: a round of trees that lowers it by less is the last one
+
+
+class TreePair(NamedTuple):
+    """Trees of users and of items, with the vectors to which they lead."""
+
+    user_tree: FactorizationTree
+    item_tree: FactorizationTree | None
+    users: FloatArray
+    items: FloatArray
 
 
 @dataclass(kw_only=True, eq=False)
 class FacT(FactorModel):
     r"""Rules lead a user to a vector, which past items correct as far as a dial allows.
 
-    Rules are about aspects (the share of someone's mentions) and attributes (the share of someone's items
-    with a title word). With $P$ the vector of the leaf, $u = A^{-1} (\sum (1 + w_0) v + \rho\, reg\, P)$ and
-    $A = w_0 V^\top V + \sum v v^\top + \rho\, reg\, I$, so a score is a sum over the nodes of the path and
-    over past items, exactly: $\sum_z \rho\, reg\, \Delta_z^\top A^{-1} v_j + \sum_e (1 + w_0) v_e^\top
-    A^{-1} v_j$. With $\rho = \infty$ there are rules alone.
+    Rules are about features (the share of someone's mentions) and attributes (the share of someone's items
+    with a title word). With $P$ the vector of the leaf and $\rho$ the leaf weight, $u = A^{-1} (\sum (1 +
+    w_0) v + \rho\, reg\, P)$ and $A = w_0 V^\top V + \sum v v^\top + \rho\, reg\, I$, so a score is a sum
+    over the nodes of the path and over past items, exactly: $\sum_z \rho\, reg\, \Delta_z^\top A^{-1} v_j +
+    \sum_e (1 + w_0) v_e^\top A^{-1} v_j$. With $\rho = \infty$ there are rules alone.
 
     Items keep the vectors of the factorization that it starts from; with `item_depth` they get a tree, too,
-    and the thesis' own model is `FacT(loss="rating+bpr", item_depth=6, rho=inf, attributes=False)`.
+    and trees of both sides take turns until a round gains little. The thesis' own model is
+    `FacT(pair_weight=1.0, item_depth=6, leaf_weight=inf, attributes=False)`.
 
-    >>> from rankloop.lab.data.review_data import Shop
-    >>> model = FacT(d=8, depth=3).fit(Shop(users=60, items=24).reviews(), np.random.default_rng(0))
-    >>> reasons = model.reasons(model.taste_of(0), 5)
-    >>> bool(abs(sum(part.amount for part in reasons.parts) - reasons.score) < 1e-12)
+    >>> from rankloop.lab.data.review_data import AccessoryShop
+    >>> model = FacT(d=8, depth=3).fit(AccessoryShop(users=60, items=24).reviews(), np.random.default_rng(0))
+    >>> profile = model.profile_user(0)
+    >>> parts = model.split_scores(profile, np.array([5, 7]))
+    >>> bool(np.allclose(parts.scores, model.score_profile(profile)[[5, 7]], atol=1e-12))
     True
 
     Tao, Jia, Wang, Wang: The FacT: taming latent factor models for explainability with factorization trees.
     SIGIR 2019.
     """
 
-    name: ClassVar[str] = "fact"
     exact: ClassVar[bool] = True
+    places_newcomers: ClassVar[bool] = True
 
     d: int = 48
     depth: int = 8
-    item_depth: int = 0  # 0: items have no tree
+    item_depth: int | None = None  # None: items have no tree
+    rounds: int = 4  # in which trees of users and items take turns, at most
     min_leaf: int = 10
     tree_regularisation: float = 1.0
     bins: int = 5
-    loss: Loss = "implicit"
-    pair_weight: float = 1.0  # λ_b, of the loss rating+bpr
-    aspects: bool = True
+    pair_weight: float | None = None  # λ_b of ratings and pairs, the thesis' loss; None: implicit feedback
     attributes: bool = True
     least_titles: int = 30  # tokens of fewer titles make no rule
-    rho: float = 0.1
+    leaf_weight: float = 0.1  # ρ, how much rules count against past items
     regularisation: float = 0.025
     unobserved: float = 0.01
     parent_factors: bool = True
@@ -86,87 +107,89 @@ class FacT(FactorModel):
 
     def __post_init__(self) -> None:
         """Refuse settings without a meaning."""
-        if not (self.aspects or self.attributes):
-            raise SettingError(
-                "rules are about aspects or about attributes, found neither; allow one of them"
-            )
-        if self.d < 1:
-            raise SettingError(f"d must be at least 1, found {self.d}")
-        for depth in (self.depth, self.item_depth):
+        if min(self.d, self.rounds) < 1:
+            raise SettingError(f"d and rounds must be at least 1, found {self.d} and {self.rounds}")
+        for depth in (self.depth, self.item_depth or 0):
             self._grower(depth)  # has its own limits, as the next has
-        Ridge(self.regularisation, self.unobserved)
-        if not self.rho > 0:
-            raise SettingError(f"rho must be positive, and may be infinite (rules alone), found {self.rho}")
-        if self.loss not in ("implicit", "rating+bpr"):
-            raise SettingError(f"the loss is implicit or rating+bpr, found {self.loss!r}")
+        RowRidge(self.regularisation, self.unobserved)
+        if not self.leaf_weight > 0:
+            raise SettingError(
+                f"leaf_weight must be positive, and may be infinite (rules alone), found {self.leaf_weight}"
+            )
+        if self.pair_weight is not None and not 0 <= self.pair_weight < np.inf:
+            raise SettingError(f"pair_weight must be 0 or more, or None, found {self.pair_weight}")
+
+    # learning
 
     def _learn(self, reviews: Reviews, rng: np.random.Generator) -> None:
-        items = self._start(reviews, rng)
-        self._note_tokens(reviews)
-        by_user, profiles = ones_like(reviews.matrix()), self.profiles(reviews)
-        tree = self._grower(self.depth).grow(self._objective(reviews, items, rng), profiles, self.d)
-        if self.item_depth:
-            users = tree.vectors[tree.route(profiles)]
-            items = self._item_tree(reviews, users, items, rng)
-            tree = self._grower(self.depth).grow(self._objective(reviews, items, rng), profiles, self.d)
-        self.item_factors = items
-        self.predicates, self.node_vectors = tree.arrays()
-        self.gram = self.ridge.gram([Block(by_user, items)])
-        self._meet(reviews)
+        self._keep_tokens(reviews)
+        by_user = binarize(reviews.rating_matrix())
+        found = self._alternate(self._objective(reviews, rng), reviews, rng)
+        self.item_factors = found.items
+        if found.item_tree is not None:
+            self.item_predicates, self.item_node_vectors = found.item_tree.arrays()
+            if not np.isinf(self.leaf_weight):
+                blocks = [EvidenceBlock(sparse.csr_array(by_user.T), found.users)]
+                self.item_factors = self.ridge.solve(blocks, prior=found.items, strength=self.leaf_weight)
+        self.predicates, self.node_vectors = found.user_tree.arrays()
+        self.gram = self.ridge.gram([EvidenceBlock(by_user, self.item_factors)])
+        self._place_users(reviews)
 
-    def _meet(self, reviews: Reviews) -> None:
+    def _objective(self, reviews: Reviews, rng: np.random.Generator) -> FactorObjective:
+        if self.pair_weight is not None:
+            return RatingsAndPairs.of(reviews, self.pair_weight, rng, regularisation=self.tree_regularisation)
+        kind = EvidenceALS if self.attributes and reviews.attributes is not None else IALS
+
+        def factorize(d: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+            """Factorize the same evidence that rules may use."""
+            first = kind(d=d, regularisation=self.regularisation, unobserved=self.unobserved)
+            fitted = first.fit(reviews, rng)
+            return fitted.user_factors, fitted.item_factors
+
+        return Implicit(binarize(reviews.rating_matrix()), self.unobserved, factorize)
+
+    def _alternate(self, objective: FactorObjective, reviews: Reviews, rng: np.random.Generator) -> TreePair:
+        """Grow trees of users and items in turns; trees are greedy, so the best pair is kept."""
+        profiles = self.profiles(reviews)
+        _, items = objective.start(self.d, rng)
+        best: TreePair | None = None
+        lowest, rounds = np.inf, self.rounds if self.item_depth is not None else 1
+        for _ in range(rounds):
+            grower = self._grower(self.depth)
+            user_tree = grower.grow(objective.for_users(items), profiles, self.d)
+            users = user_tree.vectors[user_tree.route(profiles)]
+            if self.item_depth is None:
+                return TreePair(user_tree, None, users, items)
+            item_grower, item_profiles = self._grower(self.item_depth), self._item_profiles(reviews)
+            item_tree = item_grower.grow(objective.for_items(users), item_profiles, self.d)
+            items = item_tree.vectors[item_tree.route(item_profiles)]
+            value = objective.loss(users, items) + grower.penalty(user_tree) + item_grower.penalty(item_tree)
+            gained_little = value > lowest * (1 - SMALL_GAIN)
+            if best is None or value < lowest:
+                best, lowest = TreePair(user_tree, item_tree, users, items), value
+            if gained_little:
+                break
+        assert best is not None
+        return best
+
+    def _place_users(self, reviews: Reviews) -> None:
         """Route users by their profiles, and correct their vectors by their items."""
         self.leaf = self.tree.route(self.profiles(reviews))
         prior = self.node_vectors[self.leaf]
-        blocks = [Block(ones_like(reviews.matrix()), self.item_factors)]
+        blocks = [EvidenceBlock(binarize(reviews.rating_matrix()), self.item_factors)]
         self.user_factors = (
-            prior if np.isinf(self.rho) else self.ridge.solve(blocks, prior=prior, strength=self.rho)
+            prior
+            if np.isinf(self.leaf_weight)
+            else self.ridge.solve(blocks, prior=prior, strength=self.leaf_weight)
         )
         alone = np.diff(self.past_starts) == 0
         self.user_factors[alone] = prior[alone]
 
-    def _start(self, reviews: Reviews, rng: np.random.Generator) -> FloatArray:
-        """Vectors of items to begin with: a factorization of the same evidence that rules may use."""
-        if self.attributes and reviews.attributes is not None:
-            first: IALS = EvidenceALS(
-                d=self.d, regularisation=self.regularisation, unobserved=self.unobserved
-            )
-        else:
-            first = IALS(d=self.d, regularisation=self.regularisation, unobserved=self.unobserved)
-        return first.fit(reviews, rng).item_factors
-
-    def _objective(self, reviews: Reviews, items: FloatArray, rng: np.random.Generator) -> Objective:
-        if self.loss == "implicit":
-            return Implicit(ones_like(reviews.matrix()), items, self.unobserved)
-        return user_pairs(reviews.matrix(), items, self.pair_weight, rng)
-
-    def _item_tree(
-        self, reviews: Reviews, users: FloatArray, items: FloatArray, rng: np.random.Generator
-    ) -> FloatArray:
-        """Vectors of items from a tree of their own, corrected as far as the dial allows."""
-        by_item = sparse.csr_array(ones_like(reviews.matrix()).T)
-        objective: Objective = (
-            Implicit(by_item, users, self.unobserved)
-            if self.loss == "implicit"
-            else item_pairs(reviews.matrix(), users, items, self.pair_weight, rng)
-        )
-        profiles = item_opinions(reviews)
-        if self.attributes and reviews.attributes is not None:
-            profiles = sparse.hstack(
-                [profiles, common_tokens(reviews.attributes, self._least(reviews))], format="csr"
-            )
-        tree = self._grower(self.item_depth).grow(objective, profiles, self.d)
-        self.item_predicates, self.item_node_vectors = tree.arrays()
-        prior = tree.vectors[tree.route(profiles)]
-        if np.isinf(self.rho):
-            return prior
-        return self.ridge.solve([Block(by_item, users)], prior=prior, strength=self.rho)
-
-    def _note_tokens(self, reviews: Reviews) -> None:
+    def _keep_tokens(self, reviews: Reviews) -> None:
         """Keep which items have which tokens, of those that rules may use."""
         tokens = sparse.csr_array((reviews.n_items, 0))
         if self.attributes and reviews.attributes is not None:
-            tokens = common_tokens(reviews.attributes, self._least(reviews))
+            tokens = keep_common_tokens(reviews.attributes, self._least(reviews))
         self.tokens_indices, self.tokens_indptr = (
             tokens.indices.astype(np.int64),
             tokens.indptr.astype(np.int64),
@@ -174,33 +197,39 @@ class FacT(FactorModel):
         self.widths = np.array([len(reviews.features), tokens.shape[1]])
 
     def profiles(self, reviews: Reviews) -> SparseArray:
-        """Profiles of users, [n_users, n_features + n_tokens], whether rules use a column or not."""
-        counts = reviews.counts("user")
-        return self._profile_rows(counts if self.aspects else counts * 0, reviews.matrix())
+        """Return profiles of users, [n_users, n_features + n_tokens]; a missing cell is unknown."""
+        return self._profile_rows(reviews.count_mentions("user"), reviews.rating_matrix())
 
     def _profile_rows(self, mentions: SparseArray, by_user: SparseArray) -> SparseArray:
         cells = (np.ones(len(self.tokens_indices)), self.tokens_indices, self.tokens_indptr)
         tokens = sparse.csr_array(cells, shape=(len(self.tokens_indptr) - 1, int(self.widths[1])))
-        shares = mention_shares(mentions)
+        shares = share_mentions(mentions)
         shares.eliminate_zeros()
-        return sparse.hstack([shares, token_shares(by_user, tokens)], format="csr")
+        return sparse.hstack([shares, share_tokens(by_user, tokens)], format="csr")
+
+    def _item_profiles(self, reviews: Reviews) -> SparseArray:
+        profiles = sum_item_opinions(reviews)
+        if self.attributes and reviews.attributes is not None:
+            tokens = keep_common_tokens(reviews.attributes, self._least(reviews))
+            profiles = sparse.hstack([profiles, tokens], format="csr")
+        return profiles
 
     def _least(self, reviews: Reviews) -> int:
-        """How many titles a token needs; in a small shop, one in twenty."""
+        """Return how many titles a token needs; in a small shop, one in twenty."""
         return min(self.least_titles, max(reviews.n_items // 20, 1))
 
     @property
-    def tree(self) -> Tree:
+    def tree(self) -> FactorizationTree:
         """The tree of users."""
-        return Tree.from_arrays(self.predicates, self.node_vectors)
+        return FactorizationTree.from_arrays(self.predicates, self.node_vectors)
 
     @property
-    def ridge(self) -> Ridge:
+    def ridge(self) -> RowRidge:
         """The objective of a user's own vector."""
-        return Ridge(self.regularisation, self.unobserved)
+        return RowRidge(self.regularisation, self.unobserved)
 
-    def _grower(self, depth: int) -> Grower:
-        return Grower(
+    def _grower(self, depth: int) -> TreeGrower:
+        return TreeGrower(
             depth=depth,
             min_leaf=self.min_leaf,
             regularisation=self.tree_regularisation,
@@ -208,94 +237,79 @@ class FacT(FactorModel):
             parent_factors=self.parent_factors,
         )
 
-    def taste_of(self, user: int) -> Taste:
-        """The learned vector of a user, with the leaf they were routed to."""
-        return Taste(vector=self.user_factors[user], items=self.past(user), given={"leaf": self.leaf[user]})
+    # profiles and scores
 
-    def taste(self, items: Sequence[int] | IntArray = (), answers: Mapping[int, int] | None = None) -> Taste:
-        """A newcomer's vector: answers and the titles of past items lead to a leaf, past items correct it."""
-        own, said = known_items(items, len(self.item_factors)), known_answers(answers, int(self.widths.sum()))
-        leaf = self.leaf_of(own, said)
-        prior = self.node_vectors[leaf]
-        goal = (1 + self.unobserved) * self.item_factors[own].sum(0) + self._prior_weight(len(own)) * prior
-        vector = prior if np.isinf(self.rho) or not len(own) else self._system(own, goal)
-        return Taste(vector=vector, items=own, answers=said, given={"leaf": np.array(leaf)})
+    def question_tree(self) -> QuestionTree:
+        """Return the tree of users, whose questions are about features and title words."""
+        return QuestionTree(self.tree, self.leaf)
 
-    def leaf_of(self, items: IntArray, answers: Mapping[int, int]) -> int:
-        """The node that answers (by column of the profile: 1 much, -1 little) and past items lead to.
-
-        Without past items it is an interview: it ends where a question is not answered.
-        """
-        if not len(items):
-            return self.tree.walk(
-                {column: AT_LEAST if answer > 0 else BELOW for column, answer in answers.items()}
-            )
-        by_user = sparse.csr_array(
-            (np.ones(len(items)), (np.zeros(len(items), int), items)), shape=(1, len(self.item_factors))
+    def profile_user(self, user: int) -> UserProfile:
+        """Return the learned vector of a user, with the leaf that it was corrected from."""
+        return UserProfile(
+            vector=self.user_factors[user], items=self.past(user), node=int(self.leaf[user]), row=user
         )
+
+    def profile_newcomer(
+        self, items: Sequence[int] | IntArray = (), answers: Mapping[int, int] | None = None
+    ) -> UserProfile:
+        """Follow the tree by answers and by the titles of past items, then fold in the past items."""
+        own = check_items(items, len(self.item_factors))
+        said = check_answers(answers, int(self.widths.sum()))
+        node = self.tree.walk(said)
+        if len(own):
+            node = self._follow_items(own, said, node)
+        prior = self.node_vectors[node]
+        if not len(own) or np.isinf(self.leaf_weight):
+            return UserProfile(vector=prior, items=own, answers=said, node=node)
+        goal = (1 + self.unobserved) * self.item_factors[own].sum(0) + self._prior_weight(len(own)) * prior
+        return UserProfile(vector=self._solve_for(own, goal), items=own, answers=said, node=node)
+
+    def _follow_items(self, items: IntArray, answers: Mapping[int, int], node: int) -> int:
+        """Lead on from where the answers lead, by the titles of these items."""
+        cells = (np.ones(len(items)), (np.zeros(len(items), np.int64), items))
+        by_user = sparse.csr_array(cells, shape=(1, len(self.item_factors)))
         row = sparse.lil_array(self._profile_rows(sparse.csr_array((1, int(self.widths[0]))), by_user))
         for column, answer in answers.items():
-            row[0, column] = 1.0 if answer > 0 else 1e-9  # above, or below, every threshold that was learned
-        return int(self.tree.route(sparse.csr_array(row))[0])
+            row[0, column] = {1: 1.0, -1: 1e-9, 0: 0.0}[answer]  # above or below every threshold; unknown
+        return int(self.tree.route(sparse.csr_array(row), start=node)[0])
 
-    def amounts(self, taste: Taste, items: IntArray) -> Mapping[Kind, FloatArray]:
-        """What all rules add to the scores of these items, and what all past items do."""
-        target, own = self.item_factors[items], taste.items
-        rules = self.node_vectors[int(taste.given["leaf"])]
-        if np.isinf(self.rho) or not len(own):
-            return {"rule": target @ rules}
-        past = (1 + self.unobserved) * self.item_factors[own].sum(0)
-        both = self._system(own, np.column_stack([self._prior_weight(len(own)) * rules, past]))
-        return {"rule": target @ both[:, 0], "past item": target @ both[:, 1]}
+    def split_scores(self, profile: UserProfile, items: IntArray) -> ScoreParts:
+        """Split scores by the rules on the path and by past items: one linear solve serves all items."""
+        tree, past, targets = self.tree, profile.items, self.item_factors[items].T
+        rules = tuple(name_rules(tree, profile.node, ANSWERS))
+        if np.isinf(self.leaf_weight) or not len(past):
+            return ScoreParts(rules, (tree.steps(profile.node) @ targets).T, exact=True)
+        solved = self._solve_for(past, targets)  # [d, n_items]
+        from_rules = self._prior_weight(len(past)) * (tree.steps(profile.node) @ solved)
+        from_past = (1 + self.unobserved) * (self.item_factors[past] @ solved)
+        sources = (*rules, *(ScoreSource("past item", int(item)) for item in past))
+        return ScoreParts(sources, np.concatenate([from_rules, from_past]).T, exact=True)
 
-    def reasons(self, taste: Taste, item: int) -> Reasons:
-        """What each rule on the path adds to the score, and each past item."""
-        tree, leaf = self.tree, int(taste.given["leaf"])
-        path, steps = tree.path(leaf), tree.steps(leaf)
-        target, amounts = self.item_factors[item], np.zeros(0)
-        if np.isinf(self.rho) or not len(taste.items):
-            from_rules = steps @ target
-        else:
-            towards = self._system(taste.items, target)
-            from_rules = self._prior_weight(len(taste.items)) * (steps @ towards)
-            amounts = (1 + self.unobserved) * (self.item_factors[taste.items] @ towards)
-        rules = [
-            Part(
-                "rule",
-                int(tree.feature[tree.parent[node]]) if node else -1,
-                float(amount),
-                ANSWERS[tree.branch(node)] if node else "everybody",
-            )
-            for node, amount in zip(path, from_rules, strict=True)
-        ]
-        past = [
-            Part("past item", int(each), float(amount))
-            for each, amount in zip(taste.items, amounts, strict=False)
-        ]
-        aspects = tuple(
-            part.index
-            for part in sorted(rules, key=lambda part: -part.amount)
-            if 0 <= part.index < self.widths[0] and part.condition == "much"
-        )
-        return Reasons(
-            item=item, score=float(target @ taste.vector), parts=(*rules, *past), aspects=aspects, exact=True
-        )
-
-    def aspect_scores(self, users: IntArray, items: IntArray) -> FloatArray:
-        """What the rules about each feature add to the scores of these items, [n, n_features]."""
-        scores = np.zeros((len(users), int(self.widths[0])))
-        for row, (user, item) in enumerate(zip(users, items, strict=True)):
-            for part in self.reasons(self.taste_of(int(user)), int(item)).parts:
-                if part.kind == "rule" and 0 <= part.index < self.widths[0] and part.condition == "much":
-                    scores[row, part.index] += part.amount
+    def score_features(self, profile: UserProfile, items: IntArray) -> FloatArray:
+        """Sum what the rules about each feature add to the scores of these items, [n_items, n_features]."""
+        parts = self.split_scores(profile, items)
+        scores = np.zeros((len(items), int(self.widths[0])))
+        for source, amounts in zip(parts.sources, parts.amounts.T, strict=True):
+            if source.kind == "rule" and source.answer == "much" and source.index < self.widths[0]:
+                scores[:, source.index] += amounts
         return scores
 
     def _prior_weight(self, n: int) -> float:
-        """How strongly the leaf draws someone with so many items; rules alone need no number."""
+        """Return how strongly the leaf draws someone with so many items; rules alone need no number."""
         reg = self.regularisation * (n + self.unobserved * len(self.item_factors))
-        return 0.0 if np.isinf(self.rho) else self.rho * reg
+        return 0.0 if np.isinf(self.leaf_weight) else self.leaf_weight * reg
 
-    def _system(self, items: IntArray, goal: FloatArray) -> FloatArray:
+    def _solve_for(self, items: IntArray, goal: FloatArray) -> FloatArray:
         own = self.item_factors[items]
         matrix = self.gram + own.T @ own + self._prior_weight(len(items)) * np.eye(self.d)
         return np.asarray(np.linalg.solve(matrix, goal))
+
+
+def name_rules(tree: FactorizationTree, node: int, answers: Mapping[int, str]) -> list[ScoreSource]:
+    """Name the rules on the path to a node, the root first: its question is none."""
+    path = tree.path(node)
+    asked = [
+        ScoreSource("rule", int(tree.feature[tree.parent[each]]), answers[tree.branch(each)])
+        for each in path[1:]
+    ]
+    return [ScoreSource("rule", -1, "everybody"), *asked]

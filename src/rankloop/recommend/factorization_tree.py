@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.recommend.factor_objectives import Objective, unpack
+from rankloop.recommend.factor_objectives import OneSide, unpack
 from rankloop.recommend.reviews import SparseArray
-from rankloop.recommend.split_candidates import Bins
+from rankloop.recommend.split_candidates import SplitCandidates
 from rankloop.types import BoolArray, FloatArray, IntArray
 
 AT_LEAST, BELOW, UNKNOWN = 0, 1, 2
 STAYS = -1
+BRANCHES = {1: AT_LEAST, -1: BELOW, 0: UNKNOWN}  # of answers: much, little, skipped
 SCREENED = 32
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tree:
+class FactorizationTree:
     """A tree of predicates *is the feature at least the threshold?* with three answers: yes, no, unknown.
 
     Every node has a vector. Where a branch had too few members to learn from, whoever takes it stays at the
@@ -32,19 +34,26 @@ class Tree:
     parent: IntArray  # [n_nodes] -1 at the root
     vectors: FloatArray  # [n_nodes, d]
 
-    def route(self, profiles: SparseArray, *, questions: int | None = None) -> IntArray:
-        """The last node of every row of profiles, [n]; after so many questions, if a number is given."""
-        node = np.zeros(profiles.shape[0], np.int64)
+    def route(self, profiles: SparseArray, *, start: int = 0, questions: int | None = None) -> IntArray:
+        """Return the last node of every row of profiles, [n]; after so many questions, if a number is given.
+
+        Everybody begins at the node `start`, and whoever has no profile stays there.
+        """
+        node = np.full(profiles.shape[0], start, np.int64)
         going: BoolArray = np.diff(profiles.indptr) > 0
         columns = profiles.tocsc()
-        for _ in range(self.depth if questions is None else questions):
+        asked = 0
+        while questions is None or asked < questions:
             inner = np.flatnonzero(going & (self.feature[node] >= 0))
+            if not len(inner):
+                break
             for here in np.unique(node[inner]):
                 members = inner[node[inner] == here]
                 branch = self._branches(columns, int(here), members)
                 following = self.children[here, branch]
                 going[members[following == STAYS]] = False
                 node[members] = np.where(following == STAYS, here, following)
+            asked += 1
         return node
 
     def _branches(self, columns: SparseArray, node: int, members: IntArray) -> IntArray:
@@ -55,28 +64,29 @@ class Tree:
         return np.where(np.isnan(own), UNKNOWN, np.where(own >= self.threshold[node], AT_LEAST, BELOW))
 
     def walk(self, answers: Mapping[int, int]) -> int:
-        """Where someone stands who gave these answers, by feature; a question not answered stops them."""
+        """Return where someone stands who gave these answers, by question: 1 much, -1 little, 0 skipped."""
         node = 0
         while (answer := answers.get(int(self.feature[node]))) is not None:
-            if self.feature[node] < 0 or self.children[node, answer] == STAYS:
+            child = int(self.children[node, BRANCHES[answer]])
+            if child == STAYS:
                 break
-            node = int(self.children[node, answer])
+            node = child
         return node
 
     def path(self, node: int) -> list[int]:
-        """The nodes from the root to this one."""
+        """Return the nodes from the root to this one."""
         nodes = [node]
         while self.parent[nodes[-1]] >= 0:
             nodes.append(int(self.parent[nodes[-1]]))
         return nodes[::-1]
 
     def steps(self, node: int) -> FloatArray:
-        """What each node of the path adds to the vector before, [length, d]; they sum to its own vector."""
+        """Return what each node of the path adds to the vector, [length, d]; they sum to its own."""
         vectors = self.vectors[self.path(node)]
         return np.asarray(np.diff(vectors, axis=0, prepend=np.zeros((1, vectors.shape[1]))))
 
     def branch(self, node: int) -> int:
-        """The answer that leads to a node from its parent."""
+        """Return the answer that leads to a node from its parent."""
         return int(np.flatnonzero(self.children[self.parent[node]] == node)[0])
 
     @property
@@ -85,19 +95,19 @@ class Tree:
         return max(len(self.path(node)) for node in range(len(self.feature))) - 1
 
     def arrays(self) -> tuple[FloatArray, FloatArray]:
-        """The tree as two arrays: predicates, [n_nodes, 6], and vectors."""
+        """Return the tree as two arrays: predicates, [n_nodes, 6], and vectors."""
         columns = (self.feature, self.threshold, *self.children.T, self.parent)
         return np.column_stack([np.asarray(each, float) for each in columns]), self.vectors
 
     @classmethod
-    def from_arrays(cls, predicates: FloatArray, vectors: FloatArray) -> Tree:
-        """The tree that gave these arrays."""
+    def from_arrays(cls, predicates: FloatArray, vectors: FloatArray) -> Self:
+        """Return the tree that gave these arrays."""
         whole = predicates.astype(np.int64)
         return cls(whole[:, 0], predicates[:, 1], whole[:, 2:5], whole[:, 5], vectors)
 
 
 @dataclass(kw_only=True)
-class Grower:
+class TreeGrower:
     r"""Grows a tree level by level.
 
     A node's vector takes Newton steps $c \leftarrow c + (\sum H + 2 \lambda I)^{-1} (\sum g - 2 \lambda (c -
@@ -119,22 +129,28 @@ class Grower:
                 f"expected depth >= 0, min_leaf >= 1, regularisation > 0 and bins >= 1, found {self}"
             )
 
-    def grow(self, objective: Objective, profiles: SparseArray, d: int) -> Tree:
-        """The tree for these entities; `profiles` holds a cell for each value that is known."""
-        return _Growing(self, objective, Bins.make(profiles, self.bins), d).tree()
+    def grow(self, objective: OneSide, profiles: SparseArray, d: int) -> FactorizationTree:
+        """Grow the tree for these entities; `profiles` holds a cell for each value that is known."""
+        return _Growing(self, objective, SplitCandidates.of(profiles, self.bins), d).tree()
+
+    def penalty(self, tree: FactorizationTree) -> float:
+        r"""Return $\lambda \sum_z \lVert c_z - c_{parent} \rVert^2$, where the root is drawn to 0."""
+        drawn = (tree.parent[:, None] >= 0) & self.parent_factors
+        towards = np.where(drawn, tree.vectors[tree.parent], 0.0)
+        return float(self.regularisation * ((tree.vectors - towards) ** 2).sum())
 
 
 class _Growing:
     """A tree while it grows: nodes are appended level by level."""
 
-    def __init__(self, settings: Grower, objective: Objective, bins: Bins, d: int) -> None:
+    def __init__(self, settings: TreeGrower, objective: OneSide, bins: SplitCandidates, d: int) -> None:
         self.settings, self.objective, self.bins, self.d = settings, objective, bins, d
         self.curvature = objective.curvature()
         self.node = np.zeros(bins.n, np.int64)  # where every entity is
         self.feature, self.threshold, self.children = [-1], [0.0], [[STAYS] * 3]
         self.parent, self.vectors = [-1], [np.zeros(d)]
 
-    def tree(self) -> Tree:
+    def tree(self) -> FactorizationTree:
         level = [0]
         self._refine(level)
         for _ in range(self.settings.depth):
@@ -143,7 +159,7 @@ class _Growing:
             if not level:
                 break
             self._refine(level)
-        return Tree(
+        return FactorizationTree(
             np.array(self.feature),
             np.array(self.threshold),
             np.array(self.children),
@@ -152,7 +168,7 @@ class _Growing:
         )
 
     def _refine(self, level: list[int]) -> None:
-        """Newton steps of all nodes of a level."""
+        """Take the Newton steps of all nodes of a level."""
         members = {node: self._members(node) for node in level}
         curvature = {node: self._matrix(self.curvature[rows].sum(0)) for node, rows in members.items()}
         for _ in range(self.objective.steps):
@@ -162,12 +178,10 @@ class _Growing:
                 goal = descent[rows].sum(0) - 2 * self.settings.regularisation * (
                     self.vectors[node] - towards
                 )
-                self.vectors[node] = self.vectors[node] + self.objective.damping * np.linalg.solve(
-                    curvature[node], goal
-                )
+                self.vectors[node] = self.vectors[node] + np.linalg.solve(curvature[node], goal)
 
     def _split(self, node: int, descent: FloatArray) -> list[int]:
-        """The children of a node, if a predicate is worth it."""
+        """Return the children of a node, if a predicate is worth it."""
         rows = self._members(node)
         rows = rows[self.bins.known[rows]] if node == 0 else rows  # without a profile: stays at the root
         if len(rows) < 2 * self.settings.min_leaf:
@@ -193,7 +207,7 @@ class _Growing:
         return len(self.feature) - 1
 
     def best(self, rows: IntArray, descent: FloatArray) -> tuple[int, float, IntArray] | None:
-        """The best predicate for these members and the branch of each; none, if none gains anything."""
+        """Find the best predicate for these members and the branch of each; none, if none gains anything."""
         candidates, groups = self.bins.candidates(rows, self.settings.min_leaf)
         if not len(candidates):
             return None
@@ -206,7 +220,7 @@ class _Growing:
         return feature, threshold, branches[top]
 
     def _screen(self, rows: IntArray, descent: FloatArray, groups: SparseArray) -> IntArray:
-        """The candidates with the largest gain if every branch had the node's curvature by its share."""
+        """Choose the candidates that gain most if every branch had the node's curvature by its share."""
         total = np.linalg.cholesky(self._matrix(self.curvature[rows].sum(0)))
         light = np.linalg.solve(total, descent.T).T  # [n, d]
         high, known, n_high, n_known = self.bins.sums(groups, light)
@@ -218,7 +232,7 @@ class _Growing:
         return np.argsort(-score, kind="stable")[:SCREENED]
 
     def gains(self, rows: IntArray, descent: FloatArray, candidates: IntArray) -> tuple[FloatArray, IntArray]:
-        """The exact gain of candidates, [n], and the branches of the members under each, [n, n_members]."""
+        """Return the exact gains of candidates, [n], and the members' branches, [n, n_members]."""
         branches = self.bins.branches(rows, candidates)
         both = np.hstack([self.curvature[rows], descent])
         high, low = ((branches == answer).astype(float) @ both for answer in (AT_LEAST, BELOW))

@@ -18,7 +18,7 @@ CHUNK = 512  # users scored at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Lists:
+class HeldOutLists:
     """The top items of every user with a held-out review, and how those reviews rate them."""
 
     users: IntArray  # [n]
@@ -26,16 +26,16 @@ class Lists:
     gains: FloatArray  # [n, K] the held-out rating, 0 where there is none
     ideal: FloatArray  # [n, K] all held-out ratings, the highest first
 
-    def plain(self, k: int) -> FloatArray:
-        r"""nDCG@k of every user by the plain protocol, called A@k, [n].
+    def ndcg(self, k: int) -> FloatArray:
+        r"""Return nDCG@k of every user by the plain protocol, called A@k, [n].
 
         $\sum_{r \le k} g_r / \log_2(1 + r)$ over the same sum for the held-out ratings in their best order,
         whether the recommender could know their items or not. Every user with a held-out review counts.
         """
         return np.asarray(_dcg(self.gains, k) / _dcg(self.ideal, k))
 
-    def released(self, k: int) -> FloatArray:
-        """nDCG@k by the protocol of released code, called C2@k: NaN for users it leaves out, [n].
+    def released_ndcg(self, k: int) -> FloatArray:
+        """Return nDCG@k by the protocol of released code, called C2@k: NaN for users it leaves out, [n].
 
         Only users with a hit among the first 100 count, and their ideal list is that list in its best
         order. It flatters and reorders recommenders: never choose by it.
@@ -46,16 +46,18 @@ class Lists:
         return np.asarray(np.divide(_dcg(top, k), best, out=nothing, where=best > 0))
 
 
-def top_lists(model: Recommender, held_out: Reviews, *, known: Sequence[Reviews], size: int = LIST) -> Lists:
+def rank_held_out(
+    model: Recommender, held_out: Reviews, *, known: Sequence[Reviews], size: int = LIST
+) -> HeldOutLists:
     """Recommend to every user with a held-out review, among all items that they have no `known` review of."""
     if not len(held_out):
         raise SettingError("lists are measured on held-out reviews, found none; more reviews are needed")
     users, rows = np.unique(held_out.user, return_inverse=True)
     seen = _seen(known, held_out)
-    truth = held_out.matrix()
+    truth = held_out.rating_matrix()
     items = np.concatenate(
         [
-            best_items(model.score(part), seen[part], size)
+            find_top_items(model.score_users(part), seen[part], size)
             for part in (users[start : start + CHUNK] for start in range(0, len(users), CHUNK))
         ]
     )
@@ -64,13 +66,13 @@ def top_lists(model: Recommender, held_out: Reviews, *, known: Sequence[Reviews]
         start, end = truth.indptr[user : user + 2]
         rated = dict(zip(truth.indices[start:end].tolist(), truth.data[start:end].tolist(), strict=True))
         gains[row] = [rated.get(item, 0.0) for item in items[row].tolist()]
-    return Lists(users, items, gains, _ideal(rows, held_out.rating, len(users), size))
+    return HeldOutLists(users, items, gains, _ideal(rows, held_out.rating, len(users), size))
 
 
-def best_items(scores: FloatArray, seen: SparseArray | None, size: int) -> IntArray:
-    """The items with the highest scores in every row, ties by number; those seen are left out.
+def find_top_items(scores: FloatArray, seen: SparseArray | None, size: int) -> IntArray:
+    """Find the items with the highest scores in every row, ties by number; those seen are left out.
 
-    >>> best_items(np.array([[0.1, 0.7, 0.7, 0.2]]), None, 3).tolist()
+    >>> find_top_items(np.array([[0.1, 0.7, 0.7, 0.2]]), None, 3).tolist()
     [[1, 2, 3]]
     """
     scores = np.array(scores, float)

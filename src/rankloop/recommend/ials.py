@@ -10,10 +10,16 @@ import numpy as np
 from scipy import sparse
 
 from rankloop.errors import SettingError
-from rankloop.recommend.reasons import Kind, Part, Reasons
-from rankloop.recommend.recommender import FactorModel, Taste, known_items, learned, ones_like
-from rankloop.recommend.reviews import Reviews
-from rankloop.recommend.ridge_rows import Block, Ridge
+from rankloop.recommend.recommender import (
+    FactorModel,
+    ScoreParts,
+    ScoreSource,
+    UserProfile,
+    check_items,
+    learned,
+)
+from rankloop.recommend.reviews import Reviews, binarize
+from rankloop.recommend.ridge_rows import EvidenceBlock, RowRidge
 from rankloop.types import FloatArray, IntArray
 
 
@@ -25,19 +31,19 @@ class IALS(FactorModel):
     \rVert^2 + \ldots$ The last half-step is the users', so a score is a sum over past items: $u^\top v_j =
     \sum_e (1 + w_0) v_e^\top A^{-1} v_j$, and newcomers are folded in the same way.
 
-    >>> from rankloop.lab.data.review_data import Shop
-    >>> model = IALS(d=8).fit(Shop(users=40, items=24).reviews(), np.random.default_rng(0))
-    >>> taste = model.taste(items=[0, 4])
-    >>> reasons = model.reasons(taste, 6)
-    >>> bool(abs(sum(part.amount for part in reasons.parts) - reasons.score) < 1e-12)
+    >>> from rankloop.lab.data.review_data import AccessoryShop
+    >>> model = IALS(d=8).fit(AccessoryShop(users=40, items=24).reviews(), np.random.default_rng(0))
+    >>> profile = model.profile_newcomer(items=[0, 4])
+    >>> parts = model.split_scores(profile, np.array([6, 9]))
+    >>> bool(np.allclose(parts.scores, model.score_profile(profile)[[6, 9]], atol=1e-12))
     True
 
     Hu, Koren, Volinsky: Collaborative filtering for implicit feedback datasets. ICDM 2008. Rendle,
     Krichene, Zhang, Koren: Revisiting the performance of iALS on item recommendation benchmarks. RecSys 2022.
     """
 
-    name: ClassVar[str] = "ials"
     exact: ClassVar[bool] = True
+    places_newcomers: ClassVar[bool] = True
 
     d: int = 128
     regularisation: float = 0.03  # λ
@@ -50,67 +56,63 @@ class IALS(FactorModel):
         """Refuse sizes that mean nothing."""
         if min(self.d, self.sweeps) < 1:
             raise SettingError(f"d and sweeps must be at least 1, found {self.d} and {self.sweeps}")
-        Ridge(self.regularisation, self.unobserved)  # has its own limits
+        RowRidge(self.regularisation, self.unobserved)  # has its own limits
 
     def _learn(self, reviews: Reviews, rng: np.random.Generator) -> None:
-        by_user = ones_like(reviews.matrix())
+        by_user = binarize(reviews.rating_matrix())
         by_item = sparse.csr_array(by_user.T)
-        self.item_factors = start(rng, reviews.n_items, self.d)
+        self.item_factors = draw_factors(rng, reviews.n_items, self.d)
         for _ in range(self.sweeps):
-            users = self.ridge.solve([Block(by_user, self.item_factors)])
-            self.item_factors = self.ridge.solve([Block(by_item, users)])
+            users = self.ridge.solve([EvidenceBlock(by_user, self.item_factors)])
+            self.item_factors = self.ridge.solve([EvidenceBlock(by_item, users)])
         self._finish(reviews)
 
     def _finish(self, reviews: Reviews) -> None:
-        """The users' half-step, and what folding in needs."""
-        blocks = [Block(ones_like(reviews.matrix()), self.item_factors)]
+        """Take the users' half-step, and compute what folding in needs."""
+        blocks = [EvidenceBlock(binarize(reviews.rating_matrix()), self.item_factors)]
         self.gram = self.ridge.gram(blocks)
         self.average = self.ridge.solve(blocks)[np.diff(self.past_starts) > 0].mean(axis=0)
-        self._meet(reviews)
+        self._place_users(reviews)
 
-    def _meet(self, reviews: Reviews) -> None:
-        """Half a sweep: vectors of users, given those of items; whoever has no item is the average user."""
-        self.user_factors = self.ridge.solve([Block(ones_like(reviews.matrix()), self.item_factors)])
+    def _place_users(self, reviews: Reviews) -> None:
+        """Take half a sweep: vectors of users, given those of items; without items it is the average."""
+        self.user_factors = self.ridge.solve(
+            [EvidenceBlock(binarize(reviews.rating_matrix()), self.item_factors)]
+        )
         self.user_factors[np.diff(self.past_starts) == 0] = self.average
 
     @property
-    def ridge(self) -> Ridge:
+    def ridge(self) -> RowRidge:
         """The objective of a row."""
-        return Ridge(self.regularisation, self.unobserved)
+        return RowRidge(self.regularisation, self.unobserved)
 
-    def taste(self, items: Sequence[int] | IntArray = (), answers: Mapping[int, int] | None = None) -> Taste:
-        """The vector that past items make, as it would be had they been learned from."""
-        own = known_items(items, len(self.item_factors))
+    def profile_newcomer(
+        self, items: Sequence[int] | IntArray = (), answers: Mapping[int, int] | None = None
+    ) -> UserProfile:
+        """Fold in past items: the vector is what it would be had they been learned from."""
+        own = check_items(items, len(self.item_factors))
         goal = self.item_factors[own].sum(0) * (1 + self.unobserved)
-        vector = self._system(own, goal) if len(own) else self.average
-        return Taste(vector=vector, items=own, answers=answers or {})
+        vector = self._solve_for(own, goal) if len(own) else self.average
+        return UserProfile(vector=vector, items=own, answers=answers or {})
 
-    def amounts(self, taste: Taste, items: IntArray) -> Mapping[Kind, FloatArray]:
-        """All of it is from past items; without any, it is the average user's."""
-        amounts = self.item_factors[items] @ taste.vector
-        return {"past item" if len(taste.items) else "popularity": amounts}
+    def split_scores(self, profile: UserProfile, items: IntArray) -> ScoreParts:
+        """Split scores by past item; without any, they are those of the average user."""
+        targets = self.item_factors[items]
+        if not len(profile.items):
+            return ScoreParts((ScoreSource("popularity"),), (targets @ profile.vector)[:, None], exact=True)
+        solved = self._solve_for(profile.items, targets.T)  # [d, n_items]
+        amounts = (1 + self.unobserved) * (self.item_factors[profile.items] @ solved)
+        sources = tuple(ScoreSource("past item", int(item)) for item in profile.items)
+        return ScoreParts(sources, amounts.T, exact=True)
 
-    def reasons(self, taste: Taste, item: int) -> Reasons:
-        """How much each past item adds to the score; without any, the score is that of the average user."""
-        score = float(self.item_factors[item] @ taste.vector)
-        if not len(taste.items):
-            return Reasons(item=item, score=score, parts=(Part("popularity", item, score),), exact=True)
-        towards = self._system(taste.items, self.item_factors[item])
-        amounts = (1 + self.unobserved) * (self.item_factors[taste.items] @ towards)
-        parts = tuple(
-            Part("past item", int(each), float(amount))
-            for each, amount in zip(taste.items, amounts, strict=True)
-        )
-        return Reasons(item=item, score=score, parts=parts, exact=True)
-
-    def _system(self, items: IntArray, goal: FloatArray) -> FloatArray:
-        """$A^{-1}$ times the goal, with $A$ of someone who has these items."""
+    def _solve_for(self, items: IntArray, goal: FloatArray) -> FloatArray:
+        """Return $A^{-1}$ times the goal, with $A$ of someone who has these items."""
         own = self.item_factors[items]
         penalty = self.regularisation * (len(items) + self.unobserved * len(self.item_factors))
         matrix = self.gram + own.T @ own + penalty * np.eye(self.d)
         return np.asarray(np.linalg.solve(matrix, goal))
 
 
-def start(rng: np.random.Generator, n: int, d: int) -> FloatArray:
-    """Small random vectors."""
+def draw_factors(rng: np.random.Generator, n: int, d: int) -> FloatArray:
+    """Draw small random vectors."""
     return np.asarray(rng.normal(size=(n, d)) * 0.1 / np.sqrt(d))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -20,9 +21,9 @@ KINDS = ("users", "items", "titles", "features", "words", "tokens")
 class Catalogue:
     """Names of users, items, features, words and tokens, with counts of what was mentioned of every item.
 
-    >>> from rankloop.lab.data.review_data import Shop
-    >>> shop = Catalogue.of(Shop(users=30, items=24).reviews())
-    >>> shop.titles[0], shop.row("items", "item 3")
+    >>> from rankloop.lab.data.review_data import AccessoryShop
+    >>> shop = Catalogue.of(AccessoryShop(users=30, items=24).reviews())
+    >>> shop.titles[0], shop.find_row("items", "item 3")
     ('Slim Case for Alpa', 3)
     """
 
@@ -61,7 +62,7 @@ class Catalogue:
 
     @classmethod
     def of(cls, reviews: Reviews) -> Catalogue:
-        """The catalogue of what was reviewed."""
+        """Make the catalogue of what was reviewed."""
         attributes = (
             reviews.attributes if reviews.attributes is not None else sparse.csr_array((reviews.n_items, 0))
         )
@@ -72,16 +73,16 @@ class Catalogue:
             features=tuple(reviews.features),
             words=tuple(reviews.words),
             tokens=tuple(reviews.tokens),
-            good=reviews.counts("item", sentiment=1),
-            bad=reviews.counts("item", sentiment=-1),
-            by_user=reviews.counts("user"),
+            good=reviews.count_mentions("item", sentiment=1),
+            bad=reviews.count_mentions("item", sentiment=-1),
+            by_user=reviews.count_mentions("user"),
             attributes=attributes,
             said=_said(reviews),
             quotes=_quotes(reviews),
         )
 
-    def row(self, kind: str, name: str) -> int:
-        """The number of a name; the error says what to do about one that nobody has."""
+    def find_row(self, kind: str, name: str) -> int:
+        """Find the number of a name; the error says what to do about one that nobody has."""
         numbers: Mapping[str, int] = {each: row for row, each in enumerate(getattr(self, kind))}
         if name not in numbers:
             known = ", ".join(list(numbers)[:3])
@@ -90,8 +91,21 @@ class Catalogue:
             )
         return numbers[name]
 
+    def find_common_word(self, item: int, feature: int) -> str | None:
+        """Find the word that reviewers of an item used most to praise a feature; None, if they used none."""
+        own = cells_of(self._words_said, item * len(self.features) + feature)
+        best = min(own, key=lambda word: (-own[word], word), default=None)
+        return None if best is None else self.words[best]
+
+    @cached_property
+    def _words_said(self) -> SparseArray:
+        """Counts of praising words, [n_items * n_features, n_words]."""
+        item, feature, word, count = self.said.T
+        shape = (len(self.items) * len(self.features), len(self.words))
+        return sparse.csr_array((count, (item * len(self.features) + feature, word)), shape=shape)
+
     def arrays(self) -> dict[str, Array]:
-        """Everything but the names, as arrays."""
+        """Return everything but the names, as arrays."""
         found: dict[str, Array] = {"said": self.said}
         for name in ("good", "bad", "by_user", "attributes"):
             matrix = sparse.csr_array(getattr(self, name))
@@ -110,7 +124,7 @@ class Catalogue:
         arrays: Mapping[str, Array],
         quotes: Mapping[tuple[int, int], str],
     ) -> Catalogue:
-        """The catalogue that gave these names and arrays."""
+        """Return the catalogue that gave these names and arrays."""
         matrices = {
             name: sparse.csr_array(
                 tuple(arrays[f"{name}_{part}"] for part in ("data", "indices", "indptr")),
@@ -138,10 +152,10 @@ def _quotes(reviews: Reviews) -> dict[tuple[int, int], str]:
     return quotes
 
 
-def cells(matrix: SparseArray, row: int) -> dict[int, float]:
-    """The cells of a row, by column: for one row at a time, a tenth of the time of indexing.
+def cells_of(matrix: SparseArray, row: int) -> dict[int, float]:
+    """Return the cells of a row, by column: for one row at a time, a tenth of the time of indexing.
 
-    >>> cells(sparse.csr_array(np.array([[0, 3, 0], [1, 0, 2]])), 1)
+    >>> cells_of(sparse.csr_array(np.array([[0, 3, 0], [1, 0, 2]])), 1)
     {0: 1, 2: 2}
     """
     start, end = matrix.indptr[row : row + 2].tolist()

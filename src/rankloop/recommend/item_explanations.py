@@ -1,167 +1,216 @@
-"""Textual reasons: templates in which every slot has support in what was learned and what was said."""
+"""Explanations of recommended items: the parts of their scores with names, and sentences for people."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
-from rankloop.recommend.feature_ranker import FeatureRanker
-from rankloop.recommend.item_catalogue import Catalogue, cells
-from rankloop.recommend.phrases import Phrases
-from rankloop.recommend.reasons import Part, Reasons
-from rankloop.recommend.recommender import Taste
-from rankloop.types import FloatArray
+import numpy as np
 
-LEAST_SHARE = 0.02  # smaller parts are not worth a sentence
+from rankloop.errors import SettingError
+from rankloop.recommend.item_catalogue import Catalogue, cells_of
+from rankloop.recommend.recommender import ScoreSource, UserProfile
+from rankloop.recommend.recommender_file import FittedRecommender
+from rankloop.types import FloatArray, IntArray
+
+About: TypeAlias = Literal["", "feature", "attribute", "item"]
+WORTH_TELLING = 0.02  # of all amounts; smaller parts are not worth a word
+MOSTLY = 0.5  # of what speaks for an item
 OFTEN = 2  # mentions that make "often"
+FEATURES_NAMED = 2
 
 
-def explanation(
-    reasons: Reasons,
-    taste: Taste,
-    catalogue: Catalogue,
-    *,
-    user: int | None = None,
-    phrases: Phrases | None = None,
-    features: FeatureRanker | None = None,
-    did: str = "reviewed",
-) -> list[str]:
-    """What to tell a person: the parts of the score, then two features of the item that reviewers praise.
+@dataclass(frozen=True, slots=True)
+class ExplanationPart:
+    """A part of a score: what it comes from, by name, and how much it adds."""
 
-    Features are those of the rules; where there are none, those that a ranker of features puts first, or
-    that the reviewers praise most. `did` is what someone did with past items.
-    """
-    scores = None if features is None else features.of_item(reasons.item, user)
-    aspects = reasons.aspects or shared_features(catalogue, reasons.item, user, scores=scores)
-    named = replace(reasons, aspects=aspects[:2])
-    return [
-        *sentences(replace(reasons, aspects=()), taste, catalogue, user=user, did=did),
-        *feature_sentences(named, catalogue, user=user, phrases=phrases),
-    ]
+    source: ScoreSource
+    amount: float
+    about: About  # empty: what everybody has in common
+    id: str
+    name: str
 
 
-def sentences(
-    reasons: Reasons,
-    taste: Taste,
-    catalogue: Catalogue,
-    *,
-    user: int | None = None,
-    limit: int = 4,
-    did: str = "reviewed",
-) -> list[str]:
-    """What speaks for an item, in words: the parts of its score, then what reviewers say of its features.
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why an item was recommended; if `exact`, the parts sum to its score."""
 
-    A sentence is left out where it has no support: a share is a part of this score, a number of reviewers was
-    counted, a word was used of this item.
+    item: int
+    score: float
+    parts: tuple[ExplanationPart, ...]  # the largest first
+    sentences: tuple[str, ...]
+    exact: bool
 
-    >>> from rankloop.lab.data.review_data import Shop
-    >>> from rankloop.recommend import IALS
-    >>> import numpy as np
-    >>> reviews = Shop(users=60, items=24).reviews()
+
+def explain_items(
+    fitted: FittedRecommender, profile: UserProfile, items: Sequence[int] | IntArray
+) -> list[Explanation]:
+    """Explain some items to one person: named parts of their scores, and what reviewers say of them.
+
+    >>> from rankloop.lab.data.review_data import AccessoryShop
+    >>> from rankloop.recommend import IALS, FittedRecommender
+    >>> reviews = AccessoryShop(users=60, items=24).reviews()
     >>> model = IALS(d=8).fit(reviews, np.random.default_rng(0))
-    >>> taste = model.taste([0, 4])
-    >>> sentences(model.reasons(taste, 6), taste, Catalogue.of(reviews), limit=1)
-    ['72 % because you reviewed Rugged Holder for Alpa.']
+    >>> fitted = FittedRecommender.of(model, Catalogue.of(reviews))
+    >>> explanation, = explain_items(fitted, model.profile_newcomer([0, 4]), [6])
+    >>> explanation.sentences[0]
+    'Mostly because you chose Rugged Holder for Alpa; also, you chose Slim Case for Alpa.'
     """
-    said = (
-        text
-        for part in reasons.strongest
-        if reasons.exact and reasons.score > 0 and part.amount >= LEAST_SHARE * reasons.score
-        for text in _part(part, reasons, taste, catalogue, user, did)
-    )
-    return [*islice(said, limit), *feature_sentences(reasons, catalogue, user=user)]
+    rows = np.asarray(items, np.int64)
+    split = fitted.model.split_scores(profile, rows)
+    scores, features = fitted.model.score_profile(profile)[rows], _score_features(fitted, profile, rows)
+    found = []
+    for place, item in enumerate(rows.tolist()):
+        named = [
+            _name_part(fitted, source, float(amount), item)
+            for source, amount in zip(split.sources, split.amounts[place], strict=True)
+        ]
+        parts = sorted(named, key=lambda part: -part.amount)
+        own = None if features is None else features[place]
+        chosen = choose_features(fitted.catalogue, item, profile.row, scores=own)
+        said = write_sentences(parts, profile, fitted.catalogue) if split.exact else []
+        said += write_feature_sentences(item, chosen, fitted.catalogue, user=profile.row)
+        found.append(Explanation(item, float(scores[place]), tuple(parts), tuple(said), split.exact))
+    return found
 
 
-def feature_sentences(
-    reasons: Reasons, catalogue: Catalogue, *, user: int | None = None, phrases: Phrases | None = None
+def write_sentences(
+    parts: Sequence[ExplanationPart], profile: UserProfile, catalogue: Catalogue
 ) -> list[str]:
-    """What reviewers say of the features that matter, with numbers that were counted.
+    """Say in one sentence what speaks for an item and what against it; nothing, if no part can be named.
 
-    Whoever asks often counts the `phrases` of a catalogue once.
+    A part is told where it has support: what someone chose or mentions, or a number that was counted.
     """
-    if not reasons.aspects:
-        return []
-    phrases = phrases or Phrases.of(catalogue)
-    return [
-        text
-        for feature in reasons.aspects
-        for text in _feature(reasons.item, feature, catalogue, phrases, user=user)
-    ]
+    total = sum(abs(part.amount) for part in parts)
+    told = [part for part in parts if abs(part.amount) >= WORTH_TELLING * total]
+    why = [(part, _describe_part(part, profile, catalogue)) for part in told if part.amount > 0]
+    speaking = [(part, text) for part, text in why if text]
+    against = next((part.name for part in reversed(told) if part.amount < 0 and part.name), "")
+    if speaking and speaking[0][0].source.kind == "popularity" and speaking[0][0].source.answer:
+        return [speaking[0][1]]
+    sentences = []
+    if speaking:
+        first, text = speaking[0]
+        mostly = first.amount >= MOSTLY * sum(part.amount for part in parts if part.amount > 0)
+        also = f"; also, {speaking[1][1]}" if len(speaking) > 1 else ""
+        sentences.append(f"{'Mostly because' if mostly else 'Because'} {text}{also}.")
+    if against:
+        sentences.append(f"Against it: {against}.")
+    return [" ".join(sentences)] if sentences else []
 
 
-def _part(
-    part: Part, reasons: Reasons, taste: Taste, catalogue: Catalogue, user: int | None, did: str
-) -> Iterable[str]:
-    share = f"{part.amount / reasons.score:.0%}".replace("%", " %")
-    if part.kind == "past item":
-        yield f"{share} because you {did} {catalogue.titles[part.index]}."
-    elif part.kind == "popularity" and part.condition == "reviews":
-        yield f"{part.amount:.0f} people reviewed it."
-    elif part.condition in ("liked", "disliked"):
-        yield f"{share} because you {part.condition} {catalogue.titles[part.index]}."
-    elif part.kind == "rule" and part.index in taste.answers:
-        yield _answer(share, part.index, taste, catalogue)
-    elif part.kind == "rule" and part.index >= 0 and part.condition == "much":
-        yield from _rule(share, part.index, taste, catalogue, user)
-    elif part.kind == "popularity" or (part.kind == "rule" and part.index < 0):
-        yield f"{share} because people like it in general."
+def write_feature_sentences(
+    item: int, features: Sequence[int], catalogue: Catalogue, *, user: int | None = None
+) -> list[str]:
+    """Say what reviewers praise about these features of an item, with numbers that were counted."""
+    return [text for feature in features for text in _describe_feature(item, feature, catalogue, user=user)]
 
 
-def _answer(share: str, column: int, taste: Taste, catalogue: Catalogue) -> str:
-    """A rule that was decided by an answer, whose column is a feature or a title word."""
-    name = (*catalogue.features, *catalogue.tokens)[column]
-    if column < len(catalogue.features):
-        much = "much" if taste.answers[column] > 0 else "little"
-        return f"{share} because {name} means {much} to you."
-    return f"{share} because you are {'' if taste.answers[column] > 0 else 'not '}looking for {name}."
-
-
-def _rule(share: str, column: int, taste: Taste, catalogue: Catalogue, user: int | None) -> Iterable[str]:
-    """A rule about a feature, or about a title word; the latter counts the items that have it."""
-    if column < len(catalogue.features):
-        often = "often " if _often(catalogue, user, column) else ""
-        yield f"{share} because you {often}mention {catalogue.features[column]}."
-        return
-    token = column - len(catalogue.features)
-    with_it = sum(token in cells(catalogue.attributes, item) for item in taste.items.tolist())
-    if with_it:
-        yield f"{share} because {with_it} of your {len(taste.items)} items are for {catalogue.tokens[token]}."
-
-
-def _feature(
-    item: int, feature: int, catalogue: Catalogue, phrases: Phrases, *, user: int | None
-) -> Iterable[str]:
-    good, bad = (int(cells(each, item).get(feature, 0)) for each in (catalogue.good, catalogue.bad))
-    if not good > bad:
-        return
-    name = catalogue.features[feature]
-    start = f"You often mention {name}; " if _often(catalogue, user, feature) else f"Its {name}: "
-    word = phrases.best(item, feature)
-    called = f", mostly as {catalogue.words[word]}" if word is not None else ""
-    yield f"{start}{good} of {good + bad} mentions praise it{called}."
-    if (item, feature) in catalogue.quotes:
-        yield f"A reviewer: “{catalogue.quotes[item, feature]}”"
-
-
-def _often(catalogue: Catalogue, user: int | None, feature: int) -> bool:
-    return user is not None and cells(catalogue.by_user, user).get(feature, 0) >= OFTEN
-
-
-def shared_features(
+def choose_features(
     catalogue: Catalogue,
     item: int,
     user: int | None = None,
     *,
-    count: int = 3,
     scores: FloatArray | None = None,
+    count: int = FEATURES_NAMED,
 ) -> tuple[int, ...]:
-    """Features of an item that reviewers praise, by their scores or those first that the user mentions."""
-    good = cells(catalogue.good, item)
-    own = {} if user is None else cells(catalogue.by_user, user)
+    """Choose features of an item to name: those that a model scores highest, or that reviewers praise.
+
+    Praise counts more where the user mentions the feature, too. A model chooses among all features that it
+    gives a score above 0; if there are none, praise decides.
+    """
+    if scores is not None and (scores > 0).any():
+        best = np.argsort(-scores, kind="stable")
+        return tuple(int(feature) for feature in best if scores[feature] > 0)[:count]
+    good = cells_of(catalogue.good, item)
+    own = {} if user is None else cells_of(catalogue.by_user, user)
     praised = sorted(feature for feature, mentions in good.items() if mentions > 0)
+    return tuple(sorted(praised, key=lambda each: -good[each] * (1 + own.get(each, 0)))[:count])
 
-    def worth(feature: int) -> float:
-        return good[feature] * (1 + own.get(feature, 0)) if scores is None else float(scores[feature])
 
-    return tuple(sorted(praised, key=worth, reverse=True)[:count])
+def name_question(fitted: FittedRecommender, column: int) -> tuple[About, str, str]:
+    """Name what a question of the tree is about: its kind, its id, and its name for people."""
+    shop, questions = fitted.catalogue, fitted.model.question_tree()
+    if questions is not None and questions.about_items:
+        return "item", shop.items[column], shop.titles[column]
+    if column < len(shop.features):
+        return "feature", shop.features[column], shop.features[column]
+    token = shop.tokens[column - len(shop.features)]
+    return "attribute", token, token
+
+
+def describe_answer(about: About, name: str, answer: int) -> str:
+    """Say in words what an answer tells of someone.
+
+    >>> describe_answer("feature", "weight", 1), describe_answer("item", "Lamp", -1)
+    ('weight means much to you', 'you disliked Lamp')
+    """
+    if about == "item":
+        return f"you {'liked' if answer > 0 else 'disliked'} {name}"
+    if about == "feature":
+        return f"{name} means {'much' if answer > 0 else 'little'} to you"
+    return f"you are {'' if answer > 0 else 'not '}looking for {name}"
+
+
+def _score_features(fitted: FittedRecommender, profile: UserProfile, items: IntArray) -> FloatArray | None:
+    try:
+        return fitted.model.score_features(profile, items)
+    except SettingError:  # it says nothing about features, or not to a newcomer
+        return None
+
+
+def _name_part(fitted: FittedRecommender, source: ScoreSource, amount: float, item: int) -> ExplanationPart:
+    shop = fitted.catalogue
+    if source.kind == "rule" and source.index >= 0:
+        return ExplanationPart(source, amount, *name_question(fitted, source.index))
+    if source.kind == "popularity":  # of the item itself
+        source = replace(source, index=item)
+    if source.kind in ("past item", "popularity"):
+        return ExplanationPart(source, amount, "item", shop.items[source.index], shop.titles[source.index])
+    return ExplanationPart(source, amount, "", "", "")
+
+
+def _describe_part(part: ExplanationPart, profile: UserProfile, catalogue: Catalogue) -> str:
+    """Say a part as the end of "because ..."; nothing, if it has no support."""
+    source = part.source
+    if source.kind == "past item":
+        return f"you {'chose' if profile.row is None else 'reviewed'} {part.name}"
+    if source.kind == "popularity" and source.answer:
+        return f"{part.amount:.0f} people reviewed it."
+    if source.kind == "popularity" or (source.kind == "rule" and source.index < 0):
+        return "people like it in general"
+    return _describe_rule(part, profile, catalogue) if source.kind == "rule" else ""
+
+
+def _describe_rule(part: ExplanationPart, profile: UserProfile, catalogue: Catalogue) -> str:
+    """Say a rule by the answer that decided it, or by what the person mentions or owns."""
+    column, answer = part.source.index, part.source.answer
+    if answer in ("liked", "disliked"):
+        return f"you {answer} {part.name}"
+    if profile.answers.get(column):
+        return describe_answer(part.about, part.name, profile.answers[column])
+    if answer != "much":
+        return ""
+    if part.about == "feature":
+        often = "often " if _mentions_often(catalogue, profile.row, column) else ""
+        return f"you {often}mention {part.name}"
+    token = column - len(catalogue.features)
+    with_it = sum(token in cells_of(catalogue.attributes, item) for item in profile.items.tolist())
+    return f"{with_it} of your {len(profile.items)} items are for {part.name}" if with_it else ""
+
+
+def _describe_feature(item: int, feature: int, catalogue: Catalogue, *, user: int | None) -> Iterator[str]:
+    good, bad = (int(cells_of(each, item).get(feature, 0)) for each in (catalogue.good, catalogue.bad))
+    if not good > bad:
+        return
+    name = catalogue.features[feature]
+    start = f"You often mention {name}; " if _mentions_often(catalogue, user, feature) else f"Its {name}: "
+    word = catalogue.find_common_word(item, feature)
+    yield f"{start}{good} of {good + bad} mentions praise it{f', mostly as {word}' if word else ''}."
+    if (item, feature) in catalogue.quotes:
+        yield f"A reviewer: “{catalogue.quotes[item, feature]}”"
+
+
+def _mentions_often(catalogue: Catalogue, user: int | None, feature: int) -> bool:
+    return user is not None and cells_of(catalogue.by_user, user).get(feature, 0) >= OFTEN

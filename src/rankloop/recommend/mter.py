@@ -4,31 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
 
 import numpy as np
 
-from rankloop.errors import SettingError, suggest_name
-from rankloop.recommend.joint_factorization import Batch, Gradient, JointFactorization
-from rankloop.recommend.recommender import learned
+from rankloop.errors import SettingError
+from rankloop.recommend.joint_factorization import Gradient, JointFactorization, TrainingBatch
+from rankloop.recommend.opinion_tensors import (
+    TuckerFactors,
+    compute_cell_gradients,
+    compute_pair_gradients,
+)
+from rankloop.recommend.recommender import UserProfile, learned, require_row
 from rankloop.recommend.reviews import Reviews
-from rankloop.recommend.tucker import Factors, cell_gradients, pair_gradients
 from rankloop.types import FloatArray, IntArray
 
 FIRST_PREDICTION = 3.5
-PRESETS: Mapping[str, Mapping[str, float | bool]] = {
-    "faithful": {},
-    "cornac": {
-        "cells": 50,
-        "pairs": 1000,
-        "pair_weight": 10.0,
-        "regularisation": 0.1,
-        "mean": False,
-        "scaled": False,
-    },
-    "engineered": {"signed": True, "pair_weight": 1000.0, "hardest": 16},
-    "zeros": {"zeros": 1.0},
-}
 
 
 @dataclass(kw_only=True, eq=False)
@@ -40,21 +30,19 @@ class MTER(JointFactorization):
 
     The loss is the squared error on drawn observed cells, $\lambda_B$ times the logistic loss of pairs (the
     matrix $G_1 f_{p+1}$ is contracted once for a batch), and an L2 penalty on the rows that a batch
-    touches; parameters stay non-negative unless `signed`. Presets: `faithful` (the default: means),
-    `cornac` (that library's sums and sizes), `engineered` (signed, hard pairs), `zeros` (unobserved cells
-    are 0, as the thesis' formula has it).
+    touches; parameters stay non-negative unless `signed`. By name there are other settings, too:
+    `MTER@cornac` (that library's sums and sizes), `MTER@engineered` (signed, hard pairs) and `MTER@zeros`
+    (unobserved cells are 0, as the thesis' formula has it).
 
-    >>> from rankloop.lab.data.review_data import Shop
-    >>> reviews = Shop(users=30, items=24).reviews()
-    >>> model = MTER.preset("faithful", iterations=20).fit(reviews, np.random.default_rng(0))
-    >>> model.aspect_scores(np.array([0]), np.array([3])).shape
+    >>> from rankloop.lab.data.review_data import AccessoryShop
+    >>> reviews = AccessoryShop(users=30, items=24).reviews()
+    >>> model = MTER(iterations=20).fit(reviews, np.random.default_rng(0))
+    >>> model.score_features(model.profile_user(0), np.array([3])).shape
     (1, 10)
 
     Wang, Wang, Jia, Yin: Explainable recommendation via multi-task learning in opinionated text data. SIGIR
     2018.
     """
-
-    name: ClassVar[str] = "mter"
 
     dims: tuple[int, int, int, int] = (15, 15, 12, 12)  # of users, items, features, words
     signed: bool = False
@@ -76,13 +64,6 @@ class MTER(JointFactorization):
         a, b, c, d = self.dims
         self.dims = (a, b, c, d)
 
-    @classmethod
-    def preset(cls, name: str = "faithful", **settings: object) -> Self:
-        """One of the presets, with some settings changed if wanted."""
-        if name not in PRESETS:
-            raise SettingError(f"no preset of MTER is called {name!r}: {suggest_name(name, PRESETS)}")
-        return cls(**{**PRESETS[name], **settings})  # type: ignore[arg-type]  # settings are checked by the class
-
     def _begin(self, reviews: Reviews, rng: np.random.Generator) -> Mapping[str, float | None]:
         a, b, c, d = self.dims
         rows = reviews.n_users, reviews.n_items, len(reviews.features) + 1, max(len(reviews.words), 1)
@@ -98,7 +79,7 @@ class MTER(JointFactorization):
         self.item_factors = self.items
         return dict.fromkeys(shapes, None if self.signed else 0.0)
 
-    def gradients(self, batch: Batch) -> Mapping[str, list[Gradient]]:
+    def gradients(self, batch: TrainingBatch) -> Mapping[str, list[Gradient]]:
         """Every tensor's part and the pairs', for the rows that they touch."""
         weights, pair_weight = self._weights(batch)
         found: dict[str, list[Gradient]] = {name: [] for name in self.parameters()}
@@ -112,13 +93,13 @@ class MTER(JointFactorization):
             first, second, third = (
                 getattr(self, name)[rows] for name, rows in zip(names, index.T, strict=True)
             )
-            parts = Factors(first, second, third, getattr(self, core))
-            gradient = cell_gradients(parts, value, weight)
+            parts = TuckerFactors(first, second, third, getattr(self, core))
+            gradient = compute_cell_gradients(parts, value, weight)
             for name, rows, part in zip(names, index.T, gradient[:3], strict=True):
                 found[name].append((part, rows))
             found[core].append((gradient.core, None))
         gap = self.items[batch.better] - self.items[batch.worse]
-        pairs = pair_gradients(
+        pairs = compute_pair_gradients(
             self.users[batch.user], gap, batch.sign, self.opinion_core, self.features[-1], pair_weight
         )
         found["users"].append((pairs.user, batch.user))
@@ -131,15 +112,16 @@ class MTER(JointFactorization):
         self.user_factors = self.users @ (self.opinion_core @ self.features[-1])
         self.item_factors = self.items
 
-    def aspect_scores(self, users: IntArray, items: IntArray) -> FloatArray:
-        """What these users would think of each feature of these items, [n, n_features]."""
+    def score_features(self, profile: UserProfile, items: IntArray) -> FloatArray:
+        """Predict what a user would think of each feature of these items, [n_items, n_features]."""
+        row = require_row(profile)
         inner = np.einsum(
-            "na,nb,abc->nc", self.users[users], self.items[items], self.opinion_core, optimize=True
+            "a,nb,abc->nc", self.users[row], self.items[items], self.opinion_core, optimize=True
         )
         return np.asarray(inner @ self.features[:-1].T)
 
-    def word_scores(self, users: IntArray, items: IntArray, features: IntArray) -> FloatArray:
-        """How well each word goes with these features, for these users and items, [n, n_words]."""
+    def score_words(self, users: IntArray, items: IntArray, features: IntArray) -> FloatArray:
+        """Score how well each word goes with these features, for these users and items, [n, n_words]."""
         own = self.features[features]
         by_user = (
             np.einsum("na,nc,acd->nd", self.users[users], own, self.user_core, optimize=True) @ self.words.T

@@ -1,4 +1,4 @@
-"""Most popular: items by how many users reviewed them, the same for everybody."""
+"""Most popular: the recommender that ranks items by their number of reviews."""
 
 from __future__ import annotations
 
@@ -8,8 +8,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.recommend.reasons import Kind, Part, Reasons
-from rankloop.recommend.recommender import Recommender, Taste, known_items, learned
+from rankloop.recommend.recommender import (
+    Recommender,
+    ScoreParts,
+    ScoreSource,
+    UserProfile,
+    check_items,
+    learned,
+)
 from rankloop.recommend.reviews import Reviews
 from rankloop.types import FloatArray, IntArray
 
@@ -18,15 +24,15 @@ from rankloop.types import FloatArray, IntArray
 class MostPopular(Recommender):
     """Ranks items by their number of reviews: the floor that every other recommender must beat.
 
-    >>> from rankloop.lab.data.review_data import Shop
-    >>> reviews = Shop(users=20, items=12).reviews()
+    >>> from rankloop.lab.data.review_data import AccessoryShop
+    >>> reviews = AccessoryShop(users=20, items=12).reviews()
     >>> model = MostPopular().fit(reviews, np.random.default_rng(0))
-    >>> int(model.score(np.array([0]))[0].sum()) == len(reviews)
+    >>> int(model.score_users(np.array([0]))[0].sum()) == len(reviews)
     True
     """
 
-    name: ClassVar[str] = "most-popular"
     exact: ClassVar[bool] = True
+    places_newcomers: ClassVar[bool] = True
 
     counts: FloatArray = learned((0,))  # [n_items]
 
@@ -34,34 +40,32 @@ class MostPopular(Recommender):
         del rng
         self.counts = np.bincount(reviews.item, minlength=reviews.n_items).astype(float)
 
-    def score(self, users: IntArray) -> FloatArray:
-        """The same counts for everybody."""
+    def score_users(self, users: IntArray) -> FloatArray:
+        """Return the same counts for everybody."""
         return np.broadcast_to(self.counts, (len(users), len(self.counts)))
 
-    def score_taste(self, taste: Taste) -> FloatArray:
-        """The same counts for everybody."""
-        del taste
+    def score_profile(self, profile: UserProfile) -> FloatArray:
+        """Return the same counts for everybody."""
+        del profile
         return self.counts
 
-    def taste_of(self, user: int) -> Taste:
-        """Nothing but the past items."""
-        return Taste(vector=np.zeros(0), items=self.past(user))
+    def profile_user(self, user: int) -> UserProfile:
+        """Return nothing but the past items."""
+        return UserProfile(vector=np.zeros(0), items=self.past(user), row=user)
 
-    def taste(self, items: Sequence[int] | IntArray = (), answers: Mapping[int, int] | None = None) -> Taste:
-        """Nothing but the past items."""
-        return Taste(vector=np.zeros(0), items=known_items(items, len(self.counts)), answers=answers or {})
+    def profile_newcomer(
+        self, items: Sequence[int] | IntArray = (), answers: Mapping[int, int] | None = None
+    ) -> UserProfile:
+        """Return nothing but the past items."""
+        own = check_items(items, len(self.counts))
+        return UserProfile(vector=np.zeros(0), items=own, answers=answers or {})
 
-    def _meet(self, reviews: Reviews) -> None:
-        """Everybody is the same."""
-
-    def amounts(self, taste: Taste, items: IntArray) -> Mapping[Kind, FloatArray]:
-        """Popularity, and nothing else."""
-        return {"popularity": self.score_taste(taste)[items]}
-
-    def reasons(self, taste: Taste, item: int) -> Reasons:
-        """Its popularity."""
-        del taste
-        count = float(self.counts[item])
-        return Reasons(
-            item=item, score=count, parts=(Part("popularity", item, count, "reviews"),), exact=True
+    def split_scores(self, profile: UserProfile, items: IntArray) -> ScoreParts:
+        """Name the number of reviews as the only source."""
+        del profile
+        return ScoreParts(
+            (ScoreSource("popularity", answer="reviews"),), self.counts[items, None], exact=True
         )
+
+    def _place_users(self, reviews: Reviews) -> None:
+        """Do nothing: everybody is the same."""

@@ -1,4 +1,4 @@
-"""Recommender contract: settings are fields, what was learned is named arrays, and scores have reasons."""
+"""Recommender contract: settings are fields, what was learned is arrays, and scores split into parts."""
 
 from __future__ import annotations
 
@@ -6,131 +6,158 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from rankloop.errors import SettingError
-from rankloop.recommend.reasons import Kind, Part, Reasons
-from rankloop.recommend.reviews import Reviews, SparseArray
-from rankloop.types import Array, FloatArray, IntArray, State
+from rankloop.recommend.factorization_tree import FactorizationTree
+from rankloop.recommend.reviews import Reviews
+from rankloop.types import FloatArray, IntArray, State
 
+SourceKind: TypeAlias = Literal["rule", "past item", "popularity", "model"]
 EMPTY = np.zeros(0, np.int64)
 
 
 def learned(shape: tuple[int, ...] = (0,), dtype: npt.DTypeLike = np.float64) -> Any:
-    """A field that `fit` fills: an array, empty until then."""
+    """Make a field that `fit` fills: an array, empty until then."""
     return field(default_factory=partial(np.zeros, shape, dtype), init=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Taste:
+class UserProfile:
     """What a recommender knows of one person: past items, answers to questions, and the vector they make.
 
-    Answers are by feature: +1 *much*, -1 *little*. `given` is whatever else its maker needs for reasons.
+    Answers are by question: 1 *much*, -1 *little*, 0 skipped. `row` is that of a user who was learned from.
     """
 
     vector: FloatArray
     items: IntArray = field(default_factory=lambda: EMPTY)  # past items
     answers: Mapping[int, int] = field(default_factory=dict)
-    given: Mapping[str, Array] = field(default_factory=dict)
+    node: int = 0  # of the question tree, where there is one
+    row: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreSource:
+    """Something that adds to scores: a rule, a past item, popularity, or the model as a whole."""
+
+    kind: SourceKind
+    index: int = -1  # the past item, or the question of a rule; -1: no particular one
+    answer: str = ""  # that the rule is about: much, little, unknown, liked, disliked, unrated
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoreParts:
+    """The scores of some items for one person, split by what they come from.
+
+    >>> sources = (ScoreSource("rule", 2, "much"), ScoreSource("past item", 7), ScoreSource("past item", 8))
+    >>> parts = ScoreParts(sources, np.array([[0.2, 0.3, 0.1]]), exact=True)
+    >>> parts.sum_kind("past item").tolist(), parts.scores.round(6).tolist()
+    ([0.4], [0.6])
+    """
+
+    sources: tuple[ScoreSource, ...]
+    amounts: FloatArray  # [n_items, n_sources]
+    exact: bool  # rows sum to the scores: nothing else went into them
+
+    @property
+    def scores(self) -> FloatArray:
+        """The sums of the rows, [n_items]."""
+        return np.asarray(self.amounts.sum(axis=1))
+
+    def sum_kind(self, kind: SourceKind) -> FloatArray:
+        """Sum what sources of a kind add to each score, [n_items]."""
+        return np.asarray(self.amounts[:, [source.kind == kind for source in self.sources]].sum(axis=1))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QuestionTree:
+    """A tree of questions about users, and where everyone who was learned from stands in it."""
+
+    tree: FactorizationTree
+    leaves: IntArray  # [n_users]
+    about_items: bool = False  # columns are items; otherwise they are features, then title words
 
 
 @dataclass(kw_only=True, eq=False)
 class Recommender(ABC):
-    """Scores items for people, and says why.
+    """Scores items for people, and splits its scores into parts.
 
     A recommender is a dataclass whose ordinary fields are its settings; fields made by `learned(...)` are
-    what `fit` learns, as arrays. `fit` gives a fitted copy and changes nothing, and the same generator
-    gives the same copy. `score` is for users by row, `taste` is for newcomers; both are scored by
-    `score_tastes`.
+    what `fit` learns, as arrays. `fit` returns a fitted copy and changes nothing; the same generator gives
+    the same copy. `score_users` is for users by row; everybody has a profile, which `score_profile` scores.
     """
 
-    name: ClassVar[str] = ""
-    exact: ClassVar[bool] = False  # the parts of its reasons sum to the score
+    exact: ClassVar[bool] = False  # the parts of its scores sum to them
+    places_newcomers: ClassVar[bool] = False  # it has profiles of people whom it has not learned from
 
     past_items: IntArray = learned((0,), np.int64)  # the items of all users, one user after the other
     past_starts: IntArray = learned((1,), np.int64)  # [n_users + 1]
 
     def fit(self, reviews: Reviews, rng: np.random.Generator) -> Self:
-        """A copy that has learned from these reviews."""
+        """Return a copy that has learned from these reviews."""
         if not len(reviews):
             raise SettingError("there are no reviews to learn from")
         fitted = self._twin()
-        fitted._remember(reviews)
+        fitted._keep_past_items(reviews)
         fitted._learn(reviews, rng)
         return fitted
 
-    def _remember(self, reviews: Reviews) -> None:
-        """Keep who reviewed what."""
-        rows = sparse.csr_array(reviews.matrix())
-        rows.sort_indices()
-        self.past_items, self.past_starts = rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
-
-    @abstractmethod
-    def _learn(self, reviews: Reviews, rng: np.random.Generator) -> None:
-        """Fill the learned fields of a fresh copy."""
-
-    @abstractmethod
-    def score(self, users: IntArray) -> FloatArray:
-        """How much these users would like each item, [n, n_items]; higher is better."""
-
-    @abstractmethod
-    def score_taste(self, taste: Taste) -> FloatArray:
-        """How much someone of this taste would like each item, [n_items]."""
-
-    @abstractmethod
-    def taste_of(self, user: int) -> Taste:
-        """The taste of a user that was learned from."""
-
-    def taste(self, items: Sequence[int] | IntArray = (), answers: Mapping[int, int] | None = None) -> Taste:
-        """The taste of a newcomer, from items that they have and from answers; many models know none."""
-        del items, answers
-        raise SettingError(
-            f"{self.name or type(self).__name__} knows only users it has learned from; for newcomers use "
-            "evidence-als, ials, fact or fmf"
-        )
-
-    def knowing(self, reviews: Reviews) -> Self:
-        """A copy that knows the users of these reviews instead, all of them newcomers to what was learned."""
+    def with_users_of(self, reviews: Reviews) -> Self:
+        """Return a copy that knows the users of these reviews instead, all of them newcomers."""
         twin = self._twin()
-        twin._remember(reviews)
-        twin._meet(reviews)
+        twin._keep_past_items(reviews)
+        twin._place_users(reviews)
         return twin
 
-    def _meet(self, reviews: Reviews) -> None:
-        """Vectors of users whom nothing was learned from; many models know none."""
-        del reviews
-        self.taste()
+    @abstractmethod
+    def score_users(self, users: IntArray) -> FloatArray:
+        """Score all items for these users, [n, n_items]; higher is better."""
 
-    def reasons(self, taste: Taste, item: int) -> Reasons:
-        """Why the item has its score: here nothing but the score itself."""
-        score = float(self.score_taste(taste)[item])
-        return Reasons(item=item, score=score, parts=(Part("model", -1, score),), exact=False)
+    @abstractmethod
+    def score_profile(self, profile: UserProfile) -> FloatArray:
+        """Score all items for one person, [n_items]."""
 
-    def amounts(self, taste: Taste, items: IntArray) -> Mapping[Kind, FloatArray]:
-        """What the parts of each kind add to the scores of these items, [n] each; they sum to the scores."""
-        return {"model": self.score_taste(taste)[items]}
+    @abstractmethod
+    def profile_user(self, user: int) -> UserProfile:
+        """Return the profile of a user who was learned from."""
 
-    def aspect_scores(self, users: IntArray, items: IntArray) -> FloatArray:
-        """What features matter to these users in these items, [n, n_features]; many models know none."""
-        del users, items
+    def profile_newcomer(
+        self, items: Sequence[int] | IntArray = (), answers: Mapping[int, int] | None = None
+    ) -> UserProfile:
+        """Make the profile of a newcomer from past items and answers; many models cannot."""
+        del items, answers
         raise SettingError(
-            f"{self.name or type(self).__name__} says nothing about features; use mter, efm or fact"
+            f"{type(self).__name__} knows only users it has learned from; for newcomers use EvidenceALS, "
+            "IALS, FacT or FMF"
         )
 
+    def split_scores(self, profile: UserProfile, items: IntArray) -> ScoreParts:
+        """Split the scores of these items by what they come from; here that is the model as a whole."""
+        scores = self.score_profile(profile)[items]
+        return ScoreParts((ScoreSource("model"),), scores[:, None], exact=False)
+
+    def score_features(self, profile: UserProfile, items: IntArray) -> FloatArray:
+        """Score the features of these items for one person, [n_items, n_features]; many models cannot."""
+        del profile, items
+        raise SettingError(f"{type(self).__name__} says nothing about features; use MTER, EFM or FacT")
+
+    def question_tree(self) -> QuestionTree | None:
+        """Return the tree of questions that an interview asks, if there is one."""
+        return None
+
     def past(self, user: int) -> IntArray:
-        """The items that a user reviewed."""
+        """Return the items that a user reviewed."""
         return self.past_items[self.past_starts[user] : self.past_starts[user + 1]]
 
     def state(self) -> State:
-        """Everything learned, as named arrays."""
+        """Return everything learned, as named arrays."""
         return {each.name: np.array(getattr(self, each.name)) for each in fields(self) if not each.init}
 
     def from_state(self, state: State) -> Self:
-        """A recommender with these settings that has learned that."""
+        """Return a recommender with these settings that has learned that."""
         names = {each.name for each in fields(self) if not each.init}
         if set(state) != names:
             raise SettingError(f"{type(self).__name__} has learned {sorted(names)}, found {sorted(state)}")
@@ -138,6 +165,20 @@ class Recommender(ABC):
         for name, value in state.items():
             setattr(twin, name, np.array(value))
         return twin
+
+    @abstractmethod
+    def _learn(self, reviews: Reviews, rng: np.random.Generator) -> None:
+        """Fill the learned fields of a fresh copy."""
+
+    def _place_users(self, reviews: Reviews) -> None:
+        """Compute what is known of users whom nothing was learned from; many models cannot."""
+        del reviews
+        self.profile_newcomer()
+
+    def _keep_past_items(self, reviews: Reviews) -> None:
+        rows = reviews.rating_matrix()
+        rows.sort_indices()
+        self.past_items, self.past_starts = rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
 
     def _twin(self) -> Self:
         twin = object.__new__(type(self))
@@ -152,23 +193,30 @@ class FactorModel(Recommender):
     user_factors: FloatArray = learned((0, 0))  # [n_users, d]
     item_factors: FloatArray = learned((0, 0))  # [n_items, d]
 
-    def score(self, users: IntArray) -> FloatArray:
-        """Products of the users' vectors with all items' vectors."""
+    def score_users(self, users: IntArray) -> FloatArray:
+        """Multiply the users' vectors with all items' vectors."""
         return np.asarray(self.user_factors[users] @ self.item_factors.T)
 
-    def score_taste(self, taste: Taste) -> FloatArray:
-        """Products of one vector with all items' vectors."""
-        return np.asarray(self.item_factors @ taste.vector)
+    def score_profile(self, profile: UserProfile) -> FloatArray:
+        """Multiply one vector with all items' vectors."""
+        return np.asarray(self.item_factors @ profile.vector)
 
-    def taste_of(self, user: int) -> Taste:
-        """The learned vector of a user."""
-        return Taste(vector=self.user_factors[user], items=self.past(user))
+    def profile_user(self, user: int) -> UserProfile:
+        """Return the learned vector of a user."""
+        return UserProfile(vector=self.user_factors[user], items=self.past(user), row=user)
 
 
-def known_items(items: Sequence[int] | IntArray, n_items: int) -> IntArray:
-    """The items that someone has, each once, in the order given; there must be such items.
+def require_row(profile: UserProfile) -> int:
+    """Return the row of a user who was learned from; refuse newcomers."""
+    if profile.row is None:
+        raise SettingError("only users who were learned from can be compared with features, found a newcomer")
+    return profile.row
 
-    >>> known_items([3, 1, 3], 4).tolist()
+
+def check_items(items: Sequence[int] | IntArray, n_items: int) -> IntArray:
+    """Return the items that someone has, each once, in the order given; refuse what is no item.
+
+    >>> check_items([3, 1, 3], 4).tolist()
     [3, 1]
     """
     numbers = np.asarray(items) if len(items) else EMPTY
@@ -177,16 +225,12 @@ def known_items(items: Sequence[int] | IntArray, n_items: int) -> IntArray:
     return np.array(list(dict.fromkeys(numbers.tolist())), np.int64)
 
 
-def known_answers(answers: Mapping[int, int] | None, n_columns: int) -> dict[int, int]:
-    """Answers by column of a profile: 1 much, -1 little."""
-    said = dict(answers or {})
-    if not all(0 <= column < n_columns and answer in (-1, 1) for column, answer in said.items()):
+def check_answers(answers: Mapping[int, int] | None, n_questions: int) -> dict[int, int]:
+    """Return answers by question; refuse questions that cannot be asked, and what is no answer."""
+    found = dict(answers or {})
+    if not all(0 <= question < n_questions and answer in (-1, 0, 1) for question, answer in found.items()):
         raise SettingError(
-            f"answers are 1 (much) or -1 (little) to questions from 0 to {n_columns - 1}, found {said}"
+            f"answers are 1 (much), -1 (little) or 0 (skipped) to questions from 0 to {n_questions - 1}, "
+            f"found {found}"
         )
-    return said
-
-
-def ones_like(matrix: SparseArray) -> SparseArray:
-    """The same cells, each with 1."""
-    return sparse.csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
+    return found

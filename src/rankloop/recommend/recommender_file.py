@@ -1,4 +1,4 @@
-"""Storage of recommenders: one npz file with settings as JSON, arrays as they are, and a digest."""
+"""Files of recommenders: one npz file with the name that makes them, arrays as they are, and a digest."""
 
 from __future__ import annotations
 
@@ -6,45 +6,46 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from rankloop.errors import DataError, SettingError, suggest_name
-from rankloop.recommend.feature_ranker import FeatureRanker
+from rankloop.errors import DataError, SettingError
+from rankloop.naming import read_name, split_name, write_name
+from rankloop.recommend.evidence_als import EvidenceALS
+from rankloop.recommend.fact import FacT
+from rankloop.recommend.ials import IALS
 from rankloop.recommend.item_catalogue import KINDS, Catalogue
+from rankloop.recommend.mter import MTER
+from rankloop.recommend.popularity import MostPopular
 from rankloop.recommend.recommender import Recommender
-from rankloop.recommend.settings import check_settings
 from rankloop.types import Array
 
 FORMAT = 1
+SERVED_RECOMMENDERS: Mapping[str, type[Recommender]] = {
+    kind.__name__: kind for kind in (MostPopular, IALS, EvidenceALS, FacT, MTER)
+}
 
 
 @dataclass(frozen=True, eq=False)
-class Saved:
+class FittedRecommender:
     """A fitted recommender with the catalogue of its shop, and the digest of all of it."""
 
     model: Recommender
     catalogue: Catalogue
     digest: str
-    features: FeatureRanker | None = None  # which features to name in reasons, if it was fitted
 
     @classmethod
-    def of(cls, model: Recommender, catalogue: Catalogue, *, features: FeatureRanker | None = None) -> Saved:
-        """What `load` would give had it been saved."""
-        return cls(model, catalogue, digest_of(_arrays(model, catalogue, features)), features)
+    def of(cls, model: Recommender, catalogue: Catalogue) -> Self:
+        """Return what `load_recommender` would give had it been saved."""
+        return cls(model, catalogue, digest_of(_arrays(model, catalogue)))
 
 
-def save(
-    path: str | Path, model: Recommender, catalogue: Catalogue, *, features: FeatureRanker | None = None
-) -> str:
-    """Write a recommender, its catalogue and perhaps its ranker of features, whole or not at all.
-
-    The digest says what was written.
-    """
-    arrays = _arrays(model, catalogue, features)
+def save_recommender(path: str | Path, model: Recommender, catalogue: Catalogue) -> str:
+    """Write a recommender and its catalogue, whole or not at all; return the digest of what was written."""
+    arrays = _arrays(model, catalogue)
     digest = digest_of(arrays)
     path = Path(path)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")  # what is there stays until all is written
@@ -57,25 +58,10 @@ def save(
     return digest
 
 
-def _arrays(model: Recommender, catalogue: Catalogue, features: FeatureRanker | None) -> dict[str, Array]:
-    """All of it as named arrays."""
-    header = {
-        "format": FORMAT,
-        "kind": model.name,
-        "settings": {each.name: getattr(model, each.name) for each in fields(model) if each.init},
-        "names": {kind: list(getattr(catalogue, kind)) for kind in KINDS},
-        "quotes": [[*cell, text] for cell, text in sorted(catalogue.quotes.items())],
-    }
-    return {
-        "header": np.frombuffer(json.dumps(header, sort_keys=True).encode(), np.uint8),
-        **{f"model.{name}": value for name, value in model.state().items()},
-        **{f"catalogue.{name}": value for name, value in catalogue.arrays().items()},
-        **{f"features.{name}": value for name, value in (features.arrays() if features else {}).items()},
-    }
-
-
-def load(path: str | Path, kinds: Mapping[str, type[Recommender]]) -> Saved:
-    """Read what `save` wrote; a file that is damaged, or of something else, is refused."""
+def load_recommender(
+    path: str | Path, kinds: Mapping[str, type[Recommender]] = SERVED_RECOMMENDERS
+) -> FittedRecommender:
+    """Read a recommender of these kinds; refuse a file that is damaged, or of something else."""
     path = Path(path)
     if not path.exists():
         raise DataError(
@@ -91,11 +77,36 @@ def load(path: str | Path, kinds: Mapping[str, type[Recommender]]) -> Saved:
     if digest_of(arrays) != digest:
         raise DataError(f"{path}: the file is damaged, its digest does not fit; make it again")
     try:
-        return _saved(header, arrays, kinds, digest)
+        return _read(path, header, arrays, kinds, digest)
     except (DataError, ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
         if isinstance(error, SettingError):
             raise
         raise _foreign(path, error) from error
+
+
+def digest_of(arrays: Mapping[str, Array]) -> str:
+    """Return the SHA-256 of named arrays, whatever their order."""
+    found = hashlib.sha256()
+    for name in sorted(arrays):
+        value = np.ascontiguousarray(arrays[name])
+        found.update(f"{name} {value.dtype.str} {value.shape}\n".encode())
+        found.update(value.tobytes())
+    return found.hexdigest()
+
+
+def _arrays(model: Recommender, catalogue: Catalogue) -> dict[str, Array]:
+    """Return all of it as named arrays."""
+    header = {
+        "format": FORMAT,
+        "recommender": write_name(model, defaults=True),
+        "names": {kind: list(getattr(catalogue, kind)) for kind in KINDS},
+        "quotes": [[*cell, text] for cell, text in sorted(catalogue.quotes.items())],
+    }
+    return {
+        "header": np.frombuffer(json.dumps(header, sort_keys=True).encode(), np.uint8),
+        **{f"model.{name}": value for name, value in model.state().items()},
+        **{f"catalogue.{name}": value for name, value in catalogue.arrays().items()},
+    }
 
 
 def _foreign(path: Path, error: Exception) -> DataError:
@@ -105,20 +116,36 @@ def _foreign(path: Path, error: Exception) -> DataError:
     )
 
 
-def _saved(
+def _read(
+    path: Path,
     header: Mapping[str, Any],
     arrays: Mapping[str, Array],
     kinds: Mapping[str, type[Recommender]],
     digest: str,
-) -> Saved:
-    model, catalogue = _model(header, arrays, kinds), _catalogue(header, arrays)
+) -> FittedRecommender:
+    if header.get("format") != FORMAT:
+        raise ValueError(f"format {header.get('format')!r}, this version reads {FORMAT}")
+    kind, _ = split_name(header["recommender"], "recommender")
+    if kind not in kinds:
+        raise SettingError(f"{path} holds the recommender {kind}; expected one of {', '.join(kinds)}")
+    model = _fill(read_name(header["recommender"], kinds, noun="recommender"), _under("model", arrays))
+    quotes = {(item, feature): text for item, feature, text in header.get("quotes", ())}
+    catalogue = Catalogue.from_arrays(header["names"], _under("catalogue", arrays), quotes)
     last = len(catalogue.users) - 1
-    shape = model.score(np.array([0, last])).shape
+    shape = model.score_users(np.array([0, last])).shape
     if shape != (2, len(catalogue.items)) or len(model.past_starts) != last + 2:
         raise ValueError(f"scores of {shape[1]} items, names of {len(catalogue.items)}")
     _check_past(model, len(catalogue.items))
-    ranker = _under("features", arrays)
-    return Saved(model, catalogue, digest, FeatureRanker.from_arrays(ranker) if ranker else None)
+    return FittedRecommender(model, catalogue, digest)
+
+
+def _fill(empty: Recommender, state: Mapping[str, Array]) -> Recommender:
+    """Fill a recommender with what was learned, if every array has the type it should have."""
+    for name, value in state.items():
+        like = getattr(empty, name, value)
+        if (value.dtype.kind, value.ndim) != (like.dtype.kind, like.ndim) or not np.isfinite(value).all():
+            raise ValueError(f"{name} of type {value.dtype} and shape {value.shape}, or not finite")
+    return empty.from_state(dict(state))
 
 
 def _check_past(model: Recommender, n_items: int) -> None:
@@ -126,40 +153,6 @@ def _check_past(model: Recommender, n_items: int) -> None:
     known = ((items >= 0) & (items < n_items)).all()
     if not known or starts[0] != 0 or starts[-1] != len(items) or (np.diff(starts) < 0).any():
         raise ValueError("past items that are none of the catalogue's, or of no user")
-
-
-def digest_of(arrays: Mapping[str, Array]) -> str:
-    """SHA-256 of named arrays, whatever their order."""
-    found = hashlib.sha256()
-    for name in sorted(arrays):
-        value = np.ascontiguousarray(arrays[name])
-        found.update(f"{name} {value.dtype.str} {value.shape}\n".encode())
-        found.update(value.tobytes())
-    return found.hexdigest()
-
-
-def _model(
-    header: Mapping[str, Any], arrays: Mapping[str, Array], kinds: Mapping[str, type[Recommender]]
-) -> Recommender:
-    if header.get("format") != FORMAT:
-        raise ValueError(f"format {header.get('format')!r}, this version reads {FORMAT}")
-    if header["kind"] not in kinds:
-        raise SettingError(
-            f"no recommender is called {header['kind']!r}: {suggest_name(str(header['kind']), kinds)}"
-        )
-    kind, state = kinds[header["kind"]], _under("model", arrays)
-    check_settings(kind, header["settings"])
-    empty = kind(**header["settings"])
-    for name, value in state.items():
-        like = getattr(empty, name, value)
-        if (value.dtype.kind, value.ndim) != (like.dtype.kind, like.ndim) or not np.isfinite(value).all():
-            raise ValueError(f"{name} of type {value.dtype} and shape {value.shape}, or not finite")
-    return empty.from_state(state)
-
-
-def _catalogue(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Catalogue:
-    quotes = {(item, feature): text for item, feature, text in header.get("quotes", ())}
-    return Catalogue.from_arrays(header["names"], _under("catalogue", arrays), quotes)
 
 
 def _under(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:

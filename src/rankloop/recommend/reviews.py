@@ -17,7 +17,7 @@ SparseArray: TypeAlias = Any  # scipy.sparse.csr_array, which has no types
 NO_WORD = -1
 NO_SENTENCE = -1
 
-__all__ = ["NO_SENTENCE", "NO_WORD", "Mentions", "Reviews", "SparseArray"]
+__all__ = ["NO_SENTENCE", "NO_WORD", "Mentions", "Reviews", "SparseArray", "binarize"]
 
 
 def _none() -> IntArray:
@@ -52,8 +52,8 @@ class Mentions:
     def __len__(self) -> int:
         return len(self.review)
 
-    def take(self, keep: BoolArray) -> Mentions:
-        """These mentions only."""
+    def select(self, keep: BoolArray) -> Mentions:
+        """Return these mentions only."""
         return Mentions(*(getattr(self, each.name)[keep] for each in fields(self)))
 
 
@@ -71,7 +71,7 @@ class Reviews:
     ...     users=("anna", "ben"),
     ...     items=("case", "cable"),
     ... )
-    >>> len(reviews), reviews.matrix().toarray().tolist()
+    >>> len(reviews), reviews.rating_matrix().toarray().tolist()
     (3, [[5.0, 3.0], [0.0, 4.0]])
     """
 
@@ -141,11 +141,11 @@ class Reviews:
         """What people call an item."""
         return (self.titles or self.items)[item]
 
-    def take(self, keep: BoolArray) -> Reviews:
-        """These reviews only, with their mentions and all names."""
+    def select(self, keep: BoolArray) -> Reviews:
+        """Return these reviews only, with their mentions and all names."""
         row = np.cumsum(keep) - 1
         inside = keep[self.mentions.review]
-        mentions = self.mentions.take(inside)
+        mentions = self.mentions.select(inside)
         return replace(
             self,
             user=self.user[keep],
@@ -155,26 +155,32 @@ class Reviews:
             mentions=replace(mentions, review=row[mentions.review]),
         )
 
-    def matrix(self) -> SparseArray:
-        """The ratings as a sparse matrix, [n_users, n_items]."""
+    def rating_matrix(self) -> SparseArray:
+        """Return the ratings as a sparse matrix, [n_users, n_items]."""
         return sparse.csr_array((self.rating, (self.user, self.item)), shape=(self.n_users, self.n_items))
 
-    def counts(self, by: str, *, sentiment: int | None = None) -> SparseArray:
-        """How often each user (or item) mentions (or has mentioned) each feature, [n_users, n_features].
+    def count_mentions(self, by: str, *, sentiment: int | None = None) -> SparseArray:
+        """Count how often each user (or item) mentions (is said to have) each feature, [n_users, n_features].
 
         >>> one = np.array([0])
         >>> review = dict(user=one, item=one, rating=np.array([4.0]), users=("anna",), items=("case",))
         >>> mentions = Mentions(np.array([0, 0]), np.array([1, 1]), np.array([1, -1]))
-        >>> Reviews(**review, mentions=mentions, features=("fit", "colour")).counts("item").toarray().tolist()
+        >>> reviews = Reviews(**review, mentions=mentions, features=("fit", "colour"))
+        >>> reviews.count_mentions("item").toarray().tolist()
         [[0, 2]]
         """
         mentions = (
-            self.mentions if sentiment is None else self.mentions.take(self.mentions.sentiment == sentiment)
+            self.mentions if sentiment is None else self.mentions.select(self.mentions.sentiment == sentiment)
         )
         whose = {"user": self.user, "item": self.item}[by][mentions.review]
         shape = ({"user": self.n_users, "item": self.n_items}[by], len(self.features))
         ones = np.ones(len(mentions), np.int64)
         return sparse.csr_array((ones, (whose, mentions.feature)), shape=shape)  # equal cells are added up
+
+
+def binarize(matrix: SparseArray) -> SparseArray:
+    """Return the same cells, each with 1."""
+    return sparse.csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def _check_range(what: str, numbers: IntArray, count: int) -> None:

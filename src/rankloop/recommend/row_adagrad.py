@@ -10,13 +10,13 @@ from rankloop.types import FloatArray, IntArray
 
 
 @dataclass(eq=False)
-class AdaGrad:
+class RowAdaGrad:
     r"""AdaGrad steps of parameters, which are changed in place.
 
     $\theta \leftarrow \theta - \eta\, g / \sqrt{\sum g^2}$, entry by entry.
 
     >>> table = np.zeros((3, 1))
-    >>> AdaGrad(table, 0.5).step(np.array([[4.0], [4.0]]), np.array([1, 1]))
+    >>> RowAdaGrad(table, 0.5).step(np.array([[4.0], [4.0]]), np.array([1, 1]))
     >>> table.round(6).tolist()
     [[0.0], [-0.5], [0.0]]
 
@@ -34,10 +34,10 @@ class AdaGrad:
         self.squares = np.full(self.values.shape, 1e-10)
 
     def step(self, gradient: FloatArray, rows: IntArray | None = None, *, shrink: float = 0.0) -> None:
-        """One step; gradients of one row are added up, and `shrink` times its values once."""
+        """Take one step; gradients of one row are added up, and `shrink` times its values once."""
         touched: IntArray | slice = slice(None)
         if rows is not None:
-            touched, gradient = row_sums(rows, gradient)
+            touched, gradient = sum_rows(rows, gradient)
         values = self.values[touched]
         gradient = gradient + shrink * values
         squares = self.squares[touched] + gradient**2
@@ -46,10 +46,10 @@ class AdaGrad:
         self.values[touched] = moved if self.least is None else np.maximum(moved, self.least)
 
 
-def row_sums(rows: IntArray, values: FloatArray) -> tuple[IntArray, FloatArray]:
-    """The rows that occur, and the sum of the values of each.
+def sum_rows(rows: IntArray, values: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return the rows that occur, and the sum of the values of each.
 
-    >>> rows, sums = row_sums(np.array([4, 2, 4]), np.array([[1.0], [2.0], [3.0]]))
+    >>> rows, sums = sum_rows(np.array([4, 2, 4]), np.array([[1.0], [2.0], [3.0]]))
     >>> rows.tolist(), sums.tolist()
     ([2, 4], [[2.0], [4.0]])
     """

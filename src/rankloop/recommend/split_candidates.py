@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from scipy import sparse
@@ -12,7 +13,7 @@ from rankloop.types import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bins:
+class SplitCandidates:
     """Every known value of a profile as its bin's number; lower edges of bins are candidate thresholds."""
 
     codes: SparseArray  # [n, n_features] 1 + the candidate with the highest threshold that the value reaches
@@ -21,11 +22,11 @@ class Bins:
     known: BoolArray  # [n] who has a profile
 
     @classmethod
-    def make(cls, profiles: SparseArray, bins: int) -> Bins:
-        """Bins at the quantiles of the known values of each feature.
+    def of(cls, profiles: SparseArray, bins: int) -> Self:
+        """Cut at the quantiles of the known values of each feature.
 
         >>> profiles = sparse.csr_array(np.array([[1.0], [2.0], [3.0], [4.0]]))
-        >>> Bins.make(profiles, 2).threshold.tolist()
+        >>> SplitCandidates.of(profiles, 2).threshold.tolist()
         [1.0, 3.0]
         """
         columns = sparse.csc_array(profiles)
@@ -51,11 +52,11 @@ class Bins:
         return int(self.codes.shape[0])
 
     def predicate(self, candidate: int) -> tuple[int, float]:
-        """The feature and the threshold of a candidate."""
+        """Return the feature and the threshold of a candidate."""
         return int(self.feature[candidate]), float(self.threshold[candidate])
 
     def candidates(self, rows: IntArray, least: int) -> tuple[IntArray, SparseArray]:
-        """Candidates whose feature is known of enough members, and the members in each of their bins."""
+        """Return candidates whose feature is known of enough members, and the members of their bins."""
         own = self.codes[rows]
         count = np.bincount(own.indices, minlength=own.shape[1])
         possible = np.flatnonzero(count[self.feature] >= least)
@@ -73,7 +74,7 @@ class Bins:
     def sums(
         self, groups: tuple[SparseArray, IntArray], values: FloatArray
     ) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
-        """Sums over members that reach each threshold and over all known ones, and how many they are."""
+        """Sum over members that reach each threshold and over all known ones, and count both."""
         members, starts = groups
         histogram = np.column_stack([members @ values, np.diff(members.indptr)])
         below = np.cumsum(histogram, axis=0) - histogram
@@ -89,7 +90,7 @@ class Bins:
         )
 
     def branches(self, rows: IntArray, candidates: IntArray) -> IntArray:
-        """The answer of every member to every candidate: 0 at least, 1 below, 2 unknown, [n, n_members]."""
+        """Return every member's answer to every candidate: 0 at least, 1 below, 2 unknown, [n, n_members]."""
         own = self.codes[rows].tocsc()
         found = np.full((len(candidates), len(rows)), 2)
         for number, candidate in enumerate(candidates):

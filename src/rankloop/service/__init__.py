@@ -1,5 +1,6 @@
 """Ranking service: rank, record, learn, explain, audit, replay, roll back; in your process or over HTTP."""
 
+from rankloop.recommend import Interview
 from rankloop.service.core.lists.candidate_columns import Candidates, columns
 from rankloop.service.core.lists.make_list import Draft
 from rankloop.service.core.lists.rank_request import RankRequest
@@ -12,7 +13,6 @@ from rankloop.service.events.user_event import Receipt, UserEvent
 from rankloop.service.extensions.fair.settings import FairSettings
 from rankloop.service.extensions.promise.report import PromiseReport
 from rankloop.service.extensions.promise.settings import PromiseSettings
-from rankloop.service.extensions.recommend.interview_session import Interview
 from rankloop.service.extensions.recommend.recommend_request import RecommendRequest
 from rankloop.service.extensions.recommend.recommend_response import (
     PastReasons,

@@ -15,7 +15,7 @@ from rankloop.candidate import Candidate
 from rankloop.errors import RequestError, SettingError, suggest_name
 from rankloop.policies import Policy
 from rankloop.policies.policy_names import POLICIES, PolicyKinds
-from rankloop.recommend import Saved
+from rankloop.recommend import FittedRecommender, Interview, ask_next
 from rankloop.service.core.background_thread import LearningThread
 from rankloop.service.core.configuration import InForce
 from rankloop.service.core.creation import begin
@@ -39,7 +39,6 @@ from rankloop.service.events.list_lookup_retry import patiently
 from rankloop.service.events.unmatched_events import StrayBudget
 from rankloop.service.events.user_event import Receipt, UserEvent, understood
 from rankloop.service.events.verdicts import judged
-from rankloop.service.extensions.recommend.interview_session import Interview, interviewed
 from rankloop.service.extensions.recommend.recommend_request import RecommendRequest, check_answers
 from rankloop.service.extensions.recommend.recommend_response import (
     Recommendation,
@@ -73,7 +72,7 @@ class LiveRankers:
         ids: Callable[[], str],
         election: Election,
         policies: Iterable[type[Policy]],
-        recommenders: Mapping[str, Saved | Path | str],
+        recommenders: Mapping[str, FittedRecommender | Path | str],
         *,
         background: bool,
         wait: bool,
@@ -250,7 +249,7 @@ class LiveRankers:
 
     # recommending
 
-    def feed(self, ranker: str, recommender: Saved | Path | str) -> None:
+    def feed(self, ranker: str, recommender: FittedRecommender | Path | str) -> None:
         """Have a recommender choose the candidates of a ranker, which is created if it is not there."""
         self._feed(ranker, served(recommender))
 
@@ -293,7 +292,7 @@ class LiveRankers:
     def interview(self, ranker: str, answers: Mapping[str, str] | None = None) -> Interview:
         """The next question to a newcomer after these answers, by the ids of the questions."""
         check_answers(answers or {})
-        return interviewed(ranker, self.recommender(ranker).saved, answers or {})
+        return ask_next(self.recommender(ranker).fitted, answers or {})
 
     # events
 

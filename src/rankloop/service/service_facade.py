@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from rankloop.policies import Policy
-from rankloop.recommend import Saved
+from rankloop.recommend import FittedRecommender
 from rankloop.service.core.background_thread import LearningThread
 from rankloop.service.core.lists.replay import Audit, Replay, audit, listed_again, replay
 from rankloop.service.core.model import Model
@@ -93,7 +93,7 @@ class RankingService(LiveRankers):
         ids: Callable[[], str] = random_id,
         background: bool = False,
         policies: Iterable[type[Policy]] = (),
-        recommenders: Mapping[str, Saved | Path | str] | None = None,
+        recommenders: Mapping[str, FittedRecommender | Path | str] | None = None,
         election: Election = ALONE,
         wait: bool = True,
         retention: RetentionSettings | None = None,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rankloop.errors import DataError, SettingError
 from rankloop.lab.data.review_data import (
-    Shop,
+    AccessoryShop,
     by_share,
     by_time,
     joined,
@@ -27,10 +27,10 @@ from rankloop.lab.data.review_data import (
     write_reviews,
 )
 from rankloop.lab.data.titles import title_words
-from rankloop.recommend.opinion_profiles import item_opinions
+from rankloop.recommend.opinion_profiles import sum_item_opinions
 from rankloop.recommend.reviews import Mentions, Reviews
 
-SHOP = Shop(users=40, items=24).reviews()
+SHOP = AccessoryShop(users=40, items=24).reviews()
 
 
 def cells(reviews: Reviews) -> set[tuple[str, str, float]]:
@@ -75,10 +75,10 @@ def test_the_latest_reviews_are_for_test() -> None:
 
 
 def test_the_same_shop_is_made_twice() -> None:
-    again = Shop(users=40, items=24).reviews()
+    again = AccessoryShop(users=40, items=24).reviews()
     assert cells(again) == cells(SHOP)
     assert said(again) == said(SHOP)
-    assert cells(Shop(users=40, items=24, seed=1).reviews()) != cells(SHOP)
+    assert cells(AccessoryShop(users=40, items=24, seed=1).reviews()) != cells(SHOP)
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_the_last_of_two_reviews_is_kept_with_a_warning(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="2 of 4 reviews"):
         reviews = read_reviews(path)
     assert cells(reviews) == {("a", "x", 5.0), ("b", "x", 3.0)}
-    assert reviews.counts("item").toarray().tolist() == [[1, 1]]
+    assert reviews.count_mentions("item").toarray().tolist() == [[1, 1]]
     assert last_of_each(np.array([0, 1]), np.array([0, 0])).all()
 
 
@@ -111,7 +111,7 @@ def test_a_sum_of_sentiments_that_is_zero_is_known() -> None:
     reviews = replace(
         SHOP, mentions=Mentions(np.array([0, 0]), np.array([2, 2]), np.array([1, -1])), words=()
     )
-    opinions = item_opinions(reviews)
+    opinions = sum_item_opinions(reviews)
     assert opinions.nnz == 1
     assert opinions.data.tolist() == [0.0]
 

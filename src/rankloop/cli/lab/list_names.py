@@ -9,13 +9,13 @@ from rich.table import Table
 from rankloop.cli.console import CONSOLE
 from rankloop.lab.baselines import ALL_POLICIES
 from rankloop.lab.data import list_datasets
+from rankloop.lab.recommenders import RECOMMENDERS
 from rankloop.lab.simulation.measures import MEASURE_KINDS
 from rankloop.lab.simulation.probes import PROBES
 from rankloop.lab.suites import PICTURES, SUITES, TABLES
 from rankloop.metrics import METRICS
 from rankloop.naming import settings_of
 from rankloop.policies.paper_settings import PAPER
-from rankloop.recommend import RECOMMENDERS
 
 
 def list_everything() -> None:

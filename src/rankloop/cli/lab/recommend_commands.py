@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -13,12 +14,22 @@ from rankloop.cli.console import CONSOLE
 from rankloop.cli.lab.engine import EngineName, Workers, mapper
 from rankloop.errors import SettingError
 from rankloop.lab.data.review_data import load_reviews
-from rankloop.lab.recommendation import compare_recommenders
+from rankloop.lab.recommenders import RECOMMENDERS, read_recommender
 from rankloop.lab.sweeps.engines import Here
-from rankloop.recommend import Catalogue, Recommender, Saved, Taste, best_items, load, recommender, save
-from rankloop.recommend.feature_ranker import FeatureRanker
-from rankloop.recommend.interview import NUMBERS, next_question
-from rankloop.recommend.item_explanations import explanation
+from rankloop.recommend import (
+    Catalogue,
+    FittedRecommender,
+    Recommender,
+    UserProfile,
+    ask_next,
+    explain_items,
+    find_top_items,
+    load_recommender,
+    read_answers,
+    save_recommender,
+)
+
+SEPARATOR = re.compile(r"\s*,\s*(?![^(]*\))")  # commas outside of parentheses
 
 recommend_app = typer.Typer(help="Recommendations from reviews, with their reasons.", no_args_is_help=True)
 Data = Annotated[
@@ -30,28 +41,24 @@ Length = Annotated[int, typer.Option(min=1, help="How many items to recommend.")
 
 @recommend_app.command()
 def fit(
-    model: Annotated[str, typer.Option(help="A recommender, with settings after a colon.")] = "fact",
+    model: Annotated[str, typer.Option(help="A recommender, with settings in parentheses.")] = "FacT",
     data: Data = "synthetic:shop",
     out: Annotated[Path, typer.Option(help="Where the file goes.")] = Path("recommender.npz"),
     seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
     everything: Annotated[
         bool, typer.Option("--everything", help="Learn from all reviews, also those held out for measuring.")
     ] = False,
-    features: Annotated[
-        bool, typer.Option("--features", help="Learn, too, which features to name; this takes longer.")
-    ] = False,
 ) -> None:
     """Learn from reviews, and write a file.
 
     For example:
 
-    `rankloop recommend fit --model fact:rho=0.3 --data reviews.csv --out shop.npz --everything`
+    `rankloop recommend fit --model 'FacT(leaf_weight=0.3)' --data reviews.csv --out shop.npz --everything`
     """
-    chosen, reviews = recommender(model), load_reviews(data, everything=everything).train
+    chosen, reviews = read_recommender(model), load_reviews(data, everything=everything).train
     with CONSOLE.status(f"fitting {model}"):
         fitted = chosen.fit(reviews, np.random.default_rng(seed))
-        ranker = FeatureRanker.fit(reviews, np.random.default_rng(seed)) if features else None
-    digest = save(out, fitted, Catalogue.of(reviews), features=ranker)
+    digest = save_recommender(out, fitted, Catalogue.of(reviews))
     CONSOLE.print(
         f"{model}: learned from {len(reviews):,} reviews by {reviews.n_users:,} users "
         f"of {reviews.n_items:,} items\nfile     {out}\ndigest   {digest}",
@@ -62,8 +69,8 @@ def fit(
 @recommend_app.command()
 def compare(
     models: Annotated[
-        str, typer.Option(help="Recommenders, separated by blanks, with settings after a colon.")
-    ] = "most-popular ials evidence-als fact",
+        str, typer.Option(help="Recommenders, separated by commas, with settings in parentheses.")
+    ] = "MostPopular, IALS, EvidenceALS, FacT",
     data: Data = "synthetic:shop",
     seeds: Annotated[int, typer.Option(min=1, help="Fits of every recommender.")] = 3,
     workers: Workers = None,
@@ -73,13 +80,15 @@ def compare(
 
     For example:
 
-    `rankloop recommend compare --models "most-popular fact fact:rho=inf" --data phones`
+    `rankloop recommend compare --models "MostPopular, FacT, FacT(leaf_weight=inf)" --data phones`
 
     `rankloop recommend compare --data phones --engine ray:auto`
     """
-    chosen = {text: recommender(text) for text in models.split()}
+    chosen = {text: read_recommender(text) for text in SEPARATOR.split(models.strip()) if text}
+    from rankloop.lab.recommendation import compare_recommenders  # noqa: PLC0415  # needs Polars
+
     if not chosen:
-        raise SettingError("name at least one recommender, such as fact")
+        raise SettingError("name at least one recommender, such as FacT")
     with CONSOLE.status("comparing"):
         by = mapper(engine, workers) or Here()
         found, _ = compare_recommenders(load_reviews(data), chosen, seeds=seeds, engine=by)
@@ -109,12 +118,15 @@ def explain(
 
     `rankloop recommend explain --model shop.npz --user "user 3"`
     """
-    saved = load(model)
+    fitted = load_recommender(model, RECOMMENDERS)
     if bool(user) == bool(items):
         raise SettingError("name a --user, or --items that a newcomer has, and not both")
-    row = saved.catalogue.row("users", user) if user else None
-    own = [saved.catalogue.row("items", name.strip()) for name in items.split(",") if name.strip()]
-    _recommend(saved, saved.model.taste_of(row) if row is not None else saved.model.taste(own), row, top)
+    find_row, names = fitted.catalogue.find_row, [name.strip() for name in items.split(",") if name.strip()]
+    if user:
+        profile = fitted.model.profile_user(find_row("users", user))
+    else:
+        profile = fitted.model.profile_newcomer([find_row("items", name) for name in names])
+    _recommend(fitted, profile, top)
 
 
 @recommend_app.command()
@@ -128,37 +140,35 @@ def interview(
     ] = "",
     top: Length = 3,
 ) -> None:
-    """Ask a newcomer the questions of the tree, and recommend; to skip a question is to stop there.
+    """Ask a newcomer the questions of the tree, and recommend.
 
     For example:
 
     `rankloop recommend interview --model shop.npz --answers much,little,skip`
     """
-    saved, said = load(model), [each.strip() for each in answers.split(",") if each.strip()]
-    known: dict[int, int] = {}
-    while (question := next_question(saved.model, saved.catalogue, known)) is not None:
-        answer = said.pop(0) if said else str(typer.prompt(question.text, default="skip"))
-        if answer not in (*NUMBERS, "skip"):
+    fitted = load_recommender(model, RECOMMENDERS)
+    given = [each.strip() for each in answers.split(",") if each.strip()]
+    said: dict[str, str] = {}
+    while (question := ask_next(fitted, said).question) is not None:
+        answer = given.pop(0) if given else str(typer.prompt(question.text, default="skip"))
+        if answer not in question.choices:
             raise SettingError(f"an answer is much, little or skip, found {answer!r}")
         CONSOLE.print(f"{question.text} [dim]{answer}[/]", soft_wrap=True)
-        if answer == "skip":
-            break
-        known[question.column] = NUMBERS[answer]
-        if answer not in question.leads_on:
-            break
-    _recommend(saved, saved.model.taste(answers=known), None, top)
+        said[question.question] = answer
+    _recommend(fitted, fitted.model.profile_newcomer(answers=read_answers(fitted, said)), top)
 
 
-def _recommend(saved: Saved, taste: Taste, user: int | None, top: int) -> None:
-    for position, item in enumerate(_list(saved.model, taste, top), 1):
-        reasons = saved.model.reasons(taste, item)
-        CONSOLE.print(f"{position}. {saved.catalogue.titles[item]}", soft_wrap=True, markup=False)
-        for text in explanation(reasons, taste, saved.catalogue, user=user, features=saved.features):
+def _recommend(fitted: FittedRecommender, profile: UserProfile, top: int) -> None:
+    items = _choose_items(fitted.model, profile, top)
+    for position, explanation in enumerate(explain_items(fitted, profile, items), 1):
+        title = fitted.catalogue.titles[explanation.item]
+        CONSOLE.print(f"{position}. {title}", soft_wrap=True, markup=False)
+        for text in explanation.sentences:
             CONSOLE.print(f"   {text}", soft_wrap=True, markup=False, highlight=False)
-    CONSOLE.print(f"[dim]{saved.model.name}, digest {saved.digest[:12]}[/]")
+    CONSOLE.print(f"[dim]{type(fitted.model).__name__}, digest {fitted.digest[:12]}[/]")
 
 
-def _list(model: Recommender, taste: Taste, top: int) -> list[int]:
-    scores = np.array(model.score_taste(taste), float)
-    scores[taste.items] = -np.inf
-    return [int(item) for item in best_items(scores[None], None, top)[0] if item >= 0]
+def _choose_items(model: Recommender, profile: UserProfile, top: int) -> list[int]:
+    scores = np.array(model.score_profile(profile), float)
+    scores[profile.items] = -np.inf
+    return [int(item) for item in find_top_items(scores[None], None, top)[0] if item >= 0]

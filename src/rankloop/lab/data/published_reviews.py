@@ -44,7 +44,7 @@ def read_cellphones(folder: str | Path) -> tuple[Reviews, Reviews]:
             replace(both, items=_names(folder / "itemmap.txt.gz")), _titles(folder / "itemmap.txt.gz")
         )
         both = _with_words(both, folder, first)
-    return both.take(first), both.take(~first)
+    return both.select(first), both.select(~first)
 
 
 def read_instruments(folder: str | Path) -> Reviews:

@@ -11,7 +11,7 @@ from rankloop.errors import DataError, SettingError, suggest_name
 from rankloop.lab.data.published_reviews import read_cellphones, read_instruments
 from rankloop.lab.data.review_files import read_reviews
 from rankloop.lab.data.review_splits import Parts, by_share, joined
-from rankloop.lab.data.synthetic_reviews import Shop
+from rankloop.lab.data.synthetic_reviews import AccessoryShop
 from rankloop.recommend.reviews import Reviews
 from rankloop.types import BoolArray
 
@@ -47,7 +47,7 @@ def load_reviews(name: str, *, seed: int = 0, everything: bool = False) -> Parts
 def _read(name: str) -> tuple[Reviews, Reviews]:
     """The reviews of a name, and those among them that their publisher holds out for test."""
     if name.startswith(SHOP):
-        return _all(Shop(**_options(name.removeprefix(SHOP).lstrip(":"))).reviews())
+        return _all(AccessoryShop(**_options(name.removeprefix(SHOP).lstrip(":"))).reviews())
     if name in PUBLISHED:
         folder = _find(PUBLISHED[name], name)
         return _all(read_instruments(folder)) if name == "music" else read_cellphones(folder)
@@ -59,7 +59,7 @@ def _read(name: str) -> tuple[Reviews, Reviews]:
 
 def _all(reviews: Reviews) -> tuple[Reviews, Reviews]:
     nothing: BoolArray = np.zeros(len(reviews), bool)
-    return reviews, reviews.take(nothing)
+    return reviews, reviews.select(nothing)
 
 
 def _options(text: str) -> dict[str, int]:

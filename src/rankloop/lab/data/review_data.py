@@ -5,14 +5,14 @@ from rankloop.lab.data.review_collections import load_reviews
 from rankloop.lab.data.review_files import read_reviews, write_reviews
 from rankloop.lab.data.review_splits import Parts, by_share, by_time, joined, newcomers
 from rankloop.lab.data.review_summary import ReviewSummary, summary
-from rankloop.lab.data.synthetic_reviews import Shop
+from rankloop.lab.data.synthetic_reviews import AccessoryShop
 from rankloop.lab.data.tidy import last_of_each, scaled_ratings
 from rankloop.lab.data.titles import with_titles
 
 __all__ = [
+    "AccessoryShop",
     "Parts",
     "ReviewSummary",
-    "Shop",
     "by_share",
     "by_time",
     "joined",

@@ -25,8 +25,8 @@ def by_share(
 ) -> Parts:
     """A random part of the reviews each for validation and for test.
 
-    >>> from rankloop.lab.data.review_data import Shop
-    >>> parts = by_share(Shop(users=40).reviews(), np.random.default_rng(0))
+    >>> from rankloop.lab.data.review_data import AccessoryShop
+    >>> parts = by_share(AccessoryShop(users=40).reviews(), np.random.default_rng(0))
     >>> [round(len(part) / 5) for part in (parts.train, parts.validation, parts.test)]
     [65, 8, 8]
     """
@@ -37,8 +37,8 @@ def by_share(
 def by_time(reviews: Reviews, *, validation: float = 0.1, test: float = 0.1) -> Parts:
     """The latest reviews for test, those before them for validation; equal times keep their order.
 
-    >>> from rankloop.lab.data.review_data import Shop
-    >>> parts = by_time(Shop(users=40).reviews())
+    >>> from rankloop.lab.data.review_data import AccessoryShop
+    >>> parts = by_time(AccessoryShop(users=40).reviews())
     >>> bool(parts.train.time.max() <= parts.validation.time.min())
     True
     """
@@ -51,8 +51,8 @@ def by_time(reviews: Reviews, *, validation: float = 0.1, test: float = 0.1) -> 
 def newcomers(reviews: Reviews, rng: np.random.Generator, *, share: float = 0.05) -> tuple[Reviews, Reviews]:
     """The reviews of a share of the users, who are to be newcomers, and before them those of all others.
 
-    >>> from rankloop.lab.data.review_data import Shop
-    >>> known, new = newcomers(Shop(users=40).reviews(), np.random.default_rng(0))
+    >>> from rankloop.lab.data.review_data import AccessoryShop
+    >>> known, new = newcomers(AccessoryShop(users=40).reviews(), np.random.default_rng(0))
     >>> len(set(new.user)), set(known.user) & set(new.user)
     (2, set())
     """
@@ -60,14 +60,14 @@ def newcomers(reviews: Reviews, rng: np.random.Generator, *, share: float = 0.05
     users = np.unique(reviews.user)
     chosen = rng.choice(users, max(round(share * len(users)), 1), replace=False)
     inside: BoolArray = np.isin(reviews.user, chosen)
-    return reviews.take(~inside), reviews.take(inside)
+    return reviews.select(~inside), reviews.select(inside)
 
 
 def joined(first: Reviews, second: Reviews) -> Reviews:
     """Two parts of a collection as one.
 
-    >>> from rankloop.lab.data.review_data import Shop
-    >>> parts = by_share(Shop(users=40).reviews(), np.random.default_rng(0))
+    >>> from rankloop.lab.data.review_data import AccessoryShop
+    >>> parts = by_share(AccessoryShop(users=40).reviews(), np.random.default_rng(0))
     >>> len(joined(parts.train, parts.test)) == len(parts.train) + len(parts.test)
     True
     """
@@ -94,7 +94,9 @@ def _cut(
     last = len(reviews) - round(test * len(reviews))
     first = last - round(validation * len(reviews))
     return Parts(
-        reviews.take(rank < first), reviews.take((first <= rank) & (rank < last)), reviews.take(rank >= last)
+        reviews.select(rank < first),
+        reviews.select((first <= rank) & (rank < last)),
+        reviews.select(rank >= last),
     )
 
 

@@ -79,8 +79,8 @@ class ReviewSummary:
 def summary(reviews: Reviews) -> ReviewSummary:
     """Count what is in reviews.
 
-    >>> from rankloop.lab.data.review_data import Shop
-    >>> found = summary(Shop(users=40, items=24).reviews())
+    >>> from rankloop.lab.data.review_data import AccessoryShop
+    >>> found = summary(AccessoryShop(users=40, items=24).reviews())
     >>> found.users, found.features[0][0], found.warnings()
     (40, 'quality', [])
     """

@@ -31,7 +31,7 @@ RELEVANT = np.array(  # [kind, feature] what people talk about
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shop:
+class AccessoryShop:
     r"""Accessories for four phones, bought by people who own one of them and care about some features.
 
     User $i$ owns a phone and has attention $a_i \sim \mathrm{Dirichlet}$ over features; item $j$ has
@@ -39,7 +39,7 @@ class Shop:
     $\propto \exp(2[\text{fits the phone}] + 3 a_i^\top q_j + p_j)$, features mentioned with probability
     $\propto a_{ik} \cdot \text{relevance}_{jk}$, sentiments and stars follow $q_j$.
 
-    >>> reviews = Shop(users=30, items=24).reviews()
+    >>> reviews = AccessoryShop(users=30, items=24).reviews()
     >>> reviews.n_users, reviews.n_items, reviews.titles[0]
     (30, 24, 'Slim Case for Alpa')
     """

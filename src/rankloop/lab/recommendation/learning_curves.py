@@ -39,7 +39,7 @@ def with_share(parts: Parts, share: float) -> Parts:
     """A share of all reviews to learn from; the others stay known, so their items are not recommended."""
     total = len(parts.train) + len(parts.validation) + len(parts.test)
     keep = np.random.default_rng(41).permutation(len(parts.train)) < share * total
-    return Parts(parts.train.take(keep), joined(parts.validation, parts.train.take(~keep)), parts.test)
+    return Parts(parts.train.select(keep), joined(parts.validation, parts.train.select(~keep)), parts.test)
 
 
 def with_features(parts: Parts, count: float) -> Parts:
@@ -52,4 +52,4 @@ def with_features(parts: Parts, count: float) -> Parts:
 
 
 def _only(reviews: Reviews, features: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Reviews:
-    return replace(reviews, mentions=reviews.mentions.take(np.isin(reviews.mentions.feature, features)))
+    return replace(reviews, mentions=reviews.mentions.select(np.isin(reviews.mentions.feature, features)))

@@ -10,7 +10,8 @@ from scipy.stats import binomtest
 
 from rankloop.interleaving import TeamDraft
 from rankloop.lab.data.review_data import Parts, newcomers
-from rankloop.recommend import FMF, FacT, FactorModel, Recommender, top_lists
+from rankloop.lab.recommenders import FMF
+from rankloop.recommend import FacT, FactorModel, Recommender, rank_held_out
 from rankloop.recommend.reviews import Reviews
 from rankloop.types import BoolArray, FloatArray, IntArray
 
@@ -18,40 +19,40 @@ OBSERVED = 5  # reviews of a newcomer that may be observed; what follows is held
 
 
 def cold_start(parts: Parts, models: Mapping[str, Recommender], *, share: float = 0.05) -> pl.DataFrame:
-    """A@50 for newcomers of whom 0 to 5 reviews are known; the reviews after the fifth are held out."""
+    """Measure A@50 for newcomers of whom 0 to 5 reviews are known; those after the fifth are held out."""
     known, new = _newcomers(parts, share)
     fitted = {name: model.fit(known, np.random.default_rng(0)) for name, model in models.items()}
     order = _order(new)
-    later = new.take(order >= OBSERVED)
+    later = new.select(order >= OBSERVED)
     rows = []
     for count in range(OBSERVED + 1):
-        observed = new.take(order < count)
+        observed = new.select(order < count)
         for name, model in fitted.items():
-            lists = top_lists(model.knowing(observed), later, known=[observed])
-            rows.append((count, name, round(float(lists.plain(50).mean()), 4)))
+            lists = rank_held_out(model.with_users_of(observed), later, known=[observed])
+            rows.append((count, name, round(float(lists.ndcg(50).mean()), 4)))
     return pl.DataFrame(rows, schema=["observations", "model", "A@50"], orient="row")
 
 
 def interview_curve(
     parts: Parts, models: Mapping[str, FacT | FMF], *, share: float = 0.05, questions: int = 8
 ) -> pl.DataFrame:
-    """A@50 after so many questions, answered by what newcomers wrote in their first five reviews."""
+    """Measure A@50 after so many questions, answered by what newcomers wrote in their first five reviews."""
     known, new = _newcomers(parts, share)
     order = _order(new)
-    observed, later = new.take(order < OBSERVED), new.take(order >= OBSERVED)
+    observed, later = new.select(order < OBSERVED), new.select(order >= OBSERVED)
     rows = []
     for name, model in models.items():
         fitted = model.fit(known, np.random.default_rng(0))
         for count in range(questions + 1):
-            lists = top_lists(interviewed(fitted, observed, count), later, known=[observed])
-            rows.append((count, name, round(float(lists.plain(50).mean()), 4)))
+            lists = rank_held_out(interview_users(fitted, observed, count), later, known=[observed])
+            rows.append((count, name, round(float(lists.ndcg(50).mean()), 4)))
     return pl.DataFrame(rows, schema=["questions", "model", "A@50"], orient="row")
 
 
-def interviewed(model: FacT | FMF, observed: Reviews, questions: int) -> FactorModel:
-    """A copy that knows newcomers by their answers to its tree's first questions, and by nothing else."""
+def interview_users(model: FacT | FMF, observed: Reviews, questions: int) -> FactorModel:
+    """Return a copy that knows newcomers by their answers to its tree's first questions alone."""
     leaf = model.tree.route(model.profiles(observed), questions=questions)
-    copy = model.knowing(observed)
+    copy = model.with_users_of(observed)
     copy.user_factors = model.node_vectors[leaf]
     return copy
 
@@ -64,13 +65,13 @@ def interleaved_votes(
     share: float = 0.1,
     k: int = 10,
 ) -> pl.DataFrame:
-    """Two trees interview the same newcomers; lists are interleaved, and held-out items get the clicks."""
+    """Have two trees interview the same newcomers; held-out items get the clicks on interleaved lists."""
     known, new = _newcomers(parts, share)
     order = _order(new)
-    observed, later = new.take(order < OBSERVED), new.take(order >= OBSERVED)
+    observed, later = new.select(order < OBSERVED), new.select(order >= OBSERVED)
     lists = [
-        top_lists(
-            interviewed(model.fit(known, np.random.default_rng(0)), observed, model.depth),
+        rank_held_out(
+            interview_users(model.fit(known, np.random.default_rng(0)), observed, model.depth),
             later,
             known=[observed],
             size=50,
@@ -89,7 +90,7 @@ def interleaved_votes(
 
 
 def _credit(both: IntArray, wanted: set[int], k: int, rng: np.random.Generator) -> FloatArray:
-    """Clicks on wanted items of an interleaved list, by owner."""
+    """Count clicks on wanted items of an interleaved list, by owner."""
     items, rows = np.unique(both, return_inverse=True)
     ranks = rows.reshape(both.shape)
     full = np.stack([np.concatenate([rank, np.setdiff1d(np.arange(len(items)), rank)]) for rank in ranks])
@@ -99,17 +100,15 @@ def _credit(both: IntArray, wanted: set[int], k: int, rng: np.random.Generator) 
 
 
 def _newcomers(parts: Parts, share: float) -> tuple[Reviews, Reviews]:
-    """All training reviews but those of some users with many of them."""
+    """Return all training reviews but those of some users with many of them."""
     often = np.bincount(parts.train.user, minlength=parts.train.n_users) > OBSERVED
     enough: BoolArray = often[parts.train.user]
-    rest, new = newcomers(parts.train.take(enough), np.random.default_rng(43), share=share)
-    chosen = np.unique(new.user)
-    del rest
-    return parts.train.take(~np.isin(parts.train.user, chosen)), new
+    _, new = newcomers(parts.train.select(enough), np.random.default_rng(43), share=share)
+    return parts.train.select(~np.isin(parts.train.user, np.unique(new.user))), new
 
 
 def _order(reviews: Reviews) -> IntArray:
-    """How many reviews each user wrote before each, by time; an order is drawn where it is not known.
+    """Count how many reviews each user wrote before each, by time; an order is drawn where it is not known.
 
     The order of rows says nothing: published files are sorted by item.
     """

@@ -3,20 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import polars as pl
+from threadpoolctl import threadpool_limits
 
 from rankloop.lab.analysis.policy_summaries import holm, paired_p_value
 from rankloop.lab.data.review_data import Parts
-from rankloop.lab.recommendation.fits import RELEASED, Fit, Measured, averaged, fitted
 from rankloop.lab.sweeps.engines import Here
 from rankloop.lab.sweeps.mapping import Mapper
-from rankloop.recommend import Recommender
+from rankloop.recommend import Recommender, rank_held_out
+from rankloop.types import FloatArray
 
 CUTOFFS = (10, 20, 50, 100)
+RELEASED = (10, 50)
 HERE: Final = Here()
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A recommender that is to be fitted once, and the cutoffs at which it is measured."""
+
+    model: Recommender
+    seed: int
+    ks: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """What the users of the test reviews got from a recommender, in one fit or averaged over several."""
+
+    plain: Mapping[int, FloatArray]  # A@k, [n_users]
+    released: Mapping[int, FloatArray]  # C2@k, [n_users], NaN where it is not defined
+
+    def mean(self, k: int) -> float:
+        """Return A@k of all users."""
+        return float(self.plain[k].mean())
+
+    def released_mean(self, k: int) -> float:
+        """Return C2@k of the users that count there."""
+        known = self.released[k][~np.isnan(self.released[k])]
+        return float(known.mean()) if len(known) else float("nan")
+
+
+def fit_and_measure(parts: Parts, fit: Fit) -> Measured:
+    """Fit, and recommend to everyone with a test review.
+
+    On one core, wherever it is: sums do not depend on the number of cores then.
+    """
+    with threadpool_limits(limits=1):
+        model = fit.model.fit(parts.train, np.random.default_rng(fit.seed))
+        lists = rank_held_out(model, parts.test, known=[parts.train, parts.validation])
+    return Measured(
+        {k: lists.ndcg(k) for k in sorted({*fit.ks, *RELEASED})},
+        {k: lists.released_ndcg(k) for k in RELEASED},
+    )
+
+
+def average_fits(fits: Sequence[Measured]) -> Measured:
+    """Average over fits what each user got; by the other protocol, all of them together."""
+    return Measured(
+        {k: np.mean([each.plain[k] for each in fits], axis=0) for k in fits[0].plain},
+        {k: np.concatenate([each.released[k] for each in fits]) for k in RELEASED},
+    )
 
 
 def measure(
@@ -29,14 +80,14 @@ def measure(
 ) -> list[Measured]:
     """Fit each model with each seed, recommend to everyone with a test review, and average over seeds."""
     jobs = [Fit(model, seed, tuple(ks)) for model in models for seed in range(seeds)]
-    fits = list(engine.map(fitted, parts, jobs))
-    return [averaged(fits[start : start + seeds]) for start in range(0, len(fits), seeds)]
+    fits = list(engine.map(fit_and_measure, parts, jobs))
+    return [average_fits(fits[start : start + seeds]) for start in range(0, len(fits), seeds)]
 
 
 def compare_recommenders(
     parts: Parts, models: Mapping[str, Recommender], *, seeds: int = 3, engine: Mapper = HERE
 ) -> tuple[pl.DataFrame, dict[str, Measured]]:
-    """A table with a line for every model, the best by A@50 first, and what was measured.
+    """Make a table with a line for every model, the best by A@50 first, and what was measured.
 
     `p` is the paired t-test of A@50 over users against the best, corrected by Holm. The fits are done by an
     engine; the table is the same by any.
@@ -58,7 +109,7 @@ def compare_recommenders(
 
 
 def p_value(first: Measured, second: Measured, k: int = 50) -> float:
-    """Paired t-test over users of A@k."""
+    """Return the p-value of a paired t-test over users of A@k."""
     ours, theirs = (
         {("", user): float(value) for user, value in enumerate(each.plain[k])} for each in (first, second)
     )
@@ -67,7 +118,7 @@ def p_value(first: Measured, second: Measured, k: int = 50) -> float:
 
 
 def statements(found: Mapping[str, Measured], claims: Sequence[tuple[str, str]]) -> pl.DataFrame:
-    """Claims that one model is better than another, each with what both protocols say.
+    """Test claims that one model is better than another, each with what both protocols say.
 
     By A it holds if the mean is higher with p < .05, and is open if the difference is not significant.
     """
@@ -90,7 +141,7 @@ def statements(found: Mapping[str, Measured], claims: Sequence[tuple[str, str]])
 
 
 def statistics_of(parts: Parts) -> pl.DataFrame:
-    """How many users, items, features, words and reviews there are, and what parts they are split into."""
+    """Count users, items, features, words and reviews, and the reviews of each part."""
     three = {"train": parts.train, "validation": parts.validation, "test": parts.test}
     users, items = (
         np.concatenate([getattr(each, kind) for each in three.values()]) for kind in ("user", "item")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from math import inf
 from typing import Any
@@ -25,22 +26,9 @@ from rankloop.lab.recommendation import (
 )
 from rankloop.lab.recommendation.learning_curves import with_features, with_share
 from rankloop.lab.recommendation.recommender_comparison import HERE
+from rankloop.lab.recommenders import BPRMF, EFM, FMF, JMARS, MTERS, MTERSA, NMF, read_recommender
 from rankloop.lab.sweeps.mapping import Mapper
-from rankloop.recommend import (
-    BPRMF,
-    EFM,
-    FMF,
-    IALS,
-    JMARS,
-    MTER,
-    MTERS,
-    MTERSA,
-    NMF,
-    EvidenceALS,
-    FacT,
-    MostPopular,
-    Recommender,
-)
+from rankloop.recommend import IALS, MTER, EvidenceALS, FacT, MostPopular, Recommender
 
 THESIS: dict[str, Any] = {"d": 20, "depth": 6, "min_leaf": 20, "attributes": False, "regularisation": 0.03}
 SMALL: dict[str, Any] = {"d": 8, "depth": 3, "min_leaf": 5}
@@ -66,7 +54,7 @@ CLAIMS = (
 
 def _models(quick: bool) -> dict[str, Recommender]:
     """The models of the comparison; small ones for a quick look."""
-    steps: dict[str, Any] = {"iterations": 40, "check": 20} if quick else {}
+    steps: dict[str, Any] = {"iterations": 40, "validate_every": 20} if quick else {}
     small: dict[str, Any] = SMALL if quick else {}
     thesis: dict[str, Any] = {**THESIS, **small}
     return {
@@ -76,13 +64,15 @@ def _models(quick: bool) -> dict[str, Recommender]:
         "FMF": FMF(d=8 if quick else 20, min_leaf=5 if quick else 20),
         "JMARS": JMARS(rounds=1 if quick else 5),
         "EFM": EFM(iterations=10 if quick else 100),
-        "MTER": MTER.preset("faithful", **steps),
-        "MTER, engineered": MTER.preset("engineered", **steps),
+        "MTER": MTER(**steps),
+        "MTER, engineered": replace(read_recommender("MTER@engineered"), **steps),
         "MTER-S": MTERS(**steps),
         "MTER-SA": MTERSA(**steps),
-        "FacT, thesis": FacT(**{**thesis, "loss": "rating+bpr", "item_depth": thesis["depth"], "rho": 0.3}),
-        "FacT, aspects": FacT(**{**thesis, "rho": 0.3}),
-        "FacT, rules alone": FacT(rho=inf, **small),
+        "FacT, thesis": FacT(
+            **{**thesis, "pair_weight": 1.0, "item_depth": thesis["depth"], "leaf_weight": 0.3}
+        ),
+        "FacT, aspects": FacT(**{**thesis, "leaf_weight": 0.3}),
+        "FacT, rules alone": FacT(leaf_weight=inf, **small),
         "FacT": FacT(**small),
         "iALS": IALS(d=8 if quick else 128),
         "evidence ALS": EvidenceALS(d=8 if quick else 128),
@@ -106,7 +96,7 @@ def table_4_3(parts: Parts, quick: bool = False, engine: Mapper = HERE) -> Mappi
     small: dict[str, Any] = SMALL if quick else {}
     variants = {
         f"{name}, {'with' if parent else 'without'} parent factors": FacT(
-            **{**settings, **small, "rho": rho, "parent_factors": parent}
+            **{**settings, **small, "leaf_weight": rho, "parent_factors": parent}
         )
         for name, settings, rho in (
             ("rules", {}, inf),
@@ -120,7 +110,7 @@ def table_4_3(parts: Parts, quick: bool = False, engine: Mapper = HERE) -> Mappi
 
 def figure_4_3(parts: Parts, quick: bool = False, engine: Mapper = HERE) -> Mapping[str, pl.DataFrame]:
     """MTER with ever more weight on ranked pairs."""
-    steps: dict[str, Any] = {"iterations": 40, "check": 20} if quick else {"iterations": 1000}
+    steps: dict[str, Any] = {"iterations": 40, "validate_every": 20} if quick else {"iterations": 1000}
     models = {"MTER": lambda weight: MTER(pair_weight=weight, **steps)}
     values = (1.0, 100.0) if quick else (0.01, 1.0, 10.0, 100.0, 1000.0, 10_000.0)
     return {"pairs": curve(parts, "λ_B", models, values, engine=engine)}
@@ -142,7 +132,7 @@ def figure_4_5(parts: Parts, quick: bool = False, engine: Mapper = HERE) -> Mapp
 def figure_4_6(parts: Parts, quick: bool = False, engine: Mapper = HERE) -> Mapping[str, pl.DataFrame]:
     """Models that know ever more features."""
     total = len(parts.train.features)
-    settings: dict[str, Any] = {**THESIS, **(SMALL if quick else {}), "rho": inf}
+    settings: dict[str, Any] = {**THESIS, **(SMALL if quick else {}), "leaf_weight": inf}
     models: dict[str, Callable[[float], Recommender]] = {
         "FacT, aspects, rules": lambda _: FacT(**settings),
         "EFM": lambda _: EFM(iterations=10 if quick else 60),
@@ -157,8 +147,10 @@ def figure_4_7(parts: Parts, quick: bool = False, engine: Mapper = HERE) -> Mapp
     leaf: dict[str, Any] = {"min_leaf": 5, "d": 8} if quick else {}
     models: dict[str, Callable[[float], Recommender]] = {
         "FMF": lambda depth: FMF(depth=int(depth), **leaf),
-        "FacT, aspects, rules": lambda depth: FacT(**{**THESIS, **leaf, "depth": int(depth), "rho": inf}),
-        "FacT, rules": lambda depth: FacT(**{**leaf, "depth": int(depth), "rho": inf}),
+        "FacT, aspects, rules": lambda depth: FacT(
+            **{**THESIS, **leaf, "depth": int(depth), "leaf_weight": inf}
+        ),
+        "FacT, rules": lambda depth: FacT(**{**leaf, "depth": int(depth), "leaf_weight": inf}),
         "FacT": lambda depth: FacT(**{**leaf, "depth": int(depth)}),
     }
     return {"depth": curve(parts, "depth", models, (0, 2) if quick else (0, 1, 2, 3, 4, 6, 8), engine=engine)}
@@ -170,7 +162,7 @@ def figure_4_8(parts: Parts, quick: bool = False, engine: Mapper = HERE) -> Mapp
     depths = (1, 2) if quick else (2, 4, 6)
 
     def make(item_depth: int, depth: float) -> Recommender:
-        return FacT(**{**THESIS, **leaf, "depth": int(depth), "item_depth": item_depth, "rho": 0.3})
+        return FacT(**{**THESIS, **leaf, "depth": int(depth), "item_depth": item_depth, "leaf_weight": 0.3})
 
     models = {f"items' tree of depth {depth}": partial(make, depth) for depth in depths}
     return {"depths": curve(parts, "users' depth", models, depths, engine=engine)}
@@ -193,8 +185,8 @@ def figure_4_10(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]
     few: dict[str, Any] = {"d": 8} if quick else {}
     trees: dict[str, FacT | FMF] = {
         "FMF": FMF(**small),
-        "FacT, aspects": FacT(**{**THESIS, **small, "rho": inf}),
-        "FacT, attributes": FacT(rho=inf, **small),
+        "FacT, aspects": FacT(**{**THESIS, **small, "leaf_weight": inf}),
+        "FacT, attributes": FacT(leaf_weight=inf, **small),
     }
     models = {
         "MostPopular": MostPopular(),
@@ -216,25 +208,28 @@ def table_4_5(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
     rng, share = np.random.default_rng(45), 0.2 if quick else 0.1
     return {
         "aspects": interleaved_votes(
-            parts, {"FMF": FMF(**small), "FacT": FacT(**{**THESIS, **small, "rho": inf})}, rng, share=share
+            parts,
+            {"FMF": FMF(**small), "FacT": FacT(**{**THESIS, **small, "leaf_weight": inf})},
+            rng,
+            share=share,
         ),
         "attributes": interleaved_votes(
-            parts, {"FMF": FMF(**small), "FacT": FacT(rho=inf, **small)}, rng, share=share
+            parts, {"FMF": FMF(**small), "FacT": FacT(leaf_weight=inf, **small)}, rng, share=share
         ),
     }
 
 
 def explanations(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
     """Features, words and past items as explanations."""
-    steps: dict[str, Any] = {"iterations": 40, "check": 20} if quick else {}
+    steps: dict[str, Any] = {"iterations": 40, "validate_every": 20} if quick else {}
     small: dict[str, Any] = SMALL if quick else {}
     models = {
-        "MTER": MTER.preset("faithful", **steps),
+        "MTER": MTER(**steps),
         "EFM": EFM(iterations=10 if quick else 100),
-        "FacT, paths": FacT(**{**THESIS, **small, "rho": inf}),
+        "FacT, paths": FacT(**{**THESIS, **small, "leaf_weight": inf}),
     }
     fitted = {name: model.fit(parts.train, np.random.default_rng(0)) for name, model in models.items()}
-    tensors = {"MTER": MTER.preset("faithful", **steps), "MTER, zeros": MTER.preset("zeros", **steps)}
+    tensors = {"MTER": MTER(**steps), "MTER, zeros": MTER(zeros=1.0, **steps)}
     exact: dict[str, IALS | FacT] = {
         "evidence ALS": EvidenceALS(d=8 if quick else 128),
         "FacT": FacT(**small),

@@ -7,32 +7,33 @@ from functools import cache
 
 import numpy as np
 
-from rankloop.lab.data.review_data import Shop
+from rankloop.lab.data.review_data import AccessoryShop
+from rankloop.lab.recommenders import BPRMF, FMF
 from rankloop.recommend import (
-    BPRMF,
-    FMF,
     IALS,
+    MTER,
     Catalogue,
     EvidenceALS,
     FacT,
+    FittedRecommender,
     MostPopular,
     Recommender,
-    Saved,
 )
 from rankloop.types import FloatArray
 
-REVIEWS = Shop(users=300, items=120).reviews()
+REVIEWS = AccessoryShop(users=300, items=120).reviews()
 CATALOGUE = Catalogue.of(REVIEWS)
 ROWS = {name: row for row, name in enumerate(CATALOGUE.items)}
 PHONES = ("alpa", "borea", "cirro", "dune")
 KINDS: dict[str, Recommender] = {
     "fact": FacT(d=16, depth=4, min_leaf=10),
-    "rules": FacT(d=8, depth=3, min_leaf=10, rho=float("inf")),
+    "rules": FacT(d=8, depth=3, min_leaf=10, leaf_weight=float("inf")),
     "fmf": FMF(d=8, depth=3, min_leaf=10),
     "ials": IALS(d=8),
     "evidence-als": EvidenceALS(d=8),
     "most-popular": MostPopular(),
     "bprmf": BPRMF(d=4, epochs=1),
+    "mter": MTER(dims=(4, 4, 3, 3), iterations=5),
 }
 
 
@@ -41,8 +42,8 @@ def fitted(name: str, seed: int = 0) -> Recommender:
     return KINDS[name].fit(REVIEWS, np.random.default_rng(seed))
 
 
-def saved(name: str = "fact", seed: int = 0) -> Saved:
-    return Saved(fitted(name, seed), CATALOGUE, digest=f"digest of {name} {seed}")
+def saved(name: str = "fact", seed: int = 0) -> FittedRecommender:
+    return FittedRecommender(fitted(name, seed), CATALOGUE, digest=f"digest of {name} {seed}")
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rankloop.client import Client, ClientError
-from rankloop.recommend import save
+from rankloop.recommend import save_recommender
 from rankloop.service import RankingService
 from rankloop.service.store import SqliteStore
 from tests.service.extensions.recommend.shop import CATALOGUE, NEWCOMERS, ROWS, Newcomer, fitted
@@ -34,8 +34,8 @@ class Session:
         """Nothing is kept between two questions but the answers themselves."""
         while not (found := self.client.interview(self.answers, "shop"))["done"]:
             question = found["question"]
-            assert found["asked"] == len(self.answers)
-            assert found["at_most"] >= 1
+            assert found["answered"] == len(self.answers)
+            assert found["questions_left"] >= 1
             self.answers[question["question"]] = self.newcomer.answer(question["question"])
         assert len(self.answers) >= 2
 
@@ -121,7 +121,10 @@ def expect_the_past(live: Live, answers: list[dict[str, Any]]) -> None:
 
 def test_a_newcomer_is_interviewed_gets_reasons_clicks_and_gets_better_lists(tmp_path: Path) -> None:
     log, model, other = tmp_path / "log.db", tmp_path / "shop.npz", tmp_path / "other.npz"
-    digest, another = save(model, fitted("fact"), CATALOGUE), save(other, fitted("fact", 1), CATALOGUE)
+    digest, another = (
+        save_recommender(model, fitted("fact"), CATALOGUE),
+        save_recommender(other, fitted("fact", 1), CATALOGUE),
+    )
     with serving(log, model) as (live, service):
         answers, quality = live_sessions(live, service)
         assert quality[:, LISTS // 2 :].mean() > quality[:, 0].mean() + 0.05, quality.mean(axis=0)

@@ -54,8 +54,8 @@ def test_a_recommender_that_is_gone_is_named_and_a_way_back_is_shown() -> None:
         ("fact", "?items=nothing", "none of the 120 items"),
         ("fact", "?user=user+3&items=item+5", "For a user with"),
         ("ials", "?items=item+3", "For a newcomer with 1 past items"),
-        ("bprmf", "", "is none of its users"),
-        ("bprmf", "?user=user+3", "bprmf cannot say why"),
+        ("bprmf", "", "knows only users it has learned from"),
+        ("bprmf", "?user=user+3", "BPRMF cannot say why"),
         ("most-popular", "", "what everybody likes"),
     ],
 )

@@ -1,16 +1,15 @@
-"""Reasons of a recommended list, with names in place of numbers, and in sentences."""
+"""Reasons of a recommended list as the API gives them: named parts with shares, and sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 import msgspec
+import numpy as np
 
 from rankloop.errors import RequestError
-from rankloop.recommend import Part, Reasons
-from rankloop.recommend.item_explanations import explanation
-from rankloop.service.extensions.recommend.interview_session import subject
-from rankloop.service.extensions.recommend.recommender_candidates import Person, ServedRecommender
+from rankloop.recommend import Explanation, ExplanationPart, UserProfile, explain_items
+from rankloop.service.extensions.recommend.recommender_candidates import ServedRecommender
 
 
 class NamedPart(msgspec.Struct, frozen=True):
@@ -37,50 +36,37 @@ class ItemReasons(msgspec.Struct, frozen=True):
 
 def no_reasons(found: ServedRecommender) -> str:
     """Why a recommender cannot say why; empty, if it can."""
-    model = found.saved.model
+    model = found.fitted.model
     if model.exact:
         return ""
     return (
-        f"{model.name} cannot say why: its scores have no exact parts; for reasons use fact, evidence-als, "
-        "ials, fmf or most-popular"
+        f"{type(model).__name__} cannot say why: its scores have no exact parts; for reasons use FacT, "
+        "EvidenceALS, IALS or MostPopular"
     )
 
 
 def item_reasons(
-    found: ServedRecommender, person: Person, object_ids: Iterable[str]
+    found: ServedRecommender, profile: UserProfile, object_ids: Iterable[str]
 ) -> tuple[ItemReasons, ...]:
-    """Why these items were recommended to someone."""
+    """Explain these items in one call, in the order of the list: the batch can change the last bit."""
     if sentence := no_reasons(found):
         raise RequestError(sentence)
-    return tuple(_of(found, person, found.items[each]) for each in object_ids)
+    rows = np.array([found.items[each] for each in object_ids], np.int64)
+    return tuple(_name(found, each) for each in explain_items(found.fitted, profile, rows))
 
 
-def _of(found: ServedRecommender, person: Person, item: int) -> ItemReasons:
-    shop, reasons = found.saved.catalogue, found.saved.model.reasons(person.taste, item)
-    said = explanation(
-        reasons,
-        person.taste,
-        shop,
-        user=person.row,
-        phrases=found.phrases,
-        features=found.saved.features,
-        did="chose" if person.row is None else "reviewed",
-    )
+def _name(found: ServedRecommender, explanation: Explanation) -> ItemReasons:
+    shop = found.fitted.catalogue
     return ItemReasons(
-        object_id=shop.items[item],
-        title=shop.titles[item],
-        score=reasons.score,
-        parts=tuple(_named(found, part, reasons) for part in reasons.strongest),
-        sentences=tuple(said),
+        object_id=shop.items[explanation.item],
+        title=shop.titles[explanation.item],
+        score=explanation.score,
+        parts=tuple(_name_part(part, explanation.score) for part in explanation.parts),
+        sentences=explanation.sentences,
     )
 
 
-def _named(found: ServedRecommender, part: Part, reasons: Reasons) -> NamedPart:
-    shop = found.saved.catalogue
-    about, key, name = "", "", ""
-    if part.kind == "rule" and part.index >= 0:
-        about, key, name = subject(found.saved, part.index)
-    elif part.kind in ("past item", "popularity"):
-        about, key, name = "item", shop.items[part.index], shop.titles[part.index]
-    share = part.amount / reasons.score if reasons.score else 0.0
-    return NamedPart(part.kind, about, key, name, part.condition, part.amount, share)
+def _name_part(part: ExplanationPart, score: float) -> NamedPart:
+    share = part.amount / score if score else 0.0
+    source = part.source
+    return NamedPart(source.kind, part.about, part.id, part.name, source.answer, part.amount, share)

@@ -7,11 +7,11 @@ from typing import Literal
 
 import msgspec
 
-from rankloop.recommend import FMF, FacT, Recommender
+from rankloop.recommend import UserProfile
 from rankloop.service.core.lists.make_list import Draft
 from rankloop.service.core.lists.rank_response import Provenance, Result
 from rankloop.service.extensions.recommend.reasons import ItemReasons
-from rankloop.service.extensions.recommend.recommender_candidates import Person, ServedRecommender
+from rankloop.service.extensions.recommend.recommender_candidates import ServedRecommender
 
 
 class Chooser(msgspec.Struct, frozen=True):
@@ -35,7 +35,7 @@ class Recommendation(msgspec.Struct, frozen=True):
     query_id: str
     ranking: tuple[Result, ...]
     provenance: Provenance
-    recommender: Chooser | None  # None: it failed, and these are the most popular items
+    recommender: Chooser | None  # None: these are the most popular items
     reasons: tuple[ItemReasons, ...]  # of every result, in the order of the list
     without_reasons: str | None  # why there are none
 
@@ -83,26 +83,26 @@ class RecommendationDraft:
 
 def info(ranker: str, found: ServedRecommender) -> RecommenderInfo:
     """A recommender in numbers."""
-    model = found.saved.model
+    model = found.fitted.model
     return RecommenderInfo(
         ranker=ranker,
-        model=model.name,
-        digest=found.saved.digest,
+        model=type(model).__name__,
+        digest=found.fitted.digest,
         users=len(found.users),
         items=len(found.items),
         exact=model.exact,
-        newcomers=type(model).taste is not Recommender.taste,
-        interviews=isinstance(model, FacT | FMF),
+        newcomers=model.places_newcomers,
+        interviews=model.question_tree() is not None,
     )
 
 
-def chooser(found: ServedRecommender, person: Person, candidates: int) -> Chooser:
+def chooser(found: ServedRecommender, profile: UserProfile, candidates: int) -> Chooser:
     """Who chose the candidates of a list."""
     return Chooser(
-        model=found.saved.model.name,
-        digest=found.saved.digest,
-        person="newcomer" if person.row is None else "user",
-        items=len(person.taste.items),
-        answers=len(person.taste.answers),
+        model=type(found.fitted.model).__name__,
+        digest=found.fitted.digest,
+        person="newcomer" if profile.row is None else "user",
+        items=len(profile.items),
+        answers=sum(answer != 0 for answer in profile.answers.values()),
         candidates=candidates,
     )

@@ -24,8 +24,10 @@ def recommended(
     found: ServedRecommender, request: RecommendRequest, prepare: Callable[[RankRequest], Draft]
 ) -> RecommendationDraft:
     """The best items for someone, put in order by the ranker, each with its reasons."""
-    person = found.person(request.user, request.items, request.answers)
-    candidates = found.candidates(request, person)
+    profile = found.find_profile(request.user, request.items, request.answers)
+    if profile is None:
+        return _popular_for_newcomer(found, request, prepare)
+    candidates = found.candidates(request, profile)
     draft = prepare(request.rank_request(candidates, found.noted(request)))
     sentence = no_reasons(found)
     shown = draft.response
@@ -33,8 +35,8 @@ def recommended(
         query_id=shown.query_id,
         ranking=shown.ranking,
         provenance=shown.provenance,
-        recommender=chooser(found, person, len(candidates.object_ids)),
-        reasons=() if sentence else item_reasons(found, person, shown.object_ids),
+        recommender=chooser(found, profile, len(candidates.object_ids)),
+        reasons=() if sentence else item_reasons(found, profile, shown.object_ids),
         without_reasons=sentence or None,
     )
     return RecommendationDraft(draft, response)
@@ -52,7 +54,30 @@ def recommended_or_popular(
     except (RequestError, StoreError):
         raise
     except Exception as error:  # whatever it is, the caller gets a list
-        return fall_back(request, f"{type(error).__name__}: {error}"[:200])
+        return fall_back(request, type(error).__name__)  # its text may hold what nobody should read
+
+
+def _popular_for_newcomer(
+    found: ServedRecommender, request: RecommendRequest, prepare: Callable[[RankRequest], Draft]
+) -> RecommendationDraft:
+    """Recommend what most people reviewed to someone whom the model cannot place."""
+    draft = prepare(request.rank_request(found.popular(request), None))
+    model = type(found.fitted.model).__name__
+    return RecommendationDraft(
+        draft, _without_reasons(draft, f"{model} knows only users it has learned from, as they were then")
+    )
+
+
+def _without_reasons(draft: Draft, reason: str) -> Recommendation:
+    shown = draft.response
+    return Recommendation(
+        query_id=shown.query_id,
+        ranking=shown.ranking,
+        provenance=shown.provenance,
+        recommender=None,
+        reasons=(),
+        without_reasons=f"these are the most popular items, for nobody in particular: {reason}",
+    )
 
 
 def popular_instead(
@@ -63,16 +88,7 @@ def popular_instead(
 ) -> RecommendationDraft:
     """The items that most people reviewed, when there is no time or no way to recommend others."""
     draft = fall_back(request.rank_request(found.popular(request), None), reason)
-    shown = draft.response
-    response = Recommendation(
-        query_id=shown.query_id,
-        ranking=shown.ranking,
-        provenance=shown.provenance,
-        recommender=None,
-        reasons=(),
-        without_reasons=f"these are the most popular items, for nobody in particular: {reason}",
-    )
-    return RecommendationDraft(draft, response)
+    return RecommendationDraft(draft, _without_reasons(draft, reason))
 
 
 def reasons_again(found: ServedRecommender | None, shown: Impression) -> PastReasons:
@@ -85,16 +101,17 @@ def reasons_again(found: ServedRecommender | None, shown: Impression) -> PastRea
             else "the caller's own"
         )
         raise HistoryError(f"no recommender chose the list {shown.query_id!r}: its candidates were {whose}")
-    if found is None or found.saved.digest != kept.digest:
-        now = f"has the recommender {found.saved.digest}" if found else "has no recommender"
+    if found is None or found.fitted.digest != kept.digest:
+        now = f"has the recommender {found.fitted.digest}" if found else "has no recommender"
         raise HistoryError(
             f"the list {shown.query_id!r} was chosen by the recommender {kept.digest}, and the ranker "
             f"{shown.ranker!r} now {now}: start the service with the former file to have the reasons again"
         )
-    person = found.person(shown.user, kept.items, dict(kept.answers))
+    profile = found.find_profile(shown.user, kept.items, dict(kept.answers))
+    assert profile is not None  # it was found when the list was made
     return PastReasons(
         query_id=shown.query_id,
         ranker=shown.ranker,
-        recommender=chooser(found, person, len(shown.object_ids)),
-        reasons=item_reasons(found, person, shown.shown),
+        recommender=chooser(found, profile, len(shown.object_ids)),
+        reasons=item_reasons(found, profile, shown.shown),
     )

@@ -7,7 +7,7 @@ from functools import partial
 from litestar import MediaType, Response, get, post
 from litestar.params import FromPath, JSONBody
 
-from rankloop.service.extensions.recommend.interview_session import Interview
+from rankloop.recommend import Interview
 from rankloop.service.extensions.recommend.recommend_request import RecommendRequest
 from rankloop.service.extensions.recommend.recommend_response import (
     PastReasons,

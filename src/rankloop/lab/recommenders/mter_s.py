@@ -9,8 +9,8 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from scipy.special import expit
 
-from rankloop.recommend.joint_factorization import Batch, Gradient, JointFactorization
-from rankloop.recommend.recommender import learned
+from rankloop.recommend.joint_factorization import Gradient, JointFactorization, TrainingBatch
+from rankloop.recommend.recommender import UserProfile, learned, require_row
 from rankloop.recommend.reviews import Reviews
 from rankloop.types import FloatArray, IntArray
 
@@ -27,13 +27,13 @@ class MTERS(JointFactorization):
     $\hat Y^U = \sum_r (U_0 + U_2)(F_0 + F_2)(W_0 + W_1)$, $\hat Y^I = \sum_r (I_0 + I_2)(F_0 + F_3)(W_0 +
     W_2)$.
 
-    >>> from rankloop.lab.data.review_data import Shop
-    >>> model = MTERS(iterations=20).fit(Shop(users=30, items=24).reviews(), np.random.default_rng(0))
-    >>> model.score(np.array([0])).shape
+    >>> from rankloop.lab.data.review_data import AccessoryShop
+    >>> reviews = AccessoryShop(users=30, items=24).reviews()
+    >>> model = MTERS(iterations=20).fit(reviews, np.random.default_rng(0))
+    >>> model.score_users(np.array([0])).shape
     (1, 24)
     """
 
-    name: ClassVar[str] = "mter-s"
     modes: ClassVar[tuple[Modes, Modes, Modes]] = (
         (("users", "users_x"), ("items", "items_x"), ("features", "features_x")),
         (("users", "users_y"), ("features", "features_u"), ("words", "words_u")),
@@ -74,7 +74,7 @@ class MTERS(JointFactorization):
     def _factor(self, mode: Mode, rows: IntArray | slice = slice(None)) -> FloatArray:
         return np.asarray(sum(getattr(self, name)[rows] for name in mode))
 
-    def gradients(self, batch: Batch) -> Mapping[str, list[Gradient]]:
+    def gradients(self, batch: TrainingBatch) -> Mapping[str, list[Gradient]]:
         """Every tensor's part and the pairs'; the components of a factor share its gradient."""
         weights, pair_weight = self._weights(batch)
         found: dict[str, list[Gradient]] = {
@@ -117,15 +117,15 @@ class MTERS(JointFactorization):
         self.user_factors = self._factor(users) * self._factor(features)[-1]
         self.item_factors = self._factor(items)
 
-    def aspect_scores(self, users: IntArray, items: IntArray) -> FloatArray:
-        """What these users would think of each feature of these items, [n, n_features]."""
-        mode = self.modes[0]
+    def score_features(self, profile: UserProfile, items: IntArray) -> FloatArray:
+        """Predict what a user would think of each feature of these items, [n_items, n_features]."""
+        mode, row = self.modes[0], np.array([require_row(profile)])
         return np.asarray(
-            (self._factor(mode[0], users) * self._factor(mode[1], items)) @ self._factor(mode[2])[:-1].T
+            (self._factor(mode[0], row) * self._factor(mode[1], items)) @ self._factor(mode[2])[:-1].T
         )
 
-    def word_scores(self, users: IntArray, items: IntArray, features: IntArray) -> FloatArray:
-        """How well each word goes with these features, for these users and items, [n, n_words]."""
+    def score_words(self, users: IntArray, items: IntArray, features: IntArray) -> FloatArray:
+        """Score how well each word goes with these features, for these users and items, [n, n_words]."""
         by_user, by_item = self.modes[1:]
         ours = (self._factor(by_user[0], users) * self._factor(by_user[1], features)) @ self._factor(
             by_user[2]

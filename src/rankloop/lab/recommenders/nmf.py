@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
-from rankloop.recommend.efm import EFM
+from rankloop.lab.recommenders.efm import EFM
 
 
 @dataclass(kw_only=True, eq=False)
@@ -13,15 +12,14 @@ class NMF(EFM):
     r"""$A \approx U V^\top$ on observed ratings, $U, V \ge 0$: EFM without explicit factors.
 
     >>> import numpy as np
-    >>> from rankloop.lab.data.review_data import Shop
-    >>> model = NMF(latent=4, iterations=5).fit(Shop(users=30, items=24).reviews(), np.random.default_rng(0))
+    >>> from rankloop.lab.data.review_data import AccessoryShop
+    >>> reviews = AccessoryShop(users=30, items=24).reviews()
+    >>> model = NMF(latent=4, iterations=5).fit(reviews, np.random.default_rng(0))
     >>> bool((model.users >= 0).all())
     True
 
     Lee, Seung: Algorithms for non-negative matrix factorization. NIPS 2000.
     """
-
-    name: ClassVar[str] = "nmf"
 
     explicit: int = 0
     latent: int = 20

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit
 
 from rankloop.errors import SettingError
-from rankloop.recommend.negatives import Negatives
+from rankloop.recommend.joint_factorization import NegativeSampler
 from rankloop.recommend.recommender import FactorModel
 from rankloop.recommend.reviews import Reviews
-from rankloop.recommend.row_adagrad import AdaGrad
+from rankloop.recommend.row_adagrad import RowAdaGrad
 from rankloop.types import IntArray
 
 
@@ -23,16 +22,15 @@ class BPRMF(FactorModel):
     Each batch compares reviewed items with the hardest of `hardest` drawn ones, that is with the one of the
     highest score: random negatives are soon too easy to teach anything. With `hardest=1` it is the paper's.
 
-    >>> from rankloop.lab.data.review_data import Shop
-    >>> model = BPRMF(d=8, epochs=5).fit(Shop(users=40, items=24).reviews(), np.random.default_rng(0))
-    >>> model.score(np.array([0, 1])).shape
+    >>> from rankloop.lab.data.review_data import AccessoryShop
+    >>> reviews = AccessoryShop(users=40, items=24).reviews()
+    >>> model = BPRMF(d=8, epochs=5).fit(reviews, np.random.default_rng(0))
+    >>> model.score_users(np.array([0, 1])).shape
     (2, 24)
 
     Rendle, Freudenthaler, Gantner, Schmidt-Thieme: BPR: Bayesian personalized ranking from implicit feedback.
     UAI 2009.
     """
-
-    name: ClassVar[str] = "bprmf"
 
     d: int = 64
     hardest: int = 32
@@ -51,8 +49,8 @@ class BPRMF(FactorModel):
         items = np.append(rng.normal(size=(reviews.n_items, self.d)), np.zeros((reviews.n_items, 1)), axis=1)
         self.user_factors, self.item_factors = 0.1 * users / np.sqrt(self.d), 0.1 * items / np.sqrt(self.d)
         self.user_factors[:, -1] = 1.0  # so that the last entry of an item is its bias
-        steps = AdaGrad(self.user_factors, self.rate), AdaGrad(self.item_factors, self.rate)
-        negatives = Negatives.of(reviews)
+        steps = RowAdaGrad(self.user_factors, self.rate), RowAdaGrad(self.item_factors, self.rate)
+        negatives = NegativeSampler.of(reviews)
         for _ in range(self.epochs):
             order = rng.permutation(len(reviews))
             for start in range(0, len(order), self.batch):
@@ -61,13 +59,13 @@ class BPRMF(FactorModel):
 
     def _step(
         self,
-        steps: tuple[AdaGrad, AdaGrad],
-        negatives: Negatives,
+        steps: tuple[RowAdaGrad, RowAdaGrad],
+        negatives: NegativeSampler,
         user: IntArray,
         better: IntArray,
         rng: np.random.Generator,
     ) -> None:
-        """One step on a batch of reviewed items, each against its hardest negative."""
+        """Take one step on a batch of reviewed items, each against its hardest negative."""
         drawn, fair = negatives.draw(user, self.hardest, rng)
         own = self.user_factors[user]
         scores = np.einsum("nd,nkd->nk", own, self.item_factors[drawn])

@@ -7,17 +7,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rankloop.errors import SettingError
-from rankloop.lab.data.review_data import Shop
-from rankloop.recommend import MTER, MTERS, MTERSA, JointFactorization
-from rankloop.recommend.joint_factorization import Batch
-from rankloop.recommend.negatives import Negatives
-from rankloop.recommend.opinion_tensors import opinion_cells, word_cells
+from rankloop.lab.data.review_data import AccessoryShop
+from rankloop.lab.recommenders import MTERS, MTERSA, read_recommender
+from rankloop.recommend import MTER, JointFactorization
+from rankloop.recommend.joint_factorization import NegativeSampler, TrainingBatch
+from rankloop.recommend.opinion_tensors import (
+    TuckerFactors,
+    build_opinion_cells,
+    build_word_cells,
+    compute_cell_gradients,
+    compute_pair_gradients,
+    predict,
+)
 from rankloop.recommend.reviews import Mentions
-from rankloop.recommend.tucker import Factors, cell_gradients, pair_gradients, predict
 
-REVIEWS = Shop(users=20, items=15).reviews()
-TENSORS = opinion_cells(REVIEWS), word_cells(REVIEWS, "user"), word_cells(REVIEWS, "item")
+REVIEWS = AccessoryShop(users=20, items=15).reviews()
+TENSORS = build_opinion_cells(REVIEWS), build_word_cells(REVIEWS, "user"), build_word_cells(REVIEWS, "item")
 KINDS = [
     MTER(dims=(3, 4, 2, 3), zeros=0.5),
     MTER(dims=(2, 2, 2, 2), signed=True, mean=False),
@@ -32,7 +37,7 @@ def begun(model: JointFactorization) -> JointFactorization:
     return twin
 
 
-def loss(model: JointFactorization, batch: Batch) -> float:
+def loss(model: JointFactorization, batch: TrainingBatch) -> float:
     """The loss of a batch, from whole tensors."""
     weights, pair_weight = model._weights(batch)
     if isinstance(model, MTER):
@@ -55,10 +60,10 @@ def loss(model: JointFactorization, batch: Batch) -> float:
     return float(total + pair_weight * np.logaddexp(0, -margin).sum())
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.name} {kind.mean}")
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{type(kind).__name__} {kind.mean}")
 def test_gradients_are_those_of_the_loss(kind: JointFactorization) -> None:
     model = begun(kind)
-    batch = model.draw(REVIEWS, TENSORS, Negatives.of(REVIEWS), np.random.default_rng(5))
+    batch = model.draw(REVIEWS, TENSORS, NegativeSampler.of(REVIEWS), np.random.default_rng(5))
     rng = np.random.default_rng(6)
     for name, parts in model.gradients(batch).items():
         values = getattr(model, name)
@@ -78,13 +83,15 @@ def test_contracted_pairs_are_uncontracted_pairs() -> None:
     rng = np.random.default_rng(0)
     user, better, worse = rng.random((6, 3)), rng.random((6, 4)), rng.random((6, 4))
     core, overall, sign = rng.random((3, 4, 2)), rng.random(2), rng.choice([-1.0, 1.0], 6)
-    found = pair_gradients(user, better - worse, sign, core, overall, 2.0)
+    found = compute_pair_gradients(user, better - worse, sign, core, overall, 2.0)
     rows = np.tile(overall, (6, 1))
-    margin = predict(Factors(user, better, rows, core)) - predict(Factors(user, worse, rows, core))
+    margin = predict(TuckerFactors(user, better, rows, core)) - predict(
+        TuckerFactors(user, worse, rows, core)
+    )
     slope = -2.0 * sign / (1 + np.exp(sign * margin))
     # the derivative of a prediction: that of its squared error around a value that is a half away
     ours, theirs = (
-        cell_gradients(parts := Factors(user, items, rows, core), predict(parts) - 0.5, slope)
+        compute_cell_gradients(parts := TuckerFactors(user, items, rows, core), predict(parts) - 0.5, slope)
         for items in (better, worse)
     )
     assert found.user == pytest.approx(ours.first - theirs.first)
@@ -98,13 +105,13 @@ def test_cells_follow_their_formulas() -> None:
         np.array([0, 0, 0, 1]), np.array([2, 2, 3, 2]), np.array([1, -1, 1, -1]), np.array([0, 1, 0, 1])
     )
     reviews = replace(REVIEWS, mentions=mentions)
-    cells = opinion_cells(reviews)
+    cells = build_opinion_cells(reviews)
     values = {tuple(index): value for index, value in zip(cells.index.tolist(), cells.value, strict=True)}
     user, item = REVIEWS.user.tolist(), REVIEWS.item.tolist()
     assert values[user[0], item[0], 2] == 1 + 4 / 2  # praise and blame: a sum of 0 is known
     assert values[user[0], item[0], 3] == pytest.approx(1 + 4 / (1 + np.exp(-1)))
     assert values[user[0], item[0], 10] == REVIEWS.rating[0]
-    words = word_cells(reviews, "user")
+    words = build_word_cells(reviews, "user")
     assert sorted(map(tuple, words.index.tolist())) == [
         (user[0], 2, 0),
         (user[0], 3, 0),
@@ -112,30 +119,21 @@ def test_cells_follow_their_formulas() -> None:
     assert words.value == pytest.approx(1 + 4 * (2 / (1 + np.exp(-1)) - 1))
 
 
-def test_presets_are_settings_and_others_are_refused() -> None:
-    assert MTER.preset("engineered", iterations=7).signed
-    assert MTER.preset("cornac").cells == 50
-    assert repr(MTER.preset("faithful")) == repr(MTER())
-    with pytest.raises(SettingError, match="did you mean 'zeros'"):
-        MTER.preset("zero")
-    with pytest.raises(SettingError):
-        MTER(cells=0)
-
-
-@pytest.mark.parametrize("name", ["faithful", "engineered", "zeros"])
+@pytest.mark.parametrize("name", ["MTER", "MTER@engineered", "MTER@zeros"])
 def test_a_preset_starts_near_the_middle_and_stays_allowed(name: str) -> None:
-    model = begun(MTER.preset(name))
-    assert isinstance(model, MTER)
+    kind = read_recommender(name)
+    assert isinstance(kind, MTER)
+    model = begun(kind)
     model._finish()
-    assert 2 < float(model.score(np.arange(20)).mean()) < 5
-    fitted = MTER.preset(name, iterations=20).fit(REVIEWS, np.random.default_rng(0))
+    assert 2 < float(model.score_users(np.arange(20)).mean()) < 5
+    fitted = replace(kind, iterations=20).fit(REVIEWS, np.random.default_rng(0))
     least = min(float(getattr(fitted, each).min()) for each in fitted.parameters())
     assert (least < 0) == fitted.signed
 
 
 @pytest.mark.parametrize("kind", [MTER, MTERS, MTERSA])
 def test_without_pairs_ratings_are_approached(kind: type[JointFactorization]) -> None:
-    model = kind(pair_weight=1e-6, iterations=150, watch=0.0)
+    model = kind(pair_weight=1e-6, iterations=150, validation_share=0.0)
     first = begun(model)
     first._finish()
     assert loss_of(model.fit(REVIEWS, np.random.default_rng(3))) < 0.5 * loss_of(first)
@@ -144,5 +142,7 @@ def test_without_pairs_ratings_are_approached(kind: type[JointFactorization]) ->
 def loss_of(model: JointFactorization) -> float:
     """How far predicted ratings of the reviews are from them."""
     return float(
-        ((model.score(REVIEWS.user)[np.arange(len(REVIEWS)), REVIEWS.item] - REVIEWS.rating) ** 2).mean()
+        (
+            (model.score_users(REVIEWS.user)[np.arange(len(REVIEWS)), REVIEWS.item] - REVIEWS.rating) ** 2
+        ).mean()
     )

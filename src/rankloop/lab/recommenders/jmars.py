@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import minimize
 
 from rankloop.errors import SettingError
-from rankloop.recommend.jmars_words import Tokens, drawn_aspects
-from rankloop.recommend.recommender import Recommender, Taste, learned
+from rankloop.lab.recommenders.jmars_words import Tokens, draw_aspects
+from rankloop.recommend.recommender import Recommender, UserProfile, learned
 from rankloop.recommend.reviews import Reviews
 from rankloop.types import FloatArray, IntArray
 
@@ -36,16 +35,15 @@ class JMARS(Recommender):
     an aspect, drawn by Gibbs sampling between steps of L-BFGS on everything else. Sentiments are those of the
     mentions, and all words of a sweep are drawn at once, given the counts before it.
 
-    >>> from rankloop.lab.data.review_data import Shop
-    >>> model = JMARS(rounds=1, steps=5).fit(Shop(users=30, items=24).reviews(), np.random.default_rng(0))
-    >>> model.score(np.array([0])).shape
+    >>> from rankloop.lab.data.review_data import AccessoryShop
+    >>> reviews = AccessoryShop(users=30, items=24).reviews()
+    >>> model = JMARS(rounds=1, steps=5).fit(reviews, np.random.default_rng(0))
+    >>> model.score_users(np.array([0])).shape
     (1, 24)
 
     Diao, Qiu, Wu, Smola, Jiang, Wang: Jointly modeling aspects, ratings and sentiments for movie
     recommendation. KDD 2014.
     """
-
-    name: ClassVar[str] = "jmars"
 
     aspects: int = 6  # A
     d: int = 5  # K
@@ -79,15 +77,15 @@ class JMARS(Recommender):
         state = tokens.start(self.aspects, rng)
         for _ in range(self.rounds):
             for _ in range(self.sweeps):
-                state = drawn_aspects(tokens, state, self._shares(reviews.user, reviews.item), rng)
+                state = draw_aspects(tokens, state, self._shares(reviews.user, reviews.item), rng)
             self._optimise(reviews, state.review_aspects(len(reviews)))
 
     def _shares(self, user: IntArray, item: IntArray) -> FloatArray:
-        """θ of pairs of users and items, [n, A]."""
+        """Return θ of pairs of users and items, [n, A]."""
         return _softmax(self.user_aspects[user] + self.item_aspects[item])
 
     def _optimise(self, reviews: Reviews, counts: FloatArray) -> None:
-        """Steps of L-BFGS on everything but the words' aspects."""
+        """Take steps of L-BFGS on everything but the words' aspects."""
         shapes = [getattr(self, name).shape for name in NAMES]
         start = np.concatenate([getattr(self, name).ravel() for name in NAMES])
 
@@ -104,7 +102,7 @@ class JMARS(Recommender):
             setattr(self, name, part.reshape(shape))
 
     def loss(self, reviews: Reviews, counts: FloatArray) -> tuple[float, FloatArray]:
-        """The loss of ratings and of counts of aspects, [n_reviews, A], and its gradient."""
+        """Return the loss of ratings and of counts of aspects, [n_reviews, A], and its gradient."""
         user, item = reviews.user, reviews.item
         shares = self._shares(user, item)  # [n, A]
         own, other = self.user_vectors[user], self.item_vectors[item]
@@ -130,21 +128,19 @@ class JMARS(Recommender):
         gradient = [parts[name] + 2 * self.regularisation * getattr(self, name) for name in NAMES]
         return float(total), np.concatenate([each.ravel() for each in gradient])
 
-    def score(self, users: IntArray) -> FloatArray:
-        """Predicted ratings of all items."""
+    def score_users(self, users: IntArray) -> FloatArray:
+        """Predict the ratings of all items."""
         return self._score(self.user_aspects[users], self.user_vectors[users])
 
-    def score_taste(self, taste: Taste) -> FloatArray:
-        """Predicted ratings of all items."""
-        return np.asarray(
-            self._score(taste.vector[None, : self.aspects], taste.vector[None, self.aspects :])[0]
-        )
+    def score_profile(self, profile: UserProfile) -> FloatArray:
+        """Predict the ratings of all items."""
+        both = profile.vector[None]
+        return np.asarray(self._score(both[:, : self.aspects], both[:, self.aspects :])[0])
 
-    def taste_of(self, user: int) -> Taste:
-        """The aspects and the vector of a user."""
-        return Taste(
-            vector=np.append(self.user_aspects[user], self.user_vectors[user]), items=self.past(user)
-        )
+    def profile_user(self, user: int) -> UserProfile:
+        """Return the aspects and the vector of a user."""
+        vector = np.append(self.user_aspects[user], self.user_vectors[user])
+        return UserProfile(vector=vector, items=self.past(user), row=user)
 
     def _score(self, aspects: FloatArray, vectors: FloatArray) -> FloatArray:
         ours, theirs = np.exp(aspects), np.exp(self.item_aspects)

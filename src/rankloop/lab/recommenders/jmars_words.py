@@ -27,7 +27,7 @@ class Tokens:
 
     @classmethod
     def of(cls, reviews: Reviews) -> Tokens:
-        """A token for every feature that is mentioned, and one for every word."""
+        """Make a token for every feature that is mentioned, and one for every word."""
         mentions, n = reviews.mentions, len(reviews.features)
         worded = mentions.word != NO_WORD
         review = np.concatenate([mentions.review, mentions.review[worded]])
@@ -36,13 +36,13 @@ class Tokens:
         size = n + len(reviews.words)
         return cls(review, reviews.item[review], word, (sentiment > 0).astype(int), size, reviews.n_items)
 
-    def start(self, aspects: int, rng: np.random.Generator) -> Drawn:
-        """Classes and aspects at random."""
-        return Drawn(rng.integers(ALONE + 2 * aspects, size=len(self.word)), self.review, aspects)
+    def start(self, aspects: int, rng: np.random.Generator) -> DrawnAspects:
+        """Draw classes and aspects at random."""
+        return DrawnAspects(rng.integers(ALONE + 2 * aspects, size=len(self.word)), self.review, aspects)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Drawn:
+class DrawnAspects:
     """What every token is: of a class without an aspect, or one of two classes of an aspect."""
 
     kind: IntArray  # 0 ... 2 alone, then aspects, then aspects with sentiment
@@ -50,13 +50,15 @@ class Drawn:
     aspects: int
 
     def review_aspects(self, n: int) -> FloatArray:
-        """How many tokens of each review are about each aspect, [n_reviews, A]."""
+        """Count how many tokens of each review are about each aspect, [n_reviews, A]."""
         inside = self.kind >= ALONE
         cell = self.review[inside] * self.aspects + (self.kind[inside] - ALONE) % self.aspects
         return np.bincount(cell, minlength=n * self.aspects).reshape(n, self.aspects).astype(float)
 
 
-def drawn_aspects(tokens: Tokens, before: Drawn, shares: FloatArray, rng: np.random.Generator) -> Drawn:
+def draw_aspects(
+    tokens: Tokens, before: DrawnAspects, shares: FloatArray, rng: np.random.Generator
+) -> DrawnAspects:
     """Draw all tokens anew, given the counts before and the aspects' shares of each review, [n, A]."""
     a = before.aspects
     chances = np.column_stack(
@@ -74,11 +76,11 @@ def drawn_aspects(tokens: Tokens, before: Drawn, shares: FloatArray, rng: np.ran
     chances[:, ALONE:] *= np.tile(shares[tokens.review], 2)
     total = chances.cumsum(axis=1)
     kind = (rng.random((len(total), 1)) * total[:, -1:] > total).sum(axis=1)
-    return Drawn(kind.clip(max=ALONE + 2 * a - 1), tokens.review, a)
+    return DrawnAspects(kind.clip(max=ALONE + 2 * a - 1), tokens.review, a)
 
 
 def _word_chances(tokens: Tokens, inside: BoolArray, group: IntArray) -> FloatArray:
-    """The chance of each token's word among those of its group that are inside, smoothed, [n_tokens]."""
+    """Return the smoothed chance of each token's word among those of its group, [n_tokens]."""
     cell = group * tokens.vocabulary + tokens.word
     size = int(group.max(initial=0)) + 1
     words = np.bincount(cell[inside], minlength=size * tokens.vocabulary)

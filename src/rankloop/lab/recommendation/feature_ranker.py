@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
@@ -11,9 +10,8 @@ from scipy.special import expit
 
 from rankloop.errors import SettingError
 from rankloop.recommend.evidence_als import EvidenceALS
-from rankloop.recommend.recommender import ones_like
-from rankloop.recommend.reviews import Reviews, SparseArray
-from rankloop.types import Array, BoolArray, FloatArray, IntArray
+from rankloop.recommend.reviews import Reviews, SparseArray, binarize
+from rankloop.types import BoolArray, FloatArray, IntArray
 
 SOURCES = (
     "base rate",
@@ -47,10 +45,10 @@ class Counts:
 
     @classmethod
     def of(cls, reviews: Reviews, evidence: EvidenceALS) -> Counts:
-        """Counts over these reviews, with the factors of a model that was learned from them."""
-        there = mentioned(reviews).astype(float)
+        """Count over these reviews, with the factors of a model that was learned from them."""
+        there = mark_mentioned(reviews).astype(float)
         by_item, by_user = (
-            _summed(there, rows, n)
+            _sum_by_row(there, rows, n)
             for rows, n in ((reviews.item, reviews.n_items), (reviews.user, reviews.n_users))
         )
         n_item, n_user = (
@@ -58,7 +56,7 @@ class Counts:
             np.bincount(reviews.user, minlength=reviews.n_users),
         )
         base = (there.sum(axis=0) + 0.5) / (len(reviews) + 1)
-        bought = ones_like(reviews.matrix())
+        bought = binarize(reviews.rating_matrix())
         near = sparse.csr_array(bought.T @ bought)
         near.setdiag(0)
         tokens = (
@@ -76,12 +74,12 @@ class Counts:
             n_user.astype(float),
             _log_rate(near @ by_item, near @ n_item, base, CONTEXT_SMOOTHING),
             _log_rate(words @ total[0], words @ total[1], base, CONTEXT_SMOOTHING),
-            evidence.item_factors @ evidence.aspect_factors.T,
-            evidence.user_factors @ evidence.aspect_factors.T,
+            evidence.item_factors @ evidence.feature_factors.T,
+            evidence.user_factors @ evidence.feature_factors.T,
         )
 
     def sources(self, users: IntArray, items: IntArray) -> FloatArray:
-        """The ten sources for pairs of users and items, [n, n_features, 10]."""
+        """Return the ten sources for pairs of users and items, [n, n_features, 10]."""
         parts = [
             np.broadcast_to(np.log(self.base), (len(users), len(self.base))),
             *(
@@ -107,8 +105,8 @@ class FeatureRanker:
     $P(k \mid u, j) = \sigma(w_0 + \sum_s w_s x_s)$, by logistic regression.
     Weights are learned from a tenth of the reviews, with counts from all others; then everything is counted.
 
-    >>> from rankloop.lab.data.review_data import Shop
-    >>> ranker = FeatureRanker.fit(Shop(users=60, items=24).reviews(), np.random.default_rng(0), d=6)
+    >>> from rankloop.lab.data.review_data import AccessoryShop
+    >>> ranker = FeatureRanker.fit(AccessoryShop(users=60, items=24).reviews(), np.random.default_rng(0), d=6)
     >>> len(ranker.weights), ranker.scores(np.array([0]), np.array([1])).shape
     (11, (1, 10))
     """
@@ -120,38 +118,20 @@ class FeatureRanker:
     def fit(
         cls, reviews: Reviews, rng: np.random.Generator, *, d: int = 64, share: float = 0.1
     ) -> FeatureRanker:
-        """Weights and counts from reviews with mentions."""
+        """Learn weights and counts from reviews with mentions."""
         if not len(reviews.mentions):
             raise SettingError("features can be ranked where reviews mention some, found no mention")
         inside: BoolArray = rng.random(len(reviews)) >= share
-        rest, held_out = reviews.take(inside), reviews.take(~inside)
+        rest, held_out = reviews.select(inside), reviews.select(~inside)
         counts = Counts.of(rest, EvidenceALS(d=d).fit(rest, rng))
-        there = mentioned(held_out)
+        there = mark_mentioned(held_out)
         known = there.any(axis=1)
         sources = counts.sources(held_out.user[known], held_out.item[known])
         weights = _logistic(sources.reshape(-1, len(SOURCES)), there[known].ravel())
         return cls(weights, Counts.of(reviews, EvidenceALS(d=d).fit(reviews, rng)))
 
-    def arrays(self) -> dict[str, Array]:
-        """All of it, as named arrays."""
-        counts = {each.name: getattr(self.counts, each.name) for each in fields(Counts)}
-        return {"weights": self.weights, **counts}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Array]) -> FeatureRanker:
-        """The ranker that gave these arrays."""
-        return cls(arrays["weights"], Counts(**{each.name: arrays[each.name] for each in fields(Counts)}))
-
-    def of_item(self, item: int, user: int | None = None) -> FloatArray:
-        """The same for one item and one user; nothing is known of a newcomer, [n_features]."""
-        if user is not None:
-            return np.asarray(self.scores(np.array([user]), np.array([item]))[0])
-        nobody = np.zeros((1, len(self.counts.base)))
-        counts = replace(self.counts, by_user=nobody, user_reviews=np.zeros(1), user_evidence=nobody)
-        return np.asarray(replace(self, counts=counts).scores(np.array([0]), np.array([item]))[0])
-
     def scores(self, users: IntArray, items: IntArray) -> FloatArray:
-        """How likely each feature is to be mentioned, as log odds, [n, n_features]."""
+        """Score how likely each feature is to be mentioned, as log odds, [n, n_features]."""
         parts = [
             self.weights[0]
             + self.counts.sources(users[start : start + CHUNK], items[start : start + CHUNK])
@@ -161,14 +141,14 @@ class FeatureRanker:
         return np.concatenate(parts) if parts else np.zeros((0, len(self.counts.base)))
 
 
-def mentioned(reviews: Reviews) -> BoolArray:
-    """Which features each review mentions, [n_reviews, n_features]."""
+def mark_mentioned(reviews: Reviews) -> BoolArray:
+    """Mark which features each review mentions, [n_reviews, n_features]."""
     there = np.zeros((len(reviews), len(reviews.features)), bool)
     there[reviews.mentions.review, reviews.mentions.feature] = True
     return there
 
 
-def _summed(there: FloatArray, rows: IntArray, n: int) -> FloatArray:
+def _sum_by_row(there: FloatArray, rows: IntArray, n: int) -> FloatArray:
     gather = sparse.csr_array((np.ones(len(rows)), (rows, np.arange(len(rows)))), shape=(n, len(rows)))
     return np.asarray(gather @ there)
 
@@ -176,12 +156,12 @@ def _summed(there: FloatArray, rows: IntArray, n: int) -> FloatArray:
 def _log_rate(
     counts: FloatArray | SparseArray, reviews: FloatArray, base: FloatArray, smoothing: float
 ) -> FloatArray:
-    """The log of smoothed shares of reviews."""
+    """Return the log of smoothed shares of reviews."""
     return np.asarray(np.log((counts + smoothing * base) / (reviews[:, None] + smoothing)))
 
 
 def _logistic(sources: FloatArray, there: BoolArray, *, steps: int = 12, ridge: float = 1.0) -> FloatArray:
-    """Logistic regression by Newton steps, with a small ridge."""
+    """Fit a logistic regression by Newton steps, with a small ridge."""
     design = np.column_stack([np.ones(len(sources)), sources])
     weights = np.zeros(design.shape[1])
     for _ in range(steps):

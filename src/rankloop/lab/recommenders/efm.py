@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit
 
 from rankloop.errors import SettingError
-from rankloop.recommend.opinion_profiles import item_opinions
-from rankloop.recommend.recommender import Recommender, Taste, learned
+from rankloop.recommend.opinion_profiles import sum_item_opinions
+from rankloop.recommend.recommender import Recommender, UserProfile, learned
 from rankloop.recommend.reviews import Reviews, SparseArray
 from rankloop.types import FloatArray, IntArray
 
@@ -31,20 +31,18 @@ class EFM(Recommender):
     $A$ are ratings, $X_{ik} = 1 + (N - 1)(2 / (1 + e^{-t}) - 1)$ the attention of a user who mentions a
     feature $t$ times, $Y_{jk} = 1 + (N - 1) / (1 + e^{-s})$ the quality of an item's feature. Updates
     $\theta \leftarrow \theta \circ \sqrt{num / den}$ on observed cells. The score is $\alpha$ times the
-    mean of $\hat X \hat Y$ over the user's `cared` most cared-for features, and $1 - \alpha$ times the
-    rating.
+    mean of $\hat X \hat Y$ over the `n_top_features` that the user cares for most, and $1 - \alpha$ times
+    the rating.
 
-    >>> from rankloop.lab.data.review_data import Shop
-    >>> reviews = Shop(users=30, items=24).reviews()
+    >>> from rankloop.lab.data.review_data import AccessoryShop
+    >>> reviews = AccessoryShop(users=30, items=24).reviews()
     >>> model = EFM(explicit=4, latent=4, iterations=5).fit(reviews, np.random.default_rng(0))
-    >>> model.score(np.array([0])).shape
+    >>> model.score_users(np.array([0])).shape
     (1, 24)
 
     Zhang, Lai, Zhang, Zhang, Liu, Ma: Explicit factor models for explainable recommendation based on
     phrase-level sentiment analysis. SIGIR 2014.
     """
-
-    name: ClassVar[str] = "efm"
 
     explicit: int = 40
     latent: int = 60
@@ -53,7 +51,7 @@ class EFM(Recommender):
     regularisation: float = 1.0
     latent_regularisation: float = 1.0
     iterations: int = 100
-    cared: int = 15
+    n_top_features: int = 15
     alpha: float = 0.85
     users: FloatArray = learned((0, 0))  # U1 and H1, side by side
     items: FloatArray = learned((0, 0))  # U2 and H2
@@ -71,7 +69,7 @@ class EFM(Recommender):
 
     def _learn(self, reviews: Reviews, rng: np.random.Generator) -> None:
         d = self.explicit + self.latent
-        ratings = Relation(reviews.matrix(), 1.0)
+        ratings = Relation(reviews.rating_matrix(), 1.0)
         attention = Relation(_attention(reviews), self.attention_weight)
         quality = Relation(_quality(reviews), self.quality_weight)
         self.highest = np.array(reviews.highest)
@@ -89,32 +87,32 @@ class EFM(Recommender):
         for _ in range(self.iterations):
             own, other = self.users[:, : self.explicit], self.items[:, : self.explicit]
             self.features = _update(
-                self.features, self.regularisation, (_turned(attention), own), (_turned(quality), other)
+                self.features, self.regularisation, (_transpose(attention), own), (_transpose(quality), other)
             )
             self.users = _update(self.users, penalty, (ratings, self.items), (attention, self._padded()))
             self.items = _update(
-                self.items, penalty, (_turned(ratings), self.users), (quality, self._padded())
+                self.items, penalty, (_transpose(ratings), self.users), (quality, self._padded())
             )
 
     def _padded(self) -> FloatArray:
-        """The features' factors, with zeros for latent ones: these do not explain features."""
+        """Return the features' factors, with zeros for latent ones: these do not explain features."""
         return np.append(self.features, np.zeros((len(self.features), self.latent)), axis=1)
 
-    def score(self, users: IntArray) -> FloatArray:
-        """Products of what users care for most with items' quality there, and the predicted rating."""
+    def score_users(self, users: IntArray) -> FloatArray:
+        """Multiply what users care for most with items' quality there, and add the predicted rating."""
         return self._score(self.users[users])
 
-    def score_taste(self, taste: Taste) -> FloatArray:
-        """The score of one vector."""
-        return np.asarray(self._score(taste.vector[None])[0])
+    def score_profile(self, profile: UserProfile) -> FloatArray:
+        """Score all items for one vector."""
+        return np.asarray(self._score(profile.vector[None])[0])
 
-    def taste_of(self, user: int) -> Taste:
-        """The learned vector of a user."""
-        return Taste(vector=self.users[user], items=self.past(user))
+    def profile_user(self, user: int) -> UserProfile:
+        """Return the learned vector of a user."""
+        return UserProfile(vector=self.users[user], items=self.past(user), row=user)
 
     def _score(self, own: FloatArray) -> FloatArray:
         overall = own @ self.items.T
-        count = min(self.cared, len(self.features))
+        count = min(self.n_top_features, len(self.features))
         if not (self.explicit and count):
             return np.asarray(overall)
         attention = own[:, : self.explicit] @ self.features.T  # [n, n_features]
@@ -125,16 +123,16 @@ class EFM(Recommender):
         explained = weights @ quality.T / (count * float(self.highest))
         return np.asarray(self.alpha * explained + (1 - self.alpha) * overall)
 
-    def aspect_scores(self, users: IntArray, items: IntArray) -> FloatArray:
-        """Attention times quality for each feature, [n, n_features]."""
-        own, other = self.users[users, : self.explicit], self.items[items, : self.explicit]
+    def score_features(self, profile: UserProfile, items: IntArray) -> FloatArray:
+        """Multiply the user's attention with the items' quality for each feature, [n_items, n_features]."""
+        own, other = profile.vector[: self.explicit], self.items[items, : self.explicit]
         return np.asarray((own @ self.features.T) * (other @ self.features.T))
 
 
 def _update(
     values: FloatArray, penalty: FloatArray | float, *relations: tuple[Relation, FloatArray]
 ) -> FloatArray:
-    """One multiplicative step of a factor matrix against what it should multiply to."""
+    """Take one multiplicative step of a factor matrix against what it should multiply to."""
     above, below = np.zeros(values.shape), penalty * values
     for (cells, weight), others in relations:
         rows = np.repeat(np.arange(cells.shape[0]), np.diff(cells.indptr))
@@ -145,17 +143,17 @@ def _update(
     return np.asarray(values * np.sqrt(above / np.maximum(below, TINY)))
 
 
-def _turned(relation: Relation) -> Relation:
+def _transpose(relation: Relation) -> Relation:
     return Relation(relation.cells.T.tocsr(), relation.weight)
 
 
 def _attention(reviews: Reviews) -> SparseArray:
-    counts = reviews.counts("user")
+    counts = reviews.count_mentions("user")
     value = 1 + (reviews.highest - 1) * (2 / (1 + np.exp(-counts.data.astype(float))) - 1)
     return type(counts)((value, counts.indices, counts.indptr), shape=counts.shape)
 
 
 def _quality(reviews: Reviews) -> SparseArray:
-    opinions = item_opinions(reviews)
+    opinions = sum_item_opinions(reviews)
     value = 1 + (reviews.highest - 1) * expit(opinions.data)
     return type(opinions)((value, opinions.indices, opinions.indptr), shape=opinions.shape)

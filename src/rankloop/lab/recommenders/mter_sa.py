@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rankloop.recommend.mter_s import MTERS, Modes
+from rankloop.lab.recommenders.mter_s import MTERS, Modes
 
 
 @dataclass(kw_only=True, eq=False)
@@ -15,13 +15,13 @@ class MTERSA(MTERS):
     $\hat X = \sum_r U I F$, $\hat Y^U = \sum_r U F W$, $\hat Y^I = \sum_r I F W$.
 
     >>> import numpy as np
-    >>> from rankloop.lab.data.review_data import Shop
-    >>> model = MTERSA(iterations=20).fit(Shop(users=30, items=24).reviews(), np.random.default_rng(0))
+    >>> from rankloop.lab.data.review_data import AccessoryShop
+    >>> reviews = AccessoryShop(users=30, items=24).reviews()
+    >>> model = MTERSA(iterations=20).fit(reviews, np.random.default_rng(0))
     >>> model.users_x.size
     0
     """
 
-    name: ClassVar[str] = "mter-sa"
     modes: ClassVar[tuple[Modes, Modes, Modes]] = (
         (("users",), ("items",), ("features",)),
         (("users",), ("features",), ("words",)),

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from rankloop.lab.data.review_data import Shop
+from rankloop.lab.data.review_data import AccessoryShop
 from rankloop.recommend import IALS, EvidenceALS
-from rankloop.recommend.ridge_rows import Block, Ridge
+from rankloop.recommend.ridge_rows import EvidenceBlock, RowRidge
 from rankloop.types import FloatArray
 
 
-def dense(blocks: list[Block], ridge: Ridge, prior: FloatArray, pull: float) -> FloatArray:
+def dense(blocks: list[EvidenceBlock], ridge: RowRidge, prior: FloatArray, pull: float) -> FloatArray:
     """Normal equations row by row over every cell, observed or not."""
     d, solved = prior.shape[1], []
     for row in range(len(prior)):
@@ -37,14 +37,14 @@ def test_every_row_solves_its_normal_equations(seed: int, pull: float) -> None:
     d, n = 4, 6  # rows with fewer and with more entries than dimensions
     shapes = [(7, 1.0), (3, 0.6)]
     blocks = [
-        Block(
+        EvidenceBlock(
             sparse.csr_array((rng.random((n, entries)) < 0.5).astype(float)),
             rng.normal(size=(entries, d)),
             weight,
         )
         for entries, weight in shapes
     ]
-    ridge, prior = Ridge(0.03, 0.01), rng.normal(size=(n, d))
+    ridge, prior = RowRidge(0.03, 0.01), rng.normal(size=(n, d))
     assert ridge.solve(blocks, prior=prior, strength=pull) == pytest.approx(
         dense(blocks, ridge, prior, pull), rel=1e-6, abs=1e-9
     )
@@ -52,21 +52,23 @@ def test_every_row_solves_its_normal_equations(seed: int, pull: float) -> None:
 
 @pytest.mark.parametrize("model", [IALS(d=6), EvidenceALS(d=6)])
 def test_a_user_folded_in_gets_the_vector_they_were_learned_with(model: IALS) -> None:
-    fitted = model.fit(Shop(users=40, items=24).reviews(), np.random.default_rng(0))
+    fitted = model.fit(AccessoryShop(users=40, items=24).reviews(), np.random.default_rng(0))
     for user in range(5):
-        assert fitted.taste(fitted.past(user)).vector == pytest.approx(fitted.user_factors[user], abs=1e-10)
+        assert fitted.profile_newcomer(fitted.past(user)).vector == pytest.approx(
+            fitted.user_factors[user], abs=1e-10
+        )
 
 
 def test_without_evidence_it_is_plain_als() -> None:
-    reviews = Shop(users=40, items=24).reviews()
+    reviews = AccessoryShop(users=40, items=24).reviews()
     plain = IALS(d=6).fit(reviews, np.random.default_rng(0))
     same = EvidenceALS(d=6, regularisation=0.03, token_weight=0.0).fit(reviews, np.random.default_rng(0))
-    assert same.score(np.arange(40)) == pytest.approx(plain.score(np.arange(40)))
+    assert same.score_users(np.arange(40)) == pytest.approx(plain.score_users(np.arange(40)))
 
 
 def test_a_title_gives_a_vector_to_an_item_that_nobody_reviewed() -> None:
-    reviews = Shop(users=60, items=24).reviews()
-    rest = reviews.take(reviews.item != 3)
+    reviews = AccessoryShop(users=60, items=24).reviews()
+    rest = reviews.select(reviews.item != 3)
     lonely = IALS(d=6).fit(rest, np.random.default_rng(0)).item_factors[3]
     known = EvidenceALS(d=6).fit(rest, np.random.default_rng(0)).item_factors[3]
     assert np.abs(lonely).max() == 0

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from rankloop.errors import SettingError
-from rankloop.lab.data.review_data import Shop, by_share
-from rankloop.recommend import MostPopular, best_items, top_lists
+from rankloop.lab.data.review_data import AccessoryShop, by_share
+from rankloop.recommend import MostPopular, find_top_items, rank_held_out
 from rankloop.recommend.recommender import FactorModel
 from rankloop.recommend.reviews import Reviews
 from rankloop.types import FloatArray
@@ -44,37 +44,39 @@ def slow(
 
 @pytest.mark.parametrize("k", [1, 5, 10])
 def test_both_protocols_follow_their_definitions(k: int) -> None:
-    parts = by_share(Shop(users=40, items=120).reviews(), np.random.default_rng(1))
+    parts = by_share(AccessoryShop(users=40, items=120).reviews(), np.random.default_rng(1))
     model = Given().fit(parts.train, np.random.default_rng(2))
     known = [parts.train, parts.validation]
-    lists = top_lists(model, parts.test, known=known)
+    lists = rank_held_out(model, parts.test, known=known)
     for row, user in enumerate(lists.users):
         seen = {int(item) for part in known for item in part.item[part.user == user]}
         mine = parts.test.user == user
         truth = dict(zip(parts.test.item[mine].tolist(), parts.test.rating[mine].tolist(), strict=True))
-        expected = slow(model.score(np.array([user]))[0], seen, truth, k, 100)
-        assert (lists.plain(k)[row], lists.released(k)[row]) == pytest.approx(expected, nan_ok=True)
+        expected = slow(model.score_users(np.array([user]))[0], seen, truth, k, 100)
+        assert (lists.ndcg(k)[row], lists.released_ndcg(k)[row]) == pytest.approx(expected, nan_ok=True)
 
 
 def test_everyone_with_a_held_out_review_counts_once() -> None:
-    parts = by_share(Shop(users=40, items=24).reviews(), np.random.default_rng(1))
-    lists = top_lists(
+    parts = by_share(AccessoryShop(users=40, items=24).reviews(), np.random.default_rng(1))
+    lists = rank_held_out(
         MostPopular().fit(parts.train, np.random.default_rng(0)), parts.test, known=[parts.train]
     )
     assert lists.users.tolist() == sorted(set(parts.test.user.tolist()))
-    assert np.isfinite(lists.plain(10)).all()
+    assert np.isfinite(lists.ndcg(10)).all()
 
 
 def test_an_item_that_was_never_reviewed_stays_in_the_ideal_list() -> None:
-    parts = by_share(Shop(users=40, items=24).reviews(), np.random.default_rng(1))
-    train = parts.train.take(parts.train.item != parts.test.item[0])
-    lists = top_lists(MostPopular().fit(train, np.random.default_rng(0)), parts.test, known=[train], size=24)
+    parts = by_share(AccessoryShop(users=40, items=24).reviews(), np.random.default_rng(1))
+    train = parts.train.select(parts.train.item != parts.test.item[0])
+    lists = rank_held_out(
+        MostPopular().fit(train, np.random.default_rng(0)), parts.test, known=[train], size=24
+    )
     assert lists.ideal.sum() == parts.test.rating.sum()
 
 
 def test_what_was_seen_is_never_recommended_and_lists_may_be_short() -> None:
-    parts = by_share(Shop(users=20, items=12).reviews(), np.random.default_rng(1))
-    lists = top_lists(
+    parts = by_share(AccessoryShop(users=20, items=12).reviews(), np.random.default_rng(1))
+    lists = rank_held_out(
         MostPopular().fit(parts.train, np.random.default_rng(0)), parts.test, known=[parts.train]
     )
     for user, items in zip(lists.users, lists.items, strict=True):
@@ -85,4 +87,4 @@ def test_what_was_seen_is_never_recommended_and_lists_may_be_short() -> None:
 
 def test_scores_that_are_no_numbers_are_refused() -> None:
     with pytest.raises(SettingError, match="no numbers"):
-        best_items(np.array([[np.nan, 1.0]]), None, 1)
+        find_top_items(np.array([[np.nan, 1.0]]), None, 1)
