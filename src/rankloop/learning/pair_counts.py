@@ -7,6 +7,7 @@ other in flat arrays, with the keys of queries and documents beside them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -14,9 +15,11 @@ from rankloop.learning.item_keys import KeyArray, item_key, keys_of
 from rankloop.types import Array, IntArray, Query
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Layout:
     """Where the documents of each query, and their pairs, are in the flat arrays.
+
+    Offsets are computed once, so that finding a query costs the same however many were met.
 
     >>> queries, sizes = np.array([item_key("q")], dtype=np.uint64), np.array([2])
     >>> layout = Layout(queries, sizes, keys_of(Query("q", np.eye(2))).keys)
@@ -30,18 +33,15 @@ class Layout:
 
     def find(self, query: Query) -> int:
         """The index of a query among those met; -1: never met."""
-        found = np.flatnonzero(self.queries == np.uint64(item_key(query.id)))
-        return int(found[0]) if found.size else -1
+        return self._indices.get(item_key(query.id), -1)
 
     def documents_of(self, index: int) -> slice:
         """Where a query's documents are."""
-        start = int(self.sizes[:index].sum())
-        return slice(start, start + int(self.sizes[index]))
+        return slice(int(self._starts[index]), int(self._starts[index + 1]))
 
     def pairs_of(self, index: int) -> slice:
         """Where a query's pairs are."""
-        start = int(np.square(self.sizes[:index]).sum())
-        return slice(start, start + int(self.sizes[index]) ** 2)
+        return slice(int(self._pair_starts[index]), int(self._pair_starts[index + 1]))
 
     def rows(self, query: Query) -> IntArray:
         """Which of its query's documents met each candidate is, [n_docs]; -1: never met."""
@@ -55,6 +55,23 @@ class Layout:
         order = known.argsort(kind="stable")
         at = np.minimum(known[order].searchsorted(asked), known.size - 1)
         return np.where(known[order[at]] == asked, order[at], -1)
+
+    @property
+    def arrays(self) -> tuple[KeyArray, IntArray, KeyArray]:
+        """The arrays that it is made of."""
+        return self.queries, self.sizes, self.documents
+
+    @cached_property
+    def _indices(self) -> dict[int, int]:
+        return dict(zip(self.queries.tolist(), range(self.queries.size), strict=True))
+
+    @cached_property
+    def _starts(self) -> IntArray:
+        return np.append(0, self.sizes.cumsum())
+
+    @cached_property
+    def _pair_starts(self) -> IntArray:
+        return np.append(0, np.square(self.sizes).cumsum())
 
 
 def met(layout: Layout, query: Query) -> Layout:

@@ -128,7 +128,12 @@ class TopRank(Policy):
 
     @property
     def _layout(self) -> Layout:
-        return Layout(self.queries, self.sizes, self.documents)
+        """The layout of these very arrays, made once; `learn` replaces them when it meets something new."""
+        made: Layout | None = vars(self).get("_made_layout")
+        mine = self.queries, self.sizes, self.documents
+        if made is None or any(a is not b for a, b in zip(mine, made.arrays, strict=True)):
+            vars(self)["_made_layout"] = made = Layout(*mine)
+        return made
 
     def _comparable(self, query: Query, blocks: IntArray) -> BoolArray:
         """Which pairs a click says something about."""
@@ -140,7 +145,7 @@ class TopRank(Policy):
         after = met(before, query)
         if after is before:
             return
-        self.queries, self.sizes, self.documents = after.queries, after.sizes, after.documents
+        self.queries, self.sizes, self.documents = after.arrays
         for name, power in (("net_clicks", 2), ("counts", 2), ("above", 2), ("gains", 1), ("trials", 1)):
             setattr(self, name, moved(getattr(self, name), before, after, power=power))
 
