@@ -270,8 +270,11 @@ def rank_request(asked: Asked, ranker: str = "shop") -> RankRequest:
 def ranker_settings(world: World) -> RankerSettings:
     """Write what was decided as today's settings."""
     fair, promise = world.sharing, world.promise
+    policy = LEARNERS[world.learner]()
+    if isinstance(policy, ThompsonItems):
+        policy.top_grade = world.top_grade
     return RankerSettings(
-        policy=LEARNERS[world.learner](),
+        policy=policy,
         scaling=world.scaling,
         window=world.window,
         actions=world.actions,

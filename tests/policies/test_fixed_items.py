@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankloop.checks import Make, check_policy
-from rankloop.errors import SettingError
+from rankloop.errors import RankingError, SettingError
 from rankloop.exploration import greedy
 from rankloop.lab.data import make_dataset
 from rankloop.lab.users import LabelJudge
@@ -218,7 +218,7 @@ class Notebook:
 
     def note(self, shown: Ranking, grades: IntArray) -> None:
         for name, grade in zip(shown.doc_ids, grades.tolist(), strict=True):
-            self.totals[name] = self.totals.get(name, 0.0) + min((2.0**grade - 1) / 3, 1.0)
+            self.totals[name] = self.totals.get(name, 0.0) + (2.0**grade - 1) / 3
             self.counts[name] = self.counts.get(name, 0) + 1
         self.lists += 1
 
@@ -239,7 +239,7 @@ def test_whichever_items_are_asked_for_lists_are_those_of_a_notebook(
         shown = policy.rank(Query("any", np.empty((len(names), 0)), tuple(names)), k=3, rng=rngs[0])
         expected = (book.thompson if kind is ThompsonItems else book.ucb)(names, rngs[1])
         assert shown.order.tolist() == expected.tolist()
-        grades = np.random.default_rng(number).integers(0, 4, len(shown))
+        grades = np.random.default_rng(number).integers(0, 3, len(shown))
         policy.learn(Feedback(shown, grades, signal="grades"))
         book.note(shown, grades)
         scores = [book.totals.get(name, 0.0) / max(book.counts.get(name, 0), 1) for name in names]
@@ -254,6 +254,19 @@ def test_what_is_not_graded_is_not_learned() -> None:
         shown = Ranking(items(3), np.array([*top, *({0, 1, 2} - set(top))]), {"cell": np.array(top)})
         policy.learn(Feedback(shown, np.array([1, 1, 1]), np.array([True, False, False]), "grades"))
     assert policy.score(items(3)).tolist() == [0.0, 1.0, 1.0]
+    assert policy.counts.sum() == 2
+
+
+@pytest.mark.parametrize("kind", [ThompsonItems, UCBItems])
+def test_a_grade_above_the_highest_is_refused_and_changes_nothing(kind: Any) -> None:
+    """It would teach what the highest grade teaches."""
+    policy = kind(top_grade=2.0)
+    before, shown = policy.state(), Ranking(items(3), np.arange(3))
+    with pytest.raises(RankingError, match=r"at most top_grade=2, found 3: .* as in \w+\(top_grade=3\)"):
+        policy.learn(Feedback(shown, np.array([0, 3, 1]), signal="grades"))
+    assert all(np.array_equal(value, policy.state()[name]) for name, value in before.items())
+    unknown = np.array([True, False, True])  # a grade that nobody gave is not above anything
+    policy.learn(Feedback(shown, np.array([0, 3, 1]), unknown, signal="grades"))
     assert policy.counts.sum() == 2
 
 

@@ -24,7 +24,15 @@ from tests.support.internals import copied, folded_anew
 from tests.support.life import Clock, Ids, same, some_candidates, state
 from tests.support.serving import alive
 
-POLICIES = ("slam", "minimax", "listnet", "rtopk", "RTopKItems(top_k=2)", "thompson-items", "ucb-items")
+POLICIES = (
+    "slam",
+    "minimax",
+    "listnet",
+    "rtopk",
+    "RTopKItems(top_k=2)",
+    "ThompsonItems(top_grade=5)",
+    "UCBItems(top_grade=5)",
+)
 ROUNDS, SHOWN, STEP = 24, 5, 30.0
 MEMORY = Path("/dev/shm")
 RESTARTS = (0, 5, 6, 13, 20, ROUNDS)
@@ -236,7 +244,7 @@ def test_ratings_teach_the_same_over_http(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("reading", ["implicit", "explicit"])
-@pytest.mark.parametrize("policy", ["thompson-items", "ucb-items"])
+@pytest.mark.parametrize("policy", ["ThompsonItems(top_grade=5)", "UCBItems(top_grade=5)"])
 def test_a_lone_thumb_down_lowers_what_was_liked(policy: str, reading: Any) -> None:
     """The first result; read implicitly, the second was looked at, too, and the third never was."""
     service = RankingService(MemoryStore(), clock=Clock(), ids=Ids())

@@ -13,7 +13,7 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.errors import SettingError
 from rankloop.lab.baselines import OfflineRankNet
-from rankloop.policies import PDGD, Policy
+from rankloop.policies import PDGD, FixedItems, Policy, ThompsonItems, UCBItems
 from rankloop.policies.policy_names import POLICIES
 from rankloop.service import RankerSettings, RankingService, RankResponse, UserEvent
 from rankloop.service.store import MemoryStore, SqliteStore, Store
@@ -23,7 +23,16 @@ from tests.support.internals import folded_anew, small
 from tests.support.life import Clock, make, same, some_candidates, state
 from tests.support.own_policies import Noting
 
-GRADED = [Noting(), *(small(kind) for _, kind in sorted(POLICIES.items()) if kind.accepts("grades"))]
+
+def for_five_stars(kind: type[Policy]) -> Policy:
+    policy = small(kind)
+    return replace(policy, top_grade=5.0) if isinstance(policy, FixedItems) else policy
+
+
+GRADED = [
+    Noting(),
+    *(for_five_stars(kind) for _, kind in sorted(POLICIES.items()) if kind.accepts("grades")),
+]
 STARS = RankerSettings(
     policy=Noting(), grades={"star": 1.0, "buy": 2.0, "flag": -9.0}, highest_grade=5.0, window=1000.0
 )
@@ -106,6 +115,13 @@ def test_a_policy_that_needs_grades_is_refused_without_them() -> None:
     offline = small(OfflineRankNet)
     with pytest.raises(SettingError, match=r"OfflineRankNet learns from grades.*only clicks: say in grades"):
         make(MemoryStore()).create("shop", RankerSettings(policy=offline))
+
+
+@pytest.mark.parametrize("kind", [ThompsonItems, UCBItems])
+def test_a_policy_whose_scale_ends_below_that_of_the_ranker_is_refused(kind: type[Policy]) -> None:
+    rules = RankerSettings(policy=kind(), grades={"star": 1.0}, highest_grade=5.0)
+    with pytest.raises(SettingError, match=rf"{kind.__name__} cannot learn.*\(top_grade=5\)"):
+        make(MemoryStore()).create("shop", rules)
 
 
 def ratings(rng: np.random.Generator) -> list[tuple[int, UserEvent]]:

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankloop.errors import RankingError
 from rankloop.policies.items.item_policy import FixedItems, mean_worth
 from rankloop.policy import EvidenceAbout
 from rankloop.state_fields import state
@@ -17,8 +18,7 @@ from rankloop.types import Array, Feedback, FloatArray, IntArray, Query
 class ItemMeans(FixedItems):
     """Keeps, of every item, how many grades were seen and the sum of what they are worth.
 
-    Each is a share of what the highest grade is worth; a grade above that counts as the highest, one below 0
-    as 0.
+    Each is a share of what `top_grade` is worth. A grade above that is refused, one below 0 counts as 0.
     """
 
     evidence_about: ClassVar[EvidenceAbout] = (
@@ -32,11 +32,16 @@ class ItemMeans(FixedItems):
 
     def learn(self, feedback: Feedback) -> None:
         """Count every grade that is known."""
-        index = self._meet(feedback.ranking.query)
         grades, known = feedback.graded()
         seen = known.nonzero()[0]
-        items = index[feedback.ranking.order[seen]]
-        shares = np.minimum(np.maximum(self._worth(grades[seen]) / self.top_worth, 0.0), 1.0)
+        highest = grades[seen].max(initial=0.0)
+        if highest > self.top_grade:
+            raise RankingError(
+                f"expected grades of at most top_grade={self.top_grade:g}, found {highest:g}: give the "
+                f"policy the highest grade there is, as in {type(self).__name__}(top_grade={highest:g})"
+            )
+        items = self._meet(feedback.ranking.query)[feedback.ranking.order[seen]]
+        shares = np.maximum(self._worth(grades[seen]) / self.top_worth, 0.0)
         self.totals, self.counts = self.totals.copy(), self.counts.copy()
         np.add.at(self.totals, items, shares)
         np.add.at(self.counts, items, 1)

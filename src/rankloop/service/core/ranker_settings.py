@@ -261,6 +261,11 @@ def check_served(rules: RankerSettings) -> None:
             "does not hold yet: choose a policy that learns from clicks alone"
         )
     policy.check_installed()
+    if rules.signal == "grades":
+        try:
+            _try_out(rules)
+        except RankloopError as error:
+            raise SettingError(f"{kind.__name__} cannot learn the grades of this ranker: {error}") from error
 
 
 def _try_out(rules: RankerSettings) -> None:
