@@ -5,8 +5,9 @@ It needs PyTorch: `pip install 'rankloop[neural]'`.
 
 from torch import nn
 
-from rankloop.lab.analysis.policy_summaries import summarise
-from rankloop.lab.report.result_tables import summary_markdown
+from rankloop.lab.analysis.sweep_analysis import analyse_sweep
+from rankloop.lab.report.result_tables import build_summary_table
+from rankloop.lab.report.table_formats import to_markdown
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.execution import execute
 from rankloop.lab.sweeps.sweep import Sweep
@@ -31,4 +32,5 @@ sweep = Sweep(
     seeds=range(2),
     protocol=Protocol(rounds=200),
 )
-print(summary_markdown(summarise(execute(sweep)), metric="cumulative nDCG@10"))
+analysis = analyse_sweep(execute(sweep), sweep)
+print(to_markdown(build_summary_table(analysis, "cumulative nDCG@10")))

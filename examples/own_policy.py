@@ -6,8 +6,9 @@ import numpy as np
 
 from rankloop.checks import check_policy
 from rankloop.exploration import greedy
-from rankloop.lab.analysis.policy_summaries import summarise
-from rankloop.lab.report.result_tables import summary_markdown
+from rankloop.lab.analysis.sweep_analysis import analyse_sweep
+from rankloop.lab.report.result_tables import build_summary_table
+from rankloop.lab.report.table_formats import to_markdown
 from rankloop.lab.suites.paper_items import preset_users
 from rankloop.lab.sweeps.execution import execute
 from rankloop.lab.sweeps.sweep import Sweep
@@ -41,4 +42,5 @@ class Rocchio(Policy):
 check_policy(Rocchio)  # raises LawBroken, and says how, if a law is broken
 policies = {"Rocchio": Rocchio(), "PDGD": PDGD(), "random": Random()}
 sweep = Sweep(data=["linear"], users=preset_users("click"), policies=policies, seeds=range(3))
-print(summary_markdown(summarise(execute(sweep)), metric="cumulative nDCG@10"))
+analysis = analyse_sweep(execute(sweep), sweep)
+print(to_markdown(build_summary_table(analysis, "cumulative nDCG@10")))

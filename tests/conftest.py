@@ -25,7 +25,7 @@ LONG = (  # files that take longest, by the processor time they took: what is le
     "test_examples.py",
     "policies/test_pairrank.py",
     "demo/test_camping_browser.py",
-    "lab/report/test_report.py",
+    "lab/report/test_sweep_report_page.py",
     "service/operations/test_audit_and_rollback.py",
     "policies/test_neural.py",
     "service/http/test_ads.py",

@@ -69,7 +69,7 @@ def test_compare_prints_a_table_and_names_the_report(finished: tuple[Path, str])
     }
     results = pl.read_parquet(out / "results.parquet")
     assert results["user"].n_unique() == 5  # perfect users never stop: one reading of them is enough
-    assert "stop=every" in (out / "report.html").read_text()
+    assert "stop_at=every" in (out / "report.html").read_text()
 
 
 def test_the_same_command_again_takes_what_is_there(finished: tuple[Path, str]) -> None:

@@ -54,10 +54,10 @@ from rankloop.exposure import (
 )
 from rankloop.interleaving import Interleaving, Probabilistic, TeamDraft
 from rankloop.interleaving.interleaving import credit, expected_sign
-from rankloop.lab.analysis.changes import relative_changes
-from rankloop.lab.analysis.linear_view import discriminants
-from rankloop.lab.analysis.low_runs import low_runs, worst_run
-from rankloop.lab.analysis.policy_summaries import curves, holm, summarise
+from rankloop.lab.analysis.changes import find_changes
+from rankloop.lab.analysis.linear_view import find_discriminants
+from rankloop.lab.analysis.paired_tests import correct_holm
+from rankloop.lab.analysis.policy_summaries import average_curves, count_low_runs, summarise
 from rankloop.lab.baselines.fairswap import swap_fairly
 from rankloop.lab.data.logged_rounds import LoggedRounds, choice_probabilities, predict_rewards, weigh_rounds
 from rankloop.lab.simulation.measures import discounted_cumulative
@@ -557,9 +557,9 @@ def test_statistics() -> None:
             for each in summary
         ],
         low=[[each.worst, each.low_runs] for each in summary],
-        curves=curves(frame).select("round", "mean", "low", "high").to_numpy(),
+        curves=average_curves(frame).select("round", "mean", "low", "high").to_numpy(),
     )
-    changes = relative_changes(frame, {"1": "0", "2": "1"})
+    changes = find_changes(frame, {"1": "0", "2": "1"})
     check("s02", changes=[[each.mean, each.spread, each.half_width, each.p_value] for each in changes])
     by_run = {
         policy: {
@@ -570,10 +570,10 @@ def test_statistics() -> None:
     grades, features = judged().relevance, judged().features
     check(
         "s03",
-        holm=holm(np.array([0.01, 0.2, 0.04, 0.03, 0.04])),
-        low=list(low_runs(by_run, "higher", ("0", "1", "2")).values()),
-        worst=[worst_run(each, "higher") for each in by_run.values()],
-        plane=np.abs(discriminants(features, grades)),
+        holm=correct_holm(np.array([0.01, 0.2, 0.04, 0.03, 0.04])),
+        low=list(count_low_runs(by_run, "higher", ("0", "1", "2")).values()),
+        worst=[min(each.values()) for each in by_run.values()],
+        plane=np.abs(find_discriminants(features, grades)),
     )
 
 

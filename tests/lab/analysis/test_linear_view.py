@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from rankloop.checks import small_world
 from rankloop.cli.command_table import app
-from rankloop.lab.analysis.linear_view import MOST_POINTS, discriminants, linear_view
+from rankloop.lab.analysis.linear_view import MOST_POINTS, draw_linear_view, find_discriminants
 from rankloop.lab.data import load
 from rankloop.lab.suites.paper_items import Picture
 from rankloop.types import QuerySet
@@ -31,7 +31,7 @@ def test_two_grades_have_fishers_direction() -> None:
     clouds = [world.features[world.relevance == grade] for grade in (0, 1)]
     within = sum(np.cov(cloud.T) for cloud in clouds)
     expected = np.linalg.solve(within, clouds[1].mean(axis=0) - clouds[0].mean(axis=0))
-    found = discriminants(world.features, world.relevance, n=1)[:, 0]
+    found = find_discriminants(world.features, world.relevance, n=1)[:, 0]
     cosine = found @ expected / np.linalg.norm(found) / np.linalg.norm(expected)
     np.testing.assert_allclose(abs(cosine), 1, atol=1e-6)
 
@@ -39,11 +39,11 @@ def test_two_grades_have_fishers_direction() -> None:
 def test_features_that_say_the_same_do_no_harm() -> None:
     world = two_clouds()
     twice = np.hstack((world.features, world.features, np.ones((len(world.features), 1))))
-    assert np.isfinite(discriminants(twice, world.relevance)).all()
+    assert np.isfinite(find_discriminants(twice, world.relevance)).all()
 
 
 def test_the_picture_has_better_grades_to_the_right_and_not_too_many_dots() -> None:
-    spec = linear_view(two_clouds(), np.random.default_rng(0)).to_dict()
+    spec = draw_linear_view(two_clouds(), np.random.default_rng(0)).to_dict()
     dots, middles = (spec["datasets"][layer["data"]["name"]] for layer in spec["layer"])
     assert len(dots) == MOST_POINTS
     assert [middle["grade"] for middle in middles] == [0, 1]
@@ -55,7 +55,7 @@ def test_one_feature_and_one_grade_can_be_drawn() -> None:
     narrow = QuerySet(world.features[:, :1], world.offsets, world.relevance, world.ids)
     flat = QuerySet(world.features, world.offsets, np.zeros_like(world.relevance), world.ids)
     for queries in (narrow, flat):
-        assert linear_view(queries, np.random.default_rng(0)).to_dict()["layer"]
+        assert draw_linear_view(queries, np.random.default_rng(0)).to_dict()["layer"]
 
 
 def test_the_plane_is_that_of_the_entire_dataset(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_the_plane_is_that_of_the_entire_dataset(tmp_path: Path) -> None:
 
     def draw(queries: QuerySet, rng: np.random.Generator) -> alt.TopLevelMixin:
         seen.append(queries)
-        return linear_view(queries, rng)
+        return draw_linear_view(queries, rng)
 
     Picture(title="", paper="", draw=draw).write(world, tmp_path, "all")
     assert len(seen[0]) == sum(len(part) for part in world.parts) > len(world.train)
@@ -79,4 +79,4 @@ def test_it_is_a_suite_of_its_own(tmp_path: Path) -> None:
     answer = CliRunner().invoke(app, ["run", "neural/fig3", "--out", str(tmp_path)])
     assert answer.exit_code == 0
     names = sorted(path.name for path in tmp_path.iterdir())
-    assert names == ["neural-fig3-synthetic-nonlinear.png", "neural-fig3-synthetic-nonlinear.svg"]
+    assert names == ["neural-fig3-nonlinear.png", "neural-fig3-nonlinear.svg"]

@@ -13,6 +13,7 @@ import pytest
 from rankloop.checks import small_world
 from rankloop.errors import DataError, SettingError
 from rankloop.lab.analysis.policy_summaries import summarise
+from rankloop.lab.analysis.sweep_analysis import analyse_sweep
 from rankloop.lab.data import Dataset
 from rankloop.lab.report.sweep_report_page import write_report
 from rankloop.lab.simulation.loop import simulate
@@ -195,7 +196,7 @@ def test_what_was_measured_is_written_beside_the_results(tmp_path: Path) -> None
     assert set(results["metric"].to_list()) <= set(table)
     directions = {row.metric: row.direction for row in summarise(results, measures=sweep.measures)}
     assert all(directions[name] == table[name]["direction"] for name in directions)
-    page = write_report(results, tmp_path, measures=sweep.measures).read_text("utf-8")
+    page = write_report(analyse_sweep(results, sweep), tmp_path).read_text("utf-8")
     for measure in sweep.measures.values():
         assert measure.profile or measure.meaning in page
 

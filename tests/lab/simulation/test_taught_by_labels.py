@@ -62,7 +62,7 @@ def test_who_is_taught_by_labels_does_not_compete() -> None:
         for seed in range(3)
     ]
     results = pl.DataFrame(rows, schema=SCHEMA, orient="row")
-    summary = summarise(results, outside={"sky"})
+    summary = summarise(results, reference_policies={"sky"})
     assert [(row.policy, row.best) for row in summary] == [("a", True), ("b", False), ("sky", False)]
     assert summary[2].p_value is None
 

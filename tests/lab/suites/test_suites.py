@@ -10,6 +10,7 @@ import pytest
 
 from rankloop.cli.lab.spec import from_spec
 from rankloop.errors import SettingError
+from rankloop.lab.analysis.sweep_analysis import analyse_sweep
 from rankloop.lab.baselines import ALL_POLICIES
 from rankloop.lab.baselines.offline_ranknet import OfflineRankNet
 from rankloop.lab.data import FeatureGroups
@@ -76,7 +77,7 @@ def test_a_suite_measures_what_it_is_about(name: str, runs: Path, tmp_path: Path
     measured = {measure.profile or measure.name for measure in named}
     assert set(suite.about) <= measured
     assert bool(suite.about) == bool(suite.paper)
-    write_report(results, tmp_path, measures=sweep.measures, about=sweep.about)
+    write_report(analyse_sweep(results, sweep), tmp_path)
     if suite.about:
         assert len(list(tmp_path.glob("*.png"))) == len(suite.about)
 

@@ -17,6 +17,7 @@ import pytest
 
 from rankloop.checks import small_world
 from rankloop.errors import SettingError
+from rankloop.lab.analysis.policy_summaries import summarise
 from rankloop.lab.data import Dataset
 from rankloop.lab.simulation.measures import make_measure
 from rankloop.lab.simulation.protocol import Protocol
@@ -39,7 +40,7 @@ SWEEP = Sweep(
     seeds=range(2),
     protocol=Protocol(rounds=30, checkpoints=3),
 )
-FILES = ("results.parquet", "spec.json", "summary.json")
+FILES = ("results.parquet", "spec.json")
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -234,12 +235,13 @@ def test_the_spec_says_everything(tmp_path: Path) -> None:
     assert (spec["rounds"], spec["k"], spec["discount"], spec["seeds"]) == (30, 10, 0.9995, [0])
 
 
-def test_the_summary_is_flat_rows(tmp_path: Path) -> None:
+def test_the_spec_says_how_many_test_queries_there_are(tmp_path: Path) -> None:
+    conduct(SWEEP, tmp_path, quick=True)
+    spec = json.loads((tmp_path / "spec.json").read_text())
+    assert spec["test_queries"] == {"linear(queries=20)": [100]}
+    assert spec["quick"] is True
     conduct(SWEEP, tmp_path)
-    rows = json.loads((tmp_path / "summary.json").read_text())
-    assert len(rows) == 2 * 3 * 4
-    assert {"data", "user", "policy", "metric", "mean", "low", "high", "seeds"} <= set(rows[0])
-    assert all(row["low"] <= row["mean"] <= row["high"] and row["seeds"] == 2 for row in rows)
+    assert "quick" not in json.loads((tmp_path / "spec.json").read_text())
 
 
 def test_empty_or_impossible_sweeps_are_refused() -> None:
@@ -283,8 +285,9 @@ def test_worlds_of_a_range_are_folds(tmp_path: Path) -> None:
     results = conduct(sweep, tmp_path)
     assert results["data"].unique().to_list() == [data]
     assert results["fold"].unique().sort().to_list() == [data.replace("(4, 5, 6)", seed) for seed in "456"]
-    summary = json.loads((tmp_path / "summary.json").read_text("utf-8"))
-    assert {row["runs"] for row in summary} == {3}
+    assert {row.runs for row in summarise(results)} == {3}
+    spec = json.loads((tmp_path / "spec.json").read_text("utf-8"))
+    assert [len(counts) for counts in spec["test_queries"].values()] == [3]
 
 
 def test_data_comes_with_a_base_order_and_who_does_not_look_at_it_is_run_once() -> None:

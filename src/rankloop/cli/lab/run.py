@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -16,10 +17,6 @@ from rankloop.errors import SettingError
 from rankloop.lab.data import parse_groups
 from rankloop.lab.suites import PICTURES, SUITES, TABLES
 from rankloop.naming import find_kind, split_names
-
-QUICK = (
-    "A quick look, {rounds:,} rounds and {seeds} seeds, to see whether all is well: no numbers for a claim."
-)
 
 
 def run(
@@ -54,7 +51,9 @@ def run(
                 "a spec.json says everything: --data, --rounds, --seeds, --quick, --groups and --base "
                 "are for suites"
             )
-        study(from_spec(Path(what)), title=f"Again: {what}", out=out, workers=workers, engine=engine)
+        sweep, spec = from_spec(Path(what)), json.loads(Path(what).read_text("utf-8"))
+        again = bool(spec.get("quick"))
+        study(sweep, title=f"Again: {what}", out=out, workers=workers, engine=engine, quick=again)
         return
     if (what in PICTURES or what in TABLES) and (rounds or seeds or groups or base):
         raise SettingError(
@@ -79,5 +78,5 @@ def run(
         out=out,
         workers=workers,
         engine=engine,
-        banner=QUICK.format(rounds=rounds, seeds=seeds) if quick else "",
+        quick=quick,
     )

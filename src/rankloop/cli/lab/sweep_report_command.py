@@ -9,8 +9,8 @@ import typer
 
 from rankloop.cli.lab.sweep_commands import redo_report
 from rankloop.errors import SettingError
-from rankloop.lab.report.chart_lines import FigureStyle
-from rankloop.lab.report.paper_figure import FORMATS
+from rankloop.lab.report.chart_lines import ChartStyle
+from rankloop.lab.report.paper_files import FIGURE_KINDS
 
 
 def report(
@@ -46,9 +46,9 @@ def report(
 
     `rankloop report results/mq2008 --figures svg --width 505 --log rounds --smooth 5`
     """
-    if figures and figures not in FORMATS:
+    if figures and figures not in FIGURE_KINDS:
         raise SettingError(f"--figures must be pdf or svg, found {figures}")
-    style = FigureStyle(width=width, log=log, smooth=smooth, lines=lines)  # type: ignore[arg-type]  # it looks itself
+    style = ChartStyle(width=width, log=log, smooth=smooth, lines=lines, look="paper")  # type: ignore[arg-type]  # it looks itself
     redo_report(
         folder,
         title=title or folder.resolve().name,

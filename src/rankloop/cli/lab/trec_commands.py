@@ -14,7 +14,7 @@ from rankloop.cli.console import CONSOLE
 from rankloop.cli.lab.sweep_progress import SweepProgress
 from rankloop.cli.own_policies import read_any_policy
 from rankloop.errors import SettingError
-from rankloop.lab.analysis.query_counts import queries_note
+from rankloop.lab.analysis.query_counts import describe_counts
 from rankloop.lab.data import Qrels, format_qrels, format_run, read_qrels, read_run, sort_run
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.engines import Tick
@@ -101,7 +101,7 @@ def evaluate(
         table.add_row(run.name, *_graded(judged, run, chosen, without_relevant))
     CONSOLE.print(table)
     counted = sum(any(grade > 0 for grade in each.values()) for each in judged.values())
-    CONSOLE.print(queries_note({str(qrels): (counted if without_relevant == "skip" else len(judged),)}))
+    CONSOLE.print(describe_counts({str(qrels): (counted if without_relevant == "skip" else len(judged),)}))
 
 
 def _written(

@@ -1,22 +1,21 @@
-"""By how much a policy is better or worse than the one it is compared with: what it varies, or the next."""
+"""Changes against other policies: by how much each is better or worse than the one it is compared with."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
-from rankloop.lab.analysis.low_runs import RunKey
-from rankloop.lab.analysis.policy_summaries import (
-    CELL,
-    check_results,
-    final_values,
-    holm,
-    paired_half_width,
+from rankloop.lab.analysis.paired_tests import (
+    RunValues,
+    correct_holm,
+    mean_interval,
+    paired_difference,
     paired_p_value,
 )
+from rankloop.lab.analysis.policy_summaries import check_results, read_last_round, split_cells
 from rankloop.lab.simulation.known_measures import NONE, measure_of
 from rankloop.lab.simulation.measures import Direction, Measure, Measures
 
@@ -31,57 +30,49 @@ class Change:
     user: str
     metric: str
     policy: str
-    against: str
+    compared_with: str
     mean: float | None  # 0.05: 5 % more; None if the other's mean is 0
     spread: float | None  # 2: twice the standard deviation; None for single runs, or if the other has none
     half_width: float | None = None  # of the mean's 95 % interval; None as the mean, and for single runs
     p_value: float | None = None
     direction: Direction | None = "higher"  # the measure's
 
-    def __str__(self) -> str:
-        """As a cell of a table: `+5.0 ± 1.2 % ▲ sd × 0.80`."""
-        sure = "" if self.half_width is None else f" ± {100 * self.half_width:.1f}"
-        mean = "–" if self.mean is None else f"{100 * self.mean:+.1f}{sure} %"
-        return f"{mean} {self.mark}{'' if self.spread is None else f' sd × {self.spread:.2f}'}".rstrip()
-
     @property
     def mark(self) -> str:
-        """△ ▲ for significantly better, ▽ ▼ for significantly worse."""
+        """The mark △ ▲ of significantly better, ▽ ▼ of significantly worse."""
         if self.p_value is None or self.mean is None or self.p_value >= 0.05:
-            return " "
+            return ""
         better = (self.mean > 0) is (self.direction == "higher")
         return ("▲" if better else "▼") if self.p_value < 0.01 else ("△" if better else "▽")
 
 
-def relative_changes(
-    results: pl.DataFrame, against: Mapping[str, str], *, measures: Measures = NONE
+def find_changes(
+    results: pl.DataFrame, compare_with: Mapping[str, str], *, measures: Measures = NONE
 ) -> list[Change]:
-    """What became of every policy that is compared `against` another, in every cell (data, user, metric).
+    """Find the change of every policy that is compared with another, in every cell (data, user, metric).
 
-    Over the runs that both have. A measure that describes without grading is not tested. Several users are
-    followed by what a run reaches on average over all of them.
+    Only runs that both have take part. A measure that describes without grading is not tested. Several users
+    are followed by the average of each run over all of them.
 
     >>> results = pl.DataFrame(
     ...     [("world", "1", "perfect", policy, seed, 100, "nDCG@10", value)
     ...      for policy, values in {"plain": [0.5, 0.4, 0.6], "new": [0.62, 0.54, 0.64]}.items()
     ...      for seed, value in enumerate(values)],
     ...     schema=["data", "fold", "user", "policy", "seed", "round", "metric", "value"], orient="row")
-    >>> print(*relative_changes(results, {"new": "plain"}))
-    +20.0 ± 26.3 %   sd × 0.53
+    >>> change, = find_changes(results, {"new": "plain"})
+    >>> print(f"{change.mean:+.3f} ± {change.half_width:.3f}, sd × {change.spread:.2f}")
+    +0.200 ± 0.263, sd × 0.53
     """
     check_results(results)
-    cells = _and_everyone(results).partition_by(*CELL, maintain_order=True, as_dict=True)
     return [
         change
-        for (data, user, metric), cell in cells.items()
-        for change in _of_cell(
-            cell, against, data=str(data), user=str(user), measure=measure_of(str(metric), measures)
-        )
+        for data, user, metric, cell in split_cells(_add_all_users(results))
+        for change in _compare_cell(cell, compare_with, data, user, measure_of(metric, measures))
     ]
 
 
-def _and_everyone(results: pl.DataFrame) -> pl.DataFrame:
-    """Results, and those of runs with all of several users as results with one more, `EVERYONE`."""
+def _add_all_users(results: pl.DataFrame) -> pl.DataFrame:
+    """The results, and averages of runs with all of several users as results of one more, `EVERYONE`."""
     users = results["user"].unique()
     if len(users) < 2 or EVERYONE in users:
         return results
@@ -91,44 +82,45 @@ def _and_everyone(results: pl.DataFrame) -> pl.DataFrame:
     return pl.concat((results, averages.select(results.columns)))
 
 
-def _of_cell(
-    cell: pl.DataFrame, against: Mapping[str, str], *, data: str, user: str, measure: Measure
+def _compare_cell(
+    cell: pl.DataFrame, compare_with: Mapping[str, str], data: str, user: str, measure: Measure
 ) -> list[Change]:
-    _, values = final_values(cell)
+    _, values = read_last_round(cell)
     changes: list[Change] = []
-    for policy, other in against.items():
-        shared = values.get(policy, {}).keys() & values.get(other, {}).keys()
-        if not shared:
+    for policy, other in compare_with.items():
+        difference = paired_difference(values.get(policy, {}), values.get(other, {}))
+        if not difference:
             continue
-        new, old = ({run: values[name][run] for run in shared} for name in (policy, other))
+        new, old = ({run: values[name][run] for run in difference} for name in (policy, other))
+        mean = mean_interval(old).mean
         changes.append(
             Change(
                 data=data,
                 user=user,
                 metric=measure.name,
                 policy=policy,
-                against=other,
-                mean=_ratio(_mean(new) - _mean(old), abs(_mean(old))),
-                spread=_ratio(_deviation(new), _deviation(old)),
-                half_width=_ratio(paired_half_width(new, old), abs(_mean(old))),
+                compared_with=other,
+                mean=_divide(mean_interval(new).mean - mean, abs(mean)),
+                spread=_divide(_deviation(new), _deviation(old)),
+                half_width=_divide(mean_interval(difference).half_width, abs(mean)),
                 p_value=None if measure.direction is None else paired_p_value(new, old),
                 direction=measure.direction,
             )
         )
+    return list(_correct(changes))
+
+
+def _correct(changes: list[Change]) -> Iterator[Change]:
+    """Correct the p-values of one cell together."""
     tested = [change.p_value for change in changes if change.p_value is not None]
-    corrected = iter(holm(np.array(tested)).tolist())
-    return [
-        change if change.p_value is None else replace(change, p_value=next(corrected)) for change in changes
-    ]
+    corrected = iter(correct_holm(np.array(tested)).tolist())
+    for change in changes:
+        yield change if change.p_value is None else replace(change, p_value=next(corrected))
 
 
-def _mean(runs: Mapping[RunKey, float]) -> float:
-    return float(np.mean([runs[run] for run in sorted(runs)]))
-
-
-def _deviation(runs: Mapping[RunKey, float]) -> float:
+def _deviation(runs: RunValues) -> float:
     return float(np.std([runs[run] for run in sorted(runs)], ddof=1)) if len(runs) > 1 else 0.0
 
 
-def _ratio(value: float | None, base: float) -> float | None:
+def _divide(value: float | None, base: float) -> float | None:
     return value / base if value is not None and base > 0 else None

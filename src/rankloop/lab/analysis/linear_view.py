@@ -1,4 +1,4 @@
-"""Can a linear ranker tell the grades apart? The picture that the papers on neural rankers start from."""
+"""Linear view of a dataset: can a linear ranker tell the grades apart? Papers on networks start from it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ MOST_POINTS = 3000
 RIDGE = 1e-6  # of the mean variance: features that say the same must not make the matrix singular
 
 
-def discriminants(features: FloatArray, grades: IntArray, *, n: int = 2) -> FloatArray:
-    r"""Fisher's linear discriminants, [n_features, n]: where documents of different grades differ most.
+def find_discriminants(features: FloatArray, grades: IntArray, *, n: int = 2) -> FloatArray:
+    r"""Find Fisher's linear discriminants, [n_features, n]: where documents of different grades differ most.
 
     They maximise $w^\top S_b w / w^\top S_w w$, the scatter of the grades' means over the scatter within
     the grades, one after the other.
@@ -24,7 +24,7 @@ def discriminants(features: FloatArray, grades: IntArray, *, n: int = 2) -> Floa
     >>> rng = np.random.default_rng(0)
     >>> grades = np.arange(300) % 3
     >>> features = np.column_stack((rng.normal(size=300) * 9, grades + rng.normal(size=300)))
-    >>> along = discriminants(features, grades, n=1)[:, 0]
+    >>> along = find_discriminants(features, grades, n=1)[:, 0]
     >>> bool(abs(along[1]) > 10 * abs(along[0]))
     True
 
@@ -43,14 +43,14 @@ def discriminants(features: FloatArray, grades: IntArray, *, n: int = 2) -> Floa
     return np.asarray(linalg.eigh(between, within)[1][:, ::-1][:, :n])
 
 
-def linear_view(queries: QuerySet, rng: np.random.Generator, *, dark: bool = False) -> alt.LayerChart:
-    """All documents in the plane that separates their grades best, and the middle of every grade.
+def draw_linear_view(queries: QuerySet, rng: np.random.Generator, *, dark: bool = False) -> alt.LayerChart:
+    """Draw all documents in the plane that separates their grades best, and the middle of every grade.
 
     If grades lie on top of each other here, no linear ranker can tell them apart. At most a few thousand
     documents are drawn, chosen at random.
     """
     grades = np.unique(queries.relevance)
-    plane = queries.features @ discriminants(queries.features, queries.relevance)
+    plane = queries.features @ find_discriminants(queries.features, queries.relevance)
     best, worst = (plane[queries.relevance == end].mean(axis=0) for end in (grades[-1], grades[0]))
     plane = np.where(best < worst, -1, 1) * plane / plane.std(axis=0)  # the best grade is to the right
     if plane.shape[1] < 2:

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from threadpoolctl import threadpool_limits
 
-from rankloop.lab.analysis.policy_summaries import holm, paired_p_value
+from rankloop.lab.analysis.paired_tests import correct_holm, paired_p_value
 from rankloop.lab.data.review_data import Parts
 from rankloop.lab.sweeps.engines import Here
 from rankloop.lab.sweeps.mapping import Mapper
@@ -95,7 +95,7 @@ def compare_recommenders(
     measured = measure(list(models.values()), parts, seeds=seeds, engine=engine)
     found = dict(zip(models, measured, strict=True))
     order = sorted(found, key=lambda name: -found[name].mean(50))
-    p_values = holm(np.array([p_value(found[name], found[order[0]]) for name in order[1:]]))
+    p_values = correct_holm(np.array([p_value(found[name], found[order[0]]) for name in order[1:]]))
     rows = [
         {
             "model": name,

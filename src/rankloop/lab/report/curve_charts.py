@@ -1,274 +1,234 @@
-"""Learning curves: how every policy does while it learns, one panel per user model."""
+"""Charts of learning curves and of profiles by position, for a page, as a picture and for a paper."""
 
 from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import altair as alt
-import polars as pl
 
 from rankloop.charts import chart_config
-from rankloop.errors import SettingError
-from rankloop.lab.report.series_names import family, key, short_names, strokes
-from rankloop.lab.simulation.known_measures import NONE, measure_of
-from rankloop.lab.simulation.measures import Measure, Measures
+from rankloop.lab.report.chart_files import measure_width
+from rankloop.lab.report.chart_lines import ChartLines, ChartStyle
+from rankloop.lab.simulation.measures import Measure
 
-TOTAL_WIDTH = 930  # pixels for all panels together
-MOST_POINTS = 200  # per line: more cannot be told apart on a panel and only make the file large
-FEWEST_FOR_A_BAND = 3  # the interval of two runs is so wide that it would hide the lines
-MOST_LINES = 8  # of a chart, unless more are asked for: the eye follows no more
 FOOT = 11  # pixels of the type below a picture
+NARROWEST_PANEL = 130  # points of a panel in a paper; narrower ones stand below each other
+TYPE = 8  # points of all type in a paper
+FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
+# From the first rounds to the last: steps of one path through the palette, all readable on both backgrounds.
+RAMP = ("#E69F00", "#D55E00", "#CC79A7", "#56B4E9", "#0072B2")
+SHORT_NUMBER = "datum.value ? format(datum.value, '~s') : '0'"
+ONE_TWO_FIVE = (  # of a logarithmic axis, only these leading digits are labelled: others would collide
+    "indexof([1, 2, 5], round(datum.value / pow(10, floor(log(datum.value) / LN10 + 1e-9)))) >= 0"
+    " ? format(datum.value, '~s') : ''"
+)
 
 
-def learning_curves(
-    curves: pl.DataFrame,
-    *,
-    metric: str,
-    data: str | None = None,
-    measures: Measures = NONE,
-    lines: int = MOST_LINES,
-    outside: Collection[str] = (),
-    width: int = TOTAL_WIDTH,
-    interactive: bool = False,
-    dark: bool = False,
-) -> alt.FacetChart:
-    """One chart: the mean of `metric` over rounds with its 95 % band, a panel per user.
+def draw_lines(lines: ChartLines, style: ChartStyle) -> alt.FacetChart:
+    """Draw the lines as what they are: a profile or curves."""
+    return draw_profile(lines, style) if lines.measure.profile else draw_curves(lines, style)
 
-    `curves` is what `statistics.curves` returns. Give the whole frame even for one metric: the colour
-    of a policy depends on all policies in it, so that it is the same in every chart. With several data
-    sets, `data` chooses one. `measures` say what each is; the usual ones are known. Of more policies than
-    `lines` those are drawn that `chosen_lines` chooses. Long names are shortened, and a picture has the key
-    below it. All panels together are about `width` pixels wide. `interactive` adds tooltips and a legend that
-    can be clicked, and leaves the key to the page.
+
+def draw_curves(lines: ChartLines, style: ChartStyle) -> alt.FacetChart:
+    """Draw the mean over rounds with its 95 % band: a panel per user, all on one scale.
+
+    A chart for a paper is as wide as asked to a point or two: it is drawn, measured, and drawn again.
     """
-    measure = measure_of(metric, measures)
-    legend = legend_of(curves, metric=metric, data=data, measures=measures, lines=lines, outside=outside)
-    rows = choose(curves, metric=metric, data=data).filter(pl.col("policy").is_in(legend.shown))
-    users = rows["user"].unique(maintain_order=True).to_list()
-    panel = min(max(width // len(users), 220), 560)
-    channels = _policy_channels(curves["policy"].to_list(), legend, room=panel * len(users))
-    strength = band_strength(rows["policy"].n_unique())
-    layers = _layers(
-        measure, *channels, span=span_of(after_the_start(rows)), strength=strength, interactive=interactive
+    users = len(lines.users)
+    if style.look != "paper":
+        return _draw_panels(lines, style, min(max(style.width // users, 220), 560), beside=True)
+    beside = style.width // users >= NARROWEST_PANEL
+    across = users if beside else 1
+    panel = style.width // across - 5 * TYPE
+    for _ in range(2):
+        found = measure_width(_draw_panels(lines, style, panel, beside=beside))
+        panel -= -(-(found - style.width) // across)
+    return _draw_panels(lines, style, panel, beside=beside)
+
+
+def draw_profile(lines: ChartLines, style: ChartStyle) -> alt.FacetChart:
+    """Draw the means of a profile over positions: a line per round, a panel per user and policy."""
+    rounds = lines.means["round"].unique().sort().to_list()
+    words = "'after ' + format(datum.value, ',') + (datum.value == 1 ? ' round' : ' rounds')"
+    legend = alt.Legend(title=None, labelExpr=words, **_symbol(3, 260))
+    colours = alt.Scale(domain=rounds, range=spread_colours(len(rounds)))
+    axis = alt.Axis(grid=False, tickCount=6)
+    layers = _draw_layers(
+        lines,
+        style,
+        x=alt.X("position:Q", title="position", axis=axis),
+        channels={"color": alt.Color("round:O", scale=colours, legend=legend)},
+        picked="round",
     )
-    if not has_bands(rows):
-        layers = layers[1:]
-    panels = alt.layer(*layers, data=records(rows)).properties(width=panel, height=240)
-    facets = panels.facet(column=alt.Column("user:N", sort=users, header=alt.Header(title=None)))
-    if not interactive:
-        facets = with_foot(facets, legend, room=panel * len(users))
-    chart: alt.FacetChart = facets.configure(**chart_config(dark=dark))
-    return chart
+    width = min(max(style.width // len(lines.users), 220), 560)
+    panels = alt.layer(*layers, data=_list_points(lines)).properties(width=width, height=200)
+    side = alt.Header(
+        title=None,
+        labelAngle=-90,
+        labelFontSize=12,
+        labels=len(lines.shown) > 1,
+        labelExpr=_label_short(lines),
+    )
+    facets = panels.facet(
+        column=alt.Column("user:N", sort=lines.users, header=alt.Header(title=None)),
+        row=alt.Row("policy:N", sort=list(lines.shown), header=side),
+    )
+    return _finish(facets, lines, style, room=width * len(lines.users))
 
 
-@dataclass(frozen=True, slots=True)
-class Legend:
-    """Which policies a chart draws, the best first, which it leaves out, and how each is called in it."""
+def spread_colours(count: int) -> list[str]:
+    """Spread the colours of rounds from early to late.
 
-    shown: Sequence[str]
-    left_out: Sequence[str]
-    short: Mapping[str, str]  # of those shown
-
-    @property
-    def key(self) -> dict[str, str]:
-        """Short names, and what they stand for."""
-        return key(dict(self.short))
-
-
-def legend_of(
-    curves: pl.DataFrame,
-    *,
-    metric: str,
-    data: str | None,
-    measures: Measures = NONE,
-    lines: int = MOST_LINES,
-    outside: Collection[str] = (),
-) -> Legend:
-    """The legend of one chart; a policy has the same short name in all charts of these curves."""
-    rows = choose(curves, metric=metric, data=data)
-    shown, left_out = chosen_lines(best_first(rows, measure_of(metric, measures)), lines, outside)
-    short = short_names(curves["policy"].unique())
-    return Legend(shown, left_out, {name: short[name] for name in shown})
-
-
-def with_foot(chart: alt.FacetChart, legend: Legend, *, room: int) -> alt.FacetChart:
-    """The chart with the key of its short names below it, and with what it leaves out, if there is any."""
-    paragraphs = [f"{brief}: {name}" for brief, name in legend.key.items()]
-    if legend.left_out:
-        paragraphs.append(f"left out: {'; '.join(legend.left_out)}")
-    wrap = partial(textwrap.wrap, width=int(room / (0.55 * FOOT)), break_on_hyphens=False)
-    lines = [line for paragraph in paragraphs for line in wrap(paragraph)]
-    style: dict[str, Any] = {"orient": "bottom", "anchor": "start", "fontSize": FOOT, "fontWeight": "normal"}
-    return chart.properties(title=alt.TitleParams(lines, **style, offset=14)) if lines else chart
-
-
-def label_by(short: Mapping[str, str]) -> str:
-    """The expression by which Vega writes short names in place of whole ones.
-
-    >>> label_by({"MGD(step=0.1)": "mgd"})
-    '{"MGD(step=0.1)": "mgd"}[datum.label]'
+    >>> spread_colours(3)
+    ['#E69F00', '#CC79A7', '#0072B2']
     """
-    return f"{json.dumps(dict(short))}[datum.label]"
+    last = max(count - 1, 1)
+    return [RAMP[round(i * (len(RAMP) - 1) / last)] for i in range(count)]
 
 
-def axis_title(measure: Measure) -> str:
-    """What the numbers on the vertical axis are.
-
-    >>> axis_title(measure_of("offline nDCG@10")), axis_title(measure_of("pairwise regret"))
-    ('nDCG@10 on held-out queries', 'cumulative pairwise regret (lower is better)')
-    """
+def title_axis(measure: Measure) -> str:
+    """Say what the numbers on the axis of values are, and if less is better."""
     title = measure.title or measure.name
     return f"{title} (lower is better)" if measure.direction == "lower" else title
 
 
-def _layers(
-    measure: Measure,
-    colour: alt.Color,
-    dash: alt.StrokeDash,
-    *,
-    span: tuple[float, float],
-    strength: float,
-    interactive: bool,
-) -> list[alt.Chart]:
-    thousands = alt.Axis(grid=False, tickCount=4, labelExpr="datum.value ? format(datum.value, '~s') : '0'")
-    rounds = alt.X("round:Q", title="rounds", axis=thousands)
-    scale = alt.Scale(domain=list(span), zero=False, nice=True)
-    mean = alt.Y("mean:Q", title=axis_title(measure), scale=scale, axis=value_axis(span))
-    band = (
-        alt.Chart()
-        .mark_area(opacity=strength, clip=True)
-        .encode(x=rounds, y=alt.Y("low:Q"), y2="high:Q", color=colour)
+def _draw_panels(lines: ChartLines, style: ChartStyle, width: int, *, beside: bool) -> alt.FacetChart:
+    """Draw a panel of that width for each user, beside or below each other."""
+    paper, log = style.look == "paper", style.log in ("rounds", "both")
+    rounds = alt.X(
+        "round:Q",
+        title="rounds",
+        scale=alt.Scale(type="log" if log else "linear", nice=not paper),
+        axis=alt.Axis(
+            grid=False, tickCount=4, labelExpr=ONE_TWO_FIVE if log else SHORT_NUMBER, labelFlush=True
+        ),
     )
-    line = alt.Chart().mark_line(strokeWidth=2.2, strokeJoin="round", clip=True)
-    line = line.encode(x=rounds, y=mean, color=colour, strokeDash=dash)
-    if not interactive:
-        return [band, line]
+    room = width * len(lines.users) if not paper else style.width
+    layers = _draw_layers(
+        lines, style, x=rounds, channels=_style_policies(lines, style, room), picked="policy"
+    )
+    height = 240 if not paper else max(round(width * (0.75 if beside else 0.42)), 70)
+    panels = alt.layer(*layers, data=_list_points(lines)).properties(width=width, height=height)
+    header = alt.Header(title=None, labelOrient="top", labelAnchor="middle" if beside else "start")
+    if beside:
+        facets = panels.facet(column=alt.Column("user:N", sort=lines.users, header=header))
+    else:
+        facets = panels.facet(row=alt.Row("user:N", sort=lines.users, header=header))
+    return _finish(facets, lines, style, room=room)
+
+
+def _draw_layers(
+    lines: ChartLines, style: ChartStyle, *, x: alt.X, channels: dict[str, Any], picked: str
+) -> list[alt.Chart]:
+    """Bands, if there are enough runs, the lines in front of them, and on a page what can be pointed at."""
+    paper = style.look == "paper"
+    scale = alt.Scale(domain=list(lines.span), zero=False, nice=True)
+    if style.log in ("values", "both"):
+        scale = alt.Scale(type="log", domain=list(lines.span), nice=False)
+    large: dict[str, Any] = {"format": "~s"} if lines.span[1] >= 1e4 else {}
+    title = lines.measure.name if paper else title_axis(lines.measure)
+    y = alt.Y("mean:Q", title=title, scale=scale, axis=alt.Axis(tickCount=4 if paper else 5, **large))
+    strength = min(0.15, 0.6 / lines.means[picked].n_unique())  # many bands are fainter
+    band = alt.Chart().mark_area(opacity=strength, clip=True)
+    band = band.encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=channels["color"])
+    line = alt.Chart().mark_line(strokeWidth=1.1 if paper else 2.2, strokeJoin="round", clip=True)
+    line = line.encode(x=x, y=y, **channels)
+    if style.look != "page":
+        return [band, line] if lines.has_bands else [line]
     # Named by hand: Altair numbers them otherwise, and the same results would give another file.
-    pick = alt.selection_point(name="pick", fields=["policy"], bind="legend")
-    picked = alt.condition(pick, alt.value(1.0), alt.value(0.12))
-    line = line.encode(opacity=picked).add_params(pick).properties(name="lines")
+    pick = alt.selection_point(name="pick", fields=[picked], bind="legend")
     band = band.encode(opacity=alt.condition(pick, alt.value(strength), alt.value(0.02)))
-    hover = alt.Chart().mark_point(size=90, opacity=0, filled=True)
+    line = line.encode(opacity=alt.condition(pick, alt.value(1.0), alt.value(0.12)))
+    line = line.add_params(pick).properties(name="lines")
+    where = ["round", "position"] if lines.measure.profile else ["round"]
     tooltip = [
         alt.Tooltip("policy:N"),
-        alt.Tooltip("round:Q", format=","),
+        *(alt.Tooltip(f"{name}:Q", format=",") for name in where),
         *(alt.Tooltip(f"{name}:Q", format=",.4~f") for name in ("mean", "low", "high")),
         alt.Tooltip("runs:Q"),
     ]
-    return [band, line, hover.encode(x=rounds, y=mean, tooltip=tooltip)]
+    hover = alt.Chart().mark_point(size=90, opacity=0, filled=True).encode(x=x, y=y, tooltip=tooltip)
+    return [band, line, hover] if lines.has_bands else [line, hover]
 
 
-def _policy_channels(
-    policies: Sequence[str], chosen: Legend, *, room: int
-) -> tuple[alt.Color, alt.StrokeDash]:
-    drawn = strokes(policies)
-    names, colours = list(drawn), [stroke.colour for stroke in drawn.values()]
-    dashes = [list(stroke.dash) for stroke in drawn.values()]
-    symbol: dict[str, Any] = {"symbolType": "stroke", "symbolStrokeWidth": 3, "symbolSize": 260}
-    widths = [7 * len(name) + 55 for name in chosen.short.values()]  # about what a name and its line take
-    columns = len(widths) if sum(widths) <= room else max(room // max(widths), 1)
+def _style_policies(lines: ChartLines, style: ChartStyle, room: int) -> dict[str, Any]:
+    """Colours and dashes of policies, and their legend: as many names beside each other as have room."""
+    names, drawn = list(lines.line_styles), lines.line_styles.values()
+    paper = style.look == "paper"
+    letter, symbol = (0.52 * TYPE, 26) if paper else (7, 55)
+    widths = [round(letter * len(name)) + symbol for name in lines.names.values()]
+    below: dict[str, Any] = {"orient": "bottom", "direction": "horizontal"} if paper else {}
     legend = alt.Legend(
         title=None,
-        values=list(chosen.shown),
-        columns=columns,
-        labelExpr=label_by(chosen.short),
-        labelLimit=room - 55,
-        symbolOpacity=1,
-        **symbol,
+        values=list(lines.shown),
+        columns=len(widths) if sum(widths) <= room else max(room // max(widths), 1),
+        labelExpr=_label_short(lines),
+        labelLimit=room - symbol,
+        **(_symbol(1.4, 160) if paper else _symbol(3, 260)),
+        **below,
     )
-    return (
-        alt.Color("policy:N", scale=alt.Scale(domain=names, range=colours), legend=legend),
-        alt.StrokeDash("policy:N", scale=alt.Scale(domain=names, range=dashes), legend=legend),
-    )
+    colours = alt.Scale(domain=names, range=[each.colour for each in drawn])
+    dashes = alt.Scale(domain=names, range=[list(each.dash) for each in drawn])
+    return {
+        "color": alt.Color("policy:N", scale=colours, legend=legend),
+        "strokeDash": alt.StrokeDash("policy:N", scale=dashes, legend=legend),
+    }
 
 
-def choose(curves: pl.DataFrame, *, metric: str, data: str | None) -> pl.DataFrame:
-    """The rows of one metric on one data set."""
-    rows = curves.filter(pl.col("metric") == metric)
-    if rows.is_empty():
-        raise SettingError(f"no curve has the metric {metric!r}; there are: {_known(curves, 'metric')}")
-    if data is not None:
-        rows = rows.filter(pl.col("data") == data)
-    if rows["data"].n_unique() != 1:
-        raise SettingError(f"a chart shows one data set; choose data from: {_known(curves, 'data')}")
-    return rows
+def _symbol(width: float, size: int) -> dict[str, Any]:
+    return {
+        "symbolType": "stroke",
+        "symbolStrokeWidth": width,
+        "symbolSize": size,
+        "symbolOpacity": 1,
+    }
 
 
-def span_of(rows: pl.DataFrame) -> tuple[float, float]:
-    """What the vertical axis shows: all means with some air; the bands of few runs may reach further."""
-    low, high = rows.select(low=pl.col("mean").min(), high=pl.col("mean").max()).row(0)
-    air = 0.1 * (high - low) or 0.1
-    top = high + air if high > 1 else min(high + air, 1.02)  # shares and nDCG end at 1
-    return (low - air if low < 0 else max(low - air, 0.0)), top
+def _finish(facets: alt.FacetChart, lines: ChartLines, style: ChartStyle, *, room: int) -> alt.FacetChart:
+    """Give the chart its look; below a picture are the key of its names and what it leaves out."""
+    if style.look == "paper":
+        return facets.configure(**_configure_paper())  # type: ignore[no-any-return]
+    paragraphs = [f"{brief}: {name}" for brief, name in lines.abbreviations.items()]
+    if lines.left_out:
+        paragraphs.append(f"left out: {'; '.join(lines.left_out)}")
+    if style.look == "picture" and paragraphs:
+        wrap = partial(textwrap.wrap, width=int(room / (0.55 * FOOT)), break_on_hyphens=False)
+        text = [line for paragraph in paragraphs for line in wrap(paragraph)]
+        title = alt.TitleParams(
+            text, orient="bottom", anchor="start", fontSize=FOOT, fontWeight="normal", offset=14
+        )
+        facets = facets.properties(title=title)
+    return facets.configure(**chart_config(dark=style.dark))  # type: ignore[no-any-return]
 
 
-def after_the_start(rows: pl.DataFrame) -> pl.DataFrame:
-    """All but the first 1 % of the rounds: a policy that knows nothing yet would squeeze all that follows."""
-    return rows.filter(pl.col("round") >= 0.01 * pl.col("round").max())
+def _configure_paper() -> dict[str, Any]:
+    """The look of the report on white paper, in one size of type."""
+    config = chart_config(dark=False)
+    sizes = {"labelFontSize": TYPE, "titleFontSize": TYPE, "titlePadding": 3, "labelPadding": 2}
+    ink = {"labelColor": "#000000", "titleColor": "#000000", "domainColor": "#666666", "tickColor": "#666666"}
+    lines = {"domain": True, "tickSize": 3, "gridWidth": 0.5, "titleFontWeight": "normal"}
+    return {
+        **config,
+        "font": FONT,
+        "padding": 1,
+        "axis": {**config["axis"], **sizes, **ink, **lines},
+        "legend": {"labelFontSize": TYPE, "columnPadding": 8, "rowPadding": 1, "offset": 4, "padding": 0},
+        "header": {"labelFontSize": TYPE, "labelFontWeight": 600, "labelPadding": 3},
+        "facet": {"spacing": 8},
+    }
 
 
-def value_axis(span: tuple[float, float]) -> alt.Axis:
-    """The vertical axis, with short labels for large numbers: 20M."""
-    return alt.Axis(tickCount=5, format="~s") if span[1] >= 1e5 else alt.Axis(tickCount=5)
+def _label_short(lines: ChartLines) -> str:
+    """The expression by which Vega writes short names in place of whole ones."""
+    return f"{json.dumps(dict(lines.names))}[datum.label]"
 
 
-def has_bands(rows: pl.DataFrame) -> bool:
-    """Whether there are enough runs for intervals that can be drawn."""
-    return bool((rows["runs"] >= FEWEST_FOR_A_BAND).any())
-
-
-def band_strength(lines: int) -> float:
-    """How opaque a band is: many bands are fainter, so that the lines stay in front.
-
-    >>> band_strength(2), band_strength(10)
-    (0.15, 0.06)
-    """
-    return min(0.15, 0.6 / lines)
-
-
-def best_first(rows: pl.DataFrame, measure: Measure) -> list[str]:
-    """Policies by their last mean over users, so that the legend reads like the curves do."""
-    last = rows.group_by("user", "policy").agg(pl.col("mean").sort_by("round").last())
-    standing = last.group_by("policy").agg(pl.col("mean").mean().round_sig_figs(6))
-    worst_last = standing.sort("mean", "policy", descending=[measure.direction != "lower", False])
-    return worst_last["policy"].to_list()
-
-
-def chosen_lines(
-    ordered: Sequence[str], most: int, outside: Collection[str] = ()
-) -> tuple[list[str], list[str]]:
-    """Which policies are drawn, best first, and which are left out.
-
-    Those shown for reference only keep their line; then comes the best of each family, then the best of all.
-
-    >>> chosen_lines(["a(x=1)", "a(x=2)", "a", "b"], 3)
-    (['a(x=1)', 'a(x=2)', 'b'], ['a'])
-    """
-    firsts = list({family(name): name for name in reversed(ordered)}.values())
-    ranked = sorted(ordered, key=lambda name: (name not in outside, name not in firsts, ordered.index(name)))
-    kept = set(ranked[:most])
-    return [name for name in ordered if name in kept], [name for name in ordered if name not in kept]
-
-
-def records(rows: pl.DataFrame) -> alt.InlineData:
-    """The rows as plain values, thinned; inline because Altair refuses long frames."""
-    return alt.InlineData(values=thinned(rows).to_dicts())
-
-
-def thinned(rows: pl.DataFrame) -> pl.DataFrame:
-    """As many rounds as can be told apart, and as many digits."""
-    rounds = rows["round"].unique().sort()
-    step = -(-len(rounds) // MOST_POINTS)
-    kept = rounds.reverse().gather_every(step).to_list()  # from the end: the last round is the result
-    columns = ["user", "policy", "round", "runs"]
-    numbers = [pl.col(name).round_sig_figs(6) for name in ("mean", "low", "high")]
-    return rows.filter(pl.col("round").is_in(kept)).select(*columns, *numbers)
-
-
-def _known(curves: pl.DataFrame, column: str) -> str:
-    return ", ".join(map(repr, sorted(set(curves[column].to_list()))))
+def _list_points(lines: ChartLines) -> alt.InlineData:
+    """The means as plain values: inline, because Altair refuses long frames."""
+    means = lines.means.drop("data")
+    if not lines.measure.profile:
+        return alt.InlineData(values=means.drop("position").to_dicts())
+    return alt.InlineData(values=means.sort("round", "position", maintain_order=True).to_dicts())

@@ -1,215 +1,239 @@
-"""The summary as a table: for the terminal, for Markdown and for the report."""
+"""Tables of results as values: what the terminal, Markdown, HTML and LaTeX show alike."""
 
 from __future__ import annotations
 
-import html
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import floor, log10
-from typing import Literal
-
-from rich.table import Table
-from rich.text import Text
+from statistics import mean
+from typing import NamedTuple
 
 from rankloop.errors import SettingError
-from rankloop.lab.analysis.policy_summaries import SummaryRow
-from rankloop.lab.analysis.single_runs import SingleRuns
-from rankloop.lab.report.strip import ends_of, strip
+from rankloop.lab.analysis.changes import Change
+from rankloop.lab.analysis.policy_summaries import PolicySummary
+from rankloop.lab.analysis.query_counts import describe_counts
+from rankloop.lab.analysis.sweep_analysis import SweepAnalysis
 
-NOTHING = "–"
-STRIPS = "Under each mean: its worst run, and every run as a dot, on one scale for a user."
-BEST_CELL = '<td class="best">'
-BLANK = "\u2002"  # as wide as a mark where figures are aligned
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """One line of a table: a policy on one data set, with a summary (or nothing) per user."""
-
-    data: str
-    policy: str
-    cells: tuple[SummaryRow | None, ...]
+WORST_CAPTION = (
+    "The worst run after the last round, and how many are low: by more than an eighth worse than the median "
+    "over seeds, in the same world or fold, of the policy whose median is best there."
+)
+CHANGE_CAPTION = (
+    "Change of the mean after the last round ± half of its 95 % interval over paired runs, and standard "
+    "deviation over runs as a multiple. Better with △ p < .05, ▲ p < .01; worse with ▽ p < .05, ▼ p < .01 "
+    "(paired t-test over runs, Holm-corrected)."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
-    """What every form of the table shows: lines best first, data set by data set, a column per user."""
+class TableCell:
+    """One cell: its text, a mark if a test calls it better or worse, a note, and single runs to draw."""
 
-    metric: str
-    users: tuple[str, ...]
-    lines: tuple[Line, ...]
+    text: str = "–"
+    mark: str = ""
+    best: bool = False
+    note: str = ""  # in small type
+    values: tuple[float, ...] = ()  # one dot each, where a format can draw
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableRow:
+    """One row: its names, and a cell for each user."""
+
+    names: tuple[str, ...]
+    cells: tuple[TableCell, ...]
+    is_reference: bool = False  # shown for reference only, in italics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultTable:
+    """A table that every format prints with the same numbers."""
+
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[TableRow, ...]
+    name_columns: int  # how many of the columns hold names
     caption: str
 
     @property
-    def several_data_sets(self) -> bool:
-        """Whether lines must say which data set they are about."""
-        return len({line.data for line in self.lines}) > 1
-
-    @property
-    def headings(self) -> list[str]:
-        """The heading of every column."""
-        return [*(["data"] if self.several_data_sets else []), "policy", *self.users]
-
-    @property
-    def name_columns(self) -> int:
-        """How many of the columns hold names."""
-        return len(self.headings) - len(self.users)
-
-    def names(self, line: Line) -> list[str]:
-        """The cells of a line that hold names."""
-        return [*([line.data] if self.several_data_sets else []), line.policy]
-
-    def text(self, cell: SummaryRow | None) -> str:
-        """A cell in plain text: mean ± half-width, and its mark in a column of its own."""
-        if cell is None:
-            return NOTHING
-        decimals = self.decimals
-        half = "" if cell.half_width is None else f" ± {cell.half_width:,.{decimals}f}"
-        return f"{cell.mean:,.{decimals}f}{half}{f' {mark(cell) or BLANK}' if self.has_marks else ''}"
-
-    def worst_text(self, cell: SummaryRow | None) -> str:
-        """The worst run in plain text, and how many of all are low."""
-        if cell is None or cell.worst is None:
-            return NOTHING
-        low = "" if cell.low_runs is None else f", {cell.low_runs} of {cell.runs} low"
-        return f"{cell.worst:,.{self.decimals}f}{low}"
-
-    @property
     def has_marks(self) -> bool:
-        """Whether any policy is significantly worse than the best."""
-        return any(mark(cell) for line in self.lines for cell in line.cells if cell)
+        """Whether any cell has a mark, so that all leave room for one."""
+        return any(cell.mark for row in self.rows for cell in row.cells)
 
     @property
-    def decimals(self) -> int:
-        """Four digits that matter: 0.4649, 718.2, 12,345."""
-        largest = max(abs(cell.mean) for line in self.lines for cell in line.cells if cell)
-        return min(max(3 - floor(log10(largest)), 0), 4) if largest > 0 else 4
+    def groups(self) -> list[str]:
+        """The dataset of every row, if there are several; rows of one stand together."""
+        return [row.names[0] if self.headings[0] == "data" else "" for row in self.rows]
 
 
-def summary_table(rows: Sequence[SummaryRow], *, metric: str, note: str = "") -> Table:
-    """The table for the terminal: the best in bold, with marks for what is significantly worse."""
-    layout = arrange(rows, metric=metric, note=note)
-    table = Table(
-        title=Text(metric, style="bold"),
-        caption=Text(layout.caption),
-        caption_justify="left",
-        min_width=max(len(metric), 60),  # so that a table of few columns does not break its words
-    )
-    for column, heading in enumerate(layout.headings):
-        side: Literal["left", "right"] = "left" if column < layout.name_columns else "right"
-        table.add_column(Text(heading), justify=side, overflow="fold")
-    previous = layout.lines[0].data
-    for line in layout.lines:
-        if line.data != previous:
-            table.add_section()
-        previous = line.data
-        cells = [Text(layout.text(cell), style="bold" if cell and cell.best else "") for cell in line.cells]
-        table.add_row(*map(Text, layout.names(line)), *cells)
-    return table
-
-
-def summary_markdown(rows: Sequence[SummaryRow], *, metric: str, note: str = "") -> str:
-    """The same table in Markdown."""
-    layout = arrange(rows, metric=metric, note=note)
-    lines = [map(_markdown, layout.headings), [":--"] * layout.name_columns + ["--:"] * len(layout.users)]
-    for line in layout.lines:
-        cells = [
-            f"**{layout.text(cell).strip()}**" if cell and cell.best else layout.text(cell).strip()
-            for cell in line.cells
-        ]
-        lines.append([*map(_markdown, layout.names(line)), *cells])
-    body = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-    return f"**{_markdown(metric)}**\n\n{body}\n\n{_markdown(layout.caption)}\n"
-
-
-def summary_html(
-    rows: Sequence[SummaryRow], *, metric: str, note: str = "", runs: SingleRuns | None = None
-) -> str:
-    """The same table in HTML, every name escaped; under each mean its worst run and a strip of all `runs`."""
-    runs = runs or {}
-    layout = arrange(rows, metric=metric, note=f"{note} {STRIPS if runs else ''}".strip())
-    head = "".join(
-        f'<th scope="col"{" class=name" if column < layout.name_columns else ""}>{html.escape(heading)}</th>'
-        for column, heading in enumerate(layout.headings)
-    )
-    body = ""
-    for line in layout.lines:
-        row = "".join(f'<th scope="row">{html.escape(name)}</th>' for name in layout.names(line))
-        cells = "".join(
-            (BEST_CELL if cell and cell.best else "<td>")
-            + f"{layout.text(cell)}{_single(layout, cell, runs)}</td>"
-            for cell in line.cells
-        )
-        body += f"<tr>{row}{cells}</tr>\n"
-    caption = f"<caption>{html.escape(layout.caption)}</caption>"
-    return f"<table>\n{caption}\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
-
-
-def _single(layout: Layout, cell: SummaryRow | None, runs: SingleRuns) -> str:
-    """The worst run and the strip of a cell; one run alone has neither."""
-    if cell is None or cell.runs < 2 or not runs:
-        return ""
-    own = runs[cell.data, cell.user, cell.metric, cell.policy]
-    column = (cell.data, cell.user, cell.metric)
-    shared = ends_of(values for key, values in runs.items() if key[:3] == column)
-    worst = "" if cell.worst is None else f"worst {cell.worst:,.{layout.decimals}f} "
-    return f"<br><small>{worst}{strip(own, shared)}</small>"
-
-
-def arrange(rows: Sequence[SummaryRow], *, metric: str, note: str = "") -> Layout:
-    """Sort the rows of one metric into lines and columns."""
-    chosen = [row for row in rows if row.metric == metric]
-    if not chosen:
-        known = ", ".join(dict.fromkeys(row.metric for row in rows)) or "none"
-        raise SettingError(f"the summary has no metric {metric!r}; it has: {known}")
-    users = tuple(dict.fromkeys(row.user for row in chosen))
-    found = {(row.data, row.policy, row.user): row for row in chosen}
-    lines = [
-        Line(data=data, policy=policy, cells=tuple(found.get((data, policy, user)) for user in users))
-        for data, policy in dict.fromkeys((row.data, row.policy) for row in chosen)
+def build_tables(analysis: SweepAnalysis, metric: str) -> list[ResultTable]:
+    """Build all tables of a metric: the summary, the worst runs if there are two, and changes if compared."""
+    chosen = _choose(analysis, metric)
+    several_runs = any(each.runs > 1 and each.worst is not None for each in chosen)
+    changes = any(change.metric == metric for change in analysis.changes)
+    return [
+        build_summary_table(analysis, metric),
+        *([build_worst_table(analysis, metric)] if several_runs else []),
+        *([build_change_table(analysis, metric)] if changes else []),
     ]
-    data_sets = list(dict.fromkeys(row.data for row in chosen))
-    lines.sort(key=lambda line: (data_sets.index(line.data), _badness(line), line.policy))
-    return Layout(metric=metric, users=users, lines=tuple(lines), caption=_caption(chosen, note))
 
 
-def mark(row: SummaryRow) -> str:
-    """▽ or ▼ for a policy that is significantly worse than the best one."""
-    if row.p_value is None or row.p_value >= 0.05:
+def build_summary_table(analysis: SweepAnalysis, metric: str, *, with_worst: bool = False) -> ResultTable:
+    """Build the summary of one metric: means with their intervals, best policies first, a column per user.
+
+    With `with_worst`, the worst of several runs stands beside each mean.
+    """
+    chosen = _choose(analysis, metric)
+    digits = _count_decimals(chosen)
+
+    def fill(each: PolicySummary) -> TableCell:
+        half = "" if each.half_width is None else f" ± {each.half_width:,.{digits}f}"
+        has_worst = with_worst and each.worst is not None and each.runs > 1
+        return TableCell(
+            text=f"{each.mean:,.{digits}f}{half}",
+            mark=each.mark,
+            best=each.best,
+            note=f"({each.worst:,.{digits}f})" if has_worst else "",
+            values=each.values if each.runs > 1 else (),
+        )
+
+    entries = [_place(each, fill(each)) for each in chosen]
+    has_worst = any(entry.cell.note for entry in entries)
+    caption = _describe_summary(analysis, chosen, has_worst=has_worst)
+    return _arrange(entries, analysis, title=metric, caption=caption)
+
+
+def build_worst_table(analysis: SweepAnalysis, metric: str) -> ResultTable:
+    """Build the table of the worst run of every policy, and of how many are low."""
+    chosen = _choose(analysis, metric)
+    digits = _count_decimals(chosen)
+
+    def fill(each: PolicySummary) -> TableCell:
+        low = "" if each.low_runs is None else f", {each.low_runs} of {each.runs} low"
+        return TableCell() if each.worst is None else TableCell(text=f"{each.worst:,.{digits}f}{low}")
+
+    entries = [_place(each, fill(each)) for each in chosen]
+    return _arrange(entries, analysis, title=f"{metric}, worst run", caption=WORST_CAPTION)
+
+
+def build_change_table(analysis: SweepAnalysis, metric: str) -> ResultTable:
+    """Build the table of changes against the policies that others are compared with."""
+
+    def fill(each: Change) -> TableCell:
+        half = "" if each.half_width is None else f" ± {100 * each.half_width:.1f}"
+        return TableCell(
+            text="–" if each.mean is None else f"{100 * each.mean:+.1f}{half} %",
+            mark=each.mark,
+            note="" if each.spread is None else f"sd × {each.spread:.2f}",
+        )
+
+    entries = [
+        _Entry(each.data, (each.policy, each.compared_with), each.user, fill(each))
+        for each in analysis.changes
+        if each.metric == metric
+    ]
+    return _arrange(entries, analysis, title=f"{metric}, change", caption=CHANGE_CAPTION)
+
+
+class _Entry(NamedTuple):
+    """A cell with its place in the table; rows of lower mean rank come first."""
+
+    data: str
+    names: tuple[str, ...]
+    user: str
+    cell: TableCell
+    rank: float = 0.0
+
+
+def _place(summary: PolicySummary, cell: TableCell) -> _Entry:
+    rank = summary.mean if summary.direction == "lower" else -summary.mean
+    return _Entry(summary.data, (summary.policy,), summary.user, cell, rank)
+
+
+def _arrange(entries: Sequence[_Entry], analysis: SweepAnalysis, *, title: str, caption: str) -> ResultTable:
+    """Arrange cells as rows of one dataset and policy, and columns of users; several datasets are named."""
+    users = list(dict.fromkeys(entry.user for entry in entries))
+    data = list(dict.fromkeys(entry.data for entry in entries))
+    rows: dict[tuple[str, ...], dict[str, _Entry]] = {}
+    for entry in entries:
+        rows.setdefault((entry.data, *entry.names), {})[entry.user] = entry
+    order = {names: mean(entry.rank for entry in row.values()) for names, row in rows.items()}
+    start = 0 if len(data) > 1 else 1
+    headings = ("data", "policy", "compared with")[start : 1 + len(entries[0].names)]
+    return ResultTable(
+        title=title,
+        headings=(*headings, *users),
+        rows=tuple(
+            TableRow(
+                names=names[start:],
+                cells=tuple(rows[names][user].cell if user in rows[names] else TableCell() for user in users),
+                is_reference=names[1] in analysis.reference_policies,
+            )
+            for names in sorted(rows, key=lambda names: (data.index(names[0]), order[names]))
+        ),
+        name_columns=len(headings),
+        caption=caption,
+    )
+
+
+def _choose(analysis: SweepAnalysis, metric: str) -> list[PolicySummary]:
+    chosen = [each for each in analysis.summaries if each.metric == metric]
+    if not chosen:
+        raise SettingError(f"the summary has no metric {metric!r}; it has: {', '.join(analysis.measures)}")
+    return chosen
+
+
+def _count_decimals(summaries: Sequence[PolicySummary]) -> int:
+    """Count the decimals that show four digits that matter: 0.4649, 718.2, 12,345."""
+    largest = max(abs(each.mean) for each in summaries)
+    return min(max(3 - floor(log10(largest)), 0), 4) if largest > 0 else 4
+
+
+def _describe_summary(analysis: SweepAnalysis, summaries: Sequence[PolicySummary], *, has_worst: bool) -> str:
+    """Say what the numbers are, what they rest on, and how they are compared."""
+    direction, metric = summaries[0].direction, summaries[0].metric
+    single = max(each.runs for each in summaries) < 2
+    data = list(dict.fromkeys(each.data for each in summaries))
+    over = f"Mean ± half of the 95 % Student-t interval over {describe_runs(summaries)}"
+    sentences = [
+        f"{'One run' if single else over} after {format_range(each.round for each in summaries)} rounds"
+        f"{f' on {data[0]}' if len(data) == 1 else ''};",
+        f"{direction} is better. Bold: the best."
+        if direction
+        else "a description, neither better nor worse.",
+        "A single run has no interval and no test." if single else "",
+        "Worse than the best with ▽ p < .05, ▼ p < .01 (paired t-test over runs, Holm-corrected)."
+        if direction and not single
+        else "",
+        "In parentheses: the worst run." if has_worst else "",
+        "In italics: for reference only."
+        if any(each.policy in analysis.reference_policies for each in summaries)
+        else "",
+        describe_offline(analysis, metric),
+    ]
+    return " ".join(filter(None, sentences))
+
+
+def describe_offline(analysis: SweepAnalysis, metric: str) -> str:
+    """Say how many test queries an offline metric rests on; nothing of other metrics."""
+    if analysis.measures[metric].kind != "offline" or analysis.query_counts is None:
         return ""
-    return "▼" if row.p_value < 0.01 else "▽"
+    return describe_counts(analysis.query_counts)
 
 
-def _badness(line: Line) -> float:
-    cells = [cell for cell in line.cells if cell]
-    average = sum(cell.mean for cell in cells) / len(cells)
-    return average if cells[0].direction == "lower" else -average
+def describe_runs(summaries: Sequence[PolicySummary]) -> str:
+    """Say how many runs there are, and how many seeds if each was run on several folds."""
+    runs, seeds = ({getattr(each, name) for each in summaries} for name in ("runs", "seeds"))
+    folds = f" ({format_range(seeds)} seed{'s' * (max(seeds) > 1)} on each fold)" if runs != seeds else ""
+    return f"{format_range(runs)} runs{folds}"
 
 
-def _caption(rows: Sequence[SummaryRow], note: str) -> str:
-    runs, seeds, rounds = ({getattr(row, field) for row in rows} for field in ("runs", "seeds", "round"))
-    graded = rows[0].direction is not None
-    best = f"{rows[0].direction} is better. Bold: the best."
-    grades = best if graded else "a description, neither better nor worse."
-    after = f"after {span(rounds)} rounds; {grades}"
-    if max(runs) < 2:
-        return f"One run {after} A single run has no interval and no test. {note}".rstrip()
-    each_fold = f" ({span(seeds)} seed{'s' * (max(seeds) > 1)} each fold)" if runs != seeds else ""
-    over = f"{span(runs)} runs{each_fold}"
-    tests = " Worse than the best with ▽ p < .05, ▼ p < .01 (paired t-test over runs, Holm-corrected)."
-    return (
-        f"Mean ± half of the 95 % Student-t interval over {over} {after}{tests if graded else ''} {note}"
-    ).rstrip()
+def format_range(numbers: Iterable[int]) -> str:
+    """Format a number, or the least and the greatest of several.
 
-
-def span(numbers: set[int]) -> str:
-    """A number, or the least and the greatest of several."""
-    low, high = min(numbers), max(numbers)
+    >>> format_range([2000, 2000]), format_range([1000, 2000])
+    ('2,000', '1,000 to 2,000')
+    """
+    found = set(numbers)
+    low, high = min(found), max(found)
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
-
-
-def _markdown(text: str) -> str:
-    """Text that Markdown shows as it is."""
-    for special in "\\`*_|<>[]":
-        text = text.replace(special, f"\\{special}")
-    return " ".join(text.split())

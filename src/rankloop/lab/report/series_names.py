@@ -1,8 +1,8 @@
-"""Colour families: one hue for the variants of a policy, told apart by shade and dash, with short names."""
+"""Colours, dashes and short names of policies: one hue for the variants of a policy."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
 
@@ -15,49 +15,50 @@ LONGEST = 26  # letters of a short name: what a legend in a column has room for
 
 
 @dataclass(frozen=True, slots=True)
-class Stroke:
+class LineStyle:
     """How the line of a policy is drawn."""
 
     colour: str
     dash: tuple[int, ...]
 
 
-def family(name: str) -> str:
-    """What a policy is a variant of: its name without settings, in small letters.
+def find_family(name: str) -> str:
+    """Find what a policy is a variant of: its name without settings, in small letters.
 
-    >>> family("pairrank@paper(regularisation=0.1)"), family("MGD()"), family("my_rankers.Rocchio(rate=0.1)")
-    ('pairrank', 'mgd', 'my_rankers.rocchio')
+    >>> [find_family(name) for name in ("pairrank@paper(prior=0.1)", "MGD()", "my_rankers.Rocchio(rate=0.1)")]
+    ['pairrank', 'mgd', 'my_rankers.rocchio']
     """
     return _stem(name).casefold()
 
 
-def strokes(names: Iterable[str]) -> dict[str, Stroke]:
-    """The stroke of every policy, by its place in the alphabet: a hue per family, a shade per variant.
+def assign_line_styles(names: Iterable[str]) -> dict[str, LineStyle]:
+    """Assign a style to every policy by its place in the alphabet: a hue per family, a shade per variant.
 
-    >>> {name: stroke.colour for name, stroke in strokes(["random", "PDGD", "PDGD(decay=1.0)"]).items()}
+    >>> styles = assign_line_styles(["random", "PDGD", "PDGD(decay=1.0)"])
+    >>> {name: style.colour for name, style in styles.items()}
     {'PDGD': '#0072B2', 'PDGD(decay=1.0)': '#66AAD1', 'random': '#D55E00'}
     """
-    drawn: dict[str, Stroke] = {}
-    for index, members in enumerate(_families(names).values()):
+    styles: dict[str, LineStyle] = {}
+    for index, members in enumerate(_group_families(names).values()):
         hue, turn = PALETTE[index % len(PALETTE)], index // len(PALETTE)
         for variant, name in enumerate(members):
             dash = DASHES[(turn + variant) % len(DASHES)]
-            drawn[name] = Stroke(_shade(hue, SHADES[variant % len(SHADES)]), dash)
-    return drawn
+            styles[name] = LineStyle(_shade(hue, SHADES[variant % len(SHADES)]), dash)
+    return styles
 
 
-def short_names(names: Iterable[str]) -> dict[str, str]:
-    """A short name for each: the family and the values of its settings or, where these are long, a letter.
+def shorten_names(names: Iterable[str]) -> dict[str, str]:
+    """Shorten names to the family and the values of their settings or, where these are long, a letter.
 
     A class of one's own goes without its file, unless another has its name.
 
-    >>> list(short_names(["MGD(step=0.1)", "PDGD", "PDGD(decay=1.0)", "PDGD(decay=1.0, step=0.01)"]).values())
-    ['MGD', 'PDGD', 'PDGD 1.0', 'PDGD 1.0 0.01']
-    >>> list(short_names(["my_rankers.Rocchio", "my_rankers.Rocchio(rate=0.5)"]).values())
+    >>> list(shorten_names(["MGD(step=0.1)", "PDGD", "PDGD(decay=1.0)", "PDGD(decay=1, step=0.1)"]).values())
+    ['MGD', 'PDGD', 'PDGD 1.0', 'PDGD 1 0.1']
+    >>> list(shorten_names(["my_rankers.Rocchio", "my_rankers.Rocchio(rate=0.5)"]).values())
     ['Rocchio', 'Rocchio 0.5']
     """
     short: dict[str, str] = {}
-    families = _families(names)
+    families = _group_families(names)
     classes = [whole.rpartition(".")[2] for whole in families]
     for whole, members in families.items():
         base = whole.rpartition(".")[2]
@@ -65,7 +66,7 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
         if len(members) == 1:
             short[members[0]] = base
             continue
-        values = {name: base + _values(name) for name in members}
+        values = {name: base + _list_values(name) for name in members}
         letters = iter(f"{base}-{letter}" for letter in _letters(len(members)))
         for name, text in values.items():
             fits = len(text) <= LONGEST and list(values.values()).count(text) == 1
@@ -73,16 +74,16 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
     return short
 
 
-def key(short: dict[str, str]) -> dict[str, str]:
-    """The short names that are not the whole name, and what they stand for."""
+def find_abbreviations(short: Mapping[str, str]) -> dict[str, str]:
+    """Find the short names that are not the whole name, and what they stand for."""
     return {brief: name for name, brief in short.items() if brief != name}
 
 
-def _families(names: Iterable[str]) -> dict[str, Sequence[str]]:
+def _group_families(names: Iterable[str]) -> dict[str, Sequence[str]]:
     """The variants by family, whatever its capitals; the first of them says how it is written."""
     grouped: dict[str, list[str]] = {}
-    for name in sorted(set(names), key=lambda name: (family(name), name.casefold(), name)):
-        grouped.setdefault(family(name), []).append(name)
+    for name in sorted(set(names), key=lambda name: (find_family(name), name.casefold(), name)):
+        grouped.setdefault(find_family(name), []).append(name)
     return {_stem(members[0]): tuple(members) for members in grouped.values()}
 
 
@@ -90,10 +91,10 @@ def _stem(name: str) -> str:
     return name.partition("(")[0].partition("@")[0].strip()
 
 
-def _values(name: str) -> str:
+def _list_values(name: str) -> str:
     """What follows the name of its family: a preset, and the values of the settings.
 
-    >>> _values("olranknet@paper(scorer=MLP((16, 16)), learning_rate=0.1)")
+    >>> _list_values("olranknet@paper(scorer=MLP((16, 16)), learning_rate=0.1)")
     '@paper MLP((16, 16)) 0.1'
     """
     whole, _, settings = name.partition("(")

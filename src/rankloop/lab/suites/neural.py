@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import pairwise
 
-from rankloop.lab.analysis.linear_view import linear_view
+from rankloop.lab.analysis.linear_view import draw_linear_view
 from rankloop.lab.simulation.probes import make_probe
 from rankloop.lab.suites.as_printed import SMALL, SMALL_PAPER, algorithm_2
 from rankloop.lab.suites.paper_items import Picture, Suite, preset_users
@@ -82,7 +82,7 @@ LINEAR_VIEW = Picture(
     title="Could a linear ranker tell the grades apart?",
     paper="In the plane that separates the grades of MSLR-WEB10K and Yahoo best, they lie on top of each "
     "other: a linear model does not suffice.",
-    draw=linear_view,
+    draw=draw_linear_view,
 )
 PICTURES: Mapping[str, Picture] = {"neural/fig3": LINEAR_VIEW, "neural/fig2.3": LINEAR_VIEW}
 

@@ -1,4 +1,4 @@
-"""A sweep with a folder: what was asked, what came out, and what it amounts to."""
+"""A sweep with a folder: what was asked, and what came out."""
 
 from __future__ import annotations
 
@@ -8,24 +8,26 @@ from pathlib import Path
 
 import polars as pl
 
-from rankloop.lab.analysis.policy_summaries import summarise, to_json_rows
+from rankloop.lab.sweeps.counted_queries import count_test_queries
 from rankloop.lab.sweeps.engines import Engine, Watch
 from rankloop.lab.sweeps.execution import HERE, execute
 from rankloop.lab.sweeps.files import write_json, write_parquet
 from rankloop.lab.sweeps.sweep import Sweep
 
 
-def conduct(sweep: Sweep, out: Path, *, engine: Engine = HERE, watch: Watch = lambda _: None) -> pl.DataFrame:
-    """Do a sweep and leave `spec.json`, `results.parquet` and `summary.json` in a folder.
+def conduct(
+    sweep: Sweep, out: Path, *, engine: Engine = HERE, watch: Watch = lambda _: None, quick: bool = False
+) -> pl.DataFrame:
+    """Do a sweep and leave `spec.json` and `results.parquet` in a folder.
 
     Finished runs are kept in `runs/` on the way: after Ctrl-C or a crash the same call goes on where it
     stopped, and a call with more seeds or policies does only what is new. Files appear whole or not at all.
+    The spec also says how many test queries there are, and whether this is only a `quick` look.
     """
-    write_json(out / "spec.json", sweep.describe())
+    facts = {"test_queries": count_test_queries(sweep), **({"quick": True} if quick else {})}
+    write_json(out / "spec.json", {**sweep.describe(), **facts})
     results = execute(sweep, ledger=out / "runs", engine=engine, watch=watch)
     write_parquet(out / "results.parquet", results)
-    rows = summarise(results, measures=sweep.measures, outside=sweep.outside)
-    write_json(out / "summary.json", to_json_rows(rows))
     return results
 
 

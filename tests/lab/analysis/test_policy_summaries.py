@@ -1,4 +1,4 @@
-"""Means, intervals and tests, against SciPy and their formulas."""
+"""Means, intervals, tests and low runs, against SciPy and their formulas."""
 
 from __future__ import annotations
 
@@ -8,18 +8,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
 from rankloop.errors import DataError
 from rankloop.lab.analysis.policy_summaries import (
-    SummaryRow,
-    curves,
-    holm,
-    paired_p_value,
+    PolicySummary,
+    average_curves,
+    count_low_runs,
     summarise,
-    to_json_rows,
 )
 from rankloop.lab.simulation.measures import Direction, Measure
 
@@ -39,7 +35,7 @@ def results(
     return pl.DataFrame(rows, schema=COLUMNS, orient="row")
 
 
-def by_policy(frame: pl.DataFrame) -> dict[str, SummaryRow]:
+def by_policy(frame: pl.DataFrame) -> dict[str, PolicySummary]:
     return {row.policy: row for row in summarise(frame)}
 
 
@@ -115,11 +111,6 @@ def test_values_without_spread_need_no_warning() -> None:
     assert rows["b"].p_value == 0.0
 
 
-def test_rounding_is_not_a_difference() -> None:
-    first, second = ({("1", seed): value for seed, value in enumerate(values)} for values in (A, A))
-    assert paired_p_value(first, {run: value * (1 + 1e-15) for run, value in second.items()}) == 1.0
-
-
 def test_only_runs_that_both_have_are_paired() -> None:
     frame = results({"a": A, "b": B}).filter(~((pl.col("policy") == "b") & (pl.col("seed") == 3)))
     row = by_policy(frame)["b"]
@@ -146,28 +137,8 @@ def test_a_run_still_going_is_compared_where_all_have_been() -> None:
     assert {row.round for row in summarise(frame)} == {50}
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
-def test_holm_is_that_of_the_definition(p_values: list[float]) -> None:
-    corrected = holm(np.array(p_values))
-    ranked = sorted(p_values)
-    for p_value, value in zip(p_values, corrected, strict=True):
-        last = max(i for i, other in enumerate(ranked) if other == p_value)
-        assert value == min(1.0, max((len(ranked) - i) * ranked[i] for i in range(last + 1)))
-
-
-@given(
-    st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=3, max_size=12).filter(
-        lambda pairs: np.std([a - b for a, b in pairs]) > 1e-6
-    )
-)
-def test_the_paired_test_is_that_of_scipy(pairs: list[tuple[float, float]]) -> None:
-    first, second = ({("1", seed): pair[side] for seed, pair in enumerate(pairs)} for side in (0, 1))
-    expected = stats.ttest_rel(list(first.values()), list(second.values())).pvalue
-    assert paired_p_value(first, second) == pytest.approx(expected, rel=1e-6, abs=1e-9)
-
-
 def test_curves_have_a_band_at_every_round() -> None:
-    frame = curves(results({"a": A, "single": [0.5]}))
+    frame = average_curves(results({"a": A, "single": [0.5]}))
     row = frame.row(by_predicate=(pl.col("policy") == "a") & (pl.col("round") == 100), named=True)
     low, high = stats.t.interval(0.95, 3, loc=np.mean(A), scale=stats.sem(A))
     assert (row["mean"], row["low"], row["high"]) == pytest.approx((np.mean(A), low, high))
@@ -176,9 +147,9 @@ def test_curves_have_a_band_at_every_round() -> None:
 
 
 def test_json_rows_hold_nothing_that_json_does_not_know() -> None:
-    rows = to_json_rows(summarise(results({"a": [0.5], "b": [0.4]})))
-    assert json.loads(json.dumps(rows, allow_nan=False)) == rows
-    assert rows[0]["low"] is None
+    rows = [each.to_json() for each in summarise(results({"a": [0.5], "b": [0.4]}))]
+    again = json.loads(json.dumps(rows, allow_nan=False))
+    assert (again[0]["low"], again[0]["runs"], again[0]["values"]) == (None, 1, [0.5])
 
 
 def test_results_that_would_mislead_are_refused() -> None:
@@ -190,7 +161,7 @@ def test_results_that_would_mislead_are_refused() -> None:
     with pytest.raises(DataError, match="8 of 8 values are not finite; the first is"):
         summarise(good.with_columns(value=pl.lit(float("nan"))))
     with pytest.raises(DataError, match="appended twice"):
-        curves(pl.concat([good, good]))
+        average_curves(pl.concat([good, good]))
     late = results({"b": B}).with_columns(round=pl.col("round") + 1)
     with pytest.raises(DataError, match=r"world, perfect, nDCG@10.*share no round"):
         summarise(pl.concat([good, late]))
@@ -200,3 +171,56 @@ def test_a_description_has_no_best() -> None:
     rows = by_policy(results({"a": A, "b": B}, metric="block size at rank 1"))
     assert not any(row.best or row.p_value is not None for row in rows.values())
     assert rows["a"].low is not None
+
+
+# Low runs
+
+Runs = Mapping[str, Mapping[str, Sequence[float]]]  # by policy and world
+WORLDS: Runs = {
+    "steady": {"easy": (0.80, 0.82, 0.84), "hard": (0.40, 0.41, 0.35)},
+    "bold": {"easy": (0.90, 0.86, 0.50), "hard": (0.20, 0.42, 0.43)},
+    "oracle": {"easy": (0.99, 0.99, 0.99), "hard": (0.99, 0.99, 0.99)},
+}
+LOW = {"steady": 1, "bold": 2, "oracle": 0}  # below 7/8 of .86 and of .42: .7525, .3675
+
+
+def in_worlds(values: Runs, metric: str = "offline nDCG@10", sign: float = 1.0) -> pl.DataFrame:
+    rows = [
+        ("worlds", fold, "user", policy, seed, 9, metric, sign * value)
+        for policy, folds in values.items()
+        for fold, runs in folds.items()
+        for seed, value in enumerate(runs)
+    ]
+    return pl.DataFrame(rows, schema=COLUMNS, orient="row")
+
+
+def test_a_run_is_low_by_what_is_usual_in_its_world() -> None:
+    """An oracle that is shown for reference only says nothing of what is usual."""
+    rows = {row.policy: row for row in summarise(in_worlds(WORLDS), reference_policies=["oracle"])}
+    assert {policy: row.low_runs for policy, row in rows.items()} == LOW
+    assert {policy: row.worst for policy, row in rows.items()} == {
+        "steady": 0.35,
+        "bold": 0.2,
+        "oracle": 0.99,
+    }
+
+
+def test_where_less_is_better_high_runs_are_the_low_ones() -> None:
+    turned = {policy: {"one": [2 - value for value in runs["easy"]]} for policy, runs in WORLDS.items()}
+    rows = {
+        row.policy: row
+        for row in summarise(in_worlds(turned, "pairwise regret"), reference_policies=["oracle"])
+    }
+    assert rows["bold"].low_runs == 1  # 1.5; usual is 1.14
+    assert rows["steady"].low_runs == 0
+    assert rows["bold"].worst == pytest.approx(1.5)
+
+
+def test_a_world_in_which_all_fail_has_no_low_run() -> None:
+    rows = summarise(in_worlds({"a": {"one": (0.1, 0.1)}, "b": {"one": (0.1, 0.1)}}))
+    assert [row.low_runs for row in rows] == [0, 0]
+
+
+def test_a_world_that_no_rival_met_counts_no_low_run() -> None:
+    runs = {"rival": {("1", 0): 0.5}, "other": {("1", 0): 0.2, ("2", 0): 0.1}}
+    assert count_low_runs(runs, "higher", ["rival"]) == {"rival": 0, "other": 1}

@@ -8,11 +8,13 @@ import shutil
 import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
+from rankloop.lab.analysis.sweep_analysis import SweepAnalysis
 from rankloop.lab.report.sweep_report_page import write_report
 
 METRICS = ("offline nDCG@10", "online nDCG@10", "cumulative nDCG@10", "pairwise regret")
@@ -40,9 +42,11 @@ def some_results() -> pl.DataFrame:
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_report(
-        some_results(), tmp_path_factory.mktemp("report"), title=f"A title {EVIL}", notes=NOTES
-    )
+    return write(some_results(), tmp_path_factory.mktemp("report"), title=f"A title {EVIL}", notes=NOTES)
+
+
+def write(results: pl.DataFrame, folder: Path, *, title: str = "rankloop", **facts: Any) -> Path:
+    return write_report(SweepAnalysis(results, **facts), folder, title)
 
 
 class Tags(HTMLParser):
@@ -59,7 +63,7 @@ class Tags(HTMLParser):
 
 def test_every_chart_has_its_pictures_and_no_draft_is_left(report: Path) -> None:
     pictures = {f"{name}.{kind}" for name in FILES for kind in ("png", "svg")}
-    assert {path.name for path in report.parent.iterdir()} == {"report.html"} | pictures
+    assert {path.name for path in report.parent.iterdir()} == {"report.html", "summary.json"} | pictures
     assert all((report.parent / f"{name}.png").read_bytes().startswith(b"\x89PNG") for name in FILES)
 
 
@@ -87,7 +91,7 @@ def test_names_chosen_by_users_stay_text(report: Path) -> None:
 
 def test_it_has_the_tables_the_notes_and_a_guide(report: Path) -> None:
     page = report.read_text()
-    assert page.count("<caption>") == len(METRICS)
+    assert page.count("<caption>") == 2 * len(METRICS)  # means, and worst runs
     for text in (
         "How to read this page",
         "queries without a relevant document",
@@ -105,21 +109,21 @@ def test_beside_each_mean_are_its_worst_run_and_all_runs(report: Path) -> None:
         pl.col("metric") == METRICS[0], pl.col("policy") == "DBGD", pl.col("user") == "perfect"
     )
     last: list[float] = frame.filter(pl.col("round") == 500)["value"].to_list()
-    assert f"worst {min(last):.3f}" in page
+    assert f"<td>{min(last):.3f}, " in page  # in the table of worst runs
     assert f"3 runs from {min(last):.4g} to {max(last):.4g}" in page
 
 
 def test_a_banner_and_the_number_of_test_queries_stand_where_they_must_be_seen(tmp_path: Path) -> None:
     frame = some_results().filter(pl.col("metric").is_in(METRICS[:2]), pl.col("policy") == "PDGD")
-    page = write_report(frame, tmp_path, banner=EVIL, queries="On 60 queries: few.").read_text()
+    page = write(frame, tmp_path, banner=EVIL, query_counts={"world": [60]}).read_text()
     assert page.count('class="banner"') == 1
     assert EVIL not in page
-    assert page.count("On 60 queries: few.") == 1  # under the offline table, not under the online one
+    assert page.count("rest on 60 test queries: few") == 1  # not under the online table
 
 
 def test_it_says_what_was_run_on_which_data(tmp_path: Path) -> None:
     def lead(frame: pl.DataFrame, name: str) -> str:
-        page = write_report(frame, tmp_path / name).read_text("utf-8")
+        page = write(frame, tmp_path / name).read_text("utf-8")
         return page.partition('<p class="lead">')[2].partition("</p>")[0]
 
     frame = some_results().filter(pl.col("metric") == METRICS[0])
@@ -130,7 +134,7 @@ def test_it_says_what_was_run_on_which_data(tmp_path: Path) -> None:
 
 
 def test_the_same_results_give_the_same_bytes(report: Path, tmp_path: Path) -> None:
-    again = write_report(some_results(), tmp_path, title=f"A title {EVIL}", notes=NOTES)
+    again = write(some_results(), tmp_path, title=f"A title {EVIL}", notes=NOTES)
     for path in report.parent.iterdir():
         assert (again.parent / path.name).read_bytes() == path.read_bytes(), path.name
 
@@ -143,7 +147,7 @@ def test_data_sets_and_metrics_of_any_name_get_files_of_their_own(tmp_path: Path
         one.with_columns(metric=pl.lit("../ß")),
     ]
     both = pl.concat([*metrics, *(frame.with_columns(data=pl.lit("../WORLD")) for frame in metrics)])
-    write_report(both, tmp_path / "new" / "folder")
+    write(both, tmp_path / "new" / "folder")
     assert sorted(path.stem for path in (tmp_path / "new" / "folder").glob("*.svg")) == [
         "offline-err-10-world",
         "offline-err-10-world-2",
@@ -166,23 +170,23 @@ def profiled_results() -> pl.DataFrame:
 
 
 def test_a_question_about_some_metrics_shows_them_first_and_draws_only_them(tmp_path: Path) -> None:
-    about = ("pairwise regret", "block size by position", "never measured")
-    page = write_report(profiled_results(), tmp_path, about=about).read_text()
+    main_metrics = ("pairwise regret", "block size by position", "never measured")
+    page = write(profiled_results(), tmp_path, main_metrics=main_metrics).read_text()
     assert {path.stem for path in tmp_path.glob("*.png")} == {"regret", "block-size-by-position"}
     headings = re.findall(r"<h[23]>(.*?)</h[23]>", page.partition("<footer>")[0])
     assert headings == ["pairwise regret", "block size by position", *METRICS[:3]]
     assert page.index("What else was measured") > page.index("block size by position")
-    assert page.count("<caption>") == len(METRICS)  # a profile has a chart, not a table per position
+    assert page.count("<caption>") == 2 * len(METRICS)  # a profile has a chart, not a table per position
 
 
 def test_a_question_about_nothing_that_was_measured_shows_everything(tmp_path: Path) -> None:
-    write_report(some_results(), tmp_path, about=("never measured",))
+    write(some_results(), tmp_path, main_metrics=("never measured",))
     assert {path.stem for path in tmp_path.glob("*.png")} == set(FILES)
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium: install it to see the report drawn by a browser")
 def test_a_browser_draws_a_profile(tmp_path: Path) -> None:
-    report = write_report(profiled_results(), tmp_path / "report", about=("block size by position",))
+    report = write(profiled_results(), tmp_path / "report", main_metrics=("block size by position",))
     page, log = browse(report, tmp_path, dark=False)
     assert "CONSOLE" not in log, log
     assert page.count('data-state="drawn"') == 1
