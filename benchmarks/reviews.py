@@ -7,8 +7,9 @@ from dataclasses import replace
 from statistics import median
 from time import process_time
 
-from rankloop.lab.reviews import RawReview, extract, sample
+from rankloop.lab.reviews import RawReview, extract
 from rankloop.lab.reviews.part_of_speech import tagger
+from tests.lab.reviews.samples import sample
 
 REVIEWS = 720
 PLAIN = (

@@ -23,10 +23,9 @@ from rankloop.lab.data.review_data import (
     read_instruments,
     read_reviews,
     scaled_ratings,
-    summary,
     write_reviews,
 )
-from rankloop.lab.data.titles import title_words
+from rankloop.lab.data.review_files import title_words
 from rankloop.recommend.opinion_profiles import sum_item_opinions
 from rankloop.recommend.reviews import Mentions, Reviews
 
@@ -246,22 +245,3 @@ def test_sentences_travel_with_their_mentions_through_files_splits_and_unions(tm
 
 def test_title_words_of_any_alphabet_are_words() -> None:
     assert title_words("Café-Becher für 2 – Чашка") == {"café", "becher", "für", "2", "чашка"}
-
-
-def test_the_summary_counts_and_warns(tmp_path: Path) -> None:
-    found = summary(SHOP)
-    assert (found.reviews, found.users, found.items) == (len(SHOP), 40, len(set(SHOP.item)))
-    assert sum(found.stars) == found.reviews
-    assert sum(good + bad for _, good, bad in found.features) == found.mentions == len(SHOP.mentions)
-    assert found.density == len(SHOP) / (found.users * found.items)
-    path = tmp_path / "reviews.csv"
-    path.write_text("user,item,rating\n" + "".join(f"u{n},i{n % 4},5\n" for n in range(12)))
-    poor = " ".join(summary(read_reviews(path)).warnings())
-    for word in (
-        "1.0 reviews of a user",
-        "100% of the users have a single",
-        "100% of the reviews have the same",
-    ):
-        assert word in poor
-    for word in ("no review mentions a feature", "no titles", "no time"):
-        assert word in poor

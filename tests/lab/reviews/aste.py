@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from rankloop.lab.reviews.aspect_opinions import pairs
-from rankloop.lab.reviews.clauses import clauses
-from rankloop.lab.reviews.review_tokens import token
+from rankloop.lab.reviews.aspect_opinions import join_opinions
+from rankloop.lab.reviews.review_tokens import make_token, split_clauses
 
 Span: TypeAlias = tuple[int, ...]
 Triplets: TypeAlias = dict[tuple[Span, Span], str]  # aspect and opinion, as tokens of the sentence
@@ -53,14 +52,14 @@ def marked(path: Path) -> Iterator[tuple[list[str], Triplets]]:
 
 
 def extracted(words: list[str]) -> Triplets:
-    sentence = [token(word) for word in words]
+    sentence = [make_token(word) for word in words]
     return {
         (
             tuple(range(clause.start + aspect.start, clause.start + aspect.stop)),
             tuple(range(clause.start + opinion.start, clause.start + opinion.stop)),
         ): "POS" if opinion.sentiment > 0 else "NEG"
-        for clause in clauses(sentence)
-        for aspect, opinion in pairs(sentence[clause.start : clause.stop])
+        for clause in split_clauses(sentence)
+        for aspect, opinion in join_opinions(sentence[clause.start : clause.stop])
     }
 
 

@@ -13,15 +13,15 @@ from rich.progress import track
 from rich.table import Table
 
 from rankloop.cli.console import CONSOLE, ERRORS
-from rankloop.lab.data.review_data import ReviewSummary, load_reviews, summary
+from rankloop.lab.data.review_data import load_reviews
 from rankloop.lab.reviews import (
     LEAST,
-    Diagnosis,
+    ReviewReport,
     check_new,
-    diagnose,
     extract,
     read_raw_reviews,
-    write_reviews,
+    report_reviews,
+    write_extracted,
 )
 from rankloop.naming import split_names
 
@@ -35,7 +35,7 @@ def extract_(
     source: Annotated[
         Path, typer.Argument(help="Reviews: CSV with a header, or JSON lines (.jsonl); plain or .gz.")
     ],
-    out: Annotated[Path, typer.Option(help="A new folder for what is found.")],
+    out: Annotated[Path, typer.Option(help="A new file for what is found.")],
     least: Annotated[
         int, typer.Option(min=1, help="Reviews that must mention an aspect to keep it.")
     ] = LEAST,
@@ -43,7 +43,7 @@ def extract_(
         str, typer.Option(help="Nouns that are no aspects, comma-separated, such as what you sell.")
     ] = "",
 ) -> None:
-    """Find what reviews praise and complain of, write it as files, and say how good it looks.
+    """Find what reviews praise and complain of, write it as a file, and report on it.
 
     Reviews have the columns or keys `user`, `item`, `rating`, `text` and, if you have them, `time` (seconds
     since 1970) and `title` (of the item). They are read as English.
@@ -52,11 +52,11 @@ def extract_(
 
     For example:
 
-    `rankloop reviews extract shop.csv --out extracted`
+    `rankloop reviews extract shop.csv --out extracted.jsonl`
 
-    `rankloop reviews extract shop.jsonl.gz --out extracted --least 5 --ignore guitar,guitars`
+    `rankloop reviews extract shop.jsonl.gz --out extracted.jsonl --least 5 --ignore guitar,guitars`
 
-    The folder holds `reviews.jsonl`, with the sentence of every mention, and the same as tuples of numbers.
+    The file is JSON lines, with the sentence of every mention.
     """
     check_new(out)
     try:
@@ -70,11 +70,11 @@ def extract_(
             disable=not CONSOLE.is_terminal,
         )
         found = extract(bar, least=least, ignored=split_names(ignore))
-        write_reviews(found, out)
+        write_extracted(found, out)
     except KeyboardInterrupt as error:
         ERRORS.print("\nstopped: nothing was written")
         raise typer.Exit(130) from error
-    _show(diagnose(found))
+    _report(str(out))
     CONSOLE.print(f"{len(found):,} reviews written to {out}", soft_wrap=True)
 
 
@@ -91,17 +91,22 @@ def info(
 
     For example:
 
-    `rankloop reviews info extracted/reviews.jsonl`
+    `rankloop reviews info extracted.jsonl`
     """
+    _report(name)
+
+
+def _report(name: str) -> None:
     with CONSOLE.status(f"reading {name}"):
-        found = summary(load_reviews(name, everything=True).train)
-    _features(found.features)
+        found = report_reviews(load_reviews(name, everything=True).train)
+    _print_features(found.features)
     for line in _facts(found):
         CONSOLE.print(line, soft_wrap=True, highlight=False)
-    _warn(found.warnings())
+    for warning in found.warnings():
+        CONSOLE.print(f"[bold yellow]warning:[/] {escape(warning)}", soft_wrap=True, highlight=False)
 
 
-def _facts(found: ReviewSummary) -> list[str]:
+def _facts(found: ReviewReport) -> list[str]:
     stars = ", ".join(f"{count:,} with {star}" for star, count in enumerate(found.stars, 1))
     first, last = map(_day, found.span or (0, 0))
     return [
@@ -110,6 +115,9 @@ def _facts(found: ReviewSummary) -> list[str]:
         f"stars: {stars}",
         f"mentions: {found.mentions:,} in {found.mentioning:,} reviews, {found.worded:,} with a word; "
         f"features: {len(found.features):,}",
+        f"coverage: {found.coverage:.0%} of the reviews mention a feature",
+        f"sentiment: {found.balance:.0%} praise",
+        f"agreement with the stars: AUC {found.auc:.2f} (1 is perfect, 0.50 is chance)",
         f"titles: {f'with {found.tokens:,} words to make rules of' if found.titles else 'none'}",
         f"time: {f'from {first} to {last}' if found.span else 'none'}",
     ]
@@ -123,31 +131,12 @@ def _day(seconds: int) -> str:
         return str(seconds)
 
 
-def _features(features: Sequence[tuple[str, int, int]]) -> None:
+def _print_features(features: Sequence[tuple[str, int, int]]) -> None:
     """What is praised and complained of most."""
-    table = Table("aspect", title=f"{len(features):,} aspects, the most mentioned")
+    table = Table("feature", title=f"{len(features):,} features, the most mentioned")
     for heading in ("praise", "complaints"):
         table.add_column(heading, justify="right")
     for name, praise, complaints in features[:SHOWN]:
         table.add_row(escape(name), f"{praise:,}", f"{complaints:,}")
     if features:
         CONSOLE.print(table)
-
-
-def _warn(warnings: Sequence[str]) -> None:
-    for warning in warnings:
-        CONSOLE.print(f"[bold yellow]warning:[/] {escape(warning)}", soft_wrap=True, highlight=False)
-
-
-def _show(found: Diagnosis) -> None:
-    """What the doctor says."""
-    _features(found.aspects)
-    facts = [
-        f"coverage: {found.coverage:.0%} of {found.reviews:,} reviews mention an aspect, "
-        f"{found.mentions:,} mentions",
-        f"sentiment: {found.balance:.0%} praise",
-        f"agreement with the stars: AUC {found.auc:.2f} (1 is perfect, 0.50 is chance)",
-    ]
-    for line in facts:
-        CONSOLE.print(line, soft_wrap=True, highlight=False)
-    _warn(found.warnings())

@@ -15,8 +15,8 @@ from typing import TypeAlias
 import numpy as np
 
 from rankloop.errors import DataError
+from rankloop.lab.data.review_files import with_titles
 from rankloop.lab.data.text_lines import read_lines
-from rankloop.lab.data.titles import with_titles
 from rankloop.recommend.reviews import NO_WORD, Mentions, Reviews
 
 Mention: TypeAlias = tuple[int, int, int]  # feature, sentiment, word

@@ -2,17 +2,19 @@
 
 from rankloop.lab.data.published_reviews import read_cellphones, read_instruments
 from rankloop.lab.data.review_collections import load_reviews
-from rankloop.lab.data.review_files import read_reviews, write_reviews
+from rankloop.lab.data.review_files import (
+    last_of_each,
+    read_reviews,
+    scaled_ratings,
+    with_titles,
+    write_reviews,
+)
 from rankloop.lab.data.review_splits import Parts, by_share, by_time, joined, newcomers
-from rankloop.lab.data.review_summary import ReviewSummary, summary
 from rankloop.lab.data.synthetic_reviews import AccessoryShop
-from rankloop.lab.data.tidy import last_of_each, scaled_ratings
-from rankloop.lab.data.titles import with_titles
 
 __all__ = [
     "AccessoryShop",
     "Parts",
-    "ReviewSummary",
     "by_share",
     "by_time",
     "joined",
@@ -23,7 +25,6 @@ __all__ = [
     "read_instruments",
     "read_reviews",
     "scaled_ratings",
-    "summary",
     "with_titles",
     "write_reviews",
 ]

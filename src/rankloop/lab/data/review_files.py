@@ -1,22 +1,33 @@
-"""Reviews from CSV and from JSON lines: `user,item,rating[,time,title,mentions]`."""
+"""Files of reviews: CSV and JSON lines of `user,item,rating[,time,title,mentions]`, read and written."""
 
 from __future__ import annotations
 
+import html
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from rankloop.errors import DataError
 from rankloop.lab.data.table_rows import Row, name_in, number_in, table_rows, text_in, time_in
 from rankloop.lab.data.text_lines import read_lines
-from rankloop.lab.data.tidy import last_of_each, scaled_ratings
-from rankloop.lab.data.titles import with_titles
 from rankloop.recommend.reviews import NO_SENTENCE, NO_WORD, Mentions, Reviews
+from rankloop.types import BoolArray, FloatArray, IntArray
 
 REQUIRED = ("user", "item", "rating")
+STOP_WORDS = frozenset(
+    {
+        *("a", "all", "an", "and", "at", "by", "for", "from", "in", "is", "it"),
+        *("of", "on", "or", "our", "the", "this", "to", "with", "you", "your"),
+    }
+)
 
 
 def read_reviews(path: str | Path, *, scale: tuple[float, float] = (1, 5), least: int = 5) -> Reviews:
@@ -64,6 +75,76 @@ def write_reviews(reviews: Reviews, path: str | Path) -> None:
                 **({"sentences": sentences.get(row, [])} if reviews.sentences else {}),
             }
             file.write(json.dumps(line) + "\n")
+
+
+def scaled_ratings(rating: FloatArray, *, scale: tuple[float, float], highest: float = 5.0) -> FloatArray:
+    """Map ratings of any scale linearly to 1 ... highest.
+
+    >>> scaled_ratings(np.array([0.0, 5.0, 10.0]), scale=(0, 10)).tolist()
+    [1.0, 3.0, 5.0]
+    """
+    low, high = scale
+    if not low < high:
+        raise DataError(f"a scale goes from its lowest rating to its highest, found {low:g} to {high:g}")
+    if len(rating) and not low <= rating.min() <= rating.max() <= high:
+        raise DataError(
+            f"ratings must be from {low:g} to {high:g}, found {rating.min():g} to {rating.max():g}; "
+            "say what the scale is, as in read_reviews(path, scale=(0, 10))"
+        )
+    return 1 + (highest - 1) * (rating - low) / (high - low)
+
+
+def last_of_each(user: IntArray, item: IntArray, time: IntArray | None = None) -> BoolArray:
+    """Mark the reviews to keep where a user reviewed an item again: the last one, by time or by row.
+
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     last_of_each(np.array([0, 1, 0]), np.array([2, 2, 2])).tolist()
+    [False, True, True]
+    """
+    order = np.arange(len(user)) if time is None else np.argsort(time, kind="stable")
+    pairs = user.astype(np.int64) * (int(item.max(initial=0)) + 1) + item
+    _, last = np.unique(pairs[order][::-1], return_index=True)
+    keep = np.zeros(len(user), bool)
+    keep[order[len(order) - 1 - last]] = True
+    if dropped := len(user) - int(keep.sum()):
+        warnings.warn(
+            f"{dropped} of {len(user)} reviews are of an item that the same user reviews again later: "
+            "the last is kept",
+            stacklevel=2,
+        )
+    return keep
+
+
+def with_titles(reviews: Reviews, titles: Sequence[str], *, least: int = 5) -> Reviews:
+    """Return the reviews with titles, and with the words of at least so many titles as attributes.
+
+    >>> one = np.array([0])
+    >>> two = Reviews(user=one, item=one, rating=np.array([5.0]), users=("anna",), items=("1", "2"))
+    >>> named = with_titles(two, ["Red Case for Phones", "Case &amp; cable"], least=2)
+    >>> named.tokens, named.attributes.toarray().tolist()
+    (('case',), [[1.0], [1.0]])
+    """
+    found = [title_words(title) for title in titles]
+    often = Counter(word for words in found for word in words)
+    tokens = tuple(sorted(word for word, count in often.items() if count >= least))
+    column = {token: number for number, token in enumerate(tokens)}
+    cells = [
+        (row, column[word]) for row, words in enumerate(found) for word in sorted(words) if word in column
+    ]
+    rows, columns = np.array(cells, np.int64).reshape(-1, 2).T
+    shape = (len(titles), len(tokens))
+    attributes = sparse.csr_array((np.ones(len(cells)), (rows, columns)), shape=shape)
+    return replace(reviews, titles=tuple(map(html.unescape, titles)), tokens=tokens, attributes=attributes)
+
+
+def title_words(title: str) -> set[str]:
+    """Return the words of a title that may tell something, in small letters of any alphabet.
+
+    >>> sorted(title_words("Case for the iPhone&reg; 5"))
+    ['5', 'case', 'iphone']
+    """
+    return set(re.findall(r"[^\W_]+", html.unescape(title).lower())) - STOP_WORDS
 
 
 def _reviews(path: Path, rows: list[Row], scale: tuple[float, float], least: int) -> Reviews:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.lab.data.titles import with_titles
+from rankloop.lab.data.review_files import with_titles
 from rankloop.recommend.reviews import Mentions, Reviews
 from rankloop.types import FloatArray, IntArray
 

@@ -1,28 +1,33 @@
-"""Text: opinions about aspects, read out of raw reviews."""
+"""Opinions about aspects, read out of raw reviews."""
 
-from rankloop.lab.reviews.frequency import LEAST, frequent
-from rankloop.lab.reviews.mention_extraction import extract, mentions, read
-from rankloop.lab.reviews.reading import read_raw_reviews
-from rankloop.lab.reviews.records import Mention, RawReview, ReadReview
-from rankloop.lab.reviews.review_report import Diagnosis, auc, diagnose
-from rankloop.lab.reviews.samples import SAMPLE, sample
-from rankloop.lab.reviews.writing import check_new, write_reviews
+from rankloop.lab.reviews.mention_extraction import (
+    LEAST,
+    Mention,
+    RawReview,
+    ReadReview,
+    check_new,
+    extract,
+    extract_mentions,
+    keep_frequent,
+    read_raw_reviews,
+    read_review,
+    write_extracted,
+)
+from rankloop.lab.reviews.review_report import ReviewReport, compute_auc, report_reviews
 
 __all__ = [
     "LEAST",
-    "SAMPLE",
-    "Diagnosis",
     "Mention",
     "RawReview",
     "ReadReview",
-    "auc",
+    "ReviewReport",
     "check_new",
-    "diagnose",
+    "compute_auc",
     "extract",
-    "frequent",
-    "mentions",
-    "read",
+    "extract_mentions",
+    "keep_frequent",
     "read_raw_reviews",
-    "sample",
-    "write_reviews",
+    "read_review",
+    "report_reviews",
+    "write_extracted",
 ]

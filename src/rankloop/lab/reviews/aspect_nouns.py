@@ -6,24 +6,11 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from rankloop.lab.reviews.lexicon import ALSO_NOUNS, COMPOUNDS
-from rankloop.lab.reviews.negation import NEGATORS
-from rankloop.lab.reviews.opinion_words import Opinion
+from rankloop.lab.reviews.lexicon import ALSO_NOUNS, COMPOUNDS, read_words, word_set
+from rankloop.lab.reviews.opinion_words import NEGATORS, Opinion
 from rankloop.lab.reviews.review_tokens import Token, neighbour
-from rankloop.lab.reviews.word_sets import word_set
 
-WEAK = word_set(
-    """
-    am amount amounts anybody anyone anything area bit brand cause chance change city company computer
-    computers condition couple date daughter day days deal else end evening everybody everyone everything
-    everytime experience fact family first friend friends group groups guy guys half hour hours husband idea
-    issue issues item job kind laptop laptops level lot lots machine matter minute minutes money month
-    months need needs netbook night nights notebook nothing one ones opinion order part pc pcs people person
-    piece place places pm point problem problems product products purchase purpose question reason reasons
-    rest restaurant restaurants review reviews second side somebody someone something son sort spot thing
-    things time times today ton tons town type unit way ways week weekend weeks wife world year years
-    """
-)
+WEAK = read_words("weak_nouns")
 """Nouns that say little, or that name what is reviewed as a whole."""
 VERBS = word_set("comes feels goes looks run seems tastes worked")
 """Words that may be nouns, and after a noun are none."""
@@ -41,14 +28,15 @@ class Aspect(NamedTuple):
     stop: int
 
 
-def aspects(
+def find_aspects(
     clause: Sequence[Token], opinions: Sequence[Opinion], *, weak: frozenset[str] = WEAK
 ) -> list[Aspect]:
-    """The aspects of a clause: maximal runs of nouns that are no opinions, without weak nouns at the ends.
+    """Find the aspects of a clause: maximal runs of nouns that are no opinions, without weak ends.
 
-    >>> from rankloop.lab.reviews.review_tokens import token
-    >>> clause = [token(word) for word in "the operating system of my laptop and the battery life".split()]
-    >>> aspects(clause, [])
+    >>> from rankloop.lab.reviews.review_tokens import make_token
+    >>> text = "the operating system of my laptop and the battery life"
+    >>> clause = [make_token(word) for word in text.split()]
+    >>> find_aspects(clause, [])
     [Aspect(start=1, stop=3), Aspect(start=8, stop=10)]
     """
     taken = {index for opinion in opinions for index in range(opinion.word, opinion.stop)}
@@ -73,7 +61,7 @@ def _names(clause: Sequence[Token], index: int, taken: set[int]) -> bool:
 
 
 def _strong(clause: Sequence[Token], start: int, stop: int, weak: frozenset[str]) -> Iterator[Aspect]:
-    """A run of nouns without the weak ones at its ends, if something is left."""
+    """Return a run of nouns without the weak ones at its ends, if something is left."""
     while start < stop and clause[start].lower in weak:
         start += 1
     while start < stop and clause[stop - 1].lower in weak:

@@ -1,4 +1,4 @@
-"""Pairs: which opinion of a clause is about which aspect.
+"""Aspects joined with opinions: which opinion of a clause is about which aspect.
 
 An adjective belongs to the noun that follows it, and what follows a verb to the noun before it; what is
 listed shares its opinions. An aspect that has found none so takes the nearest that is left, if one is near.
@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
-from rankloop.lab.reviews.aspect_nouns import WEAK, Aspect, aspects
-from rankloop.lab.reviews.lexicon import BURDENS, SIZES
-from rankloop.lab.reviews.opinion_words import Opinion, opinions
+from rankloop.lab.reviews.aspect_nouns import WEAK, Aspect, find_aspects
+from rankloop.lab.reviews.lexicon import BURDENS, SIZES, word_set
+from rankloop.lab.reviews.opinion_words import Opinion, find_opinions
 from rankloop.lab.reviews.review_tokens import Token
-from rankloop.lab.reviews.word_sets import word_set
 
 Clause: TypeAlias = Sequence[Token]
 Links: TypeAlias = dict[Aspect, list[Opinion]]
@@ -35,16 +34,16 @@ FINITE = frozenset(["VBD", "VBZ", "VBP", "MD"])
 HELPERS = DETERMINERS | {"as", "both"}
 
 
-def pairs(clause: Clause, *, weak: frozenset[str] = WEAK) -> list[tuple[Aspect, Opinion]]:
-    """The aspects of a clause with their opinions, from left to right.
+def join_opinions(clause: Clause, *, weak: frozenset[str] = WEAK) -> list[tuple[Aspect, Opinion]]:
+    """Join the aspects of a clause with their opinions, from left to right.
 
-    >>> from rankloop.lab.reviews.review_tokens import token
-    >>> clause = [token(word) for word in "great food and the service was n't slow".split()]
-    >>> [(clause[a.start].lower, clause[o.word].lower, o.sentiment) for a, o in pairs(clause)]
+    >>> from rankloop.lab.reviews.review_tokens import make_token
+    >>> clause = [make_token(word) for word in "great food and the service was n't slow".split()]
+    >>> [(clause[a.start].lower, clause[o.word].lower, o.sentiment) for a, o in join_opinions(clause)]
     [('food', 'great', 1), ('service', 'slow', 1)]
     """
-    said = opinions(clause)
-    about = aspects(clause, said, weak=weak) if said else []
+    said = find_opinions(clause)
+    about = find_aspects(clause, said, weak=weak) if said else []
     links = _by_grammar(clause, about, said)
     _share(clause, links, about[::-1])
     _take_nearest(clause, links, said)
@@ -65,7 +64,7 @@ def _by_grammar(clause: Clause, about: Sequence[Aspect], said: Sequence[Opinion]
 
 
 def _attributes(clause: Clause, aspect: Aspect, ends: dict[int, Opinion]) -> list[Opinion]:
-    """The opinions right before an aspect: `good`, `light` in `a good, very light case`."""
+    """Find the opinions right before an aspect: `good`, `light` in `a good, very light case`."""
     found: list[Opinion] = []
     index = aspect.start - 1
     if index not in ends and (index < 0 or clause[index].tag[:2] != "JJ"):
@@ -82,7 +81,7 @@ def _attributes(clause: Clause, aspect: Aspect, ends: dict[int, Opinion]) -> lis
 
 
 def _predicates(clause: Clause, aspect: Aspect, ends: dict[int, Opinion]) -> list[Opinion]:
-    """The opinions after the verb of an aspect: `slow`, `loud` in `the drive was slow and very loud`."""
+    """Find the opinions after the verb of an aspect: `slow`, `loud` in `the drive was slow and very loud`."""
     found: list[Opinion] = []
     for index in range(_verb(clause, aspect, ends), len(clause)):
         each = clause[index]
@@ -96,7 +95,7 @@ def _predicates(clause: Clause, aspect: Aspect, ends: dict[int, Opinion]) -> lis
 
 
 def _verb(clause: Clause, aspect: Aspect, ends: dict[int, Opinion]) -> int:
-    """Where the verb of an aspect stands, at most three tokens after it; the clause's end if nowhere."""
+    """Find where the verb of an aspect stands, at most three tokens after it; the clause's end if nowhere."""
     for index in range(aspect.stop, min(aspect.stop + 4, len(clause))):
         if clause[index].lower in COPULAS or clause[index].tag in FINITE:
             return index
@@ -141,7 +140,7 @@ def _take_nearest(clause: Clause, links: Links, said: Sequence[Opinion]) -> None
 
 
 def _distance(clause: Clause, aspect: Aspect, opinion: Opinion) -> int:
-    """How many tokens an opinion stands from an aspect; too many if there is a comma between them."""
+    """Count how many tokens an opinion stands from an aspect; too many if there is a comma between them."""
     first = min(aspect.stop, opinion.stop)
     second = max(aspect.start, opinion.start)
     if any(token.lower == "," for token in clause[first:second]):

@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rankloop.lab.reviews.lexicon import ALSO_NOUNS, COMPOUNDS, PHRASES, VERBS
-from rankloop.lab.reviews.negation import NEGATORS, negators
+from rankloop.lab.reviews.lexicon import ALSO_NOUNS, COMPOUNDS, PHRASES, VERBS, word_set
 from rankloop.lab.reviews.review_tokens import Token, neighbour
-from rankloop.lab.reviews.word_sets import word_set
 
 LEADING = word_set(
     "i we you they he she really also especially absolutely would do did to n't not never just still"
 )
 """Words after which *like* and its kin are verbs."""
+NEGATORS = word_set(
+    """
+    not n't no never none nothing neither nor nobody without hardly barely scarcely rarely seldom cannot
+    dont doesnt didnt isnt wasnt arent werent wont cant couldnt wouldnt shouldnt aint
+    """
+)
+REACH = 5
+"""How many tokens before an opinion a negator may stand."""
 BEGINNINGS = frozenset([*PHRASES, *VERBS, "well"])
 CLOSE = 3
 """How many tokens before an opinion a negator may stand to be part of what is said."""
@@ -28,11 +34,11 @@ class Opinion(NamedTuple):
     sentiment: int
 
 
-def opinions(clause: Sequence[Token]) -> list[Opinion]:
-    """The opinions of a clause, from left to right.
+def find_opinions(clause: Sequence[Token]) -> list[Opinion]:
+    """Find the opinions of a clause, from left to right.
 
-    >>> from rankloop.lab.reviews.review_tokens import token
-    >>> opinions([token(word) for word in "a sturdy case that does n't look good".split()])
+    >>> from rankloop.lab.reviews.review_tokens import make_token
+    >>> find_opinions([make_token(word) for word in "a sturdy case that does n't look good".split()])
     [Opinion(start=1, word=1, stop=2, sentiment=1), Opinion(start=5, word=7, stop=8, sentiment=-1)]
     """
     found: list[Opinion] = []
@@ -46,13 +52,13 @@ def opinions(clause: Sequence[Token]) -> list[Opinion]:
 
 
 def _negated(clause: Sequence[Token], word: int, stop: int, polarity: int) -> Opinion:
-    turned = negators(clause, word)
+    turned = find_negators(clause, word)
     start = turned[0] if turned and word - turned[0] <= CLOSE else word
     return Opinion(start, word, stop, polarity if len(turned) % 2 == 0 else -polarity)
 
 
 def _opinion_at(clause: Sequence[Token], index: int) -> tuple[int, int]:
-    """Where what begins at an index ends, and its polarity, which is 0 if it is no opinion."""
+    """Return where what begins at an index ends, and its polarity, which is 0 if it is no opinion."""
     for phrase, polarity in PHRASES.get(clause[index].lower, ()):
         if tuple(token.lower for token in clause[index : index + len(phrase)]) == phrase:
             return index + len(phrase), polarity
@@ -69,7 +75,7 @@ def _opinion_at(clause: Sequence[Token], index: int) -> tuple[int, int]:
 
 
 def _polarity(before: Token, each: Token, after: Token) -> int:
-    """The polarity of a word that is no adverb, between its neighbours."""
+    """Return the polarity of a word that is no adverb, between its neighbours."""
     if each.lower in VERBS:
         return VERBS[each.lower] if not before.lower or before.lower in LEADING else 0
     if each.lower in ALSO_NOUNS and before.tag in ("DT", "JJ", "PRP$") and after.tag[:2] not in ("NN", "JJ"):
@@ -77,3 +83,22 @@ def _polarity(before: Token, each: Token, after: Token) -> int:
     if (each.lower, after.lower) in COMPOUNDS or each.tag == "MD":
         return 0
     return -1 if each.tag[:2] == "JJ" and before.lower == "too" else each.polarity
+
+
+def find_negators(clause: Sequence[Token], opinion: int) -> list[int]:
+    """Find where the negators of the opinion at an index stand: shortly before it, and after the last comma.
+
+    An even number of them leaves the opinion as it was. *Not only* negates nothing.
+
+    >>> from rankloop.lab.reviews.review_tokens import make_token
+    >>> find_negators([make_token(word) for word in "the fit is not very good".split()], 5)
+    [3]
+    """
+    start = max(opinion - REACH, 0)
+    commas = [index for index in range(start, opinion) if clause[index].lower == ","]
+    reached = range(commas[-1] + 1 if commas else start, opinion)
+    return [
+        index
+        for index in reached
+        if clause[index].lower in NEGATORS and neighbour(clause, index + 1).lower != "only"
+    ]

@@ -1,25 +1,27 @@
-"""Extraction doctor: how much was found in reviews, and whether it agrees with their stars."""
+"""Report on reviews: counts, coverage, agreement of sentiments with stars, and what is poor."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.lab.reviews.records import ReadReview
+from rankloop.recommend.reviews import NO_WORD, Reviews
 
-FEW_MENTIONS = 0.5
-FEW_ASPECTS = 5
+FEW_REVIEWS = 3.0  # of a user, in the mean
+FEW_MENTIONING = 0.5
+FEW_FEATURES = 5
+SAME_STARS = 0.9
 ONE_SIDED = 0.97
 POOR_AUC = 0.6
+MANY_ALONE = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Diagnosis:
-    """What a doctor found in extracted reviews.
+class ReviewReport:
+    """What is in a collection of reviews, and how it looks to whoever wants to recommend from it.
 
     `auc` is the probability that, of two reviews with mentions and different stars, the one with more stars
     has the greater sum of sentiments, a tie counting half: 1 is perfect, 1/2 is chance, `nan` says that all
@@ -27,34 +29,68 @@ class Diagnosis:
     """
 
     reviews: int
-    repeated: int  # reviews of an item that the same user reviews again
-    with_mention: int
+    users: int  # with a review
+    items: int  # with a review
+    unreviewed: int  # items without one
+    alone: int  # users with one review
+    stars: tuple[int, ...]  # reviews with 1, 2, ... stars, to the nearest
+    features: tuple[tuple[str, int, int], ...]  # name, praise, complaints; the most mentioned first
     mentions: int
-    praise: int  # mentions with sentiment 1
-    aspects: tuple[tuple[str, int, int], ...]  # name, praise, complaints; the most mentioned first
+    worded: int  # mentions with an opinion word
+    mentioning: int  # reviews with a mention
     auc: float
+    titles: bool
+    tokens: int
+    span: tuple[int, int] | None  # seconds of the first and of the last review
+
+    @property
+    def density(self) -> float:
+        """Share of all pairs of a user and an item that have a review."""
+        return self.reviews / max(self.users * self.items, 1)
 
     @property
     def coverage(self) -> float:
         """Share of the reviews with at least one mention."""
-        return self.with_mention / max(self.reviews, 1)
+        return self.mentioning / max(self.reviews, 1)
 
     @property
     def balance(self) -> float:
         """Share of the mentions that praise."""
-        return self.praise / self.mentions if self.mentions else math.nan
+        praise = sum(good for _, good, _ in self.features)
+        return praise / self.mentions if self.mentions else math.nan
 
     def warnings(self) -> list[str]:
         """What is poor, and what to do about it; nothing if all is well."""
+        reviews, users = max(self.reviews, 1), max(self.users, 1)
         checks = [
             (
-                self.coverage < FEW_MENTIONS,
-                f"only {self.coverage:.0%} of the reviews mention anything: texts may be short or not in "
-                "English, or aspects too rare; try a smaller --least",
+                self.reviews / users < FEW_REVIEWS,
+                f"{self.reviews / users:.1f} reviews of a user in the mean: there is little to tell tastes "
+                "apart by; MostPopular may be hard to beat",
             ),
             (
-                len(self.aspects) < FEW_ASPECTS,
-                f"aspects kept: {len(self.aspects)}; try a smaller --least, or more reviews",
+                self.alone / users > MANY_ALONE,
+                f"{self.alone / users:.0%} of the users have a single review: nothing of theirs can be held "
+                "out and learned from at once",
+            ),
+            (
+                max(self.stars, default=0) / reviews > SAME_STARS,
+                f"{max(self.stars, default=0) / reviews:.0%} of the reviews have the same stars: models of "
+                "ratings (NMF, EFM, MTER) learn little; use EvidenceALS, IALS or FacT",
+            ),
+            (
+                not self.mentions,
+                "no review mentions a feature: there are no rules about features; read them out of the "
+                "texts with `rankloop reviews extract`",
+            ),
+            (
+                0 < self.coverage < FEW_MENTIONING,
+                f"only {self.coverage:.0%} of the reviews mention a feature: texts may be short or not in "
+                "English, or features too rare; try a smaller --least",
+            ),
+            (
+                self.mentions > 0 and len(self.features) < FEW_FEATURES,
+                f"features: {len(self.features)}; try a smaller --least, or more reviews",
             ),
             (
                 max(self.balance, 1 - self.balance) > ONE_SIDED,
@@ -63,52 +99,60 @@ class Diagnosis:
             (
                 self.auc < POOR_AUC,
                 f"sentiments hardly agree with the stars (AUC {self.auc:.2f}, chance is 0.50): read some "
-                "sentences in the output before you rely on them",
+                "sentences before you rely on them",
             ),
             (
-                math.isnan(self.auc),
+                bool(self.mentions) and math.isnan(self.auc),
                 "all reviews with mentions have the same stars: whether sentiments agree cannot be said",
             ),
             (
-                self.repeated > 0,
-                f"{self.repeated:,} reviews are of an item that the same user reviews again: "
-                "readers keep the last",
+                not self.titles,
+                "items have no titles: reasons will call them by their ids, and items that nobody reviewed "
+                "cannot be recommended; add a column `title`",
             ),
+            (self.span is None, "reviews have no time: they cannot be split by time"),
         ]
         return [sentence for is_poor, sentence in checks if is_poor]
 
 
-def diagnose(reviews: Sequence[ReadReview]) -> Diagnosis:
-    """Look at extracted reviews as a whole.
+def report_reviews(reviews: Reviews) -> ReviewReport:
+    """Count what is in reviews.
 
-    >>> from rankloop.lab.reviews import extract, sample
-    >>> found = diagnose(extract(sample(), least=2))
-    >>> found.reviews, found.coverage > 0.5, found.auc > 0.8
-    (36, True, True)
+    >>> from rankloop.lab.data.review_data import AccessoryShop
+    >>> found = report_reviews(AccessoryShop(users=40, items=24).reviews())
+    >>> found.users, found.features[0][0], found.auc > 0.5
+    (40, 'quality', True)
     """
-    said = [mention for review in reviews for mention in review.mentions]
-    counts = Counter(mention.aspect for mention in said)
-    praised = Counter(mention.aspect for mention in said if mention.sentiment > 0)
-    order = sorted(counts, key=lambda name: (-counts[name], name))
-    mentioning = [review for review in reviews if review.mentions]
-    return Diagnosis(
+    by_user, by_item = (np.bincount(each) for each in (reviews.user, reviews.item))
+    said, n = reviews.mentions, len(reviews.features)
+    good, bad = (np.bincount(said.feature[said.sentiment == side], minlength=n) for side in (1, -1))
+    order = np.argsort(-(good + bad), kind="stable")
+    sums = np.bincount(said.review, said.sentiment, len(reviews))[np.unique(said.review)]
+    stars = np.bincount(np.rint(reviews.rating).astype(int), minlength=round(reviews.highest) + 1)[1:]
+    return ReviewReport(
         reviews=len(reviews),
-        repeated=len(reviews) - len({(review.user, review.item) for review in reviews}),
-        with_mention=len(mentioning),
+        users=int((by_user > 0).sum()),
+        items=int((by_item > 0).sum()),
+        unreviewed=reviews.n_items - int((by_item > 0).sum()),
+        alone=int((by_user == 1).sum()),
+        stars=tuple(stars.tolist()),
+        features=tuple((reviews.features[row], int(good[row]), int(bad[row])) for row in order),
         mentions=len(said),
-        praise=praised.total(),
-        aspects=tuple((name, praised[name], counts[name] - praised[name]) for name in order),
-        auc=auc(
-            [review.rating for review in mentioning],
-            [sum(mention.sentiment for mention in review.mentions) for review in mentioning],
-        ),
+        worded=int((said.word != NO_WORD).sum()),
+        mentioning=len(sums),
+        auc=compute_auc(reviews.rating[np.unique(said.review)].tolist(), sums.tolist()),
+        titles=bool(reviews.titles),
+        tokens=len(reviews.tokens),
+        span=None
+        if reviews.time is None or not len(reviews)
+        else (int(reviews.time.min()), int(reviews.time.max())),
     )
 
 
-def auc(stars: Sequence[float], sums: Sequence[float]) -> float:
-    """The probability that more stars go with a greater sum; pairs with equal stars do not count, ties half.
+def compute_auc(stars: Sequence[float], sums: Sequence[float]) -> float:
+    """Compute how often more stars go with a greater sum; equal stars do not count, ties half.
 
-    >>> auc([1, 5, 5], [-1, -1, 2])
+    >>> compute_auc([1, 5, 5], [-1, -1, 2])
     0.75
     """
     if len(set(stars)) < 2:

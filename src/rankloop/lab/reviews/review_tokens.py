@@ -1,4 +1,4 @@
-"""Sentences and tokens: a text cut into sentences, and a sentence into words and punctuation.
+"""Sentences, clauses and tokens: a text cut into pieces.
 
 Words are cut as treebanks cut them: `isn't` is `is` and `n't`, `it's` is `it` and `'s`.
 """
@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
-from rankloop.lab.reviews.lexicon import polarity
+from rankloop.lab.reviews.lexicon import polarity, word_set
 from rankloop.lab.reviews.part_of_speech import part_of_speech
 
 ABBREVIATIONS = ("mr", "mrs", "ms", "dr", "st", "vs", "e.g", "i.e", "approx")
@@ -34,6 +35,12 @@ WORD = re.compile(
 )
 
 
+BREAKS = word_set(
+    '. .. ... ; : ! ? ( ) [ ] -- - – — " “ ” '
+    "but although though however while whereas yet except because which unless"
+)
+
+
 class Token(NamedTuple):
     """A word or a punctuation mark, with what is known of it wherever it stands."""
 
@@ -47,10 +54,10 @@ NO_TOKEN = Token("", "", 0, noun=False)
 
 
 @lru_cache(maxsize=1 << 17)
-def token(word: str) -> Token:
-    """What is known of a word.
+def make_token(word: str) -> Token:
+    """Return what is known of a word.
 
-    >>> token("Great")
+    >>> make_token("Great")
     Token(lower='great', tag='JJ', polarity=1, noun=False)
     """
     lower = word.lower().replace("’", "'")
@@ -59,14 +66,14 @@ def token(word: str) -> Token:
 
 
 def neighbour(clause: Sequence[Token], index: int) -> Token:
-    """The token at an index of a clause, and an empty one beyond its ends."""
+    """Return the token at an index of a clause, and an empty one beyond its ends."""
     return clause[index] if 0 <= index < len(clause) else NO_TOKEN
 
 
-def sentences(text: str) -> list[str]:
-    """The sentences of a text, as they were written.
+def split_sentences(text: str) -> list[str]:
+    """Split a text into its sentences, as they were written.
 
-    >>> sentences("It cost $3.50. Works well!No complaints")
+    >>> split_sentences("It cost $3.50. Works well!No complaints")
     ['It cost $3.50.', 'Works well!', 'No complaints']
     """
     ends = [boundary.end() for boundary in BOUNDARY.finditer(text) if _ends(text, boundary)]
@@ -80,10 +87,24 @@ def _ends(text: str, boundary: re.Match[str]) -> bool:
     return boundary[0][0] != "." or not before or before[0].lstrip("(\"'") not in ABBREVIATIONS
 
 
-def words(sentence: str) -> list[str]:
-    """The words and the punctuation of a sentence.
+def split_words(sentence: str) -> list[str]:
+    """Split a sentence into words and punctuation.
 
-    >>> words("It isn't user-friendly, but it's cheap.")
+    >>> split_words("It isn't user-friendly, but it's cheap.")
     ['It', 'is', "n't", 'user-friendly', ',', 'but', 'it', "'s", 'cheap', '.']
     """
     return WORD.findall(sentence)
+
+
+def split_clauses(sentence: Sequence[Token]) -> list[range]:
+    """Split a sentence into clauses, as ranges of its tokens.
+
+    A sentence breaks at punctuation and at words that turn or qualify what was said, and not at commas: those
+    also separate what is listed.
+
+    >>> split_clauses([make_token(word) for word in "Good screen , but slow .".split()])
+    [range(0, 3), range(4, 5)]
+    """
+    breaks = [index for index, each in enumerate(sentence) if each.lower in BREAKS]
+    found = (range(start + 1, stop) for start, stop in pairwise([-1, *breaks, len(sentence)]))
+    return [clause for clause in found if clause]

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankloop.errors import SettingError
-from rankloop.lab.reviews import RawReview, extract, frequent, mentions, read, sample
-from rankloop.lab.reviews.aspect_nouns import Aspect, aspects
+from rankloop.lab.reviews import RawReview, extract, extract_mentions, keep_frequent, read_review
+from rankloop.lab.reviews.aspect_nouns import Aspect, find_aspects
 from rankloop.lab.reviews.aspect_opinions import WINDOW, _distance, _take_nearest
-from rankloop.lab.reviews.negation import NEGATORS
-from rankloop.lab.reviews.opinion_words import Opinion, opinions
-from rankloop.lab.reviews.review_tokens import BOUNDARY, sentences, token, words
-from rankloop.lab.reviews.word_sets import word_set
+from rankloop.lab.reviews.lexicon import word_set
+from rankloop.lab.reviews.opinion_words import NEGATORS, Opinion, find_opinions
+from rankloop.lab.reviews.review_tokens import BOUNDARY, make_token, split_sentences, split_words
+from tests.lab.reviews.samples import sample
 
 ASPECTS = ["screen", "battery life", "coffee", "waiter", "strap", "picture quality"]
 PRAISE = ["good", "excellent", "crisp", "reliable", "comfortable", "sturdy"]
@@ -25,7 +25,7 @@ TEXTS = [review.text for review in sample()]
 
 
 def said(text: str) -> list[tuple[str, str, int]]:
-    return [(each.aspect, each.opinion, each.sentiment) for each in mentions(text)]
+    return [(each.aspect, each.opinion, each.sentiment) for each in extract_mentions(text)]
 
 
 @pytest.mark.parametrize(
@@ -72,15 +72,17 @@ def test_every_negator_turns_an_opinion_round(aspect: str, opinion: str, negator
 
 @given(st.lists(st.sampled_from(TEXTS), max_size=4), st.sampled_from([" ", "\n", "  \n\n"]))
 def test_a_text_mentions_what_its_parts_mention(parts: list[str], blank: str) -> None:
-    assert list(mentions(blank.join(parts))) == [each for part in parts for each in mentions(part)]
+    assert list(extract_mentions(blank.join(parts))) == [
+        each for part in parts for each in extract_mentions(part)
+    ]
 
 
 @given(st.text())
 def test_sentences_and_words_lose_nothing_but_blanks(text: str) -> None:
     letters = "".join(text.split())
-    assert "".join("".join(sentence.split()) for sentence in sentences(text)) == letters
-    assert "".join(word for sentence in sentences(text) for word in words(sentence)) == letters
-    assert all(each.sentiment in (-1, 1) for each in mentions(text))
+    assert "".join("".join(sentence.split()) for sentence in split_sentences(text)) == letters
+    assert "".join(word for sentence in split_sentences(text) for word in split_words(sentence)) == letters
+    assert all(each.sentiment in (-1, 1) for each in extract_mentions(text))
 
 
 @pytest.mark.parametrize(
@@ -96,7 +98,7 @@ def test_sentences_and_words_lose_nothing_but_blanks(text: str) -> None:
     ],
 )
 def test_sentences_end_where_they_end(text: str, count: int) -> None:
-    assert len(sentences(text)) == count
+    assert len(split_sentences(text)) == count
 
 
 @pytest.mark.parametrize("least", [1, 3])
@@ -113,9 +115,9 @@ def test_what_is_ignored_is_no_aspect_whatever_its_case() -> None:
 
 
 def test_kept_aspects_are_in_enough_reviews_and_nothing_frequent_is_lost() -> None:
-    reviews = [read(review) for review in sample()]
+    reviews = [read_review(review) for review in sample()]
     for least in (1, 2, 4, 8):
-        kept = frequent(reviews, least=least)
+        kept = keep_frequent(reviews, least=least)
         names = {each.aspect for review in kept for each in review.mentions}
         for name in names:
             assert sum(any(each.aspect == name for each in review.mentions) for review in kept) >= least or (
@@ -148,9 +150,9 @@ def test_sentences_end_where_the_slow_rule_ends_them(text: str) -> None:
     st.lists(st.sampled_from(sorted(word_set("good bad not case screen , the was and very too top notch"))))
 )
 def test_the_nearest_opinion_is_the_one_that_a_search_through_all_finds(said: list[str]) -> None:
-    clause = [token(word) for word in said]
-    found = opinions(clause)
-    links: dict[Aspect, list[Opinion]] = {each: [] for each in aspects(clause, found)}
+    clause = [make_token(word) for word in said]
+    found = find_opinions(clause)
+    links: dict[Aspect, list[Opinion]] = {each: [] for each in find_aspects(clause, found)}
     slow = {aspect: sorted((_distance(clause, aspect, each), each) for each in found)[:1] for aspect in links}
     _take_nearest(clause, links, found)
     assert links == {
@@ -165,4 +167,4 @@ def test_the_nearest_opinion_is_the_one_that_a_search_through_all_finds(said: li
 )
 def test_a_very_long_review_is_read_in_one_go(text: str) -> None:
     """Quadratic rules would take minutes, and the run would be stopped."""
-    assert all(each.aspect for each in mentions(text))
+    assert all(each.aspect for each in extract_mentions(text))

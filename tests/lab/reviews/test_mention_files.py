@@ -13,15 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankloop.errors import DataError
-from rankloop.lab.reviews import (
-    RawReview,
-    ReadReview,
-    extract,
-    read_raw_reviews,
-    sample,
-    write_reviews,
-    writing,
-)
+from rankloop.lab.data.review_data import read_reviews
+from rankloop.lab.reviews import RawReview, extract, read_raw_reviews, write_extracted
+from tests.lab.reviews.samples import sample
 
 NAMES = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S"]), min_size=1, max_size=8)
 RAW = st.builds(
@@ -34,10 +28,6 @@ RAW = st.builds(
 )
 HEADER = "user,item,rating,text,time,title\n"
 ROW = "ada,lamp,4,fine,,\n"
-
-
-def unpacked(path: Path) -> list[str]:
-    return gzip.decompress(path.read_bytes()).decode().splitlines()
 
 
 @given(st.lists(RAW, min_size=1, max_size=4))
@@ -98,70 +88,47 @@ def test_a_mistake_in_a_file_is_named(tmp_path: Path, name: str, content: str | 
         read_raw_reviews(path)
 
 
-def test_the_tuples_say_what_the_json_lines_say(tmp_path: Path) -> None:
-    reviews = extract(sample(), least=1)
-    write_reviews(reviews, tmp_path / "out")
-    maps = {
-        kind: [line.split("=", 2) for line in unpacked(tmp_path / "out" / f"{kind}map.txt.gz")]
-        for kind in ("user", "item", "feature", "word")
-    }
-    assert all([int(row[0]) for row in rows] == list(range(len(rows))) for rows in maps.values())
-    name = {kind: [row[1] for row in rows] for kind, rows in maps.items()}
-    titles = dict(row[1:] for row in maps["item"])
-    lines = (tmp_path / "out" / "reviews.jsonl").read_text("utf-8").splitlines()
-    for line, numbers, review in zip(
-        map(json.loads, lines), unpacked(tmp_path / "out" / "tuples.csv.gz"), reviews, strict=True
-    ):
-        user, item, rating, time, said = numbers.split(",")
-        triples = [tuple(map(int, each.split(":"))) for each in said.split()]
-        assert name["user"][int(user)] == line["user"] == review.user
-        assert name["item"][int(item)] == line["item"] == review.item
-        assert titles[review.item] == line["title"] == review.title
-        assert (float(rating), int(time)) == (line["rating"], line["time"]) == (review.rating, review.time)
-        assert [[name["feature"][f], s, name["word"][w]] for f, w, s in triples] == line["mentions"]
-        assert line["mentions"] == [[each.aspect, each.sentiment, each.opinion] for each in review.mentions]
-        assert line["sentences"] == [each.sentence for each in review.mentions]
-
-
-def test_the_same_reviews_are_the_same_bytes(tmp_path: Path) -> None:
+def test_what_was_extracted_is_read_again(tmp_path: Path) -> None:
+    found = extract(sample(), least=1)
     for name in ("a", "b"):
-        write_reviews(extract(sample(), least=2), tmp_path / name)
-    content = [{path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("a", "b")]
-    assert content[0] == content[1]
-
-
-def test_an_item_with_an_equals_sign_keeps_its_column(tmp_path: Path) -> None:
-    write_reviews([ReadReview(user="a=b", item="c=d", rating=1, title="e=f")], tmp_path / "out")
-    assert unpacked(tmp_path / "out" / "usermap.txt.gz") == ["0=a=b"]
-    assert unpacked(tmp_path / "out" / "itemmap.txt.gz") == ["0=c%3Dd=e=f"]
-    assert unpacked(tmp_path / "out" / "tuples.csv.gz") == ["0,0,1,0,"]
+        write_extracted(found, tmp_path / name / "out.jsonl")
+    assert (tmp_path / "a" / "out.jsonl").read_bytes() == (tmp_path / "b" / "out.jsonl").read_bytes()
+    read = read_reviews(tmp_path / "a" / "out.jsonl")
+    columns = (read.mentions.review, read.mentions.feature, read.mentions.sentiment, read.mentions.word)
+    again = [
+        (row, read.features[feature], sentiment, read.words[word], read.sentences[sentence])
+        for row, feature, sentiment, word, sentence in zip(*columns, read.mentions.sentence, strict=True)
+    ]
+    assert again == [
+        (row, each.aspect, each.sentiment, each.opinion, each.sentence)
+        for row, review in enumerate(found)
+        for each in review.mentions
+    ]
+    assert [read.users[row] for row in read.user] == [review.user for review in found]
+    assert [read.title(row) for row in read.item] == [review.title for review in found]
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
-def test_an_interrupted_folder_is_not_there(
+def test_an_interrupted_file_is_not_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
 ) -> None:
-    whole = writing._write
+    def interrupted(path: Path, text: str, encoding: str) -> None:
+        path.write_bytes(text.encode(encoding)[:10])
+        raise error
 
-    def interrupted(path: Path, lines: object) -> None:
-        if path.name == writing.JSON_LINES:
-            path.write_text("half")
-            raise error
-        whole(path, lines)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(writing, "_write", interrupted)
+    monkeypatch.setattr(Path, "write_text", interrupted)
     with pytest.raises(error):
-        write_reviews(extract(sample(), least=1), tmp_path / "deep" / "out")
+        write_extracted(extract(sample(), least=1), tmp_path / "deep" / "out.jsonl")
     assert list((tmp_path / "deep").iterdir()) == []
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("precious")
-    with pytest.raises(DataError, match="exists and is no empty folder: name a new one"):
-        write_reviews(extract(sample()), tmp_path)
-    with pytest.raises(DataError, match="exists and is no empty folder"):
-        write_reviews(extract(sample()), tmp_path / "mine.txt")
+    for path in (tmp_path, tmp_path / "mine.txt"):
+        with pytest.raises(DataError, match="exists: name a new file, or remove it first"):
+            write_extracted(extract(sample()), path)
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+    assert (tmp_path / "mine.txt").read_text() == "precious"
 
 
 def test_half_a_character_and_endless_blanks_are_read(tmp_path: Path) -> None:
@@ -169,5 +136,5 @@ def test_half_a_character_and_endless_blanks_are_read(tmp_path: Path) -> None:
     text = "A good lid \\ud800." + "<p" + " " * 100_000
     path.write_text('{"user": "ada", "item": "lid", "rating": 4, "text": "' + text + '"}\n')
     found = extract(read_raw_reviews(path), least=1)
-    write_reviews(found, tmp_path / "out")
+    write_extracted(found, tmp_path / "out.jsonl")
     assert [mention.aspect for mention in found[0].mentions] == ["lid"]
