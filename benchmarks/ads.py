@@ -15,7 +15,8 @@ from rankloop.lab.users import AdUser
 from rankloop.learning.auc import fit_auc
 from rankloop.learning.thresholds import BestF1
 from rankloop.policies import AUCRanker
-from rankloop.types import FloatArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import FloatArray
 
 SETS: Mapping[str, str] = {"letter": "letter", "isolet": "isolet"}
 STEPS, REGULARISATION = 1_000_000, 0.01

@@ -21,7 +21,7 @@ from rankloop.policies import (
     Squared,
     UnnormalisedKL,
 )
-from rankloop.types import QuerySet
+from rankloop.query_set import QuerySet
 
 DOCUMENTS, FEATURES = 110, 131
 

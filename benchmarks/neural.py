@@ -22,8 +22,9 @@ from rankloop.policies import (
     Projected,
     ReplayMemory,
 )
+from rankloop.query_set import JudgedQuery, QuerySet
 from rankloop.scorers import MLP
-from rankloop.types import Array, Feedback, JudgedQuery, QuerySet
+from rankloop.types import Array, Feedback
 
 SMALL = MLP((16, 16))
 DIAGONAL = "olranknet, diagonal"

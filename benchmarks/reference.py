@@ -18,7 +18,8 @@ from scipy.optimize import minimize
 
 from rankloop.lab.users import Cascade
 from rankloop.policies import Policy
-from rankloop.types import Feedback, FloatArray, IntArray, Query, QuerySet, Ranking, Signal
+from rankloop.query_set import QuerySet
+from rankloop.types import Feedback, FloatArray, IntArray, Query, Ranking, Signal
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,8 @@ from rankloop.policies import (
     Random,
     RankNet,
 )
-from rankloop.types import Query, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import Query
 
 DOCUMENTS, FEATURES, SHOWN = 120, 136, 10
 team, chance = plain.team_draft, plain.probabilistic

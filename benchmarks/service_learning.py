@@ -26,7 +26,8 @@ from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.users import PresetUser, UserModel
 from rankloop.metrics import NDCG
 from rankloop.policies import PairRank
-from rankloop.types import Feedback, JudgedQuery, Query, QuerySet, Ranking
+from rankloop.query_set import JudgedQuery, QuerySet
+from rankloop.types import Feedback, Query, Ranking
 
 TWICE, LATE, ORPHAN = 0.10, 0.10, 0.05
 

@@ -33,7 +33,7 @@ class Rocchio(Policy):
 
     def learn(self, feedback: Feedback) -> None:
         """One step, if there is something to tell apart."""
-        clicked = feedback.clicks[: feedback.examined]
+        clicked = feedback.clicks[: feedback.n_examined]
         seen = feedback.ranking.query.features[feedback.ranking.order[: clicked.size]]
         if seen.size and clicked.any() and not clicked.all():
             self.weights = self.weights + self.rate * (seen[clicked].mean(0) - seen[~clicked].mean(0))

@@ -12,10 +12,10 @@ import pytest
 ROOT = Path(__file__).parent.parent / "src" / "rankloop"
 
 ORDER = """
-errors charts
+errors charts _unchecked
 types
-short_text bounds state_fields
-candidate query_set naming policy caller_order
+short_text bounds state_fields query_set
+candidate naming policy caller_order
 scorers metrics interleaving exploration
 learning
 exposure

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankloop.errors import DataError, RankingError
-from rankloop.types import Array, BoolArray, Context, Feedback, Query, QuerySet, Ranking
+from rankloop.query_set import QuerySet
+from rankloop.types import Array, BoolArray, Context, Feedback, Query, Ranking
 
 QUERY = Query("q", np.eye(4))
 
@@ -20,7 +21,7 @@ def test_examined_is_all_down_to_one_after_the_last_click(clicks: list[bool]) ->
     shown = Ranking(Query("q", np.eye(12)), np.arange(len(clicks)))
     last = max((rank for rank, clicked in enumerate(clicks, start=1) if clicked), default=None)
     expected = 0 if last is None else min(last + 1, len(clicks))
-    assert Feedback(shown, np.array(clicks)).examined == expected
+    assert Feedback(shown, np.array(clicks)).n_examined == expected
 
 
 @pytest.mark.parametrize("order", [[], [0, 0], [4], [-1]])
@@ -93,7 +94,7 @@ def test_candidates_without_features_are_known_by_their_names() -> None:
 def test_grades_are_no_clicks() -> None:
     shown = Ranking(QUERY, np.array([2, 0, 1]))
     graded = Feedback(shown, np.array([2, 0, 1]), signal="grades")
-    assert graded.examined == 3
+    assert graded.n_examined == 3
     with pytest.raises(RankingError, match="learns from clicks, found grades"):
         _ = graded.clicks
     with pytest.raises(RankingError, match="grades must be finite numbers"):
@@ -106,10 +107,10 @@ def test_grades_are_no_clicks() -> None:
 
 def test_what_is_known_to_be_judged_needs_no_guess() -> None:
     shown, clicks = Ranking(QUERY, np.arange(4)), np.array([True, False, False, False])
-    assert Feedback(shown, clicks).examined == 2
-    assert Feedback(shown, clicks, np.array([True, False, True, False])).examined == 3
-    assert Feedback(shown, clicks, np.zeros(4, dtype=bool)).examined == 0
-    with pytest.raises(RankingError, match="known must be 4 booleans"):
+    assert Feedback(shown, clicks).n_examined == 2
+    assert Feedback(shown, clicks, np.array([True, False, True, False])).n_examined == 3
+    assert Feedback(shown, clicks, np.zeros(4, dtype=bool)).n_examined == 0
+    with pytest.raises(RankingError, match="judged must be 4 booleans"):
         Feedback(shown, clicks, np.ones(3, dtype=bool))
 
 
@@ -143,9 +144,9 @@ def test_the_items_of_a_query_set_are_views() -> None:
 @pytest.mark.parametrize("seen", [np.ones(2, dtype=bool), np.ones(3)])
 def test_what_was_seen_covers_the_list(seen: BoolArray) -> None:
     shown = Ranking(Query("q", np.eye(3)), np.arange(3))
-    assert Feedback(shown, np.zeros(3, dtype=bool)).seen is None
-    with pytest.raises(RankingError, match="seen must be 3 booleans"):
-        Feedback(shown, np.zeros(3, dtype=bool), seen=seen)
+    assert Feedback(shown, np.zeros(3, dtype=bool)).truly_examined is None
+    with pytest.raises(RankingError, match="truly_examined must be 3 booleans"):
+        Feedback(shown, np.zeros(3, dtype=bool), truly_examined=seen)
 
 
 def test_a_ranking_of_another_policy_teaches_nothing_and_says_why() -> None:

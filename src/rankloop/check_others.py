@@ -9,7 +9,8 @@ import numpy as np
 from rankloop.check_sanity import share_of_right_pairs
 from rankloop.check_worlds import LawBroken, Make, expect_same, live, respond, world_for
 from rankloop.policies import Policy
-from rankloop.types import Query, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import Query
 
 ROUNDS = 12
 LISTS = 100
@@ -19,12 +20,12 @@ def lists_of_others_teach_or_are_refused(make: Make) -> None:
     """Law 6: what a policy did not draw is learned rightly or refused, never learned wrongly.
 
     Evidence about documents does not depend on the list that was drawn, and lists in anybody's order teach
-    the policy. Evidence about a list holds for that list alone: `as_shown` refuses any other.
+    the policy. Evidence about a list holds for that list alone: `with_order` refuses any other.
     """
     policy = make()
     world = world_for(policy, queries=60)
     live(policy, world, rounds=ROUNDS)
-    if policy.evidence_about == "documents":
+    if policy.evidence_scope == "documents":
         for number in range(5):
             _expect_same_evidence(policy, world[number].query, seed=number)
         _expect_taught_by_strangers(make, world)
@@ -46,7 +47,7 @@ def _expect_taught_by_strangers(make: Make, world: QuerySet) -> None:
     for number in range(LISTS):
         judged = world[number % len(world)]
         drawn = policy.rank(judged.query, k=5, rng=np.random.default_rng(number))
-        shown = policy.as_shown(drawn, rng.permutation(judged.query.n_docs)[:8])
+        shown = policy.with_order(drawn, rng.permutation(judged.query.n_docs)[:8])
         if shown is None:
             raise LawBroken(
                 "the evidence is said to be about documents, but a list in another order is refused"
@@ -67,11 +68,11 @@ def _expect_taught_by_strangers(make: Make, world: QuerySet) -> None:
 
 def _expect_refusal(policy: Policy, query: Query, *, seed: int) -> None:
     drawn = policy.rank(query, k=5, rng=np.random.default_rng(seed))
-    shown = policy.as_shown(drawn, drawn.order.copy())
+    shown = policy.with_order(drawn, drawn.order.copy())
     if shown is None:
         raise LawBroken("a list that was shown as it was drawn is refused")
     expect_same(drawn.evidence, shown.evidence, "a list that was shown as it was drawn lost its evidence")
     rest = np.setdiff1d(np.arange(query.n_docs), drawn.order)
     for order in (drawn.order[::-1], drawn.order[:-1], np.append(drawn.order[:-1], rest[:1])):
-        if policy.as_shown(drawn, order) is not None:
+        if policy.with_order(drawn, order) is not None:
             raise LawBroken("evidence about one list is offered for learning from another")

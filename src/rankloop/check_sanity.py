@@ -9,7 +9,8 @@ import numpy as np
 from rankloop.check_worlds import LawBroken, Make, live, reaction, show, world_for
 from rankloop.errors import RankingError
 from rankloop.policies import Policy
-from rankloop.types import FloatArray, IntArray, Query, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import FloatArray, IntArray, Query
 
 
 def lists_are_valid(make: Make) -> None:
@@ -87,7 +88,7 @@ def learning_beats_random(
     and again.
     """
     policy = make()
-    only_ids = policy.knows_by == "ids" and policy.features_of != "context"
+    only_ids = policy.identifies_by == "ids" and policy.reads != "context"
     world = world or world_for(policy, queries=5 if only_ids else 60)
     for number in range(rounds):
         judged = world[number % len(world)]

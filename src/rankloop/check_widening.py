@@ -62,7 +62,7 @@ def _late_feedback_fits(policy: Policy, wider: Policy, late: list[Feedback], que
         evidence = wider.widened_evidence(ranking.evidence, _width(wider, query))
         again = Ranking(query, ranking.order, evidence)
         with suppress(RankingError):
-            other.learn(Feedback(again, feedback.reward, feedback.known, feedback.signal))
+            other.learn(Feedback(again, feedback.reward, feedback.judged, feedback.signal))
             one.learn(feedback)
     _expect_same_scores(
         one, other, queries, "a list from before a feature appeared was learned otherwise after"
@@ -71,7 +71,7 @@ def _late_feedback_fits(policy: Policy, wider: Policy, late: list[Feedback], que
 
 def _new_feature_is_learned(policy: Policy, known: int, *, learns: bool) -> None:
     """A document that has a new feature is liked or, where contexts matter, an ad by whoever has it."""
-    teach = _teach_context if policy.features_of == "context" else _teach_documents
+    teach = _teach_context if policy.reads == "context" else _teach_documents
     having, lacking = teach(policy, known + NEW)
     if learns and not having > lacking:
         raise LawBroken(
@@ -132,4 +132,4 @@ def _padded(query: Query) -> Query:
 
 def _width(policy: Policy, query: Query) -> int:
     """How many features a policy sees in a query."""
-    return int((query.context.features if policy.features_of == "context" else query.features).shape[-1])
+    return int((query.context.features if policy.reads == "context" else query.features).shape[-1])

@@ -11,16 +11,8 @@ import numpy as np
 
 from rankloop.lab.users import Cascade, LabelJudge, UserModel
 from rankloop.policies import Policy, StartsFromBase
-from rankloop.types import (
-    Array,
-    BoolArray,
-    Feedback,
-    JudgedQuery,
-    QuerySet,
-    Ranking,
-    Signal,
-    State,
-)
+from rankloop.query_set import JudgedQuery, QuerySet
+from rankloop.types import Array, BoolArray, Feedback, Ranking, Signal, State
 
 Make: TypeAlias = Callable[[], Policy]
 USER = Cascade(click=(0.1, 0.5, 0.9), stop=(0.1, 0.2, 0.5))
@@ -72,7 +64,7 @@ def world_for(policy: Policy, *, queries: int = 20, seed: int = 7, more: bool = 
 
     A policy that trusts the caller's order meets one that is worth nothing: it has to learn so.
     """
-    if policy.features_of == "context":
+    if policy.reads == "context":
         return visitors(queries=queries, seed=seed, ads=6 if more else 4)
     world = small_world(queries=queries, seed=seed, documents=17 if more else 12)
     if isinstance(policy, StartsFromBase) and policy.base_columns:
@@ -88,15 +80,15 @@ def show(policy: Policy, judged: JudgedQuery, *, seed: int, k: int = 5) -> Feedb
 
 def respond(policy: Policy, ranking: Ranking, judged: JudgedQuery, *, seed: int) -> Feedback:
     """What a user says of a list; a policy that accepts both signals meets both, in turns."""
-    users = [user for signal, user in GIVES.items() if policy.accepts(signal)]
+    users = [user for signal, user in GIVES.items() if signal in policy.signals]
     user = users[seed % len(users)]
     return user.respond(ranking, judged.relevance, np.random.default_rng((seed, 1)))
 
 
 def reaction(policy: Policy, ranking: Ranking, liked: BoolArray) -> Feedback:
     """Feedback by which exactly these results were liked, in the signal that this policy learns from."""
-    reward = liked if policy.learns_from == "clicks" else liked.astype(np.int64)
-    return Feedback(ranking, reward, signal=policy.learns_from)
+    reward = liked if policy.signals[0] == "clicks" else liked.astype(np.int64)
+    return Feedback(ranking, reward, signal=policy.signals[0])
 
 
 def live(policy: Policy, world: QuerySet, *, rounds: int, first: int = 0) -> list[Feedback]:
@@ -127,7 +119,7 @@ def stored_feedback(feedback: Feedback) -> Feedback:
     """The feedback as it comes back from a log."""
     ranking = feedback.ranking
     again = Ranking(ranking.query, ranking.order, stored(ranking.evidence))
-    return Feedback(again, feedback.reward, feedback.known, feedback.signal)
+    return Feedback(again, feedback.reward, feedback.judged, feedback.signal)
 
 
 def expect_same(expected: State, found: State, otherwise: str) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, fields
-from typing import Any, ClassVar, Literal, Protocol, Self, TypeAlias, runtime_checkable
+from operator import attrgetter
+from typing import Any, ClassVar, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 
 from rankloop.errors import RankingError
+from rankloop.query_set import QuerySet
 from rankloop.state_fields import can_widen, declaration, padded, widened
 from rankloop.types import (
     Array,
@@ -18,17 +20,10 @@ from rankloop.types import (
     FloatArray,
     IntArray,
     Query,
-    QuerySet,
     Ranking,
     Signal,
     State,
 )
-
-EvidenceAbout: TypeAlias = Literal[
-    "list", "documents"
-]  # holds for the very list drawn, or for any of the query
-KnowsBy: TypeAlias = Literal["features", "ids"]  # what tells a policy which document is which
-FeaturesOf: TypeAlias = Literal["documents", "context"]  # whose features its state has entries for
 
 
 @dataclass(kw_only=True, eq=False)
@@ -51,14 +46,15 @@ class Policy(ABC):
     6. Lists of others teach or are refused: what a policy did not draw is never learned wrongly.
     """
 
-    learns_from: ClassVar[Signal] = "clicks"  # best; `accepts` says what else it can learn from
-    evidence_about: ClassVar[EvidenceAbout] = "list"
+    signals: ClassVar[tuple[Signal, ...]] = ("clicks",)  # what it can learn from, the best first
+    evidence_scope: ClassVar[Literal["list", "documents"]] = "list"  # "documents": for any list of the query
     feature_evidence: ClassVar[tuple[str, ...]] = ()  # evidence whose last axis is features
     scores_alone: ClassVar[bool] = True  # a document's score depends on nothing but the document
-    knows_by: ClassVar[KnowsBy] = "features"  # by ids: nothing is known of a document never shown
-    features_of: ClassVar[FeaturesOf] = "documents"
-    learns_from_silence: ClassVar[bool] = False  # a list that nobody clicked teaches, too
-    unserved: ClassVar[str] = ""  # why a service cannot serve it, after its name; empty: it can
+    identifies_by: ClassVar[Literal["features", "ids"]] = "features"  # ids: unknown until it was shown
+    reads: ClassVar[Literal["documents", "context"]] = "documents"  # whose features its state is about
+    learns_without_clicks: ClassVar[bool] = False  # a list that nobody clicked teaches, too
+    refused_in_service: ClassVar[str] = ""  # why a service refuses it, after its name; empty: it serves it
+    state_shaping: ClassVar[tuple[str, ...]] = ()  # settings that give the state its form: `training.memory`
 
     def __post_init__(self) -> None:  # noqa: B027  # every policy calls that of its parents: it ends here
         """Refuse settings without a meaning; here there are none."""
@@ -81,39 +77,19 @@ class Policy(ABC):
     def score(self, query: Query) -> FloatArray:
         """How good each document is thought to be, without exploration, [n_docs]; higher is better."""
 
-    @classmethod
-    def accepts(cls, signal: Signal) -> bool:
-        """Whether it can learn from this signal: the one it `learns_from`, unless it knows how to read both.
-
-        >>> from rankloop.policies import PDGD
-        >>> PDGD.accepts("clicks"), PDGD.accepts("grades")
-        (True, False)
-        """
-        return signal == cls.learns_from
-
-    def as_shown(self, drawn: Ranking, order: IntArray) -> Ranking | None:
+    def with_order(self, drawn: Ranking, order: IntArray) -> Ranking | None:
         """The ranking to learn from if this order was shown in place of what was drawn; `None`: nothing is.
 
         >>> from rankloop.policies import MGD, PDGD
         >>> drawn = Ranking(Query("q", np.eye(2)), np.array([1, 0]))
-        >>> PDGD().as_shown(drawn, np.array([0, 1])).order.tolist()
+        >>> PDGD().with_order(drawn, np.array([0, 1])).order.tolist()
         [0, 1]
-        >>> MGD().as_shown(drawn, np.array([0, 1])) is None  # its evidence says whose result stands where
+        >>> MGD().with_order(drawn, np.array([0, 1])) is None  # its evidence says whose result stands where
         True
         """
         if np.array_equal(drawn.order, order):
             return drawn
-        return Ranking(drawn.query, order, drawn.evidence) if self.evidence_about == "documents" else None
-
-    @property
-    def warm_up(self) -> int:
-        """How many judged lists it is to learn from before its first round; none, if nothing is said."""
-        return 0
-
-    @property
-    def warm_up_batch(self) -> int:
-        """How many of them are drawn at a time."""
-        return 1
+        return Ranking(drawn.query, order, drawn.evidence) if self.evidence_scope == "documents" else None
 
     def state(self) -> State:
         """A snapshot of everything learned, as named arrays."""
@@ -168,26 +144,30 @@ class Policy(ABC):
         }
 
     @classmethod
-    def memory_names(cls) -> tuple[str, ...]:
+    def rewritten_names(cls) -> tuple[str, ...]:
         """The arrays of the state that hold past lists, and may be written in place."""
-        return tuple(each.name for each in cls._state_fields() if declaration(each).memory)
+        return tuple(each.name for each in cls._state_fields() if declaration(each).rewritten)
 
-    def understands(self, other: Policy) -> bool:
+    def continues(self, other: Policy) -> bool:
         """Whether what the other has learned means the same to this policy, so that it may go on from there.
 
-        Both must be of one kind and agree on the settings that give the state its form.
+        Both must be of one kind and agree on the settings that give the state its form: all that its
+        classes name in `state_shaping`.
 
         >>> from rankloop.policies import PDGD
         >>> from rankloop.scorers import MLP
-        >>> PDGD().understands(PDGD(learning_rate=0.5)), PDGD().understands(PDGD(scorer=MLP()))
+        >>> PDGD().continues(PDGD(learning_rate=0.5)), PDGD().continues(PDGD(scorer=MLP()))
         (True, False)
         """
-        return type(self) is type(other) and self._form() == other._form()
+        if type(self) is not type(other):
+            return False
+        shaping = (name for kind in type(self).__mro__ for name in vars(kind).get("state_shaping", ()))
+        return all(attrgetter(name)(self) == attrgetter(name)(other) for name in shaping)
 
     def __copy__(self) -> Self:
         """A twin with a memory of its own: it is the one thing that `learn` writes into."""
         twin = self._bare_twin()
-        vars(twin).update({name: getattr(self, name).copy() for name in self.memory_names()})
+        vars(twin).update({name: getattr(self, name).copy() for name in self.rewritten_names()})
         return twin
 
     def _bare_twin(self) -> Self:
@@ -196,21 +176,41 @@ class Policy(ABC):
         vars(twin).update(vars(self))
         return twin
 
-    def _form(self) -> tuple[object, ...]:
-        """The settings without which the arrays of the state mean nothing."""
-        return ()
-
     @classmethod
     def _state_fields(cls) -> tuple[Field[Any], ...]:
         return tuple(each for each in fields(cls) if not each.init)
 
 
 @runtime_checkable
+class KnowsOrders(Protocol):
+    """Policy that knows how probable an order is, given the clicks."""
+
+    def order_probabilities(self, query: Query, rows: IntArray) -> FloatArray | None:
+        """Compute for the documents in these rows that the first of two belongs above the second, [k, k].
+
+        The row's document stands above the column's; `None`: this query is unknown.
+        """
+        ...
+
+
+@runtime_checkable
+class KnowsDeviations(Protocol):
+    """Policy that knows how far its scores may be off."""
+
+    def order_deviations(self, query: Query, rows: IntArray) -> FloatArray | None:
+        """Compute the standard deviations of the score differences of the documents in these rows, [k, k].
+
+        `None`: this query is unknown.
+        """
+        ...
+
+
+@runtime_checkable
 class KnowsCertainOrders(Protocol):
-    """A policy that can say which orders are settled."""
+    """Policy that knows which orders are certain, and not tried out."""
 
     def certain_orders(self, query: Query) -> BoolArray:
-        """`certain[i, j]`: the order of `i` above `j` is settled."""
+        """Compute `certain[i, j]`: the order of `i` above `j` is certain, [n, n]."""
         ...
 
 
@@ -222,5 +222,5 @@ def score_all(policy: Policy, queries: QuerySet) -> FloatArray:
     (3,)
     """
     if policy.scores_alone:
-        return policy.score(queries.together)
+        return policy.score(queries.as_one_query())
     return np.concatenate([policy.score(judged.query) for judged in queries])

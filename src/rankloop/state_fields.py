@@ -13,7 +13,7 @@ import numpy.typing as npt
 from rankloop.errors import RankingError
 from rankloop.types import Array
 
-Starts: TypeAlias = Callable[[Any], float]  # from the policy to a value
+NewValue: TypeAlias = Callable[[Any], float]  # from the policy to a value
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +21,9 @@ class Declaration:
     """What a state field says of its array; `None` for the axes: nothing was said."""
 
     feature_axes: tuple[int, ...] | None = None
-    starts: Starts | None = None
-    before: int = 0
-    memory: bool = False
+    new_value: NewValue | None = None
+    leading: int = 0
+    rewritten: bool = False
 
 
 UNDECLARED = Declaration()
@@ -35,25 +35,25 @@ def state(
     dtype: npt.DTypeLike = np.float64,
     *,
     feature_axes: tuple[int, ...] | None = None,
-    starts: Starts | None = None,
-    before: int = 0,
-    memory: bool = False,
+    new_value: NewValue | None = None,
+    leading: int = 0,
+    rewritten: bool = False,
 ) -> Any:
     """A field of a policy's state: zeros of this shape, until `learn` replaces them.
 
-    `feature_axes` are the axes along which the array has an entry for every feature, after `before` others;
+    `feature_axes` are the axes along which the array has an entry for every feature, after `leading` others;
     `()`: there are none. Of an array with axes that says nothing nobody knows what more features would do to
     it, and the policy cannot take more.
-    What the entries of a new feature are is computed from the policy by `starts`: 0, if nothing is said;
-    where two axes are features, that value stands on the diagonal. A `memory` holds past lists to learn from
-    again, and may be written in place.
+    What the entries of a new feature are is computed from the policy by `new_value`: 0, if nothing is said;
+    where two axes are features, that value stands on the diagonal. An array that is `rewritten` may be
+    written in place by `learn`: a memory of past lists, which would take too long to copy.
 
     >>> from rankloop.policies import PDGD
     >>> policy = PDGD().from_state({**PDGD().state(), "parameters": np.array([0.5])})
     >>> policy.widened(3).parameters.tolist()
     [0.5, 0.0, 0.0]
     """
-    said = Declaration(feature_axes, starts, before, memory)
+    said = Declaration(feature_axes, new_value, leading, rewritten)
     return field(
         default_factory=partial(np.zeros, shape, dtype), init=False, repr=False, metadata={KEY: said}
     )
@@ -76,12 +76,12 @@ def widened(of: Field[Any], policy: object, n_features: int) -> Array:
     axes = said.feature_axes or ()
     if not axes or _nothing_learned(of, value, said):
         return value
-    known = value.shape[axes[0]] - said.before
+    known = value.shape[axes[0]] - said.leading
     grown = padded(value, axes, n_features - known)
-    if said.starts is not None:
-        fresh = said.before + np.arange(known, n_features)  # on two axes: the diagonal
+    if said.new_value is not None:
+        fresh = said.leading + np.arange(known, n_features)  # on two axes: the diagonal
         where = tuple(fresh if axis in axes else slice(None) for axis in range(value.ndim))
-        grown[where] = said.starts(policy)
+        grown[where] = said.new_value(policy)
     return grown
 
 
@@ -98,5 +98,5 @@ def padded(value: Array, axes: tuple[int, ...], more: int) -> Array:
 
 def _nothing_learned(of: Field[Any], value: Array, said: Declaration) -> bool:
     """Whether an array is as it was made, before anybody knew how many features there are."""
-    empty = not any(value.shape[axis] > said.before for axis in said.feature_axes or ())
+    empty = not any(value.shape[axis] > said.leading for axis in said.feature_axes or ())
     return empty and value.shape == of.default_factory().shape  # type: ignore[operator]

@@ -7,8 +7,9 @@ import pytest
 
 from benchmarks.neural import MUCH, _alike, agreement, training
 from rankloop.policies import Batch, Diagonal, Exact, NeuralPairwise, OlRankNet
+from rankloop.query_set import JudgedQuery
 from rankloop.scorers import Linear
-from rankloop.types import JudgedQuery, Query
+from rankloop.types import Query
 
 
 def asked() -> list[JudgedQuery]:

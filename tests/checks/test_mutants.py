@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ from rankloop.checks import (
     state_survives_storage,
 )
 from rankloop.exploration import greedy
-from rankloop.policies import DBGD, PDGD, AUCRanker, EvidenceAbout, LinUCB, Random, RankNet, state
+from rankloop.policies import DBGD, PDGD, AUCRanker, LinUCB, Random, RankNet, state
 from rankloop.types import Array, Feedback, FloatArray, IntArray, Query, Ranking, State
 
 
@@ -110,7 +110,7 @@ class ForgetsToStore(RankNet):
     """Keeps what it learned out of its state."""
 
     def state(self) -> State:
-        return {"parameters": np.empty(0)}
+        return {**super().state(), "parameters": np.empty(0)}
 
 
 class FavoursTheFirst(RankNet):
@@ -154,7 +154,7 @@ class StartsOverWhenWidened(RankNet):
     """Forgets what it knew when a feature appears."""
 
     def widened(self, n_features: int) -> Self:
-        return self.from_state({"parameters": np.zeros(n_features)})
+        return self.from_state({**self.state(), "parameters": np.zeros(n_features)})
 
 
 class IgnoresWhatIsNew(RankNet):
@@ -198,7 +198,7 @@ class LearnsOldListsOtherwise(DBGD):
 class LendsItsOwners(DBGD):
     """Says that evidence of whose result stands where holds for any list."""
 
-    evidence_about: ClassVar[EvidenceAbout] = "documents"
+    evidence_scope = "documents"
 
 
 class LearnsAsDrawn(RankNet):
@@ -217,7 +217,7 @@ class LearnsAsDrawn(RankNet):
 class OffersAnyList(DBGD):
     """Knows that its evidence is about one list, and learns from others all the same."""
 
-    def as_shown(self, drawn: Ranking, order: IntArray) -> Ranking:
+    def with_order(self, drawn: Ranking, order: IntArray) -> Ranking:
         return Ranking(drawn.query, order, drawn.evidence)
 
 

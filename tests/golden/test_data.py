@@ -34,7 +34,6 @@ from rankloop.lab.data.best_feature_order import add_caller_order
 from rankloop.lab.data.labelled_rows import VisitorOptions, split_visitors
 from rankloop.lab.data.review_data import AccessoryShop, Parts, by_share, by_time, joined, newcomers
 from rankloop.recommend.reviews import Reviews
-from rankloop.types import QuerySet
 from tests.golden.records import Numbers, check, check_ids
 
 WORLDS = {  # whole ones, since grades are cut from scores: few queries hide small changes

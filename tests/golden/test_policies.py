@@ -416,7 +416,7 @@ def respond(ranking: Ranking, relevance: IntArray, gives: Gives, number: int) ->
     clicks: BoolArray = luck[:, 0] < np.array([0.1, 0.5, 0.9])[shown]
     leaves = clicks & (luck[:, 1] < np.array([0.1, 0.3, 0.6])[shown])
     looked = np.arange(len(shown)) <= (leaves.argmax() if leaves.any() else len(shown))
-    return Feedback(ranking, clicks & looked, seen=looked if gives == "seen" else None)
+    return Feedback(ranking, clicks & looked, truly_examined=looked if gives == "seen" else None)
 
 
 @pytest.mark.parametrize("record", CASES)

@@ -116,7 +116,8 @@ from rankloop.metrics import (
     mean_over_queries,
 )
 from rankloop.policies import PDGD, LinUCB, PairRank, Policy, Random, SelectionPolicy, SquareCB, Sure
-from rankloop.types import BoolArray, Context, Feedback, FloatArray, IntArray, Query, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import BoolArray, Context, Feedback, FloatArray, IntArray, Query
 from tests.golden.records import Numbers, check, check_ids
 
 METRICS: dict[str, Metric] = {

@@ -43,8 +43,9 @@ from rankloop.policies import (
     RTopKItems,
     Slam,
 )
+from rankloop.query_set import QuerySet
 from rankloop.scorers import MLP
-from rankloop.types import QuerySet, Ranking
+from rankloop.types import Ranking
 from tests.golden.records import Numbers, check, check_ids
 
 ROUNDS = 8
@@ -229,7 +230,7 @@ def test_what_a_user_does(record: str) -> None:
         judged = dataset.train[number % len(dataset.train)]
         ranking = Ranking(judged.query, rng.permutation(judged.query.n_docs)[:10])
         feedback = user.respond(ranking, judged.relevance, rng)
-        said.append([feedback.ranking.order, feedback.reward, feedback.known, feedback.seen])
+        said.append([feedback.ranking.order, feedback.reward, feedback.judged, feedback.truly_examined])
     check(f"k{record[1:]}", said=said)
 
 

@@ -25,7 +25,9 @@ def clicked(*positions: int, seen: int | None = None, query: Query = QUERY) -> F
     """Ten results in the order of the query, clicked at these positions (from 0)."""
     ranks = np.arange(10)
     return Feedback(
-        Ranking(query, ranks), np.isin(ranks, positions), seen=None if seen is None else ranks < seen
+        Ranking(query, ranks),
+        np.isin(ranks, positions),
+        truly_examined=None if seen is None else ranks < seen,
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from rankloop.errors import SettingError
 from rankloop.metrics import DCG, NDCG
-from rankloop.types import QuerySet
+from rankloop.query_set import QuerySet
 
 GRADES = np.array([0, 3, 1, 2])
 BEST = 7 + 3 / log2(3) + 1 / log2(4)

@@ -7,7 +7,7 @@ import pytest
 
 from rankloop.errors import DataError, SettingError
 from rankloop.metrics import NDCG, Precision, has_relevant, mean_over_queries
-from rankloop.types import QuerySet
+from rankloop.query_set import QuerySet
 
 # A query ranked perfectly, one without a relevant document, one with its relevant document second.
 QUERIES = QuerySet(np.zeros((5, 1)), np.array([0, 2, 3, 5]), np.array([2, 0, 0, 0, 1]), ("a", "b", "c"))

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from rankloop.errors import RankingError
 from rankloop.metrics import AP, DCG, ERR, MRR, NDCG, Metric, PairwiseRegret, Precision
 from rankloop.metrics.ranked_rows import RankedRows
-from rankloop.types import FloatArray, IntArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import FloatArray, IntArray
 
 TIE_AWARE: list[Metric] = [
     *(kind(k=k) for kind in (DCG, NDCG, Precision, AP, MRR) for k in (None, 1, 3, 10)),

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import dcg_score, ndcg_score
 
 from rankloop.metrics import AP, DCG, MRR, NDCG, Metric, Precision
-from rankloop.types import FloatArray, IntArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import FloatArray, IntArray
 
 EXPONENTIAL = {grade: 2**grade - 1 for grade in range(5)}
 CUTOFFS = [None, 1, 5, 10]

@@ -19,9 +19,10 @@ from rankloop.lab.data import FeatureGroups, load
 from rankloop.lab.users import PresetUser
 from rankloop.learning.item_keys import item_key
 from rankloop.policies import FairExpPairRank, FairExpTopRank, PairRank, Policy, TopRank
+from rankloop.query_set import QuerySet
 from rankloop.service import RankerSettings
 from rankloop.service.core.ranker_settings import check_served
-from rankloop.types import Feedback, Query, QuerySet, Ranking
+from rankloop.types import Feedback, Query, Ranking
 
 USER = PresetUser("informational").for_grades(5)
 WORLD = load("linear(queries=30, min_documents=25)", groups=FeatureGroups(feature=1, threshold=0.4)).train
@@ -118,7 +119,7 @@ def test_by_candidates_each_group_is_due_its_part_of_them() -> None:
 def test_lists_of_anybody_are_booked_as_they_were_shown() -> None:
     policy, judged = FairExpPairRank(beta=1.0), WORLD[0]
     drawn = policy.rank(judged.query, k=10, rng=np.random.default_rng(0))
-    others = policy.as_shown(drawn, np.flatnonzero(np.array(judged.query.groups) == "A")[:3])
+    others = policy.with_order(drawn, np.flatnonzero(np.array(judged.query.groups) == "A")[:3])
     assert others is not None
     policy.shown(others)
     assert account(policy, "A") == pytest.approx(views_at("log2", 3).sum() / VIEW / 2, abs=1e-6)

@@ -33,8 +33,9 @@ from rankloop.policies import (
     StartsFromBase,
     order_prior,
 )
+from rankloop.query_set import QuerySet
 from rankloop.scorers import MLP
-from rankloop.types import Feedback, FloatArray, Query, QuerySet, log_ranks
+from rankloop.types import Feedback, FloatArray, Query, log_ranks
 
 SMALL = MLP((8,))
 KINDS: dict[str, Make] = {
@@ -84,12 +85,12 @@ def test_a_set_of_queries_gives_each_its_own_ranks_one_by_one_and_together() -> 
     world = small_world(queries=3)
     based = with_order(world, np.random.default_rng(0).random(len(world.features)))
     parts = [judged.query.log_ranks for judged in based]
-    assert based.together.log_ranks is not None
-    np.testing.assert_array_equal(based.together.log_ranks, np.concatenate(parts))  # type: ignore[arg-type]
+    assert based.as_one_query().log_ranks is not None
+    np.testing.assert_array_equal(based.as_one_query().log_ranks, np.concatenate(parts))  # type: ignore[arg-type]
     policy = PairRank(trust="decent")
     live(policy, based, rounds=10)
     np.testing.assert_allclose(
-        policy.score(based.together), np.concatenate([policy.score(judged.query) for judged in based])
+        policy.score(based.as_one_query()), np.concatenate([policy.score(judged.query) for judged in based])
     )
 
 
@@ -196,7 +197,7 @@ def test_a_trust_that_nobody_understands_is_refused(trust: object) -> None:
 
 
 def test_another_trust_is_another_meaning_of_what_was_learned() -> None:
-    assert PairRank(trust="decent").understands(PairRank(trust=0.5))
-    assert not PairRank(trust="decent").understands(PairRank(trust="good"))
-    assert not PDGD(trust="decent").understands(PDGD())
-    assert PDGD(trust=0).understands(PDGD())
+    assert PairRank(trust="decent").continues(PairRank(trust=0.5))
+    assert not PairRank(trust="decent").continues(PairRank(trust="good"))
+    assert not PDGD(trust="decent").continues(PDGD())
+    assert PDGD(trust=0).continues(PDGD())

@@ -67,7 +67,7 @@ def test_the_average_is_that_of_the_weights_before_each_round(make: Callable[...
         before.append(plain.parameters if plain.parameters.size else np.zeros(6))
     np.testing.assert_array_equal(plain.parameters, averaged.parameters)
     expected = world.features @ np.mean(before[:30], axis=0)
-    np.testing.assert_allclose(averaged.score(world.together), expected, rtol=1e-9)
+    np.testing.assert_allclose(averaged.score(world.as_one_query()), expected, rtol=1e-9)
     assert averaged.parameters.any()
 
 
@@ -82,7 +82,7 @@ def test_clicks_teach_what_the_grades_they_stand_for_teach(make: Callable[..., G
     np.testing.assert_array_equal(clicked.parameters, graded.parameters)
     for silent in (np.zeros(6, dtype=bool), np.array([True, *[False] * 5])):
         listened = copy.copy(clicked)
-        listened.learn(Feedback(shown, silent, known=np.arange(6) < 1))
+        listened.learn(Feedback(shown, silent, judged=np.arange(6) < 1))
         assert listened.rounds == clicked.rounds
 
 
@@ -118,9 +118,7 @@ def test_variants_obey_every_law(make: Make) -> None:
 class OnlyClicks:
     """The same policies where nobody grades."""
 
-    @classmethod
-    def accepts(cls, signal: str) -> bool:
-        return signal == "clicks"
+    signals = ("clicks",)
 
 
 @family

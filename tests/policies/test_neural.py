@@ -33,8 +33,9 @@ from rankloop.policies import (
     ReplayMemory,
 )
 from rankloop.policies.gradient.pdgd import swap_probability
+from rankloop.query_set import QuerySet
 from rankloop.scorers import MLP, Linear
-from rankloop.types import Feedback, FloatArray, Query, QuerySet, Ranking
+from rankloop.types import Feedback, FloatArray, Query, Ranking
 
 USER = Cascade(click=(0.05, 0.9), stop=(0.0, 0.1))
 SMALL = MLP((16, 8))

@@ -23,17 +23,8 @@ from rankloop.learning.click_pairs import Pairing, pair_differences
 from rankloop.policies import PairRank, Sure, Theory, Width
 from rankloop.policies.explores_uncertain import Exploration
 from rankloop.policies.pairwise.pairwise_logistic import Update, typical_squared_distance
-from rankloop.types import (
-    BoolArray,
-    Feedback,
-    FloatArray,
-    IntArray,
-    Query,
-    QuerySet,
-    Ranking,
-    Signal,
-    State,
-)
+from rankloop.query_set import QuerySet
+from rankloop.types import BoolArray, Feedback, FloatArray, IntArray, Query, Ranking, Signal, State
 
 USERS = ("perfect", "navigational", "informational")
 ROUNDS = 1500

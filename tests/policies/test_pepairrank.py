@@ -20,7 +20,8 @@ from rankloop.lab.users import PresetUser
 from rankloop.learning.click_pairs import pair_differences
 from rankloop.policies import PePairRank
 from rankloop.policies.pairwise.pairwise_logistic import Update
-from rankloop.types import Feedback, FloatArray, Query, QuerySet, Ranking
+from rankloop.query_set import QuerySet
+from rankloop.types import Feedback, FloatArray, Query, Ranking
 
 
 @cache

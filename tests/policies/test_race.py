@@ -183,7 +183,7 @@ def test_every_racer_has_its_share_of_a_list_and_long_lists_end_as_the_leader_li
 def test_a_list_that_others_made_teaches_and_tells_nobody_apart() -> None:
     race, judged = Race(), WORLD[0]
     drawn = race.rank(judged.query, k=6, rng=np.random.default_rng(0))
-    shown = race.as_shown(drawn, drawn.order[::-1])
+    shown = race.with_order(drawn, drawn.order[::-1])
     assert shown is not None
     race.learn(Feedback(shown, np.arange(6) == 2))
     assert race.parameters.any()
@@ -204,7 +204,7 @@ def test_what_a_race_is_not_is_refused() -> None:
     with pytest.raises(RankingError, match="this race has 3 racers"):
         race.learn(Feedback(ranking, np.arange(5) == 1))
     assert not race.parameters.size
-    assert not Race(racers=2).understands(race)
+    assert not Race(racers=2).continues(race)
 
 
 def test_a_leader_needs_a_record() -> None:

@@ -319,8 +319,8 @@ def test_a_list_that_was_changed_teaches_nothing() -> None:
     policy = RTopK(top_k=2)
     drawn = policy.rank(Query("q", np.eye(4)), k=4, rng=np.random.default_rng(0))
     swapped = drawn.order[[0, 1, 3, 2]]  # even below what is rated
-    assert policy.as_shown(drawn, drawn.order) is drawn
-    assert policy.as_shown(drawn, swapped) is None
+    assert policy.with_order(drawn, drawn.order) is drawn
+    assert policy.with_order(drawn, swapped) is None
 
 
 def test_late_grades_count_by_the_propensities_of_their_time() -> None:

@@ -144,7 +144,7 @@ def test_a_log_at_once_teaches_what_its_rows_teach(make: Callable[..., BatchSele
         ranking = Ranking(train[row].query, np.array([shown[row]]))
         one_by_one.learn(Feedback(ranking, clicks[row : row + 1]))
     for name, value in at_once.state().items():
-        if name not in at_once.memory_names():
+        if name not in at_once.rewritten_names():
             np.testing.assert_array_equal(one_by_one.state()[name], value, err_msg=name)
     assert at_once.ready.all()
 

@@ -16,7 +16,8 @@ from rankloop.lab.users import LabelJudge
 from rankloop.learning.graded_hinge import Weigh, listwise_hinge
 from rankloop.metrics import AP, NDCG, Metric
 from rankloop.policies import APWeights, ListWeights, NDCGWeights, Slam
-from rankloop.types import Feedback, FloatArray, IntArray, Query, QuerySet, Ranking
+from rankloop.query_set import QuerySet
+from rankloop.types import Feedback, FloatArray, IntArray, Query, Ranking
 
 MEASURES: list[tuple[ListWeights, Metric]] = [
     (NDCGWeights(None), NDCG(k=100)),

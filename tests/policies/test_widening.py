@@ -27,7 +27,7 @@ from rankloop.state_fields import state
 from rankloop.types import Feedback, FloatArray, Query
 from tests.checks.test_policies_obey import POLICIES
 
-BY_FEATURES = {name: make for name, make in POLICIES.items() if make().knows_by == "features"}
+BY_FEATURES = {name: make for name, make in POLICIES.items() if make().identifies_by == "features"}
 NAMELESS = Query("names only", np.empty((4, 0)), ("a", "b", "c", "d"))
 
 
@@ -38,7 +38,7 @@ def taught(policy: Policy, width: int, *, rounds: int = 30, first: int = 0) -> P
         query = Query("q", rng.random((6, width)))
         ranking = policy.rank(query, k=6, rng=rng)
         reward = query.features[ranking.order, 0] > 0.6
-        if policy.learns_from == "grades":
+        if policy.signals[0] == "grades":
             policy.learn(Feedback(ranking, reward.astype(int), signal="grades"))
         else:
             policy.learn(Feedback(ranking, reward))
@@ -127,9 +127,9 @@ def test_lists_without_features_are_ranked_and_their_clicks_teach_nothing(make: 
     assert len(ranking) == 3
     assert not policy.score(NAMELESS).any()
     reward = np.array([False, True, False])
-    grades = policy.learns_from == "grades"
+    grades = policy.signals[0] == "grades"
     with suppress(RankingError):
-        policy.learn(Feedback(ranking, reward.astype(int) if grades else reward, signal=policy.learns_from))
+        policy.learn(Feedback(ranking, reward.astype(int) if grades else reward, signal=policy.signals[0]))
     for name, value in policy.state().items():
         np.testing.assert_array_equal(value, before[name], err_msg=name)
     taught(policy, 3, rounds=3, first=50)

@@ -64,7 +64,11 @@ def small(kind: type[Policy]) -> Policy:
 
 def every_policy() -> list[Policy]:
     """One of every kind that can be served."""
-    served = (kind for _, kind in sorted(POLICIES.items()) if kind.accepts("clicks") and not kind.unserved)
+    served = (
+        kind
+        for _, kind in sorted(POLICIES.items())
+        if "clicks" in kind.signals and not kind.refused_in_service
+    )
     return [small(kind) for kind in served]
 
 

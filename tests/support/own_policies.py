@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from rankloop.exploration import greedy
 from rankloop.policies import Policy, state
-from rankloop.policy import EvidenceAbout
-from rankloop.types import Array, Feedback, FloatArray, Query, Ranking, Signal
+from rankloop.types import Array, Feedback, FloatArray, Query, Ranking
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -35,7 +34,7 @@ class Remembering(Policy):
 
     def learn(self, feedback: Feedback) -> None:
         """One step, if there is something to tell apart."""
-        clicked = feedback.clicks[: feedback.examined]
+        clicked = feedback.clicks[: feedback.n_examined]
         if clicked.any() and not clicked.all() and feedback.ranking.query.features.shape[1]:
             seen = feedback.ranking.query.features[feedback.ranking.order[: clicked.size]]
             step = 0.1 * (seen[clicked].mean(axis=0) - seen[~clicked].mean(axis=0))
@@ -72,17 +71,12 @@ class Positional(Policy):
 class Noting(Policy):
     """Regresses on grades, one step on each that is known, and keeps those of its last list to look at."""
 
-    learns_from: ClassVar[Signal] = "grades"
-    evidence_about: ClassVar[EvidenceAbout] = "documents"
+    signals = ("grades", "clicks")
+    evidence_scope = "documents"
 
     parameters: FloatArray = state((0,), feature_axes=(0,))
     grades: FloatArray = state((0,), feature_axes=())
     known: Array = state((0,), np.bool_, feature_axes=())
-
-    @classmethod
-    def accepts(cls, signal: Signal) -> bool:
-        """Both."""
-        return True
 
     def score(self, query: Query) -> FloatArray:
         """Weighted sums of the features."""
@@ -106,8 +100,8 @@ class Noting(Policy):
 class Listening(Policy):
     """Hears silence: counts the lists that were clicked, and those that nobody clicked."""
 
-    learns_from_silence: ClassVar[bool] = True
-    evidence_about: ClassVar[EvidenceAbout] = "documents"
+    learns_without_clicks = True
+    evidence_scope = "documents"
 
     clicked: Array = field(default_factory=lambda: np.zeros((), np.int64), init=False, repr=False)
     silent: Array = field(default_factory=lambda: np.zeros((), np.int64), init=False, repr=False)

@@ -39,9 +39,9 @@ def adjacent_pairs(feedback: Feedback) -> tuple[IntArray, IntArray]:
     >>> better.tolist(), worse.tolist()
     ([1, 3], [0, 2])
     """
-    upper = np.arange(0, feedback.examined - 1, 2)
-    if feedback.known is not None:
-        upper = upper[feedback.known[upper] & feedback.known[upper + 1]]
+    upper = np.arange(0, feedback.n_examined - 1, 2)
+    if feedback.judged is not None:
+        upper = upper[feedback.judged[upper] & feedback.judged[upper + 1]]
     first, second = feedback.clicks[upper], feedback.clicks[upper + 1]
     upper, first = upper[first != second], first[first != second]
     return np.where(first, upper, upper + 1), np.where(first, upper + 1, upper)
@@ -106,7 +106,7 @@ def _matched(clicked: IntArray, skipped: IntArray, rng: np.random.Generator) -> 
 
 
 def _clicked_and_skipped(feedback: Feedback) -> tuple[IntArray, IntArray]:
-    seen = feedback.clicks[: feedback.examined]
-    if feedback.known is None:
+    seen = feedback.clicks[: feedback.n_examined]
+    if feedback.judged is None:
         return seen.nonzero()[0], (~seen).nonzero()[0]
-    return (feedback.clicks & feedback.known).nonzero()[0], (~feedback.clicks & feedback.known).nonzero()[0]
+    return (feedback.clicks & feedback.judged).nonzero()[0], (~feedback.clicks & feedback.judged).nonzero()[0]

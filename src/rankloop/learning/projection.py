@@ -67,13 +67,13 @@ class DocumentSpace:
     def find_examined(self, feedback: Feedback) -> BoolArray:
         """Find the positions that the user is thought to have looked at, [k]; without a click, none."""
         if self.examined == "clicks":
-            return np.arange(len(feedback.ranking)) < feedback.reach(self.k)
-        if feedback.seen is None:
+            return np.arange(len(feedback.ranking)) < feedback.count_examined(self.k)
+        if feedback.truly_examined is None:
             raise RankingError(
                 "examined='true' needs to know what the user looked at, which only simulated users say: "
                 "use examined='clicks' for clicks of real ones"
             )
-        return feedback.seen
+        return feedback.truly_examined
 
     def documents(self, feedback: Feedback, earlier: FloatArray) -> FloatArray:
         """The rows that span the space, [n, n_features]: those of earlier rounds, then the examined ones."""

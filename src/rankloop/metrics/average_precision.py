@@ -9,7 +9,8 @@ import numpy as np
 
 from rankloop.metrics.metric import BinaryMetric
 from rankloop.metrics.ranked_rows import RankedRows
-from rankloop.types import FloatArray, IntArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)

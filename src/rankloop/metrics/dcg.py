@@ -10,7 +10,8 @@ import numpy as np
 
 from rankloop.metrics.metric import CutMetric, Grader, ScoresGrader
 from rankloop.metrics.ranked_rows import RankedRows
-from rankloop.types import FloatArray, IntArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import FloatArray, IntArray
 
 
 def gain(relevance: IntArray) -> FloatArray:

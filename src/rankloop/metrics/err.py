@@ -11,7 +11,8 @@ from rankloop.errors import SettingError
 from rankloop.metrics.dcg import gain
 from rankloop.metrics.metric import CutMetric
 from rankloop.metrics.ranked_rows import RankedRows
-from rankloop.types import FloatArray, IntArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)

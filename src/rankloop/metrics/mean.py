@@ -8,7 +8,8 @@ import numpy as np
 
 from rankloop.errors import DataError, SettingError
 from rankloop.metrics.metric import Metric
-from rankloop.types import BoolArray, FloatArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import BoolArray, FloatArray
 
 WithoutRelevant: TypeAlias = Literal["skip", "zero", "one"]
 

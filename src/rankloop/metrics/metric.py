@@ -10,7 +10,8 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.types import FloatArray, IntArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import FloatArray, IntArray
 
 # which query each list is of [n_lists], the lists, all of one length [n_lists, k] -> their values [n_lists]
 Grader: TypeAlias = Callable[[IntArray, IntArray], FloatArray]

@@ -10,7 +10,8 @@ import numpy as np
 
 from rankloop.metrics.metric import Grader, Metric
 from rankloop.metrics.ranked_rows import RankedRows
-from rankloop.types import BoolArray, FloatArray, IntArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import BoolArray, FloatArray, IntArray
 
 CELLS = 10_000_000  # comparisons of results in memory at a time
 

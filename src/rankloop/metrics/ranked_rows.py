@@ -9,7 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from rankloop.errors import RankingError
-from rankloop.types import Array, FloatArray, IntArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import Array, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -73,7 +73,7 @@ from rankloop.policies.pairwise.pepairrank import PePairRank
 from rankloop.policies.pairwise.race import Race
 from rankloop.policies.random import Random
 from rankloop.policies.scorer_policy import ScoredPolicy
-from rankloop.policy import EvidenceAbout, FeaturesOf, KnowsBy, Policy, score_all
+from rankloop.policy import Policy, score_all
 from rankloop.state_fields import state
 
 __all__ = [
@@ -102,19 +102,16 @@ __all__ = [
     "DocumentSchedule",
     "DocumentSpace",
     "EpsilonGreedy",
-    "EvidenceAbout",
     "Exact",
     "ExploresUncertain",
     "FairExpPairRank",
     "FairExpTopRank",
     "FairExposurePolicy",
-    "FeaturesOf",
     "FixedItems",
     "Full",
     "GradedPolicy",
     "InverseRoot",
     "ItemMeans",
-    "KnowsBy",
     "KnowsItems",
     "LinUCB",
     "LinearSelection",

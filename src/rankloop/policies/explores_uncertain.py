@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from rankloop.errors import SettingError
 from rankloop.exploration import random_topological, shuffle_blocks
 from rankloop.exposure import draw_deep
 from rankloop.learning.top_orders import TopOrders
-from rankloop.policy import EvidenceAbout, Policy
+from rankloop.policy import Policy
 from rankloop.types import BoolArray, FloatArray, IntArray, Query, Ranking
 
 Exploration: TypeAlias = Literal["conservative", "random"]
@@ -26,7 +26,7 @@ class ExploresUncertain(Policy):
     with certain orders between them and shuffles each block.
     """
 
-    evidence_about: ClassVar[EvidenceAbout] = "documents"  # a seed for their pairs
+    evidence_scope = "documents"  # a seed for their pairs
 
     exploration: Exploration = "conservative"
 

@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from rankloop.caller_order import Trust, order_prior
+from rankloop.caller_order import OrderPrior, Trust, order_prior
 from rankloop.errors import SettingError
 from rankloop.learning.click_pairs import preferred_pairs
 from rankloop.learning.logistic import online_newton
@@ -35,6 +35,8 @@ class StartsFromBase(Policy):
     [1, 2, 0]
     """
 
+    state_shaping = ("order_prior",)
+
     trust: Trust = None
 
     def __post_init__(self) -> None:
@@ -53,6 +55,11 @@ class StartsFromBase(Policy):
     def narrowed_evidence(self, evidence: Mapping[str, Array], features: Sequence[int]) -> dict[str, Array]:
         """The entry for the base order comes first, and stays."""
         return super().narrowed_evidence(evidence, [each + self.base_columns for each in features])
+
+    @property
+    def order_prior(self) -> OrderPrior | None:
+        """What the weight of the caller's order is thought to be; `None`: the order is ignored."""
+        return order_prior(self.trust)
 
     @property
     def base_columns(self) -> int:
@@ -87,10 +94,7 @@ class StartsFromBase(Policy):
             return feedback
         ranking = feedback.ranking
         seen = Ranking(self.based(ranking.query), ranking.order, ranking.evidence)
-        return Feedback(seen, feedback.reward, feedback.known, feedback.signal, feedback.seen)
-
-    def _form(self) -> tuple[object, ...]:
-        return (*super()._form(), order_prior(self.trust))
+        return Feedback(seen, feedback.reward, feedback.judged, feedback.signal, feedback.truly_examined)
 
 
 @dataclass(kw_only=True, eq=False)

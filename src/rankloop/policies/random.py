@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from rankloop.policy import EvidenceAbout, Policy
-from rankloop.types import Feedback, FloatArray, Query, Ranking, Signal
+from rankloop.policy import Policy
+from rankloop.types import Feedback, FloatArray, Query, Ranking
 
 
 @dataclass(kw_only=True, eq=False)
@@ -20,12 +19,8 @@ class Random(Policy):
     [2, 0]
     """
 
-    evidence_about: ClassVar[EvidenceAbout] = "documents"  # it has none
-
-    @classmethod
-    def accepts(cls, signal: Signal) -> bool:
-        """Anything: it learns from nothing."""
-        return signal in ("grades", "clicks")
+    signals = ("clicks", "grades")
+    evidence_scope = "documents"  # it has none
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """Shuffle the candidates."""

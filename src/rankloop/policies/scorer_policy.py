@@ -23,6 +23,8 @@ class ScoredPolicy(Policy):
     empty, and the scorer's starting point stands in for them.
     """
 
+    state_shaping = ("scorer",)
+
     scorer: Scorer = field(default_factory=Linear)
     parameters: FloatArray = state((0,), feature_axes=(0,))
 
@@ -51,10 +53,7 @@ class ScoredPolicy(Policy):
         linear = isinstance(self.scorer, Linear)
         return super().widened_evidence(evidence, n_features) if linear else dict(evidence)
 
-    def _form(self) -> tuple[object, ...]:
-        return (self.scorer,)
-
-    def move(self, start: FloatArray, size: float, direction: FloatArray) -> None:
+    def step_to(self, start: FloatArray, size: float, direction: FloatArray) -> None:
         """Go from `start` this far in that direction, unless it leads out of bounds."""
         if start.shape != direction.shape:
             raise RankingError(f"this ranker knows {start.size} features but the query has {direction.size}")

@@ -133,7 +133,7 @@ class RankingService(LiveRankers):
 
         With a `version`, it is refused unless those are the settings in force: nobody overwrites another.
 
-        What was learned stays if the new policy `understands` it: if it is of the same kind and has the same
+        What was learned stays if the new policy `continues` it: if it is of the same kind and has the same
         scorer, covariance, memory and number of networks. With `relearn` the log is learned again as if
         these rules had always held: a warm start for another policy, and the way for one that cannot take
         more features to begin with all there are.

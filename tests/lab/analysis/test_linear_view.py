@@ -13,7 +13,7 @@ from rankloop.cli.command_table import app
 from rankloop.lab.analysis.linear_view import MOST_POINTS, draw_linear_view, find_discriminants
 from rankloop.lab.data import load
 from rankloop.lab.suites.paper_items import Picture
-from rankloop.types import QuerySet
+from rankloop.query_set import QuerySet
 
 
 def two_clouds(n: int = 4000) -> QuerySet:

@@ -21,8 +21,9 @@ from rankloop.learning.adam import adam
 from rankloop.learning.delta_ndcg import lambdas
 from rankloop.learning.pair_loss import descent, residuals
 from rankloop.policies import PDGD
+from rankloop.query_set import JudgedQuery, QuerySet
 from rankloop.scorers import MLP
-from rankloop.types import BoolArray, Feedback, FloatArray, JudgedQuery, Query, QuerySet, Ranking
+from rankloop.types import BoolArray, Feedback, FloatArray, Query, Ranking
 
 SCORER = MLP((4, 4))
 QUERIES, STEPS, ROUNDS, RATE = 3, 7, 25, 0.01
@@ -97,7 +98,7 @@ def life(policy: LearnsFromGrades, train: QuerySet, seed: int) -> Iterator[tuple
         ranking = policy.rank(train[index].query, k=5, rng=own)
         policy.shown(ranking)
         policy.learn(JUDGE.respond(ranking, train[index].relevance, users))
-        yield ranking, policy.score(train.together)
+        yield ranking, policy.score(train.as_one_query())
 
 
 @pytest.mark.parametrize("train", WORLDS.values(), ids=WORLDS.keys())

@@ -19,7 +19,8 @@ from rankloop.lab.data import (
     read_labelled,
 )
 from rankloop.lab.users import AdUser
-from rankloop.types import QuerySet, Ranking
+from rankloop.query_set import QuerySet
+from rankloop.types import Ranking
 
 ROWS = "1,10,A\n2,20,B\n3,30,A\n4,40,C\n5,50,B\n6,60,C\n7,70,A\n8,80,B\n9,90,C\n10,100,A\n"
 

@@ -12,7 +12,7 @@ import pytest
 from rankloop.errors import DataError
 from rankloop.lab.data import cache_folder, hash_file, read_cached, read_letor
 from rankloop.lab.data import letor_cache as cache_module
-from rankloop.types import QuerySet
+from rankloop.query_set import QuerySet
 
 LOAD = "import sys; from rankloop.lab.data import read_cached; print(len(read_cached(sys.argv[1])))"
 DIE_WHILE_WRITING = """

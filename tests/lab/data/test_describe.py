@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from rankloop.lab.data import QuerySetSummary, effective_rank, summarise_queries
-from rankloop.types import QuerySet
+from rankloop.query_set import QuerySet
 
 
 def test_a_description_counts() -> None:

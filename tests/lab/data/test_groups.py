@@ -19,7 +19,7 @@ from rankloop.lab.sweeps.execution import execute
 from rankloop.lab.sweeps.sweep import Sweep
 from rankloop.lab.users import PresetUser
 from rankloop.policies import Random
-from rankloop.types import QuerySet
+from rankloop.query_set import QuerySet
 
 WORLD = "nonlinear(queries=6, test_queries=3)"
 BY_LAST = FeatureGroups(feature=136, threshold=0.3)
@@ -48,7 +48,7 @@ def test_groups_travel_with_queries_splits_and_joins() -> None:
     train = load(WORLD, groups=BY_LAST).train
     first, last = take_queries(train, 0, 2), take_queries(train, 2)
     joined = concatenate(first, last)
-    assert joined.groups == train.groups == train.together.groups
+    assert joined.groups == train.groups == train.as_one_query().groups
     for index, judged in enumerate(train):
         rows = slice(train.offsets[index], train.offsets[index + 1])
         assert judged.query.groups == train.groups[rows] == joined[index].query.groups

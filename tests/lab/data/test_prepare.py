@@ -8,7 +8,8 @@ from rankloop.lab.data import (
     scale_to_unit_length,
 )
 from rankloop.lab.data.preparation import CHUNK_ROWS
-from rankloop.types import FloatArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import FloatArray
 
 
 def random_queries(rng: np.random.Generator, *, queries: int = 40, features: int = 7) -> QuerySet:

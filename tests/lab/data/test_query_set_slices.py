@@ -11,7 +11,7 @@ from rankloop.errors import DataError
 from rankloop.lab.data import Dataset, concatenate, load, pad_features, take_queries
 from rankloop.lab.data.best_feature_order import add_caller_order
 from rankloop.lab.data.query_set_slices import QUERY_COLUMNS, ROW_COLUMNS
-from rankloop.types import JudgedQuery, QuerySet
+from rankloop.query_set import JudgedQuery, QuerySet
 
 exactly = settings(derandomize=True, deadline=None, max_examples=100)
 

@@ -16,7 +16,7 @@ from rankloop.checks import small_world
 from rankloop.errors import DataError
 from rankloop.lab.data import format_qrels, format_run, read_qrels, read_run, sort_run
 from rankloop.metrics import AP, ERR, MRR, NDCG, Metric, Precision, mean_over_lists
-from rankloop.types import QuerySet
+from rankloop.query_set import QuerySet
 
 EXPONENTIAL = {grade: 2**grade - 1 for grade in range(5)}
 MEASURES: list[tuple[Metric, Any]] = [

@@ -18,7 +18,8 @@ from rankloop.lab.data import (
     summarise_queries,
 )
 from rankloop.lab.data.synthetic_worlds import draw_direction, draw_relevant_items
-from rankloop.types import FloatArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import FloatArray
 
 SMALL = {"queries": 30, "test_queries": 20}
 

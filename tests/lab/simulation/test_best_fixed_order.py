@@ -17,7 +17,7 @@ from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.users import LabelJudge
 from rankloop.metrics import DCG, ERR, NDCG, Metric, PairwiseRegret, Precision
 from rankloop.policies import RTopKItems, ThompsonItems
-from rankloop.types import QuerySet
+from rankloop.query_set import QuerySet
 
 METRICS = (DCG(), DCG(k=2), NDCG(), Precision(k=2), PairwiseRegret())
 

@@ -21,7 +21,8 @@ from rankloop.lab.sweeps.study import conduct, sweep_id
 from rankloop.lab.sweeps.sweep import Sweep
 from rankloop.lab.users import LabelJudge, PositionBased, PresetUser
 from rankloop.policies import FairExpPairRank, PairRank, Policy, Random
-from rankloop.types import QuerySet, Ranking
+from rankloop.query_set import QuerySet
+from rankloop.types import Ranking
 
 GROUPS = FeatureGroups(feature=1, threshold=0.4)
 NAME = "linear(queries=30, min_documents=15)"

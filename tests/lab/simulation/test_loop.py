@@ -15,7 +15,8 @@ from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.users import PresetUser, UserModel
 from rankloop.metrics import NDCG, PairwiseRegret
 from rankloop.policies import PDGD, Policy, Random, RankNet
-from rankloop.types import Feedback, IntArray, QuerySet, Ranking, Signal
+from rankloop.query_set import QuerySet
+from rankloop.types import Feedback, IntArray, Ranking, Signal
 
 WORLD, HELD_OUT = small_world(), small_world(seed=8)
 USER = PresetUser("navigational").for_grades(3)

@@ -32,7 +32,8 @@ from rankloop.lab.sweeps.sweep import Sweep
 from rankloop.lab.users import LabelJudge, PresetUser
 from rankloop.metrics import AP, DCG, ERR, METRICS, MRR, NDCG, Metric, PairwiseRegret, Precision
 from rankloop.policies import ListNet, PairRank, Random
-from rankloop.types import QuerySet, Ranking, Signal
+from rankloop.query_set import QuerySet
+from rankloop.types import Ranking, Signal
 
 ASKED = (
     make_measure("offline", ERR(k=10)),

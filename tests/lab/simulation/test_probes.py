@@ -36,7 +36,8 @@ from rankloop.lab.sweeps.sweep import Sweep
 from rankloop.lab.users import PresetUser
 from rankloop.metrics import NDCG
 from rankloop.policies import DBGD, MGD, PDGD, PairRank, PePairRank, Policy, Random, RankNet
-from rankloop.types import BoolArray, Feedback, FloatArray, Query, QuerySet, Ranking
+from rankloop.query_set import QuerySet
+from rankloop.types import BoolArray, Feedback, FloatArray, Query, Ranking
 
 WORLD, HELD_OUT = small_world(), small_world(seed=8)
 USER = PresetUser("informational").for_grades(3)

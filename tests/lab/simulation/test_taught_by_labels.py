@@ -22,8 +22,9 @@ from rankloop.lab.sweeps.results_folder import SCHEMA
 from rankloop.lab.sweeps.sweep import Run, Sweep
 from rankloop.lab.users import LabelJudge, PresetUser
 from rankloop.policies import PDGD, ListNet, OlLambdaRank, Policy, Random, RankNet, Slam
+from rankloop.query_set import QuerySet
 from rankloop.scorers import MLP, Linear
-from rankloop.types import QuerySet, Ranking
+from rankloop.types import Ranking
 
 SMALL = MLP((16, 8))
 PROTOCOL = Protocol(rounds=150, k=5, checkpoints=3)

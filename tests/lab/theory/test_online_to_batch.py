@@ -22,7 +22,8 @@ from rankloop.lab.theory import (
 )
 from rankloop.lab.theory.bound_comparison import ball_of
 from rankloop.lab.theory.online_to_batch import only
-from rankloop.types import FloatArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import FloatArray
 
 LOSS, ROUNDS, NORM = ListNetLoss(), 4, 2.0
 

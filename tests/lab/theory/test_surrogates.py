@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from rankloop.lab.theory import ListNetLoss, RankSVMLoss, SmoothDCGLoss, Surrogate
-from rankloop.types import FloatArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import FloatArray
 
 LOSSES: tuple[Surrogate, ...] = (ListNetLoss(), SmoothDCGLoss(top_grade=2, smoothing=0.7), RankSVMLoss())
 

@@ -24,7 +24,7 @@ from rankloop.lab.theory import (
     copies_needed,
     measure_constants,
 )
-from rankloop.types import QuerySet
+from rankloop.query_set import QuerySet
 
 POSITIVE = st.floats(0.05, 3.0)
 

@@ -75,9 +75,9 @@ def test_a_cascade_tells_how_far_it_read(stop_at: Stop) -> None:
     seen = np.zeros(4)
     for _ in range(20_000):
         response = user.respond(SHOWN, GRADES, rng)
-        assert response.seen is not None
-        assert not (response.clicks & ~response.seen).any()
-        seen += response.seen
+        assert response.truly_examined is not None
+        assert not (response.clicks & ~response.truly_examined).any()
+        seen += response.truly_examined
     stops = [
         user.stop[grade] * (user.click[grade] if stop_at == "click" else 1.0) for grade in GRADES[SHOWN.order]
     ]
@@ -88,7 +88,7 @@ def test_a_cascade_tells_how_far_it_read(stop_at: Stop) -> None:
 def test_other_users_tell_what_they_looked_at() -> None:
     rng = np.random.default_rng(7)
     for user in (PositionBased(click=(0.0,) * 3, eta=0.0), AdUser(otherwise=0.5)):
-        seen = user.respond(SHOWN, GRADES, rng).seen
+        seen = user.respond(SHOWN, GRADES, rng).truly_examined
         assert seen is not None
         assert seen.all()
 
@@ -139,9 +139,9 @@ def test_a_judge_gives_the_true_grades_of_what_was_shown() -> None:
     assert graded.reward.tolist() == [2, 0, 1, 2]
     assert graded.signal == LabelJudge.gives
     top = LabelJudge(top_k=2).respond(SHOWN, GRADES, rng)
-    assert top.known is not None
-    assert top.reward[top.known].tolist() == [2, 0]
-    assert top.examined == 2
+    assert top.judged is not None
+    assert top.reward[top.judged].tolist() == [2, 0]
+    assert top.n_examined == 2
     assert rng.random() == np.random.default_rng(0).random()  # no luck was needed
 
 
@@ -227,5 +227,5 @@ def test_a_cascade_with_the_same_coins_reads_as_one_result_at_a_time(
             break
     shown = Ranking(Query("q", np.eye(n)), np.arange(n))
     found = user.respond(shown, np.array(grades), np.random.default_rng(seed))
-    assert found.seen is not None
-    assert (found.clicks.tolist(), found.seen.tolist()) == (clicks, seen)
+    assert found.truly_examined is not None
+    assert (found.clicks.tolist(), found.truly_examined.tolist()) == (clicks, seen)

@@ -31,7 +31,7 @@ def for_five_stars(kind: type[Policy]) -> Policy:
 
 GRADED = [
     Noting(),
-    *(for_five_stars(kind) for _, kind in sorted(POLICIES.items()) if kind.accepts("grades")),
+    *(for_five_stars(kind) for _, kind in sorted(POLICIES.items()) if "grades" in kind.signals),
 ]
 STARS = RankerSettings(
     policy=Noting(), grades={"star": 1.0, "buy": 2.0, "flag": -9.0}, highest_grade=5.0, window=1000.0

@@ -81,7 +81,7 @@ class Life(RuleBasedStateMachine):
         past = [
             model
             for version in self.states
-            if head.policy.understands((model := self.service.ranker("shop").history.model(version)).policy)
+            if head.policy.continues((model := self.service.ranker("shop").history.model(version)).policy)
             and type(model.scale) is type(head.scale)
             and model.dropped == head.dropped
         ]

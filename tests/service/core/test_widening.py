@@ -14,7 +14,9 @@ from rankloop.service.store import MemoryStore, Store
 from rankloop.types import Feedback, FloatArray, Query, Ranking
 from tests.support.life import NAMES, SHORT, Clock, live, make, same, some_candidates, state
 
-SERVED = {name: kind for name, kind in POLICIES.items() if kind.accepts("clicks") and not kind.unserved}
+SERVED = {
+    name: kind for name, kind in POLICIES.items() if "clicks" in kind.signals and not kind.refused_in_service
+}
 
 
 def taught(policy: Policy, width: int, *, rounds: int = 20, padding: int = 0) -> Policy:

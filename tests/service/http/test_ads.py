@@ -169,7 +169,7 @@ def test_what_was_learned_follows_from_the_log_alone(policy: SelectionPolicy) ->
     assert again.lists == restarted.lists == 90
     for twin in (again, restarted):
         for name, value in live.policy.state().items():
-            if name not in live.policy.memory_names():
+            if name not in live.policy.rewritten_names():
                 np.testing.assert_allclose(twin.policy.state()[name], value, atol=1e-9, err_msg=name)
     assert all(service.replay(each.query_id).identical for each in service.lists("banner", last=90))
 

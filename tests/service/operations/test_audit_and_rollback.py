@@ -389,7 +389,7 @@ def test_a_policy_that_does_not_understand_what_was_learned_begins_anew(
     live(service, clock, rounds=10)
     service.flush("shop")
     version = service.model("shop").version
-    assert not after.understands(before)
+    assert not after.continues(before)
     service.configure("shop", replace(rules, policy=after))
     assert same(service.model("shop").policy.state(), after.state())
     with pytest.raises(RequestError, match="configure those first"):

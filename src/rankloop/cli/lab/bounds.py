@@ -13,7 +13,7 @@ from rankloop.lab.data import load, take_queries
 from rankloop.lab.theory import Comparison, ListNetLoss, RankSVMLoss, SmoothDCGLoss, Surrogate, compare
 from rankloop.lab.theory.bound_comparison import ball_of, longest_list
 from rankloop.naming import find_kind
-from rankloop.types import QuerySet
+from rankloop.query_set import QuerySet
 
 LOSSES: Mapping[str, Callable[[int, float], Surrogate]] = {
     "listnet": lambda top, smoothing: ListNetLoss(),  # noqa: ARG005

@@ -9,7 +9,8 @@ import numpy as np
 from scipy import linalg
 
 from rankloop.charts import chart_config
-from rankloop.types import FloatArray, IntArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import FloatArray, IntArray
 
 MOST_POINTS = 3000
 RIDGE = 1e-6  # of the mean variance: features that say the same must not make the matrix singular

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from rankloop.learning.adam import adam
 from rankloop.learning.replay_memory import enlarged
 from rankloop.learning.training import Batch, ReplayMemory, Training
 from rankloop.policies.scorer_policy import ScoredPolicy, check_part, check_size
-from rankloop.policy import EvidenceAbout
 from rankloop.state_fields import state
 from rankloop.types import Array, BoolArray, Feedback, FloatArray, IntArray, Query, Ranking
 
@@ -32,8 +31,9 @@ class CounterfactualPolicy(ScoredPolicy):
     `clip`.
     """
 
-    evidence_about: ClassVar[EvidenceAbout] = "documents"  # what counts is what was shown where
-    unserved: ClassVar[str] = (
+    state_shaping = ("training.memory",)
+    evidence_scope = "documents"  # what counts is what was shown where
+    refused_in_service = (
         "is a baseline of experiments that explores nothing by itself and trusts its model of examination: "
         "serve pairrank"
     )
@@ -45,9 +45,9 @@ class CounterfactualPolicy(ScoredPolicy):
     moments: FloatArray = state((2, 0), feature_axes=(1,))  # of Adam
     steps: Array = state(dtype=np.int64)
     lists: Array = state(dtype=np.int64)  # learned from
-    documents: FloatArray = state((0, 0, 0), feature_axes=(2,), memory=True)
-    clicked: BoolArray = state((0, 0), np.bool_, feature_axes=(), memory=True)
-    lengths: IntArray = state((0,), np.int64, feature_axes=(), memory=True)
+    documents: FloatArray = state((0, 0, 0), feature_axes=(2,), rewritten=True)
+    clicked: BoolArray = state((0, 0), np.bool_, feature_axes=(), rewritten=True)
+    lengths: IntArray = state((0,), np.int64, feature_axes=(), rewritten=True)
 
     def __post_init__(self) -> None:
         """Refuse ways that nobody knows, and weights below 1."""
@@ -141,8 +141,5 @@ class CounterfactualPolicy(ScoredPolicy):
         direction = self.scorer.vjp(self.parameters, rows, votes[shown].astype(rows.dtype, copy=False))
         direction, self.moments = adam(self.moments, direction, int(self.steps))
         self._learn_examination(scores, clicks, shown, counts)
-        self.move(self.parameters, self.learning_rate, direction)
+        self.step_to(self.parameters, self.learning_rate, direction)
         self.steps = self.steps + 1
-
-    def _form(self) -> tuple[object, ...]:
-        return (*super()._form(), self.training.memory)

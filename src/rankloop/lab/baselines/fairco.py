@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -48,7 +48,7 @@ class FairCo(IPS):
     Morik, Singh, Hong, Joachims: Controlling fairness and bias in dynamic learning-to-rank. SIGIR 2020.
     """
 
-    unserved: ClassVar[str] = (
+    refused_in_service = (
         "keeps exposure by the lists that it is told of, and a service keeps that of a ranker by its log: "
         "serve pairrank with the ranker's fair setting"
     )
@@ -59,7 +59,7 @@ class FairCo(IPS):
     groups: KeyArray = state((0,), np.uint64, feature_axes=())  # met, ascending
     received: IntArray = state((0,), np.int64, feature_axes=())  # to each, in millionths of a view
     candidates: IntArray = state((0,), np.int64, feature_axes=())  # of each, in all lists
-    features: FloatArray = state((0, 0), feature_axes=(1,), before=1)  # of each, summed over these
+    features: FloatArray = state((0, 0), feature_axes=(1,), leading=1)  # of each, summed over these
     lists: Array = state(dtype=np.int64)
 
     def __post_init__(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from rankloop.exploration import greedy
 from rankloop.exposure import VIEW, Examination, check_examination, views_at
 from rankloop.learning.logistic import absorb
 from rankloop.policies.scorer_policy import check_size
-from rankloop.policy import EvidenceAbout, Policy
+from rankloop.policy import Policy
 from rankloop.state_fields import state
 from rankloop.types import Feedback, FloatArray, Query, Ranking
 
@@ -39,16 +38,18 @@ class IPS(Policy):
     Joachims, Swaminathan, Schnabel: Unbiased learning-to-rank with biased feedback. WSDM 2017.
     """
 
-    evidence_about: ClassVar[EvidenceAbout] = "documents"  # it has none: what counts is what was shown where
-    unserved: ClassVar[str] = (
+    evidence_scope = "documents"  # it has none: what counts is what was shown where
+    refused_in_service = (
         "shows its best list and explores nothing, for comparison with fair policies: serve pairrank"
     )
 
     ridge: float = 1.0
     examination: Examination = "log2"
-    parameters: FloatArray = state((0,), feature_axes=(0,), before=1)  # the first is of the constant 1
-    inverse: FloatArray = state((0, 0), feature_axes=(0, 1), starts=lambda policy: 1 / policy.ridge, before=1)
-    moment: FloatArray = state((0,), feature_axes=(0,), before=1)
+    parameters: FloatArray = state((0,), feature_axes=(0,), leading=1)  # the first is of the constant 1
+    inverse: FloatArray = state(
+        (0, 0), feature_axes=(0, 1), new_value=lambda policy: 1 / policy.ridge, leading=1
+    )
+    moment: FloatArray = state((0,), feature_axes=(0,), leading=1)
 
     def __post_init__(self) -> None:
         """Refuse a penalty without a meaning."""

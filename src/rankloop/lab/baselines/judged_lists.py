@@ -28,8 +28,8 @@ def judged_list(feedback: Feedback) -> JudgedList:
     [3.0, 4.0, 5.0]
     """
     order, grades = feedback.ranking.order, feedback.reward.astype(np.float64)
-    if feedback.known is not None:
-        order, grades = order[feedback.known], grades[feedback.known]
+    if feedback.judged is not None:
+        order, grades = order[feedback.judged], grades[feedback.judged]
     positions = order.argsort()
     return JudgedList(feedback.ranking.query.features[order[positions]], grades[positions])
 

@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import ClassVar
 
 import numpy as np
 
@@ -15,10 +14,9 @@ from rankloop.lab.baselines.judged_lists import JudgedList, append, judged_list,
 from rankloop.learning.adam import adam
 from rankloop.learning.pair_loss import descent
 from rankloop.policies.scorer_policy import ScoredPolicy, check_size
-from rankloop.policy import EvidenceAbout
 from rankloop.scorers import MLP, Scorer
 from rankloop.state_fields import state
-from rankloop.types import Array, BoolArray, Feedback, FloatArray, IntArray, Signal
+from rankloop.types import Array, BoolArray, Feedback, FloatArray, IntArray
 
 
 @dataclass(kw_only=True, eq=False)
@@ -29,8 +27,8 @@ class LearnsFromGrades(ScoredPolicy):
     `queries` judged lists at a time.
     """
 
-    learns_from: ClassVar[Signal] = "grades"
-    evidence_about: ClassVar[EvidenceAbout] = "documents"  # grades hold wherever a document stands
+    signals = ("grades",)
+    evidence_scope = "documents"  # grades hold wherever a document stands
 
     scorer: Scorer = field(default_factory=MLP)
     queries: int = 16
@@ -38,9 +36,11 @@ class LearnsFromGrades(ScoredPolicy):
     moments: FloatArray = state((2, 0), feature_axes=(1,))  # of Adam
     steps_taken: Array = state(dtype=np.int64)
     lists: Array = state(dtype=np.int64)  # remembered
-    documents: FloatArray = state((0, 0), feature_axes=(1,), memory=True)
-    grades: FloatArray = state((0,), feature_axes=(), memory=True)
-    ends: IntArray = state((0,), np.int64, feature_axes=(), memory=True)  # of the lists among the documents
+    documents: FloatArray = state((0, 0), feature_axes=(1,), rewritten=True)
+    grades: FloatArray = state((0,), feature_axes=(), rewritten=True)
+    ends: IntArray = state(
+        (0,), np.int64, feature_axes=(), rewritten=True
+    )  # of the lists among the documents
 
     def __post_init__(self) -> None:
         """Refuse never to learn."""
@@ -87,6 +87,6 @@ class LearnsFromGrades(ScoredPolicy):
             weigh = partial(self._weigh, gains=gains)
             direction = descent(self.scorer, self.parameters, documents, wins, weigh)
             direction, moments = adam(self.moments, direction, int(self.steps_taken))
-            self.move(self.parameters, self.learning_rate, direction)
+            self.step_to(self.parameters, self.learning_rate, direction)
             self.moments = moments
         self.steps_taken = self.steps_taken + 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -13,9 +12,9 @@ from rankloop.lab.baselines.boosted_trees import Boosting, grower, lambdamart, s
 from rankloop.lab.baselines.judged_lists import append, judged_list
 from rankloop.learning.forest import Forest
 from rankloop.policies.scorer_policy import check_size
-from rankloop.policy import EvidenceAbout, Policy
+from rankloop.policy import Policy
 from rankloop.state_fields import state
-from rankloop.types import Array, Feedback, FloatArray, IntArray, Query, Ranking, Signal
+from rankloop.types import Array, Feedback, FloatArray, IntArray, Query, Ranking
 
 FIRST = 16  # lists before the first trees are grown
 
@@ -49,16 +48,18 @@ class LambdaMART(Policy):
     Ke et al.: LightGBM: a highly efficient gradient boosting decision tree. NeurIPS 2017.
     """
 
-    learns_from: ClassVar[Signal] = "grades"
-    evidence_about: ClassVar[EvidenceAbout] = "documents"  # grades hold wherever a document stands
+    signals = ("grades",)
+    evidence_scope = "documents"  # grades hold wherever a document stands
 
     lists: int = 2000
     trees: int = 100
     learning_rate: float = 0.1
     kept: Array = state(dtype=np.int64)  # judged lists
-    documents: FloatArray = state((0, 0), feature_axes=(1,), memory=True)
-    grades: FloatArray = state((0,), feature_axes=(), memory=True)
-    ends: IntArray = state((0,), np.int64, feature_axes=(), memory=True)  # of the lists among the documents
+    documents: FloatArray = state((0, 0), feature_axes=(1,), rewritten=True)
+    grades: FloatArray = state((0,), feature_axes=(), rewritten=True)
+    ends: IntArray = state(
+        (0,), np.int64, feature_axes=(), rewritten=True
+    )  # of the lists among the documents
     nodes: FloatArray = state((0, 5), feature_axes=())  # of all trees
     roots: IntArray = state((0,), np.int64, feature_axes=())
 
@@ -80,6 +81,11 @@ class LambdaMART(Policy):
     def warm_up(self) -> int:
         """All the lists it learns from."""
         return self.lists
+
+    @property
+    def warm_up_batch(self) -> int:
+        """Lists are drawn one by one."""
+        return 1
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """The best first."""

@@ -9,7 +9,8 @@ import numpy as np
 
 from rankloop.lab.data.dataset import Dataset
 from rankloop.metrics import NDCG, mean_over_queries
-from rankloop.types import FloatArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import FloatArray
 
 Direction: TypeAlias = Literal["decent", "reversed"]
 KNOWN = NDCG(k=10)  # by which the best feature is chosen

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from rankloop.errors import DataError
 from rankloop.lab.data.preparation import drop_constant_features, normalise_per_query
 from rankloop.lab.data.query_set_slices import pad_features, take_queries
-from rankloop.types import QuerySet
+from rankloop.query_set import QuerySet
 
 
 @dataclass(frozen=True, slots=True, eq=False)

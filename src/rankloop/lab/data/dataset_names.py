@@ -21,7 +21,7 @@ from rankloop.lab.data.query_set_slices import concatenate, take_queries
 from rankloop.lab.data.split_files import SplitFiles, find_splits
 from rankloop.lab.data.synthetic import WORLDS, make_dataset
 from rankloop.naming import split_name
-from rankloop.types import QuerySet
+from rankloop.query_set import QuerySet
 
 SHARED = ("caller_order", "unit_length", "test_on_validation")  # settings that every dataset takes
 TRAIN_SHARE = 0.8  # of the queries of a single file; the rest, its last queries, are the test set

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.lab.data.preparation import constant_features
-from rankloop.types import QuerySet
+from rankloop.query_set import QuerySet
 
 
 @dataclass(frozen=True, slots=True)

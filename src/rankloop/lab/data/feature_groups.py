@@ -9,7 +9,8 @@ import numpy as np
 from rankloop.errors import DataError, SettingError, suggest_name
 from rankloop.lab.data.dataset import Dataset
 from rankloop.lab.data.preparation import normalise_per_query
-from rankloop.types import BoolArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import BoolArray
 
 GROUPS = ("A", "B")
 

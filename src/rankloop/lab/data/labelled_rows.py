@@ -15,7 +15,8 @@ from rankloop.lab.data.dataset import Dataset, fingerprint
 from rankloop.lab.data.letor_cache import hash_file
 from rankloop.lab.data.text_lines import read_lines
 from rankloop.lab.data.world_options import Natural, Range, check_options
-from rankloop.types import Array, FloatArray, IntArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import Array, FloatArray, IntArray
 
 FOLDERS = ("", "uci_multiclass", "later/uci_multiclass")  # below those of RANKLOOP_DATA
 SUFFIXES = (".csv.gz", ".csv", ".npz")

@@ -21,7 +21,8 @@ import numpy as np
 
 from rankloop.errors import DataError
 from rankloop.lab.data.letor_reader import FORMAT_VERSION, read_letor
-from rankloop.types import Array, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import Array
 
 ARRAYS = ("features", "offsets", "relevance")
 UNFINISHED = ".unfinished-"

@@ -11,7 +11,8 @@ import numpy as np
 from rankloop.errors import DataError
 from rankloop.lab.data.letor_parser import MAX_FEATURE, Block, parse_chunk
 from rankloop.lab.data.text_lines import Lines, read_lines
-from rankloop.types import FloatArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import FloatArray
 
 FORMAT_VERSION = 1  # part of the cache's key: raise it whenever the same file is read differently
 

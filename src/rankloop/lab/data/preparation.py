@@ -8,7 +8,8 @@ from itertools import pairwise
 import numpy as np
 
 from rankloop.errors import DataError
-from rankloop.types import BoolArray, FloatArray, IntArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import BoolArray, FloatArray, IntArray
 
 CHUNK_ROWS = 8192  # bounds the double-precision copies
 

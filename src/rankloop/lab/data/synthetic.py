@@ -13,7 +13,7 @@ from rankloop.lab.data.query_set_slices import take_queries
 from rankloop.lab.data.synthetic_web_search import make_independent, make_nonlinear
 from rankloop.lab.data.synthetic_worlds import make_ads, make_items, make_linear, make_separable
 from rankloop.lab.data.world_options import Sizes, check_options
-from rankloop.types import QuerySet
+from rankloop.query_set import QuerySet
 
 WORLD_VERSION = 2  # part of the fingerprint: raise it whenever the same options give other data
 LENGTHS = ("min_documents", "max_documents")

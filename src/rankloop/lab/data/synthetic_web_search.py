@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.lab.data.world_options import NonNegative, Sizes, grade_by_shares
-from rankloop.types import FloatArray, IntArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import FloatArray, IntArray
 
 GRADE_SHARES = (0.52, 0.32, 0.13, 0.02, 0.01)
 HOPELESS = 0.025  # share of queries whose documents all miss the point

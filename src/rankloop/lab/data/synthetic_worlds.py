@@ -9,7 +9,8 @@ import numpy as np
 from rankloop.errors import SettingError
 from rankloop.lab.data.labelled_rows import make_visitors
 from rankloop.lab.data.world_options import Count, NonNegative, Range, Share, Sizes, grade_by_shares
-from rankloop.types import BoolArray, FloatArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import BoolArray, FloatArray
 
 GRADE_SHARES = (0.50, 0.25, 0.13, 0.08, 0.04)  # of the linear world
 SMALLEST = 1e-6  # margin: in single precision a smaller one is none

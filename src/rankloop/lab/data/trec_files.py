@@ -10,7 +10,8 @@ import numpy as np
 
 from rankloop.errors import DataError
 from rankloop.lab.data.text_lines import Lines, read_lines
-from rankloop.types import FloatArray, IntArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import FloatArray, IntArray
 
 Qrels: TypeAlias = Mapping[str, Mapping[str, int]]  # query -> document -> grade
 TrecRun: TypeAlias = Mapping[str, Mapping[str, float]]  # query -> document -> score, higher is better

@@ -8,7 +8,7 @@ from rankloop.errors import DataError
 from rankloop.lab.data.logged_rounds import LoggedRounds
 from rankloop.lab.users import AdUser
 from rankloop.policies import SelectionPolicy
-from rankloop.types import QuerySet
+from rankloop.query_set import QuerySet
 
 
 def simulate_ad_log(

@@ -7,7 +7,8 @@ import numpy as np
 from rankloop.errors import DataError, SettingError
 from rankloop.metrics import DCG, NDCG, Metric, PairwiseRegret, Precision
 from rankloop.metrics.dcg import gain
-from rankloop.types import FloatArray, IntArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import FloatArray, IntArray
 
 KNOWN = (DCG, NDCG, Precision, PairwiseRegret)
 OTHER_ITEMS = "regret against the best fixed order needs the same items, by id, in every query, as in items"

@@ -115,8 +115,8 @@ def measure_exposure(
     sums.largest = max(sums.largest, abs(sums.unfairness))
     sums.lists += 1
     sums.within += abs(sums.unfairness) <= epsilon + 1e-5  # views are whole millionths
-    if feedback.seen is not None:
-        sums.seen += find_groups(feedback.ranking, groups) @ feedback.seen.astype(np.float64)
+    if feedback.truly_examined is not None:
+        sums.seen += find_groups(feedback.ranking, groups) @ feedback.truly_examined.astype(np.float64)
     values = {
         "unfairness": sums.unfairness,
         "largest unfairness": sums.largest,

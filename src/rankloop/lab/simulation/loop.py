@@ -9,13 +9,15 @@ from itertools import chain, pairwise
 import numpy as np
 
 from rankloop.errors import SettingError
+from rankloop.lab.baselines.warm_up import WarmsUp
 from rankloop.lab.simulation.measure_evaluator import MeasureEvaluator
 from rankloop.lab.simulation.measures import Measure
 from rankloop.lab.simulation.probes import Observations, Probe
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.users import LabelJudge, UserModel
 from rankloop.policies import Policy
-from rankloop.types import QuerySet, Ranking
+from rankloop.query_set import QuerySet
+from rankloop.types import Ranking
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +86,9 @@ def simulate(
 
 def check_signal(policy: Policy, user: UserModel) -> None:
     """Refuse a user who gives something else than the policy learns from."""
-    if not policy.accepts(user.gives):
+    if user.gives not in policy.signals:
         raise SettingError(
-            f"{type(policy).__name__} learns from {policy.learns_from}, and this user gives {user.gives}: "
+            f"{type(policy).__name__} learns from {policy.signals[0]}, and this user gives {user.gives}: "
             + (
                 "give it a user who grades, such as LabelJudge()"
                 if user.gives == "clicks"
@@ -108,6 +110,8 @@ def warm_up(policy: Policy, train: QuerySet, rng: np.random.Generator) -> None:
     >>> share_of_right_pairs(policy, world) > 0.97
     True
     """
+    if not isinstance(policy, WarmsUp):
+        return
     judge = LabelJudge()
     for _ in range(policy.warm_up // policy.warm_up_batch):
         for index in rng.integers(len(train), size=policy.warm_up_batch).tolist():

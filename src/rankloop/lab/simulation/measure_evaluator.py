@@ -14,7 +14,8 @@ from rankloop.metrics import Metric, has_relevant
 from rankloop.metrics.mean import mean_of_values
 from rankloop.metrics.metric import Grader
 from rankloop.policies import Policy, score_all
-from rankloop.types import BoolArray, FloatArray, IntArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import BoolArray, FloatArray, IntArray
 
 
 class MeasureEvaluator:
@@ -97,4 +98,4 @@ def _grader(metric: Metric, policy: Policy, train: QuerySet) -> Grader:
     Ideals known before are summed in another order than those of a single list: the last bit may differ.
     Policies taught by labels have always been graded list by list, and published numbers stay as they are.
     """
-    return metric.grader(train) if policy.accepts("clicks") else Metric.grader(metric, train)
+    return metric.grader(train) if "clicks" in policy.signals else Metric.grader(metric, train)

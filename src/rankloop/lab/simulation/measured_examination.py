@@ -11,7 +11,8 @@ import numpy as np
 from rankloop.errors import DataError, SettingError
 from rankloop.exposure.position_views import MEASURED
 from rankloop.lab.users import UserModel
-from rankloop.types import QuerySet, Ranking
+from rankloop.query_set import QuerySet
+from rankloop.types import Ranking
 
 LISTS = 20_000
 T = TypeVar("T")

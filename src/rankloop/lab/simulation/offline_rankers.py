@@ -11,7 +11,8 @@ from rankloop.learning import logistic
 from rankloop.metrics import NDCG
 from rankloop.metrics.dcg import gain
 from rankloop.metrics.ranked_rows import RankedRows
-from rankloop.types import FloatArray, IntArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import FloatArray, IntArray
 
 STEPS = 20  # of LambdaRank; another forty turn the direction by less than 0.001 of a cosine on all data tried
 

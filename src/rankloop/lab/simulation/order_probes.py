@@ -18,7 +18,8 @@ from rankloop.lab.simulation.probes import (
 )
 from rankloop.policies import Policy
 from rankloop.policy import KnowsCertainOrders
-from rankloop.types import BoolArray, IntArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import BoolArray, IntArray
 
 BLOCKS = Measure(
     "blocks",

@@ -13,7 +13,8 @@ from rankloop.exploration import ordered_blocks
 from rankloop.lab.simulation.measures import Measure, Measures, index_by_name
 from rankloop.policies import Policy
 from rankloop.policy import KnowsCertainOrders
-from rankloop.types import BoolArray, Feedback, FloatArray, IntArray, JudgedQuery, Query, QuerySet, Ranking
+from rankloop.query_set import JudgedQuery, QuerySet
+from rankloop.types import BoolArray, Feedback, FloatArray, IntArray, Query, Ranking
 
 Values: TypeAlias = Mapping[str, float]  # by the name of the measure; what cannot be read is left out
 Described: TypeAlias = Sequence[Measure] | Callable[..., Sequence[Measure]]  # or by the probe's settings

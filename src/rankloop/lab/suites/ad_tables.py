@@ -18,7 +18,8 @@ from rankloop.lab.users import AdUser
 from rankloop.learning.forest import classifier
 from rankloop.learning.item_keys import item_key
 from rankloop.policies import AdLogistic, AUCRanker, BatchSelection, LinearSelection, Platt
-from rankloop.types import FloatArray, IntArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import FloatArray, IntArray
 
 PENALTIES = (0.01, 0.1, 1.0, 10.0)
 SPARSE_PENALTIES = (0.0001, 0.001, 0.01, 0.1)

@@ -29,7 +29,7 @@ from rankloop.lab.theory import (
     tangent_kernel,
 )
 from rankloop.policies import Belief, Theory
-from rankloop.types import QuerySet
+from rankloop.query_set import QuerySet
 
 WEIGHT, VARIANCE, ROUNDS, SHOWN = 0.1, 0.1, 5000, 10  # λ and ν² of the papers' grids, T, k
 DUELS, RECENT = 10_000, 10  # T and r of the paper on projection

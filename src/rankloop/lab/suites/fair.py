@@ -14,7 +14,7 @@ from rankloop.lab.data import Dataset, FeatureGroups, load
 from rankloop.lab.simulation.probes import make_probe
 from rankloop.lab.suites.paper_items import PaperTable, Suite
 from rankloop.lab.users import PresetUser
-from rankloop.types import QuerySet
+from rankloop.query_set import QuerySet
 
 USERS = {"informational": PresetUser("informational")}  # those of the thesis: they click a lot
 INLINKS = FeatureGroups(feature=128, threshold=0.0)

@@ -23,7 +23,7 @@ from rankloop.lab.sweeps.sweep import Sweep, UserChoice
 from rankloop.lab.users import CASCADE_TABLES, LabelJudge, PresetUser, Stop
 from rankloop.naming import split_names
 from rankloop.policies.policy_names import read_policy
-from rankloop.types import QuerySet
+from rankloop.query_set import QuerySet
 
 
 @dataclass(frozen=True, kw_only=True)

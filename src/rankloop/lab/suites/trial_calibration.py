@@ -22,7 +22,8 @@ from rankloop.lab.data import Dataset
 from rankloop.lab.suites.paper_items import PaperTable
 from rankloop.lab.users import Cascade, PresetUser
 from rankloop.policies import PDGD, PairRank, Policy, Random
-from rankloop.types import BoolArray, Feedback, FloatArray, IntArray, JudgedQuery, QuerySet, Ranking
+from rankloop.query_set import JudgedQuery, QuerySet
+from rankloop.types import BoolArray, Feedback, FloatArray, IntArray, Ranking
 
 K = 5
 TRIALS, FEW_TRIALS = 500, 40

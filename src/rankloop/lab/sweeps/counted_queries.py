@@ -6,7 +6,7 @@ import numpy as np
 
 from rankloop.errors import DataError
 from rankloop.lab.sweeps.sweep import Sweep, folds, label
-from rankloop.types import QuerySet
+from rankloop.query_set import QuerySet
 
 
 def count_test_queries(sweep: Sweep) -> dict[str, list[int]]:

@@ -203,19 +203,19 @@ class Sweep:
 
     def _is_taught(self, policy: str, user: str) -> bool:
         """Whether a policy that learns from grades alone meets a user who clicks."""
-        return not self.policies[policy].accepts("clicks") and user in self._clicking
+        return "clicks" not in self.policies[policy].signals and user in self._clicking
 
     def _check_taught(self) -> None:
         for name in self.taught:
             if name not in self.policies:
                 raise SettingError(f"taught must name policies of the sweep, found {name}")
-            if not self.policies[name].accepts("grades"):
+            if "grades" not in self.policies[name].signals:
                 raise SettingError(f"{name} learns from clicks: nobody can teach it by grades")
 
     def _check_signals(self) -> None:
         for user, choice in self.users.items():
             if _gives(choice) == "grades" and (
-                deaf := [name for name, policy in self.policies.items() if not policy.accepts("grades")]
+                deaf := [name for name, policy in self.policies.items() if "grades" not in policy.signals]
             ):
                 raise SettingError(
                     f"{', '.join(deaf)} learn from clicks, but the user {user!r} gives grades: "

@@ -20,7 +20,7 @@ from rankloop.lab.theory.generalisation_bounds import (
 )
 from rankloop.lab.theory.online_to_batch import average_iterate, gradient_descent, step_size
 from rankloop.lab.theory.surrogate_losses import Constants, Surrogate
-from rankloop.types import QuerySet
+from rankloop.query_set import QuerySet
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,8 @@ import numpy as np
 from scipy.optimize import minimize
 
 from rankloop.lab.theory.surrogate_losses import Surrogate
-from rankloop.types import FloatArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import FloatArray
 
 BISECTIONS = 15
 CLOSE = 1e-2  # of the norm, for a minimiser on the edge of the ball

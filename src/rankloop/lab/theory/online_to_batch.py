@@ -10,7 +10,8 @@ import numpy as np
 from rankloop.errors import RankingError
 from rankloop.lab.theory.generalisation_bounds import Class
 from rankloop.lab.theory.surrogate_losses import Surrogate
-from rankloop.types import FloatArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import FloatArray
 
 
 def average_iterate(iterates: Iterable[FloatArray]) -> FloatArray:

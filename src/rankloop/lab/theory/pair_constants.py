@@ -8,7 +8,8 @@ from math import exp
 import numpy as np
 
 from rankloop.errors import DataError, SettingError
-from rankloop.types import FloatArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)

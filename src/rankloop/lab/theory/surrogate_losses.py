@@ -18,7 +18,8 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.types import FloatArray, IntArray, QuerySet
+from rankloop.query_set import QuerySet
+from rankloop.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True, kw_only=True)

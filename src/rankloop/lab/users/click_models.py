@@ -61,7 +61,7 @@ class Cascade:
         if self.stop_at == "click":
             stops &= attracted
         seen = _until_first(stops)
-        return Feedback(ranking, attracted & seen, seen=seen)
+        return Feedback(ranking, attracted & seen, truly_examined=seen)
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,9 @@ class PositionBased:
         grades = relevance[ranking.order]
         coins = rng.random((2, grades.size))
         examined = coins[0] < np.arange(1, grades.size + 1, dtype=np.float64) ** -self.eta
-        return Feedback(ranking, examined & (coins[1] < look_up_grades(grades, self.click)[0]), seen=examined)
+        return Feedback(
+            ranking, examined & (coins[1] < look_up_grades(grades, self.click)[0]), truly_examined=examined
+        )
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ class AdUser:
         """One coin for each ad."""
         chances = np.where(relevance[ranking.order] > 0, self.match, self.otherwise)
         clicks = rng.random(chances.size) < chances
-        return Feedback(ranking, clicks, seen=np.ones(chances.size, dtype=np.bool_))
+        return Feedback(ranking, clicks, truly_examined=np.ones(chances.size, dtype=np.bool_))
 
 
 def check_probabilities(name: str, values: Sequence[float]) -> None:

@@ -24,7 +24,7 @@ class LabelJudge:
     >>> from rankloop.types import Query
     >>> shown = Ranking(Query("q", np.eye(3)), np.array([2, 1, 0]))
     >>> graded = LabelJudge(top_k=2).respond(shown, np.array([1, 0, 2]), np.random.default_rng(0))
-    >>> graded.reward.tolist(), graded.known.tolist()
+    >>> graded.reward.tolist(), graded.judged.tolist()
     ([2, 0, 0], [True, True, False])
     """
 

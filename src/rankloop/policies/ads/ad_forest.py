@@ -34,6 +34,8 @@ class AdForest(BatchSelection):
     Breiman: Random forests. Machine Learning, 2001.
     """
 
+    state_shaping = ("trees",)
+
     item_arrays: ClassVar[tuple[str, ...]] = ("ready", "roots")
 
     growth: float = 1.0
@@ -83,6 +85,3 @@ class AdForest(BatchSelection):
     def _grown(self, positive: FloatArray, negative: FloatArray) -> Forest:
         rows = np.concatenate((positive, negative))
         return grow(rows, np.arange(len(rows)) < len(positive), trees=self.trees, seed=self.seed)
-
-    def _form(self) -> tuple[object, ...]:
-        return (self.trees,)

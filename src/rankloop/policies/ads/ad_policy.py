@@ -12,7 +12,6 @@ from rankloop.errors import RankingError
 from rankloop.exploration import draw, greedy
 from rankloop.learning.item_keys import KeyArray, keys_of
 from rankloop.policies.items.by_id import KnowsItems
-from rankloop.policy import EvidenceAbout, FeaturesOf
 from rankloop.types import BoolArray, Feedback, FloatArray, IntArray, Query, Ranking
 
 
@@ -26,10 +25,10 @@ class SelectionPolicy(KnowsItems):
     stands on top was seen, clicked or not, and of the rest what the cascade rule says.
     """
 
-    evidence_about: ClassVar[EvidenceAbout] = "documents"  # a click means the same whoever chose the ad
-    features_of: ClassVar[FeaturesOf] = "context"
+    evidence_scope = "documents"  # a click means the same whoever chose the ad
+    reads = "context"
     scores_alone: ClassVar[bool] = False
-    learns_from_silence: ClassVar[bool] = True  # no click is a 0
+    learns_without_clicks = True  # no click is a 0
 
     @abstractmethod
     def propensities(self, query: Query) -> FloatArray:
@@ -61,7 +60,7 @@ class SelectionPolicy(KnowsItems):
     def learn(self, feedback: Feedback) -> None:
         """Take in what was seen: the ad on top, and of longer lists all to the one after the last click."""
         clicks, ranking = feedback.clicks, feedback.ranking
-        seen = max(feedback.examined, 1)
+        seen = max(feedback.n_examined, 1)
         keys = keys_of(ranking.query).keys[ranking.order[:seen]]
         context = self._context(ranking.query, growing=True)
         self.learn_rows(np.repeat(context[None], seen, axis=0), keys, clicks[:seen])

@@ -37,10 +37,10 @@ class BatchSelection(SelectionPolicy):
     memory: int = 100_000
     seed: int = 0
     ready: BoolArray = state((0,), np.bool_, feature_axes=())
-    clicked: FloatArray = state((0, 0), feature_axes=(1,), memory=True)  # contexts of clicks
-    clicked_ads: KeyArray = state((0,), np.uint64, feature_axes=(), memory=True)
-    passed: FloatArray = state((0, 0), feature_axes=(1,), memory=True)  # contexts without a click
-    passed_ads: KeyArray = state((0,), np.uint64, feature_axes=(), memory=True)
+    clicked: FloatArray = state((0, 0), feature_axes=(1,), rewritten=True)  # contexts of clicks
+    clicked_ads: KeyArray = state((0,), np.uint64, feature_axes=(), rewritten=True)
+    passed: FloatArray = state((0, 0), feature_axes=(1,), rewritten=True)  # contexts without a click
+    passed_ads: KeyArray = state((0,), np.uint64, feature_axes=(), rewritten=True)
     counts: IntArray = state((2,), np.int64, feature_axes=())  # rows ever without a click, and with one
     fitted: Array = state(dtype=np.int64)  # rows there were at the last fit
 

@@ -25,9 +25,9 @@ class BeliefSelection(SelectionPolicy):
     item_arrays: ClassVar[tuple[str, ...]] = ("means", "covariances")
 
     prior: float = 1.0
-    means: FloatArray = state((0, 1), feature_axes=(1,), before=1)  # [n_ads, 1 + n_context]
+    means: FloatArray = state((0, 1), feature_axes=(1,), leading=1)  # [n_ads, 1 + n_context]
     covariances: FloatArray = state(
-        (0, 1, 1), feature_axes=(1, 2), before=1, starts=lambda policy: policy.prior
+        (0, 1, 1), feature_axes=(1, 2), leading=1, new_value=lambda policy: policy.prior
     )
     rows: Array = state(dtype=np.int64)  # learned
 

@@ -115,7 +115,7 @@ class MGD(ScoredFromBase):
             if self.projection:
                 direction = self.projection.project(direction, documents)
             current = self.parameters_for(features)
-            self.move(current, self.step * self.decay ** float(self.updates), direction)
+            self.step_to(current, self.step * self.decay ** float(self.updates), direction)
             self.updates = self.updates + 1
         if self.projection:
             self.examined = self.projection.remembered(documents)

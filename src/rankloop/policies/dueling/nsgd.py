@@ -45,7 +45,7 @@ class NSGD(MGD):
     hard: int = 10  # difficult lists remembered
     losers: FloatArray = state((0, 0), feature_axes=(1,))  # directions
     losses: FloatArray = state((0,), feature_axes=())  # of credit
-    lists: FloatArray = state((0, 0), feature_axes=(1,), before=2)  # the difficult ones
+    lists: FloatArray = state((0, 0), feature_axes=(1,), leading=2)  # the difficult ones
     rounds: Array = state(dtype=np.int64)
 
     def __post_init__(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -53,7 +53,7 @@ class FairExposurePolicy(Policy):
     one that comes nearest.
     """
 
-    unserved: ClassVar[str] = (
+    refused_in_service = (
         "keeps its account by the lists that it is told of, and a service keeps that of a ranker by its log: "
         "serve pairrank with the ranker's fair setting"
     )

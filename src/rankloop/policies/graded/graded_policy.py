@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from rankloop.exploration import greedy
 from rankloop.policies.scorer_policy import ScoredPolicy
-from rankloop.policy import EvidenceAbout
 from rankloop.state_fields import state
-from rankloop.types import Array, Feedback, FloatArray, Query, Ranking, Signal
+from rankloop.types import Array, Feedback, FloatArray, Query, Ranking
 
 
 @dataclass(kw_only=True, eq=False)
@@ -24,17 +22,12 @@ class GradedPolicy(ScoredPolicy):
     fewer than two known grades is no round.
     """
 
-    learns_from: ClassVar[Signal] = "grades"
-    evidence_about: ClassVar[EvidenceAbout] = "documents"  # grades hold wherever a document stands
+    signals = ("grades", "clicks")
+    evidence_scope = "documents"  # grades hold wherever a document stands
 
     averaged: bool = False
     total: FloatArray = state((0,), feature_axes=(0,))  # of the parameters before each round
     rounds: Array = state(dtype=np.int64)
-
-    @classmethod
-    def accepts(cls, signal: Signal) -> bool:
-        """Grades, and clicks read as grades."""
-        return signal in ("grades", "clicks")
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """The best first."""

@@ -42,7 +42,9 @@ class ListNet(GradedPolicy):
     def _step(self, start: FloatArray, features: FloatArray, grades: FloatArray) -> None:
         scores = self.scorer.score(start, features).astype(np.float64, copy=False)
         residuals = softmax(grades) - softmax(scores)
-        self.move(start, self.step_size.at(int(self.rounds) + 1), self.scorer.vjp(start, features, residuals))
+        self.step_to(
+            start, self.step_size.at(int(self.rounds) + 1), self.scorer.vjp(start, features, residuals)
+        )
 
 
 def softmax(values: FloatArray) -> FloatArray:

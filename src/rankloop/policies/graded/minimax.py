@@ -48,4 +48,4 @@ class Minimax(GradedPolicy):
         if pair is None or scores[pair[0]] > scores[pair[1]]:
             return  # the list was drawn by other weights, and by these no pair is wrong
         better, worse = features[list(pair)].astype(np.float64, copy=False)
-        self.move(start, 1.0, np.asarray(better - worse))
+        self.step_to(start, 1.0, np.asarray(better - worse))

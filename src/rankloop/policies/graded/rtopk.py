@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 
@@ -13,9 +12,8 @@ from rankloop.learning.topk_losses import RankSVM, TopKLoss
 from rankloop.learning.topk_propensities import TopKPropensities, term_weights
 from rankloop.policies.graded.topk_steps import AdaGrad, Step, within_ball
 from rankloop.policies.scorer_policy import ScoredPolicy, check_part, check_size
-from rankloop.policy import EvidenceAbout
 from rankloop.state_fields import state
-from rankloop.types import Array, Feedback, FloatArray, IntArray, Query, Ranking, Signal
+from rankloop.types import Array, Feedback, FloatArray, IntArray, Query, Ranking
 
 
 @dataclass(kw_only=True, eq=False)
@@ -44,8 +42,8 @@ class RTopK(ScoredPolicy):
     2016, Algorithm 5.
     """
 
-    learns_from: ClassVar[Signal] = "grades"
-    evidence_about: ClassVar[EvidenceAbout] = "list"  # propensities of another list nobody knows
+    signals = ("grades", "clicks")
+    evidence_scope = "list"  # propensities of another list nobody knows
 
     loss: TopKLoss = field(default_factory=RankSVM)
     step: Step = field(default_factory=AdaGrad)
@@ -66,11 +64,6 @@ class RTopK(ScoredPolicy):
             )
         if self.radius is not None and not 0 < self.radius < np.inf:
             raise SettingError(f"radius must be positive, or None for no bound, found {self.radius}")
-
-    @classmethod
-    def accepts(cls, signal: Signal) -> bool:
-        """Clicks, too: what was examined and not clicked has grade 0."""
-        return signal in ("grades", "clicks")
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         r"""The best first or, with probability γ, anything; the greedy top and γ are the evidence."""
@@ -106,7 +99,7 @@ class RTopK(ScoredPolicy):
     def _descend(self, start: FloatArray, gradient: FloatArray) -> None:
         sums = self.sums if self.sums.size else np.zeros(start.size)
         step, sums = self.step.step(gradient, sums, int(self.rounds))
-        self.move(start, -1.0, step)
+        self.step_to(start, -1.0, step)
         self.parameters = within_ball(self.parameters, self.radius)
         self.sums, self.rounds = sums, self.rounds + 1
 

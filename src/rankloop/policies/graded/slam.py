@@ -56,4 +56,4 @@ class Slam(GradedPolicy):
         _, slope = listwise_hinge(scores, levels, self.weights.weights)
         rows = slope.nonzero()[0]
         if rows.size:
-            self.move(start, -self.learning_rate, self.scorer.vjp(start, features[rows], slope[rows]))
+            self.step_to(start, -self.learning_rate, self.scorer.vjp(start, features[rows], slope[rows]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -11,7 +10,6 @@ from rankloop.errors import RankingError, SettingError
 from rankloop.exploration import plackett_luce
 from rankloop.learning.click_pairs import clicked_over_skipped, net_votes
 from rankloop.policies.order_scorer_policy import ScoredFromBase
-from rankloop.policy import EvidenceAbout
 from rankloop.state_fields import state
 from rankloop.types import Array, Feedback, FloatArray, IntArray, Query, Ranking
 
@@ -40,7 +38,7 @@ class PDGD(ScoredFromBase):
     Oosterhuis, de Rijke: Differentiable unbiased online learning to rank. CIKM 2018.
     """
 
-    evidence_about: ClassVar[EvidenceAbout] = "documents"  # their scores
+    evidence_scope = "documents"  # their scores
 
     learning_rate: float = 0.1
     decay: float = 1.0  # of the learning rate, at each update
@@ -77,7 +75,7 @@ class PDGD(ScoredFromBase):
         features = self.based(ranking.query).features[ranking.order]
         parameters = self.parameters_for(features)
         size = self.learning_rate * self.decay ** float(self.updates)
-        self.move(parameters, size, self.scorer.vjp(parameters, features, votes))
+        self.step_to(parameters, size, self.scorer.vjp(parameters, features, votes))
         self.updates = self.updates + 1
         self.learn_order(feedback)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit
@@ -12,7 +11,6 @@ from rankloop.errors import SettingError
 from rankloop.exploration import greedy
 from rankloop.learning.click_pairs import Pairing, check_pairing, net_votes, preferred_pairs
 from rankloop.policies.order_scorer_policy import ScoredFromBase
-from rankloop.policy import EvidenceAbout
 from rankloop.types import Array, Feedback, Query, Ranking
 
 
@@ -38,7 +36,7 @@ class RankNet(ScoredFromBase):
     Burges et al.: Learning to rank using gradient descent. ICML 2005.
     """
 
-    evidence_about: ClassVar[EvidenceAbout] = "documents"  # a seed for their pairs, if any
+    evidence_scope = "documents"  # a seed for their pairs, if any
 
     learning_rate: float = 0.001
     pairing: Pairing = "adjacent"
@@ -68,7 +66,7 @@ class RankNet(ScoredFromBase):
         scores = self.scoring.score(parameters, features)
         residual = expit(scores[worse] - scores[better])
         votes = net_votes(better, worse, residual, len(features))
-        self.move(parameters, self.learning_rate, self.scorer.vjp(parameters, features, votes))
+        self.step_to(parameters, self.learning_rate, self.scorer.vjp(parameters, features, votes))
         self.learn_order(feedback)
 
     def _pairing_seed(self, rng: np.random.Generator) -> dict[str, Array]:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.learning.item_keys import ItemKeys, KeyArray, keys_of
-from rankloop.policy import KnowsBy, Policy
+from rankloop.policy import Policy
 from rankloop.state_fields import state
 from rankloop.types import Array, IntArray, Query
 
@@ -21,7 +21,7 @@ class KnowsItems(Policy):
     known by their row number.
     """
 
-    knows_by: ClassVar[KnowsBy] = "ids"
+    identifies_by = "ids"
     item_arrays: ClassVar[tuple[str, ...]] = ()  # state with an entry for every item, as in `keys`
 
     keys: KeyArray = state((0,), np.uint64, feature_axes=())  # of all items met, ascending

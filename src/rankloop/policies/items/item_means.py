@@ -9,7 +9,6 @@ import numpy as np
 
 from rankloop.errors import RankingError
 from rankloop.policies.items.item_policy import FixedItems, mean_worth
-from rankloop.policy import EvidenceAbout
 from rankloop.state_fields import state
 from rankloop.types import Array, Feedback, FloatArray, IntArray, Query
 
@@ -21,9 +20,7 @@ class ItemMeans(FixedItems):
     Each is a share of what `top_grade` is worth. A grade above that is refused, one below 0 counts as 0.
     """
 
-    evidence_about: ClassVar[EvidenceAbout] = (
-        "documents"  # there is none: grades hold wherever an item stands
-    )
+    evidence_scope = "documents"  # there is none: grades hold wherever an item stands
     item_arrays: ClassVar[tuple[str, ...]] = ("totals", "counts")
 
     totals: FloatArray = state((0,), feature_axes=())

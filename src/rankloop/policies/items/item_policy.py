@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from rankloop.errors import SettingError
 from rankloop.learning.objectives import AdditiveObjective, DCGGain, Objective
 from rankloop.learning.observability import smallest_k
 from rankloop.policies.items.by_id import KnowsItems
-from rankloop.types import FloatArray, IntArray, Signal
+from rankloop.types import FloatArray, IntArray
 
 
 @dataclass(kw_only=True, eq=False)
@@ -24,7 +24,7 @@ class FixedItems(KnowsItems):
     Without ids, candidates are known by their row number.
     """
 
-    learns_from: ClassVar[Signal] = "grades"
+    signals = ("grades", "clicks")
 
     objective: Objective = field(default_factory=DCGGain)
     top_grade: float = 1.0
@@ -36,11 +36,6 @@ class FixedItems(KnowsItems):
             raise SettingError(f"top_grade must be positive, found {self.top_grade}")
         if not isinstance(self.objective, AdditiveObjective):
             raise SettingError(_why_not(self.objective))
-
-    @classmethod
-    def accepts(cls, signal: Signal) -> bool:
-        """Grades, and clicks as grades of what was examined."""
-        return signal in ("grades", "clicks")
 
     def widened(self, n_features: int) -> Self | None:
         """None: features are not looked at, new ones neither."""

@@ -11,7 +11,7 @@ import numpy as np
 from rankloop.errors import RankingError, SettingError
 from rankloop.learning.item_keys import KeyArray
 from rankloop.learning.pair_counts import Layout, met, moved
-from rankloop.policy import KnowsBy, Policy
+from rankloop.policy import Policy
 from rankloop.state_fields import state
 from rankloop.types import BoolArray, Feedback, FloatArray, IntArray, Query, Ranking
 
@@ -44,9 +44,9 @@ class TopRank(Policy):
     NeurIPS 2018.
     """
 
-    knows_by: ClassVar[KnowsBy] = "ids"
+    identifies_by = "ids"
     scores_alone: ClassVar[bool] = False  # a document is one for each query
-    unserved: ClassVar[str] = (
+    refused_in_service = (
         "learns every query by its id, and each list of a service has an id of its own: serve pairrank, "
         "which learns from all queries together"
     )
@@ -55,8 +55,8 @@ class TopRank(Policy):
     queries: KeyArray = state((0,), np.uint64, feature_axes=())
     sizes: IntArray = state((0,), np.int64, feature_axes=())  # documents of each query
     documents: KeyArray = state((0,), np.uint64, feature_axes=())
-    net_clicks: IntArray = state((0,), np.int32, feature_axes=(), memory=True)  # S, of all pairs
-    counts: IntArray = state((0,), np.int32, feature_axes=(), memory=True)  # N
+    net_clicks: IntArray = state((0,), np.int32, feature_axes=(), rewritten=True)  # S, of all pairs
+    counts: IntArray = state((0,), np.int32, feature_axes=(), rewritten=True)  # N
     above: BoolArray = state((0,), np.bool_, feature_axes=())  # relations
     gains: IntArray = state((0,), np.int64, feature_axes=())  # the sum of S over others, for each document
     trials: IntArray = state((0,), np.int64, feature_axes=())  # of N

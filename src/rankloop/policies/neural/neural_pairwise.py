@@ -44,6 +44,8 @@ class NeuralPairwise(ExploresUncertain, ScoredFromBase):
     $\lambda$.
     """
 
+    state_shaping = ("training.memory",)
+
     scorer: Scorer = field(default_factory=MLP)
     pairing: Pairing = "all"
     training: Training = field(default_factory=ReplayMemory)
@@ -55,9 +57,9 @@ class NeuralPairwise(ExploresUncertain, ScoredFromBase):
     moments: FloatArray = state((2, 0), feature_axes=(1,))  # of Adam
     steps: Array = state(dtype=np.int64)
     lists: Array = state(dtype=np.int64)  # learned from
-    documents: FloatArray = state((0, 0, 0), feature_axes=(2,), memory=True)
-    wins: BoolArray = state((0, 0, 0), np.bool_, feature_axes=(), memory=True)
-    seeds: IntArray = state((0,), np.int64, feature_axes=(), memory=True)
+    documents: FloatArray = state((0, 0, 0), feature_axes=(2,), rewritten=True)
+    wins: BoolArray = state((0, 0, 0), np.bool_, feature_axes=(), rewritten=True)
+    seeds: IntArray = state((0,), np.int64, feature_axes=(), rewritten=True)
 
     def __post_init__(self) -> None:
         """Refuse ways that nobody knows."""
@@ -117,9 +119,6 @@ class NeuralPairwise(ExploresUncertain, ScoredFromBase):
         scores = self.score(query)
         return np.asarray(scores[:, None] > scores)
 
-    def _form(self) -> tuple[object, ...]:
-        return (*super()._form(), self.training.memory)
-
     def _train(self, compared: Comparisons, seed: int) -> None:
         if not self.parameters.size:
             self._start(compared.documents)
@@ -174,7 +173,7 @@ class NeuralPairwise(ExploresUncertain, ScoredFromBase):
         direction = direction - self.regularisation / float(self.lists) * away
         if self.optimiser == "adam":
             direction, self.moments = adam(self.moments, direction, int(self.steps))
-        self.move(self.parameters, self.learning_rate, direction)
+        self.step_to(self.parameters, self.learning_rate, direction)
         self.steps = self.steps + 1
         if self.averaging and not self.training.restart:
             share = AVERAGED / (AVERAGED + float(self.steps))

@@ -43,6 +43,8 @@ class OlRankNet(NeuralPairwise):
     Jia, Wang: Learning neural ranking models online from implicit user feedback. WWW 2022.
     """
 
+    state_shaping = ("covariance",)
+
     covariance: Covariance = field(default_factory=Projected)
     alpha: float = 0.03
     known: FloatArray = state((0,))  # of A / λ
@@ -70,9 +72,6 @@ class OlRankNet(NeuralPairwise):
         known = self.known if self.known.size else self.covariance.start(gradients)
         widths = np.sqrt(self.covariance.squared_widths(known, gradients))
         return certain_orders(self.score(query), self.alpha * widths)
-
-    def _form(self) -> tuple[object, ...]:
-        return (*super()._form(), self.covariance)
 
     def _take_in(self, compared: Comparisons) -> None:
         gradients = self._gradients(compared.documents)

@@ -42,6 +42,8 @@ class P2NeurRank(NeuralPairwise):
     Jia: Toward reliable decision-making in information systems. PhD thesis, University of Virginia 2022.
     """
 
+    state_shaping = ("n_networks",)
+
     rankers: int = 2  # N
     variance: float = 0.25  # ν²: by default that of a coin
     networks: int | None = None  # from which the rankers are drawn; None: eight more, if none restarts
@@ -81,22 +83,19 @@ class P2NeurRank(NeuralPairwise):
 
     def _opinions(self, features: FloatArray) -> FloatArray:
         """The scores by the rankers of this round, [rankers, n]."""
-        drawn = np.random.default_rng(int(self.lists)).permutation(self._learning)[: self.rankers]
+        drawn = np.random.default_rng(int(self.lists)).permutation(self.n_networks)[: self.rankers]
         networks = self.average if self.average.size else self._origin(features.shape[1])
         return self.scoring.score(networks[drawn], features)
 
     @property
-    def _learning(self) -> int:
+    def n_networks(self) -> int:
         """How many networks learn."""
         if self.networks is None:
             return self.rankers if self.training.restart else self.rankers + SPARE
         return self.networks or self.rankers
 
-    def _form(self) -> tuple[object, ...]:
-        return (*super()._form(), self._learning)
-
     def _origin(self, n_features: int) -> FloatArray:
-        return np.stack([self.scorer.start(n_features, number) for number in range(self._learning)])
+        return np.stack([self.scorer.start(n_features, number) for number in range(self.n_networks)])
 
     def _weigh(self, scores: FloatArray, wins: BoolArray, seeds: IntArray) -> FloatArray:
         perturbed = residuals(scores, wins) + math.sqrt(self.variance) * self._noise(wins, seeds)
@@ -104,7 +103,7 @@ class P2NeurRank(NeuralPairwise):
 
     def _noise(self, wins: BoolArray, seeds: IntArray) -> FloatArray:
         """Standard normal numbers for every win and network, [networks, *wins.shape]."""
-        noise = np.zeros((self._learning, *wins.shape))
+        noise = np.zeros((self.n_networks, *wins.shape))
         if self.networks == 0 or self.training.restart:  # new in every round; one for all of its steps
             newest = (int(self.lists) - 1) % (self.training.memory or int(self.lists))
             noise[:, wins] = _normal(int(self.seeds[newest]), noise[:, wins].shape)

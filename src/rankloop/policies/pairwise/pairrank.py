@@ -42,9 +42,11 @@ class PairRank(PairwiseLogistic):
 
     certainty: Certainty = field(default_factory=Sure)
     longest_weights: float | None = None  # Q
-    design: FloatArray = state((0, 0), feature_axes=(0, 1), starts=prior_variance)  # M⁻¹
+    design: FloatArray = state((0, 0), feature_axes=(0, 1), new_value=prior_variance)  # M⁻¹
     log_det: Array = state()  # log det M/λI
-    energy: FloatArray = state((0,), feature_axes=(0,), starts=lambda policy: float(policy.penalty))  # diag M
+    energy: FloatArray = state(
+        (0,), feature_axes=(0,), new_value=lambda policy: float(policy.penalty)
+    )  # diag M
 
     def __post_init__(self) -> None:
         """Refuse a bare number: a level and a width are not the same."""
@@ -90,7 +92,7 @@ class PairRank(PairwiseLogistic):
         >>> policy.order_probabilities(query, np.array([0, 2]))[0].round(2).tolist()
         [0.5, 0.92]
         """
-        spreads = self.spreads(query, rows)
+        spreads = self.order_deviations(query, rows)
         if spreads is None:
             return None
         scores = self.score(query)[rows].astype(np.float64)
@@ -98,7 +100,7 @@ class PairRank(PairwiseLogistic):
         told = spreads > 0
         return np.asarray(ndtr(np.divide(gaps, spreads, out=np.zeros_like(gaps), where=told)))
 
-    def spreads(self, query: Query, rows: IntArray) -> FloatArray | None:
+    def order_deviations(self, query: Query, rows: IntArray) -> FloatArray | None:
         """Standard deviations of the score differences of these documents, [n, n]; `None`: unknown."""
         knowing = self._knowing(query)
         if knowing is None:

@@ -50,13 +50,15 @@ class PairwiseLogistic(StartsFromBase, ExploresUncertain):
     is part of no score.
     """
 
+    state_shaping = ("update",)  # only the exact one has kept the pairs
+
     pairing: Pairing = "matching"
     update: Update = "online"
     prior: float = 0.4
     prior_lists: int = 10
     regularisation: float | None = None
     parameters: FloatArray = state((0,), feature_axes=(0,))
-    curvature: FloatArray = state((0, 0), feature_axes=(0, 1), starts=prior_variance)  # H⁻¹
+    curvature: FloatArray = state((0, 0), feature_axes=(0, 1), new_value=prior_variance)  # H⁻¹
     penalty: Array = state()  # the λ in use
     history: FloatArray = state((0, 0), feature_axes=(1,))  # all pairs, if exact
     prior_seen: Array = state(dtype=np.int64)
@@ -73,9 +75,6 @@ class PairwiseLogistic(StartsFromBase, ExploresUncertain):
             raise SettingError(f"prior_lists must be a whole number of at least 1, found {self.prior_lists}")
         if self.regularisation is not None and not 0 < self.regularisation < np.inf:
             raise SettingError(f"regularisation must be positive, found {self.regularisation}")
-
-    def _form(self) -> tuple[object, ...]:
-        return (*super()._form(), self.update)  # only the exact one has kept the pairs
 
     @abstractmethod
     def _begin(self, dimensions: int) -> None:

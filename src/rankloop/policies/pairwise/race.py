@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -13,7 +12,6 @@ from rankloop.learning.click_pairs import preferred_pairs
 from rankloop.learning.win_odds import log_win_odds, win_rates
 from rankloop.policies.order_scorer_policy import StartsFromBase
 from rankloop.policies.pairwise.pairrank import PairRank
-from rankloop.policy import EvidenceAbout
 from rankloop.state_fields import state
 from rankloop.types import Array, BoolArray, Feedback, FloatArray, IntArray, Query, Ranking
 
@@ -39,14 +37,15 @@ class Race(StartsFromBase):
     (2, (3, 3))
     """
 
-    evidence_about: ClassVar[EvidenceAbout] = "documents"  # who drafted them, and in which order
+    state_shaping = ("racers",)
+    evidence_scope = "documents"  # who drafted them, and in which order
 
     racers: int = 3
     odds: float = 20.0
     prior: float = 0.4
     parameters: FloatArray = state((0, 0), feature_axes=(1,))  # [racers, n]
     curvature: FloatArray = state(
-        (0, 0, 0), feature_axes=(1, 2), starts=lambda policy: 1.0 / float(policy.penalty)
+        (0, 0, 0), feature_axes=(1, 2), new_value=lambda policy: 1.0 / float(policy.penalty)
     )
     penalty: Array = state()  # λ of all of them
     prior_seen: Array = state(dtype=np.int64)
@@ -106,12 +105,9 @@ class Race(StartsFromBase):
         """How sure the leader is of the order of these documents, see `PairRank`."""
         return self._racer(self.leader).order_probabilities(query, rows)
 
-    def spreads(self, query: Query, rows: IntArray) -> FloatArray | None:
+    def order_deviations(self, query: Query, rows: IntArray) -> FloatArray | None:
         """How far the leader's score differences may be off, see `PairRank`."""
-        return self._racer(self.leader).spreads(query, rows)
-
-    def _form(self) -> tuple[object, ...]:
-        return (*super()._form(), self.racers)
+        return self._racer(self.leader).order_deviations(query, rows)
 
     def _entrant(self) -> PairRank:
         return PairRank(prior=self.prior, trust=self.trust)

@@ -86,7 +86,7 @@ def lesson(
         evidence = policy.widened_evidence(narrow, width_of(policy, query))
         return Lesson(policy, _feedback(Ranking(query, order, evidence), rewards, found))
     drawn = policy.rank(query, k=len(order), rng=generator(impression.seed))
-    shown = policy.as_shown(drawn, order) if policy.evidence_about == "documents" else None
+    shown = policy.with_order(drawn, order) if policy.evidence_scope == "documents" else None
     return None if shown is None else Lesson(policy, _feedback(shown, rewards, found))
 
 
@@ -106,5 +106,5 @@ def _feedback(shown: Ranking, rewards: FloatArray, found: Reaction) -> Feedback:
     clicks = Feedback(shown, rated)
     if found.signal == "clicks":
         return clicks
-    known = np.arange(len(shown)) < clicks.examined if found.reading == "implicit" else rated
+    known = np.arange(len(shown)) < clicks.n_examined if found.reading == "implicit" else rated
     return Feedback(shown, np.where(rated, rewards, 0.0), known, "grades")

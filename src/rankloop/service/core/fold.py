@@ -151,7 +151,7 @@ class Fold:
     @property
     def hears_silence(self) -> bool:
         """Whether lists that nobody clicked teach, so that all lists are entries for it."""
-        return self.rules.signal == "clicks" and self.policy.learns_from_silence
+        return self.rules.signal == "clicks" and self.policy.learns_without_clicks
 
     @property
     def hears_lists(self) -> bool:
@@ -283,7 +283,7 @@ class Fold:
         self._changed = True
 
     def _scale_after(self, impression: Impression) -> Scale:
-        if self.policy.features_of != "context":
+        if self.policy.reads != "context":
             return self.scale.after(self.model.seen(impression.features))
         return self.scale.after(impression.context[None]) if impression.context.size else self.scale
 
@@ -337,7 +337,7 @@ class Fold:
         if again and not first and not self._given:
             past, gone = self.past, self.dropped
             self._take_over(past.again(decision.seq, without=self.without, rules=rules, dropped=gone))
-        elif first or not rules.policy.understands(before.policy) or rules.scaling != before.scaling:
+        elif first or not rules.policy.continues(before.policy) or rules.scaling != before.scaling:
             if not (self._given and self.lists == 0):  # a relearned model starts as wide as it will be
                 self.width = 0
             self.policy, self.scale, self.lists = rules.policy, scale_of(rules.scaling), 0
@@ -352,7 +352,7 @@ class Fold:
         target = int(decision.body["to"])
         past, gone = self.past, self.dropped
         model = self.marks.get(target) or past.model(target, without=self.without, dropped=gone)
-        same = after.rules.policy.understands(model.policy) and self.dropped == frozenset(model.dropped)
+        same = after.rules.policy.continues(model.policy) and self.dropped == frozenset(model.dropped)
         if not same:  # nobody may decide that any more
             return
         self.policy = after.rules.policy.from_state(model.policy.state())

@@ -67,7 +67,7 @@ class Model:
         The rows are in the caller's own order, and the query says so.
         A policy that looks at the context gets it scaled, as wide as it knows, and no features of candidates.
         """
-        if self.policy.features_of != "context":
+        if self.policy.reads != "context":
             policy, features = self.ready(raw)
             return policy, Query(
                 query_id, features, object_ids, groups, whole(asker), callers_order(len(raw))
@@ -117,7 +117,7 @@ def asker_of(user: str, features: FloatArray) -> Context:
 
 def width_of(policy: Policy, query: Query) -> int:
     """How many features of a query a policy learns with."""
-    return int((query.context.features if policy.features_of == "context" else query.features).shape[-1])
+    return int((query.context.features if policy.reads == "context" else query.features).shape[-1])
 
 
 def fitted(raw: FloatArray, width: int) -> FloatArray:

@@ -185,7 +185,7 @@ class RankerSettings:
     @property
     def signal(self) -> Signal:
         """What the policy is taught: grades, if there are any and it accepts them, or else clicks."""
-        return "grades" if self.grades and self.policy.accepts("grades") else "clicks"
+        return "grades" if self.grades and "grades" in self.policy.signals else "clicks"
 
     @property
     def grade_scale(self) -> GradeScale:
@@ -248,13 +248,13 @@ def check_served(rules: RankerSettings) -> None:
     >>> check_served(RankerSettings(policy=PDGD()))
     """
     policy, kind = rules.policy, type(rules.policy)
-    if not policy.accepts(rules.signal):
+    if rules.signal not in policy.signals:
         raise SettingError(
             f"{kind.__name__} learns from grades, and this ranker has only clicks: say in grades what each "
             'action adds to a grade, as in {"star": 1}, or choose a policy that learns from clicks'
         )
-    if kind.unserved:
-        raise SettingError(f"{kind.__name__} cannot be served: it {kind.unserved}")
+    if kind.refused_in_service:
+        raise SettingError(f"{kind.__name__} cannot be served: it {kind.refused_in_service}")
     if kind.shown is not Policy.shown:
         raise SettingError(
             f"{kind.__name__} learns from lists that are shown, clicked or not, which the log of a service "

@@ -89,7 +89,7 @@ def preview(
     names = {"policy": write_name(terms.rules.policy)}, {"policy": write_name(settings.policy)}
     changes = tuple(_changes("", before | names[0], after | names[1]))
     policy = before["policy"] != after["policy"]
-    understood = settings.policy.understands(terms.rules.policy) and settings.scaling == terms.rules.scaling
+    understood = settings.policy.continues(terms.rules.policy) and settings.scaling == terms.rules.scaling
     lost = model.lists if not understood and not relearn else 0
     tally = store.tally(ranker.name, since=float("-inf"), until=float("inf")).verdicts if lost else {}
     events = sum(tally.get(verdict, 0) for verdict in COUNTED)

@@ -71,7 +71,7 @@ def written_out(model: Model, names: Sequence[str], store: Store, ranker: str) -
     `names` are those of all columns, also of retired features.
     """
     policy = model.policy
-    if policy.features_of == "context" or policy.knows_by == "ids":
+    if policy.reads == "context" or policy.identifies_by == "ids":
         raise NotPortable(
             f"{type(policy).__name__} scores {_what(policy)}: there are no weights of features to export"
         )
@@ -93,7 +93,7 @@ def written_out(model: Model, names: Sequence[str], store: Store, ranker: str) -
 
 
 def _what(policy: Policy) -> str:
-    return "visitors by their context" if policy.features_of == "context" else "candidates by their ids"
+    return "visitors by their context" if policy.reads == "context" else "candidates by their ids"
 
 
 def _arrays(model: Model, names: tuple[str, ...], ranker: str) -> PortableModel:

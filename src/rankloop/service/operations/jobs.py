@@ -296,7 +296,7 @@ def _returned_to(ranker: Ranker, history: History, progress: Progress, body: Map
         raise RequestError(
             f"version {target} is from before features were retired: it cannot hold again, for it knew them"
         )
-    if not head.policy.understands(past.policy) or type(past.scale) is not type(head.scale):
+    if not head.policy.continues(past.policy) or type(past.scale) is not type(head.scale):
         raise RequestError(
             f"version {target} was {past.policy!r}, now it is {head.policy!r}, or the scaling is another: "
             "configure those first"

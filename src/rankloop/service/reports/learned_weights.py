@@ -10,11 +10,12 @@ from scipy.special import ndtr
 
 from rankloop.naming import write_name
 from rankloop.policies import StartsFromBase
+from rankloop.policy import KnowsDeviations
 from rankloop.service.core.lists.order_certainty import Grade, grade_of
 from rankloop.service.core.model import Model, callers_order
 from rankloop.service.core.ranker import Ranker
 from rankloop.service.reports.feature_wording import Strength, better, changed, strength
-from rankloop.service.reports.pair_explanation import OWN_ORDER, TellsSpread
+from rankloop.service.reports.pair_explanation import OWN_ORDER
 from rankloop.types import FloatArray, Query
 
 TYPICAL = 10  # candidates: the caller's order is weighed from the first to the last of so many
@@ -160,9 +161,9 @@ def _weight(name: str, weight: float, spread: float | None, largest: float) -> L
 
 
 def _without_weights(model: Model) -> str:
-    if model.policy.features_of == "context":
+    if model.policy.reads == "context":
         return "this policy learns who likes which object, not what features are worth"
-    if model.policy.knows_by == "ids":
+    if model.policy.identifies_by == "ids":
         return "this policy knows candidates by their ids, not by features"
     if not model.lists or not model.width:
         return "nothing was learned yet: it begins with the first list that gets a click"
@@ -171,10 +172,10 @@ def _without_weights(model: Model) -> str:
 
 def _spreads(model: Model, width: int) -> FloatArray | None:
     """The standard deviation of each weight: that of a result with this feature alone, against nothing."""
-    if not isinstance(model.policy, TellsSpread):
+    if not isinstance(model.policy, KnowsDeviations):
         return None
     rows = np.arange(width + 1)
-    found = model.policy.spreads(Query("weights", np.vstack([np.eye(width), np.zeros(width)])), rows)
+    found = model.policy.order_deviations(Query("weights", np.vstack([np.eye(width), np.zeros(width)])), rows)
     return None if found is None else np.asarray(found[:-1, -1], dtype=np.float64)
 
 
@@ -185,6 +186,6 @@ def _own_order(model: Model, width: int) -> tuple[float, float] | None:
         return None
     ends = np.array([0, TYPICAL - 1])
     query = Query("weights", np.zeros((TYPICAL, width)), base=callers_order(TYPICAL))
-    spreads = policy.spreads(query, ends) if isinstance(policy, TellsSpread) else None
+    spreads = policy.order_deviations(query, ends) if isinstance(policy, KnowsDeviations) else None
     first, last = policy.score(query)[ends].tolist()
     return first - last, float("nan") if spreads is None else float(spreads[0, 1])

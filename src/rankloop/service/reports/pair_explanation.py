@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import floor
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 from scipy.special import ndtr
 
 from rankloop.errors import RequestError
 from rankloop.policies import Policy, SelectionPolicy, StartsFromBase
+from rankloop.policy import KnowsCertainOrders, KnowsDeviations
 from rankloop.service.core.configuration import InForce
 from rankloop.service.core.history import History
-from rankloop.service.core.lists.make_list import Listing, TellsCertainty
+from rankloop.service.core.lists.make_list import Listing
 from rankloop.service.core.lists.order_certainty import Grade, grade_of
 from rankloop.service.core.lists.replay import listed_again
 from rankloop.service.core.model import Model, asker_of
@@ -23,15 +23,6 @@ from rankloop.types import FloatArray, IntArray, Query
 
 OWN_ORDER = "(your own order)"  # among the contributions of features
 WORDS: Mapping[Grade, str] = {"leaning": "only a leaning", "likely": "likely", "settled": "settled"}
-
-
-@runtime_checkable
-class TellsSpread(Protocol):
-    """A policy that knows how far its scores may be off."""
-
-    def spreads(self, query: Query, rows: IntArray) -> FloatArray | None:
-        """Standard deviations of the score differences of these candidates, [n, n]; `None`: unknown."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +93,7 @@ def explain_past(shown: Impression, history: History, terms: InForce, a: str, b:
     """Compare two results of a past list; `terms`, whatever is in force now, have the features' names."""
     model = history.model(shown.model)
     names = [name for column, name in enumerate(terms.names) if column not in model.dropped]
-    if model.policy.features_of == "context":
+    if model.policy.reads == "context":
         names = list(terms.context)
     return explain(shown, model, names, a, b, again=listed_again(shown, history))
 
@@ -111,7 +102,7 @@ def explain(
     shown: Impression, model: Model, names: Sequence[str], a: str, b: str, *, again: Listing | None = None
 ) -> Explanation:
     """Compare two results of a list, with the model that made it; `again` is the list, if it was merged."""
-    upper, lower = _rows(shown, a, b, everything=model.policy.features_of == "context")
+    upper, lower = _rows(shown, a, b, everything=model.policy.reads == "context")
     turned = again is not None and bool(again.turned(np.array([upper, lower]))[0, 1])
     promised = shown.promised is not None and shown.promised.arm != "learned"
     mixed = shown.assignment is not None and shown.assignment.arm != "A" and not promised
@@ -173,7 +164,7 @@ def _contributions(policy: Policy, pair: Query) -> FloatArray:
         return np.asarray(of_both[0] - of_both[1])
     apart = np.diag(_gap(pair))
     own = [_own_order(policy, pair)] if _trusts(policy) else []
-    if not len(apart) or policy.knows_by == "ids":
+    if not len(apart) or policy.identifies_by == "ids":
         return np.array(own)
     features = policy.score(Query(pair.id, apart)) - policy.score(Query(pair.id, np.zeros_like(apart)))
     return np.append(features, own)
@@ -191,12 +182,12 @@ def _own_order(policy: Policy, pair: Query) -> float:
 
 def _width(policy: Policy, query: Query, rows: IntArray) -> float | None:
     """The standard deviation of the gap, where the policy knows it."""
-    spreads = policy.spreads(query, rows) if isinstance(policy, TellsSpread) else None
+    spreads = policy.order_deviations(query, rows) if isinstance(policy, KnowsDeviations) else None
     return None if spreads is None else float(spreads[0, 1])
 
 
 def _open(policy: Policy, query: Query, rows: IntArray) -> bool | None:
-    if not isinstance(policy, TellsCertainty):
+    if not isinstance(policy, KnowsCertainOrders):
         return None
     return not policy.certain_orders(query)[np.ix_(rows, rows)].any()
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.policies import Policy
+from rankloop.policy import KnowsCertainOrders, KnowsDeviations
 from rankloop.service.core.lists.order_certainty import SETTLED, Grade, grade_of, sureness
 from rankloop.service.core.model import asker_of
 from rankloop.service.core.ranker import Ranker
 from rankloop.service.reports.clicks_needed import ClicksNeeded, clicks_needed, two_digits
-from rankloop.service.reports.pair_explanation import TellsSpread
 from rankloop.service.service_errors import HistoryError
 from rankloop.service.store import Impression, ListFilter, ListSummary, Store
 from rankloop.types import BoolArray, FloatArray, IntArray, Query
@@ -180,7 +180,7 @@ def _unsettled(
     if told is None or len(rows) < 2:
         return [], None
     scores = policy.score(query)[rows].astype(np.float64)
-    spreads = policy.spreads(query, rows) if isinstance(policy, TellsSpread) else None
+    spreads = policy.order_deviations(query, rows) if isinstance(policy, KnowsDeviations) else None
     certain = _certain(policy, query, rows)
     found = []
     for upper in range(len(rows) - 1):
@@ -201,5 +201,7 @@ def _unsettled(
 
 
 def _certain(policy: Policy, query: Query, rows: IntArray) -> BoolArray | None:
-    orders = getattr(policy, "certain_orders", None)
-    return None if orders is None else orders(query)[np.ix_(rows, rows)]
+    if not isinstance(policy, KnowsCertainOrders):
+        return None
+    certain: BoolArray = policy.certain_orders(query)[np.ix_(rows, rows)]
+    return certain

@@ -8,8 +8,9 @@ import numpy as np
 
 from rankloop.exploration import ordered_blocks
 from rankloop.policies import Policy
-from rankloop.service.core.lists.make_list import Listing, TellsCertainty
-from rankloop.service.core.lists.order_certainty import SETTLED, Grade, TellsProbability, grade_of
+from rankloop.policy import KnowsCertainOrders, KnowsOrders
+from rankloop.service.core.lists.make_list import Listing
+from rankloop.service.core.lists.order_certainty import SETTLED, Grade, grade_of
 from rankloop.service.core.model import Model, asker_of
 from rankloop.service.store import Impression
 from rankloop.types import BoolArray, FloatArray, IntArray, Query
@@ -66,7 +67,7 @@ def settled_pairs(shown: Impression, model: Model, *, again: Listing | None = No
     probabilities = None if told is None else tuple(map(tuple, told.round(4).tolist()))
     grades = None if told is None else tuple(tuple(map(grade_of, row)) for row in told.tolist())
     numbers = names, tuple(scores.tolist()), settled
-    if not isinstance(policy, TellsCertainty):
+    if not isinstance(policy, KnowsCertainOrders):
         return SettledPairs(*numbers, None, probabilities, grades, (), turned)
     certain = policy.certain_orders(query)[np.ix_(shown.order, shown.order)]
     blocks = tuple(tuple(names[row] for row in block) for block in ordered_blocks(scores, certain))
@@ -75,7 +76,7 @@ def settled_pairs(shown: Impression, model: Model, *, again: Listing | None = No
 
 
 def _probabilities(policy: Policy, query: Query, rows: IntArray) -> FloatArray | None:
-    return policy.order_probabilities(query, rows) if isinstance(policy, TellsProbability) else None
+    return policy.order_probabilities(query, rows) if isinstance(policy, KnowsOrders) else None
 
 
 def _rows(pairs: BoolArray) -> tuple[tuple[bool, ...], ...]:

@@ -318,7 +318,12 @@ def test_a_trial_may_run_beside_a_promise() -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", [kind for kind in policy_names.POLICIES.values() if kind.accepts("clicks") and not kind.unserved]
+    "kind",
+    [
+        kind
+        for kind in policy_names.POLICIES.values()
+        if "clicks" in kind.signals and not kind.refused_in_service
+    ],
 )
 def test_every_policy_can_be_served_under_a_promise(kind: type[Policy]) -> None:
     clock, rng = Clock(), np.random.default_rng(4)

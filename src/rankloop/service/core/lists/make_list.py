@@ -9,15 +9,16 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Final, Protocol, cast, runtime_checkable
+from typing import Any, Final, cast
 
 import msgspec
 import numpy as np
 
 from rankloop.exposure import PAGE
 from rankloop.policies import ExploresUncertain, Policy
+from rankloop.policy import KnowsCertainOrders, KnowsOrders
 from rankloop.service.core.lists.list_seeds import generator
-from rankloop.service.core.lists.order_certainty import SETTLED, TellsProbability, grade_of, sureness
+from rankloop.service.core.lists.order_certainty import SETTLED, grade_of, sureness
 from rankloop.service.core.lists.placement import (
     bounded,
     by_score,
@@ -50,15 +51,6 @@ from rankloop.types import Array, BoolArray, FloatArray, IntArray, Query, Rankin
 
 NO_CONTEXT: Final[FloatArray] = np.zeros(0)
 NOBODY_AHEAD: Final[Mapping[str, int]] = MappingProxyType({})
-
-
-@runtime_checkable
-class TellsCertainty(Protocol):
-    """A policy that can say which orders are certain, and not tried out."""
-
-    def certain_orders(self, query: Query) -> BoolArray:
-        """`certain[i, j]`: the order of `i` above `j` is certain."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -392,7 +384,7 @@ def _draw(
 def _promised(choice: Choice, policy: Policy, query: Query, k: int, most: int) -> Choice:
     """The list, as far from the caller's order as the budget allows; what is settled costs nothing."""
     everyone = np.arange(query.n_docs)
-    told = policy.order_probabilities(query, everyone) if isinstance(policy, TellsProbability) else None
+    told = policy.order_probabilities(query, everyone) if isinstance(policy, KnowsOrders) else None
     settled = np.zeros((query.n_docs,) * 2, dtype=bool) if told is None else told >= SETTLED
     rows, spent = limit_departures(choice.rows, settled, most)
     return replace(choice, rows=rows[:k], departures=spent)
@@ -403,7 +395,7 @@ def _teaches(policy: Policy, choice: Choice) -> bool:
     draw = choice.draw
     if draw is None:
         return False
-    return choice.rows == draw.order.tolist() or policy.as_shown(draw, np.array(choice.rows)) is not None
+    return choice.rows == draw.order.tolist() or policy.with_order(draw, np.array(choice.rows)) is not None
 
 
 def _held(choice: Choice, merge: Merge, scores: FloatArray, k: int, rules: RankerSettings) -> Choice:
@@ -470,7 +462,7 @@ def _numbers(
         numbers["cost"] = float(np.tanh((scores[below[wrong]] - scores[above[wrong]]) / 2).sum())
     if tried is not shown:
         above, below = pairs_shown(shown)
-    if len(shown) and hasattr(policy, "certain_orders"):
+    if len(shown) and isinstance(policy, KnowsCertainOrders):
         if certain is None:
             certain = np.zeros((query.n_docs, query.n_docs), dtype=bool)
             certain[np.ix_(shown, shown)] = policy.certain_orders(query.take(shown))

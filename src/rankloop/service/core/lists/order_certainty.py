@@ -6,23 +6,15 @@ may be far from settled.
 
 from __future__ import annotations
 
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Literal, TypeAlias
 
 import numpy as np
 
+from rankloop.policy import KnowsOrders
 from rankloop.types import FloatArray, IntArray, Query
 
 Grade: TypeAlias = Literal["leaning", "likely", "settled"]
 LIKELY, SETTLED = 0.8, 0.95  # from which probability on
-
-
-@runtime_checkable
-class TellsProbability(Protocol):
-    """A policy that can say how probable an order is, given the clicks."""
-
-    def order_probabilities(self, query: Query, rows: IntArray) -> FloatArray | None:
-        """Of the candidates in these rows, that the first of two belongs above the second, [n, n]."""
-        ...
 
 
 def grade_of(probability: float) -> Grade:
@@ -37,7 +29,7 @@ def grade_of(probability: float) -> Grade:
 
 def sureness(policy: object, query: Query, rows: IntArray) -> FloatArray | None:
     """How probable the likelier order of each pair of these rows is, [n, n]; `None`: nobody can tell."""
-    if not isinstance(policy, TellsProbability) or not len(rows):
+    if not isinstance(policy, KnowsOrders) or not len(rows):
         return None
     found = policy.order_probabilities(query, rows)
     return None if found is None else np.maximum(found, 1.0 - found)
