@@ -6,11 +6,24 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOME = {  # imported when asked for: the command line's `--help` must not wait for arrays
-    "rankloop.types": ("Feedback", "Query", "Ranking"),
+    "rankloop.errors": ("RankloopError",),
+    "rankloop.types": ("Context", "Feedback", "Query", "Ranking"),
     "rankloop.policies": (
-        *("DBGD", "EpsilonGreedy", "MGD", "NSGD", "OlLambdaRank", "OlRankNet", "P2NeurRank", "PDGD"),
+        *(
+            "DBGD",
+            "EpsilonGreedy",
+            "FairExpPairRank",
+            "MGD",
+            "NSGD",
+            "OlLambdaRank",
+            "OlRankNet",
+            "P2NeurRank",
+            "PDGD",
+        ),
         *("PairRank", "PePairRank", "Policy", "Random", "RankNet"),
     ),
+    "rankloop.policies.policy_names": ("read_policy", "write_policy"),
+    "rankloop.checks": ("check_policy",),
     "rankloop.candidate": ("Candidate",),
     "rankloop.client": ("Client",),
     "rankloop.service": ("RankerSettings", "RankingService", "UserEvent"),
@@ -20,13 +33,16 @@ _MODULES = {name: module for module, names in _HOME.items() for name in names}
 
 if TYPE_CHECKING:
     from rankloop.candidate import Candidate
+    from rankloop.checks import check_policy
     from rankloop.client import Client
+    from rankloop.errors import RankloopError
     from rankloop.policies import (
         DBGD,
         MGD,
         NSGD,
         PDGD,
         EpsilonGreedy,
+        FairExpPairRank,
         OlLambdaRank,
         OlRankNet,
         P2NeurRank,
@@ -36,9 +52,10 @@ if TYPE_CHECKING:
         Random,
         RankNet,
     )
+    from rankloop.policies.policy_names import read_policy, write_policy
     from rankloop.service import RankerSettings, RankingService, UserEvent
     from rankloop.service.store import MemoryStore, SqliteStore
-    from rankloop.types import Feedback, Query, Ranking
+    from rankloop.types import Context, Feedback, Query, Ranking
 
 __all__ = [
     "DBGD",
@@ -47,7 +64,9 @@ __all__ = [
     "PDGD",
     "Candidate",
     "Client",
+    "Context",
     "EpsilonGreedy",
+    "FairExpPairRank",
     "Feedback",
     "MemoryStore",
     "OlLambdaRank",
@@ -62,9 +81,13 @@ __all__ = [
     "RankerSettings",
     "Ranking",
     "RankingService",
+    "RankloopError",
     "SqliteStore",
     "UserEvent",
     "__version__",
+    "check_policy",
+    "read_policy",
+    "write_policy",
 ]
 
 
