@@ -33,6 +33,7 @@ from rankloop.lab.data import (
 from rankloop.lab.data.best_feature_order import add_caller_order
 from rankloop.lab.data.labelled_rows import VisitorOptions, split_visitors
 from rankloop.lab.data.review_data import AccessoryShop, Parts, by_share, by_time, joined, newcomers
+from rankloop.query_set import QuerySet
 from rankloop.recommend.reviews import Reviews
 from tests.golden.records import Numbers, check, check_ids
 
