@@ -56,7 +56,9 @@ def test_a_wider_policy_is_one_for_which_the_new_features_were_always_0(policy: 
         np.testing.assert_allclose(grown[name], expected, rtol=1e-7, atol=1e-10, err_msg=name)
 
 
-@pytest.mark.parametrize("policy", [PairRank(), PDGD(), RankNet(learning_rate=0.1)], ids=lambda e: e.name)
+@pytest.mark.parametrize(
+    "policy", [PairRank(), PDGD(), RankNet(learning_rate=0.1)], ids=lambda e: type(e).__name__
+)
 def test_weights_stay_to_the_bit_and_those_of_new_features_are_0(policy: Policy) -> None:
     """Which the scores cannot show: with another column, BLAS may add up the same products otherwise."""
     known = taught(policy, 3)
@@ -90,7 +92,9 @@ def test_every_policy_keeps_its_scores_when_features_appear(kind: type[Policy]) 
     assert service.replay(other.query_id).identical
 
 
-@pytest.mark.parametrize("policy", [PairRank(), PePairRank(), PDGD(), MGD(), RankNet()], ids=lambda e: e.name)
+@pytest.mark.parametrize(
+    "policy", [PairRank(), PePairRank(), PDGD(), MGD(), RankNet()], ids=lambda e: type(e).__name__
+)
 def test_these_policies_take_new_features(policy: Policy) -> None:
     assert policy.widened(7) is not None
 
