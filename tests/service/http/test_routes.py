@@ -89,7 +89,7 @@ def test_a_value_is_kept_told_and_refused_if_it_is_no_number(live: Live) -> None
         ({"grades": {}}, "grades must say what each action adds"),
         ({"grades": {"thumb": 1}, "highest_grade": 0}, "highest_grade must be a number between"),
         ({"grades": {"thumb": 1}, "reading": "both"}, "reading must be implicit or explicit, found 'both'"),
-        ({"policy": "OfflineRankNet()"}, "this ranker has only clicks: say in grades"),
+        ({"policy": "ListNet()"}, "this ranker has only clicks: say in grades"),
     ):
         refused = live["admin"].put("/v1/rankers/default/settings", json=broken)
         assert (refused.status_code, sentence in refused.json()["error"]) == (400, True), refused.text
@@ -187,11 +187,11 @@ def test_settings_come_back_as_they_were_put(live: Live) -> None:
         ({"window": "long"}, "window must be"),
         ({"policy": 5}, "a policy is"),
         ({"policy": "padrank"}, "did you mean 'PairRank'"),
-        ({"policy": "PDGD(learning_rate=much)"}, "policy 'pdgd'"),
-        ({"policy": "PDGD(scorer=5)"}, "scorer must be"),
-        ({"policy": "MGD(interleaving=5)"}, "does not work"),
-        ({"policy": "PairRank(certainty=5)"}, "certainty must be"),
-        ({"policy": "PDGD(scorer=Nonsense())"}, "no part is called"),
+        ({"policy": "PDGD(learning_rate=much)"}, "learning_rate takes a number"),
+        ({"policy": "PDGD(scorer=5)"}, "scorer takes Linear, MLP"),
+        ({"policy": "MGD(interleaving=5)"}, "interleaving takes"),
+        ({"policy": "PairRank(certainty=5)"}, "certainty takes"),
+        ({"policy": "PDGD(scorer=Nonsense())"}, "scorer takes Linear, MLP"),
         ({"actions": {"x" * 300: 1}}, "an action must be"),
     ],
 )

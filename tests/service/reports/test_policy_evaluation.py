@@ -69,7 +69,7 @@ def test_the_estimate_is_what_the_best_order_gets() -> None:
         service.what_if("shop", Knowing(), depth=2, share=0.9)
     learned = service.what_if("shop", PDGD(learning_rate=1.0))
     assert 150 < learned.learned < 400
-    assert learned.policy == "PDGD()"
+    assert learned.policy == "PDGD(learning_rate=1.0)"
 
 
 def test_another_ranker_is_judged_by_all_lists_and_by_its_own_names() -> None:

@@ -146,8 +146,8 @@ def test_a_policy_learns_from_other_arms_only_if_its_evidence_is_about_documents
             np.array_equal(value, service.model("shop").policy.state()[name])
             for name, value in relearned.policy.state().items()
         )
-    assert learned["pairrank"] == 40
-    assert learned["mgd"] < 36  # those of arm A, and lists that happen to be the same
+    assert learned["PairRank"] == 40
+    assert learned["MGD"] < 36  # those of arm A, and lists that happen to be the same
 
 
 def test_what_is_learned_from_arm_b_is_what_shadow_mode_learns_from_it() -> None:
