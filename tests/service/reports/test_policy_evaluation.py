@@ -84,9 +84,9 @@ def test_another_ranker_is_judged_by_all_lists_and_by_its_own_names() -> None:
     service.flush("other")
     found = service.what_if("shop", other="other")
     assert (found.lists, found.policy) == (200, "ranker other")
-    assert found.estimates[2].lower < RATES[3] < found.estimates[2].upper
+    assert found.estimates[1].lower < RATES[3] < found.estimates[1].upper
     worse = service.what_if("shop", Random(), explore=True)
-    assert worse.estimates[2].value == pytest.approx(worse.logged)  # it is the policy that made the log
+    assert worse.estimates[1].value == pytest.approx(worse.logged)  # it is the policy that made the log
 
 
 def test_what_the_log_cannot_tell_is_refused_plainly() -> None:
