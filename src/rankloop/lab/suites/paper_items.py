@@ -32,7 +32,6 @@ class Suite:
 
     A suite that repeats a figure says which metrics the figure is `about`, and what the `paper` shows;
     one about variants of policies, or about an order of them, says which each is to be held `against`.
-    With `worst_runs` its tables show the worst run and the number of low ones, too.
     Policies are texts that `read_policy` reads, and are called by them in the results. Users and probes
     have names that the command line understands: a suite can be run again from its `spec.json`. `measures`
     are names, too, of what is measured instead of the usual; `taught` are policies that someone teaches by
@@ -47,7 +46,6 @@ class Suite:
     paper: str = ""
     probes: Mapping[str, Probe] = field(default_factory=dict)
     against: Mapping[str, str] = field(default_factory=dict)
-    worst_runs: bool = False
     taught: Mapping[str, LabelJudge] = field(default_factory=dict)
     measures: tuple[str, ...] = ()
     groups: FeatureGroups | None = None
@@ -83,7 +81,6 @@ class Suite:
             probes=self.probes,
             about=self.about,
             against=self.against,
-            worst_runs=self.worst_runs,
             taught=self.taught,
             train_queries=self.train_queries,
             groups=groups or (self.groups if data else self.own_groups),

@@ -18,7 +18,6 @@ SUITES: Mapping[str, Suite] = {
         data=("nonlinear", "nonlinear(caller_order='decent')", "nonlinear(caller_order='reversed')"),
         rounds=2000,
         checkpoints=8,
-        worst_runs=True,
     ),
     "safe/lock-in": Suite(
         title="How many runs end far below the others?",
@@ -38,6 +37,5 @@ SUITES: Mapping[str, Suite] = {
         rounds=2000,
         seeds=10,
         checkpoints=2,
-        worst_runs=True,
     ),
 }

@@ -46,8 +46,7 @@ class Sweep:
     policies are values with names of your choice. A policy is a pattern: each run starts from a copy of it.
     Probes, named likewise, look into policies on the way. `about` are the metrics that answer the question;
     the report shows them first, and draws only them. `against` names, for policies that vary another or
-    claim to be better, which one they are held against. With `worst_runs` tables also show the worst run and
-    how many are low. `groups` divides the documents of data that are named
+    claim to be better, which one they are held against. `groups` divides the documents of data that are named
     by a feature; datasets at hand have the groups that they have. Of the training queries the first
     `train_queries` are asked, or all.
 
@@ -75,7 +74,6 @@ class Sweep:
     probes: Mapping[str, Probe] = field(default_factory=dict)
     about: Sequence[str] = ()
     against: Mapping[str, str] = field(default_factory=dict)
-    worst_runs: bool = False
     taught: Mapping[str, LabelJudge] = field(default_factory=dict)
     groups: FeatureGroups | None = None
     train_queries: int | None = None
@@ -234,7 +232,6 @@ class Sweep:
             "probes": {name: write_name(probe) for name, probe in self.probes.items()},
             "about": list(self.about),
             "against": dict(self.against),
-            **({"worst_runs": True} if self.worst_runs else {}),
             **(
                 {"taught": {name: write_user(judge) for name, judge in self.taught.items()}}
                 if self.taught
