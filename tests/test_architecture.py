@@ -21,7 +21,8 @@ learning
 exposure
 policies
 evaluation recommend
-lab lab/data lab/users lab/theory
+lab lab/data lab/users
+lab/theory
 lab/reviews lab/baselines lab/recommenders
 check_worlds
 check_laws check_sanity check_widening

@@ -62,8 +62,8 @@ from rankloop.lab.baselines.fairswap import swap_fairly
 from rankloop.lab.data.logged_rounds import LoggedRounds, choice_probabilities, predict_rewards, weigh_rounds
 from rankloop.lab.simulation.measures import discounted_cumulative
 from rankloop.lab.theory import (
-    Class,
     DuelSteps,
+    LinearClass,
     ListNetLoss,
     NeuralWidths,
     PairConstants,
@@ -73,22 +73,22 @@ from rankloop.lab.theory import (
     SmoothDCGLoss,
     Surrogate,
     average_iterate,
-    compare,
-    copies_needed,
+    bound_lipschitz_complexity,
+    bound_ogd_excess,
+    bound_optimistic_loss,
+    bound_regularised_excess,
+    bound_smooth_complexity,
+    compare_bounds,
+    draws_needed,
     duel_losses,
     effective_dimension,
+    find_regularisation,
+    find_step_size,
     gradient_descent,
-    measure_constants,
-    minimise,
-    ogd_excess,
-    optimistic_loss,
-    rademacher_lipschitz,
-    rademacher_smooth,
-    regularisation,
-    regularised_excess,
-    step_size,
+    mean_loss,
+    measure_pair_constants,
+    minimise_in_ball,
     tangent_kernel,
-    total,
 )
 from rankloop.lab.theory.indistinguishable import FIRST, SECOND, least_regret
 from rankloop.learning.objectives import (
@@ -470,10 +470,13 @@ def test_loss(record: str) -> None:
     check(
         record,
         losses=loss.losses(queries.features @ weights, queries),
-        total=total(loss, weights, queries),
+        total=mean_loss(loss, weights, queries),
         iterates=[iterates[-1], average_iterate(iterates)],
-        least=minimise(loss, queries, norm=2.0, weight=0.1),
-        bounds=[[each.value, each.printed, each.measured] for each in compare(loss, first, second, norm=2.0)],
+        least=minimise_in_ball(loss, queries, norm=2.0, weight=0.1),
+        bounds=[
+            [each.value, each.as_printed, each.measured]
+            for each in compare_bounds(loss, first, second, norm=2.0)
+        ],
     )
 
 
@@ -487,25 +490,25 @@ def judged_by_two(start: int = 0) -> QuerySet:
 
 
 def test_bounds_of_linear_rankers() -> None:
-    ball = Class(norm=5.0, radius=2.0, queries=200, documents=4000)
-    large = Class(norm=1.0, radius=1.0, queries=240_000, documents=2**24 // 3)
+    ball = LinearClass(norm=5.0, radius=2.0, queries=200, documents=4000)
+    large = LinearClass(norm=1.0, radius=1.0, queries=240_000, documents=2**24 // 3)
     check(
         "g03",
         sizes=[(each.reach, each.rate) for each in (ball, large)],
-        simple=[(ogd_excess(each, 2.0), regularised_excess(each, 2.0)) for each in (ball, large)],
-        steps=[(regularisation(each, 2.0), step_size(each, 2.0)) for each in (ball, large)],
+        simple=[(bound_ogd_excess(each, 2.0), bound_regularised_excess(each, 2.0)) for each in (ball, large)],
+        steps=[(find_regularisation(each, 2.0), find_step_size(each, 2.0)) for each in (ball, large)],
         complexity=[
-            (rademacher_lipschitz(each, 0.1, 30.0), rademacher_smooth(each, 0.3, 30.0, 0.2))
+            (bound_lipschitz_complexity(each, 0.1, 30.0), bound_smooth_complexity(each, 0.3, 30.0, 0.2))
             for each in (ball, large)
         ],
-        optimistic=[optimistic_loss(each, 0.3, 30.0, 0.2) for each in (ball, large)],
+        optimistic=[bound_optimistic_loss(each, 0.3, 30.0, 0.2) for each in (ball, large)],
     )
 
 
 def test_bounds_of_pairs_and_duels() -> None:
     steps = DuelSteps(rounds=10_000, radius=1.0, examined=10, utility_lipschitz=1.5)
     queries = judged_by_two()
-    found = measure_constants(queries, np.array([0.5, -1.0, 0.3, 2.0]))
+    found = measure_pair_constants(queries, np.array([0.5, -1.0, 0.3, 2.0]))
     world = PairConstants(
         longest_weights=1.0,
         longest_difference=1.0,
@@ -524,8 +527,8 @@ def test_bounds_of_pairs_and_duels() -> None:
         constants=[*astuple(found), found.flattest],
         ours=[ours.settling_round, *ours.needed, ours.chance_uncertain(1e-9), ours.regret(1000, seen=50.0)],
         theirs=[alpha, theirs.settling_round, theirs.chance_uncertain(1e-9), theirs.regret(1000, seen=50.0)],
-        rankers=[theirs.rankers_needed(alpha), theirs.rankers_needed(1.0, printed=True)],
-        copies=[copies_needed(1.0, 0.05), copies_needed(2.5, 0.01)],
+        rankers=[theirs.rankers_needed(alpha), theirs.rankers_needed(1.0, as_printed=True)],
+        copies=[draws_needed(1.0, 0.05), draws_needed(2.5, 0.01)],
     )
 
 

@@ -129,8 +129,8 @@ class Theory(Certainty):
 
     for weights no longer than $Q$, feature differences no longer than $u$ and noise that is $R$-sub-Gaussian
     ($R = 1/2$ for clicks). $Q$ and $u$ are those of a world, and have no default: with others the lemma does
-    not hold. `rankloop.lab.theory.measure_constants` finds them for judged queries. The width is so large
-    that almost everything is explored for a very long time.
+    not hold. `rankloop.lab.theory.measure_pair_constants` finds them for judged queries. The width is so
+    large that almost everything is explored for a very long time.
 
     >>> nothing_seen = Belief(np.eye(1), np.eye(1), 0.0, 1.0, np.ones(1))
     >>> round(Theory(longest_weights=1.0, longest_difference=1.0, delta=0.1).alpha(nothing_seen), 3)

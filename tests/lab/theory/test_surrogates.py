@@ -42,7 +42,7 @@ def test_the_lipschitz_constants_are_the_smallest() -> None:
     assert np.abs(ListNetLoss().slopes(np.array([-20.0, 20.0]), far)).sum() == pytest.approx(2)
     smooth = LOSSES[1]
     assert largest_slope(smooth, 2, (0.0,)) == pytest.approx(smooth.constants(1.0, 2).lipschitz)
-    assert smooth.printed(1.0, 2).lipschitz == pytest.approx(4 * smooth.constants(1.0, 2).lipschitz)
+    assert smooth.as_printed(1.0, 2).lipschitz == pytest.approx(4 * smooth.constants(1.0, 2).lipschitz)
     for m in (2, 3, 4, 5):
         assert largest_slope(RankSVMLoss(), m, (0.0,)) == 2 * (m * m // 4)
 

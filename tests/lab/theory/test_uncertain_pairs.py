@@ -21,8 +21,8 @@ from rankloop.lab.theory import (
     PairConstants,
     PairRankBounds,
     PePairRankBounds,
-    copies_needed,
-    measure_constants,
+    draws_needed,
+    measure_pair_constants,
 )
 from rankloop.query_set import QuerySet
 
@@ -50,7 +50,7 @@ def test_constants_are_the_extremes_over_all_pairs_of_all_queries() -> None:
             for i, j in combinations(range(judged.query.n_docs), 2)
         ]
     )
-    found = measure_constants(world, weights)
+    found = measure_pair_constants(world, weights)
     assert found.longest_difference == pytest.approx(max(np.sqrt(x @ x) for x in pairs))
     assert found.smallest_gap == pytest.approx(min(abs(expit(x @ weights) - 0.5) for x in pairs))
     moments = sum(np.outer(x, x) for x in pairs) / len(pairs)
@@ -63,7 +63,9 @@ def test_constants_are_the_extremes_over_all_pairs_of_all_queries() -> None:
 
 def test_equal_documents_have_no_gap_and_a_feature_that_never_differs_no_variance() -> None:
     rows = np.array([[1.0, 7.0], [1.0, 7.0], [2.0, 7.0]])
-    found = measure_constants(QuerySet(rows, np.array([0, 3]), np.zeros(3, dtype=int), ("q",)), np.ones(2))
+    found = measure_pair_constants(
+        QuerySet(rows, np.array([0, 3]), np.zeros(3, dtype=int), ("q",)), np.ones(2)
+    )
     assert found.smallest_gap == pytest.approx(expit(1.0) - 0.5)
     assert found.smallest_variance == 0
     assert PairRankBounds(constants=found, regularisation=1.0).settling_round == inf
@@ -73,9 +75,9 @@ def test_equal_documents_have_no_gap_and_a_feature_that_never_differs_no_varianc
 def test_constants_of_no_pairs_or_other_weights_are_refused() -> None:
     alone = QuerySet(np.eye(2), np.array([0, 1, 2]), np.zeros(2, dtype=int), ("a", "b"))
     with pytest.raises(DataError, match="no query has two documents"):
-        measure_constants(alone, np.ones(2))
+        measure_pair_constants(alone, np.ones(2))
     with pytest.raises(DataError, match="a weight for each of 2 features"):
-        measure_constants(alone, np.ones(3))
+        measure_pair_constants(alone, np.ones(3))
 
 
 @given(worlds(), st.floats(0.01, 10.0), st.floats(0.01, 0.49), st.floats(0.05, 0.49))
@@ -109,7 +111,7 @@ def test_the_round_of_lemma_2_2_3_is_the_printed_one(
 @given(st.floats(0.0, 4.0), st.floats(0.001, 0.9))
 def test_as_many_rankers_as_lemma_2_2_3_asks_for_suffice(beta: float, delta: float) -> None:
     """One of N standard normal numbers exceeds β with probability 1 - δ: by the exact distribution."""
-    missed = (1 - norm.sf(beta)) ** np.ceil(copies_needed(beta, delta))
+    missed = (1 - norm.sf(beta)) ** np.ceil(draws_needed(beta, delta))
     assert missed <= delta * (1 + 1e-9)
 
 
@@ -121,8 +123,8 @@ def test_the_number_of_rankers_follows_the_width_of_lemma_2_2_1(
     alpha = 0.5 / world.flattest * (sqrt(0.25 * (log_det + log(1 / 0.05**2))) + world.dimensions)
     assert bounds.alpha(log_det) == pytest.approx(alpha)
     ratio = 0.25 * alpha / (world.flattest * sqrt(variance))
-    assert bounds.rankers_needed(alpha) == copies_needed(ratio, 0.05)
-    assert bounds.rankers_needed(alpha, printed=True) == copies_needed(ratio**2, 0.05)
+    assert bounds.rankers_needed(alpha) == draws_needed(ratio, 0.05)
+    assert bounds.rankers_needed(alpha, as_printed=True) == draws_needed(ratio**2, 0.05)
 
 
 @given(worlds(), st.floats(0, 1e-3), st.integers(1, 10**6))
@@ -195,7 +197,7 @@ def test_equation_2_does_not_hold_for_blocks_that_are_merged() -> None:
 
 @pytest.mark.parametrize("given_", [{"delta": 0.5}, {"beta": 0.5}, {"regularisation": 0.0}, {"noise": 0.0}])
 def test_what_the_lemma_says_nothing_about_is_refused(given_: dict[str, float]) -> None:
-    world = measure_constants(small_world(), np.ones(small_world().n_features))
+    world = measure_pair_constants(small_world(), np.ones(small_world().n_features))
     with pytest.raises(SettingError, match="must be"):
         PairRankBounds(**{"constants": world, "regularisation": 1.0, **given_})  # type: ignore[arg-type]
 

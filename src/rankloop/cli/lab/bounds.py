@@ -10,8 +10,15 @@ from rich.table import Table
 
 from rankloop.cli.console import CONSOLE
 from rankloop.lab.data import load, take_queries
-from rankloop.lab.theory import Comparison, ListNetLoss, RankSVMLoss, SmoothDCGLoss, Surrogate, compare
-from rankloop.lab.theory.bound_comparison import ball_of, longest_list
+from rankloop.lab.theory import (
+    BoundComparison,
+    ListNetLoss,
+    RankSVMLoss,
+    SmoothDCGLoss,
+    Surrogate,
+    compare_bounds,
+)
+from rankloop.lab.theory.bound_comparison import longest_list, measure_class
 from rankloop.naming import find_kind
 from rankloop.query_set import QuerySet
 
@@ -67,11 +74,11 @@ def bounds(
 
 def measured(
     loss: Surrogate, sample: QuerySet, unseen: QuerySet, *, norm: float, delta: float
-) -> list[Comparison]:
+) -> list[BoundComparison]:
     """The rows, with a word about each while the next is computed."""
     rows = []
     with CONSOLE.status("learning from the sample") as status:
-        for row in compare(loss, sample, unseen, norm=norm, delta=delta):
+        for row in compare_bounds(loss, sample, unseen, norm=norm, delta=delta):
             rows.append(row)
             status.update(f"{row.bound} done, learning on")
             if not CONSOLE.is_terminal:
@@ -81,7 +88,7 @@ def measured(
 
 def facts(loss: Surrogate, sample: QuerySet, unseen: QuerySet, norm: float) -> str:
     """The constants that the bounds are made of."""
-    ball, longest = ball_of(sample, unseen, norm), longest_list(sample, unseen)
+    ball, longest = measure_class(sample, unseen, norm), longest_list(sample, unseen)
     of = loss.constants(ball.reach, longest)
     smooth = "none" if of.smoothness is None else f"{of.smoothness:g}"
     return (
@@ -91,7 +98,7 @@ def facts(loss: Surrogate, sample: QuerySet, unseen: QuerySet, norm: float) -> s
     )
 
 
-def table(rows: list[Comparison], title: str) -> Table:
+def table(rows: list[BoundComparison], title: str) -> Table:
     """The bounds, one a line, in the order of the document."""
     shown = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for name, cell in rows[0].row().items():

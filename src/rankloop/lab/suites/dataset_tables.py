@@ -12,7 +12,7 @@ import polars as pl
 
 from rankloop.lab.data import Dataset, take_queries
 from rankloop.lab.suites.paper_items import PaperTable
-from rankloop.lab.theory import ListNetLoss, RankSVMLoss, SmoothDCGLoss, Surrogate, compare
+from rankloop.lab.theory import ListNetLoss, RankSVMLoss, SmoothDCGLoss, Surrogate, compare_bounds
 
 NORM = 5.0
 QUERIES, FEW = 1000, 100
@@ -26,7 +26,7 @@ def table_4_1(dataset: Dataset | None, quick: bool = False) -> Mapping[str, pl.D
     top = max(sample.grades, held_out.grades) - 1
     losses: tuple[Surrogate, ...] = (ListNetLoss(), SmoothDCGLoss(top), RankSVMLoss())
     return {
-        loss.label: pl.DataFrame([row.row() for row in compare(loss, sample, held_out, norm=NORM)])
+        loss.label: pl.DataFrame([row.row() for row in compare_bounds(loss, sample, held_out, norm=NORM)])
         for loss in losses
     }
 

@@ -25,7 +25,7 @@ from rankloop.lab.theory import (
     PairRankBounds,
     PePairRankBounds,
     effective_dimension,
-    measure_constants,
+    measure_pair_constants,
     tangent_kernel,
 )
 from rankloop.policies import Belief, Theory
@@ -40,7 +40,7 @@ def exploration(dataset: Dataset | None, quick: bool = False) -> Mapping[str, pl
     """The constants of the training queries, and every bound that is computed from them."""
     assert dataset is not None, "this table is about data"
     queries = take_queries(dataset.train, 0, 100 if quick else 1000)
-    constants = measure_constants(queries, train_ranknet(queries))
+    constants = measure_pair_constants(queries, train_ranknet(queries))
     return {
         "constants": _constants(constants),
         "PairRank": _pairrank(constants),
@@ -81,7 +81,7 @@ def _pepairrank(world: PairConstants) -> pl.DataFrame:
     return _frame(
         ("alpha of Lemma 2.2.1, first round", alpha),
         ("N of Lemma 2.2.3, first round", bounds.rankers_needed(alpha)),
-        ("N of Lemma 2.2.3 as printed", bounds.rankers_needed(alpha, printed=True)),
+        ("N of Lemma 2.2.3 as printed", bounds.rankers_needed(alpha, as_printed=True)),
         ("t' of Lemma 2.2.3", bounds.settling_round),
         (f"regret by Theorem 2.2.4, {ROUNDS} rounds", bounds.regret(ROUNDS, seen=1.0)),
     )

@@ -1,21 +1,26 @@
 """Learning theory: bounds on what was learned, the constants in them, and the excess that is measured."""
 
-from rankloop.lab.theory.bound_comparison import Comparison, compare
+from rankloop.lab.theory.bound_comparison import BoundComparison, compare_bounds
 from rankloop.lab.theory.duel_bounds import DuelSteps, duel_losses
-from rankloop.lab.theory.empirical_risk import minimise, total
+from rankloop.lab.theory.empirical_risk import (
+    average_iterate,
+    find_step_size,
+    gradient_descent,
+    mean_loss,
+    minimise_in_ball,
+)
 from rankloop.lab.theory.generalisation_bounds import (
-    Class,
-    ogd_excess,
-    optimistic_loss,
-    rademacher_lipschitz,
-    rademacher_smooth,
-    regularisation,
-    regularised_excess,
+    LinearClass,
+    bound_lipschitz_complexity,
+    bound_ogd_excess,
+    bound_optimistic_loss,
+    bound_regularised_excess,
+    bound_smooth_complexity,
+    find_regularisation,
 )
 from rankloop.lab.theory.neural_widths import NeuralWidths
-from rankloop.lab.theory.online_to_batch import average_iterate, gradient_descent, step_size
-from rankloop.lab.theory.pair_constants import PairConstants, measure_constants
-from rankloop.lab.theory.pairrank_bounds import PairRankBounds, PePairRankBounds, copies_needed
+from rankloop.lab.theory.pair_constants import PairConstants, measure_pair_constants
+from rankloop.lab.theory.pairrank_bounds import PairRankBounds, PePairRankBounds, draws_needed
 from rankloop.lab.theory.surrogate_losses import (
     Constants,
     ListNetLoss,
@@ -26,10 +31,10 @@ from rankloop.lab.theory.surrogate_losses import (
 from rankloop.lab.theory.tangent_kernel import effective_dimension, tangent_kernel
 
 __all__ = [
-    "Class",
-    "Comparison",
+    "BoundComparison",
     "Constants",
     "DuelSteps",
+    "LinearClass",
     "ListNetLoss",
     "NeuralWidths",
     "PairConstants",
@@ -39,20 +44,20 @@ __all__ = [
     "SmoothDCGLoss",
     "Surrogate",
     "average_iterate",
-    "compare",
-    "copies_needed",
+    "bound_lipschitz_complexity",
+    "bound_ogd_excess",
+    "bound_optimistic_loss",
+    "bound_regularised_excess",
+    "bound_smooth_complexity",
+    "compare_bounds",
+    "draws_needed",
     "duel_losses",
     "effective_dimension",
+    "find_regularisation",
+    "find_step_size",
     "gradient_descent",
-    "measure_constants",
-    "minimise",
-    "ogd_excess",
-    "optimistic_loss",
-    "rademacher_lipschitz",
-    "rademacher_smooth",
-    "regularisation",
-    "regularised_excess",
-    "step_size",
+    "mean_loss",
+    "measure_pair_constants",
+    "minimise_in_ball",
     "tangent_kernel",
-    "total",
 ]

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from rankloop.errors import DataError
-from rankloop.lab.theory.empirical_risk import minimise, total
-from rankloop.lab.theory.generalisation_bounds import (
-    Class,
-    ogd_excess,
-    optimistic_loss,
-    rademacher_lipschitz,
-    rademacher_smooth,
-    regularisation,
-    regularised_excess,
+from rankloop.lab.theory.empirical_risk import (
+    average_iterate,
+    find_step_size,
+    gradient_descent,
+    mean_loss,
+    minimise_in_ball,
 )
-from rankloop.lab.theory.online_to_batch import average_iterate, gradient_descent, step_size
+from rankloop.lab.theory.generalisation_bounds import (
+    LinearClass,
+    bound_lipschitz_complexity,
+    bound_ogd_excess,
+    bound_optimistic_loss,
+    bound_regularised_excess,
+    bound_smooth_complexity,
+    find_regularisation,
+)
 from rankloop.lab.theory.surrogate_losses import Constants, Surrogate
 from rankloop.query_set import QuerySet
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
+class BoundComparison:
     """A bound, and what it bounds as it was measured."""
 
     bound: str
@@ -32,7 +38,7 @@ class Comparison:
     any_loss: bool  # whether it holds for losses that are not convex
     bounds: str  # what it is a bound on
     value: float
-    printed: float  # by the document's constants
+    as_printed: float  # by the document's constants
     measured: float
 
     def row(self) -> dict[str, str | float]:
@@ -43,14 +49,14 @@ class Comparison:
             "losses": "any" if self.any_loss else "convex",
             "on": self.bounds,
             "bound": self.value,
-            "as printed": self.printed,
+            "as printed": self.as_printed,
             "measured": self.measured,
         }
 
 
-def compare(
+def compare_bounds(
     loss: Surrogate, sample: QuerySet, held_out: QuerySet, *, norm: float = 5.0, delta: float = 0.05
-) -> Iterator[Comparison]:
+) -> Iterator[BoundComparison]:
     r"""The bounds that hold for a loss, one after the other.
 
     The excess is the loss on held-out queries above the smallest there is for them in the ball. That one is
@@ -60,93 +66,82 @@ def compare(
     >>> rng = np.random.default_rng(0)
     >>> grades, offsets = rng.integers(0, 3, 400), np.arange(0, 401, 10)
     >>> queries = QuerySet(rng.random((400, 5)), offsets, grades, tuple(map(str, range(40))))
-    >>> [row.bound for row in compare(ListNetLoss(), queries, queries)]
+    >>> [row.bound for row in compare_bounds(ListNetLoss(), queries, queries)]
     ['Theorem 35', 'Theorem 36', 'Corollary 37', 'Corollary 43', 'Theorem 44']
     """
-    ball, longest = ball_of(sample, held_out, norm), longest_list(sample, held_out)
-    ours, printed = loss.constants(ball.reach, longest), loss.printed(ball.reach, longest)
+    ball, longest = measure_class(sample, held_out, norm), longest_list(sample, held_out)
+    known = loss.constants(ball.reach, longest), loss.as_printed(ball.reach, longest)
     if loss.convex:
-        best = total(loss, minimise(loss, held_out, norm=norm), held_out)
-        yield from _convex(loss, sample, held_out, ball, ours, printed, best)
-    weights = minimise(loss, sample, norm=norm)
-    seen, unseen = total(loss, weights, sample), total(loss, weights, held_out)
-    yield from _uniform(ball, ours, printed, seen, unseen, delta)
+        yield from _compare_convex(loss, sample, held_out, ball, known)
+    weights = minimise_in_ball(loss, sample, norm=norm)
+    seen, unseen = mean_loss(loss, weights, sample), mean_loss(loss, weights, held_out)
+    yield from _compare_uniform(ball, known, seen, unseen, delta)
 
 
-def _convex(
+def _compare_convex(
     loss: Surrogate,
     sample: QuerySet,
     held_out: QuerySet,
-    ball: Class,
-    ours: Constants,
-    printed: Constants,
-    best: float,
-) -> Iterator[Comparison]:
-    """Those for one algorithm each."""
-    step = step_size(ball, ours.lipschitz)
-    average = average_iterate(gradient_descent(loss, sample, step=step))
-    yield Comparison(
-        bound="Theorem 35",
-        algorithm="OGD, averaged",
-        any_loss=False,
-        bounds="excess",
-        value=ogd_excess(ball, ours.lipschitz),
-        printed=ogd_excess(ball, printed.lipschitz),
-        measured=total(loss, average, held_out) - best,
-    )
-    weights = minimise(loss, sample, norm=ball.norm, weight=regularisation(ball, ours.lipschitz))
-    yield Comparison(
-        bound="Theorem 36",
-        algorithm="regularised ERM",
-        any_loss=False,
-        bounds="excess",
-        value=regularised_excess(ball, ours.lipschitz),
-        printed=regularised_excess(ball, printed.lipschitz),
-        measured=total(loss, weights, held_out) - best,
-    )
+    ball: LinearClass,
+    known: tuple[Constants, Constants],
+) -> Iterator[BoundComparison]:
+    """Bounds for one algorithm each."""
+    best = mean_loss(loss, minimise_in_ball(loss, held_out, norm=ball.norm), held_out)
+    lipschitz = known[0].lipschitz
+    average = average_iterate(gradient_descent(loss, sample, step=find_step_size(ball, lipschitz)))
+    excess = mean_loss(loss, average, held_out) - best
+    bound = _of_each(known, lambda constants: bound_ogd_excess(ball, constants.lipschitz))
+    yield _describe("Theorem 35", "OGD, averaged", "excess", bound, excess)
+    weights = minimise_in_ball(loss, sample, norm=ball.norm, weight=find_regularisation(ball, lipschitz))
+    excess = mean_loss(loss, weights, held_out) - best
+    bound = _of_each(known, lambda constants: bound_regularised_excess(ball, constants.lipschitz))
+    yield _describe("Theorem 36", "regularised ERM", "excess", bound, excess)
 
 
-def _uniform(
-    ball: Class, ours: Constants, printed: Constants, seen: float, unseen: float, delta: float
-) -> Iterator[Comparison]:
-    """Those for every ranker in the ball, tried on the minimiser."""
-    yield Comparison(
-        bound="Corollary 37",
-        algorithm="ERM",
-        any_loss=True,
-        bounds="complexity",
-        value=rademacher_lipschitz(ball, ours.lipschitz, ours.largest),
-        printed=rademacher_lipschitz(ball, printed.lipschitz, printed.largest),
-        measured=unseen - seen,
-    )
-    if ours.smoothness is None or printed.smoothness is None:
+def _compare_uniform(
+    ball: LinearClass, known: tuple[Constants, Constants], seen: float, unseen: float, delta: float
+) -> Iterator[BoundComparison]:
+    """Bounds for every ranker in the ball, tried on the minimiser."""
+    bound = _of_each(known, lambda each: bound_lipschitz_complexity(ball, each.lipschitz, each.largest))
+    yield _describe("Corollary 37", "ERM", "complexity", bound, unseen - seen)
+    smooth = [(each.smoothness, each.largest) for each in known if each.smoothness is not None]
+    if len(smooth) < len(known):
         return
-    yield Comparison(
-        bound="Corollary 43",
-        algorithm="ERM",
-        any_loss=True,
-        bounds="complexity",
-        value=rademacher_smooth(ball, ours.smoothness, ours.largest, seen),
-        printed=rademacher_smooth(ball, printed.smoothness, printed.largest, seen),
-        measured=unseen - seen,
-    )
-    yield Comparison(
-        bound="Theorem 44",
-        algorithm="ERM",
-        any_loss=True,
-        bounds="loss",
-        value=optimistic_loss(ball, ours.smoothness, ours.largest, seen, delta=delta),
-        printed=optimistic_loss(ball, printed.smoothness, printed.largest, seen, delta=delta),
-        measured=unseen,
+    complexities = [bound_smooth_complexity(ball, smoothness, most, seen) for smoothness, most in smooth]
+    yield _describe("Corollary 43", "ERM", "complexity", complexities, unseen - seen)
+    losses = [bound_optimistic_loss(ball, smoothness, most, seen, delta=delta) for smoothness, most in smooth]
+    yield _describe("Theorem 44", "ERM", "loss", losses, unseen)
+
+
+def _of_each(known: tuple[Constants, Constants], bound: Callable[[Constants], float]) -> list[float]:
+    return [bound(constants) for constants in known]
+
+
+def _describe(
+    bound: str,
+    algorithm: str,
+    bounds: Literal["excess", "complexity", "loss"],
+    values: list[float],
+    measured: float,
+) -> BoundComparison:
+    value, as_printed = values
+    return BoundComparison(
+        bound=bound,
+        algorithm=algorithm,
+        any_loss=bounds != "excess",
+        bounds=bounds,
+        value=value,
+        as_printed=as_printed,
+        measured=measured,
     )
 
 
-def ball_of(sample: QuerySet, held_out: QuerySet, norm: float) -> Class:
+def measure_class(sample: QuerySet, held_out: QuerySet, norm: float) -> LinearClass:
     """The class of a sample; features are as long as the longest of both sets."""
     if not sample.n_features:
         raise DataError("bounds of linear rankers need features, and these queries have none")
     longest = (np.sqrt(np.square(part.features).sum(axis=1).max()) for part in (sample, held_out))
-    return Class(
+    return LinearClass(
         norm=norm, radius=float(max(longest)), queries=len(sample), documents=int(sample.offsets[-1])
     )
 

@@ -16,13 +16,13 @@ from rankloop.errors import SettingError
 
 
 @dataclass(frozen=True, kw_only=True)
-class Class:
+class LinearClass:
     r"""Linear rankers within a ball, and how much they are learned from.
 
     $\lVert w \rVert_2 \le W_2$, every document has $\lVert x \rVert_2 \le R_X$, and there are $n$ lists.
     `documents` are those of all lists together, $mn$ where each has $m$.
 
-    >>> Class(norm=5.0, radius=2.0, queries=100, documents=2000).reach
+    >>> LinearClass(norm=5.0, radius=2.0, queries=100, documents=2000).reach
     10.0
     """
 
@@ -54,40 +54,41 @@ class Class:
         return sqrt(log2(3 * self.documents) / self.queries)
 
 
-def ogd_excess(ball: Class, lipschitz: float) -> float:
+def bound_ogd_excess(ball: LinearClass, lipschitz: float) -> float:
     r"""Theorem 35, for the average iterate of online gradient descent on a convex loss.
 
     $$\mathbb{E} L(\bar w) - L(w) \le G W_2 R_X \sqrt{2/n}$$
 
-    >>> ogd_excess(Class(norm=5.0, radius=2.0, queries=200, documents=4000), 2.0)
+    >>> bound_ogd_excess(LinearClass(norm=5.0, radius=2.0, queries=200, documents=4000), 2.0)
     2.0
     """
     return lipschitz * ball.reach * sqrt(2 / ball.queries)
 
 
-def regularisation(ball: Class, lipschitz: float) -> float:
+def find_regularisation(ball: LinearClass, lipschitz: float) -> float:
     r"""The weight $\lambda$ of Theorem 36, $\sqrt{(4 G^2 R_X^2 / n) / (W_2^2 / 2 + 4 W_2^2 / n)}$.
 
-    >>> regularisation(Class(norm=1.0, radius=1.0, queries=8, documents=8), 1.0)
+    >>> find_regularisation(LinearClass(norm=1.0, radius=1.0, queries=8, documents=8), 1.0)
     0.7071067811865476
     """
     slope, n = lipschitz * ball.radius, ball.queries
     return sqrt((4 * slope**2 / n) / (ball.norm**2 / 2 + 4 * ball.norm**2 / n))
 
 
-def regularised_excess(ball: Class, lipschitz: float) -> float:
+def bound_regularised_excess(ball: LinearClass, lipschitz: float) -> float:
     r"""Theorem 36, for the minimiser of $\lambda \lVert w \rVert^2 / 2 + \hat L(w)$ in the ball, $L$ convex.
 
     $$\mathbb{E} L(\hat w_\lambda) - L(w^*) \le 2 G R_X W_2 \left(8/n + \sqrt{2/n}\right)$$
 
-    >>> round(regularised_excess(Class(norm=5.0, radius=2.0, queries=200, documents=4000), 2.0), 9)
+    >>> ball = LinearClass(norm=5.0, radius=2.0, queries=200, documents=4000)
+    >>> round(bound_regularised_excess(ball, 2.0), 9)
     5.6
     """
     n = ball.queries
     return 2 * lipschitz * ball.reach * (8 / n + sqrt(2 / n))
 
 
-def rademacher_lipschitz(ball: Class, lipschitz: float, largest: float) -> float:
+def bound_lipschitz_complexity(ball: LinearClass, lipschitz: float, largest: float) -> float:
     r"""Corollary 37: Rademacher complexity of a Lipschitz loss that is at most $B$, convex or not.
 
     $$\hat{\mathfrak R}_n \le 10\, a \log \frac{6 B}{5 a}, \qquad a = G W_2 R_X \sqrt{\log_2(3mn)/n}$$
@@ -95,25 +96,25 @@ def rademacher_lipschitz(ball: Class, lipschitz: float, largest: float) -> float
     Twice it bounds by how much the held-out loss is above that of the sample, in expectation. It is derived
     for $a < B$; for larger $a$ what holds for any loss is returned, $B$.
 
-    >>> ball = Class(norm=1.0, radius=1.0, queries=240_000, documents=2**24 // 3)
-    >>> round(rademacher_lipschitz(ball, 1.0, 1.0), 4)  # a = 1/100 and 10a = 1/10
+    >>> ball = LinearClass(norm=1.0, radius=1.0, queries=240_000, documents=2**24 // 3)
+    >>> round(bound_lipschitz_complexity(ball, 1.0, 1.0), 4)  # a = 1/100 and 10a = 1/10
     0.4787
     """
     scale = lipschitz * ball.reach * ball.rate
     return largest if scale >= largest else 10 * scale * log(6 * largest / (5 * scale))
 
 
-def smooth_scale(ball: Class, smoothness: float) -> float:
+def smooth_scale(ball: LinearClass, smoothness: float) -> float:
     r"""$C = 5 \sqrt 3 \, W_2 R_X \sqrt{H \log_2(3mn) / n}$ of Corollary 43.
 
-    >>> ball = Class(norm=1.0, radius=1.0, queries=240_000, documents=2**24 // 3)
+    >>> ball = LinearClass(norm=1.0, radius=1.0, queries=240_000, documents=2**24 // 3)
     >>> round(smooth_scale(ball, 1 / 3), 4)
     0.05
     """
     return 5 * sqrt(3 * smoothness) * ball.reach * ball.rate
 
 
-def rademacher_smooth(ball: Class, smoothness: float, largest: float, loss: float) -> float:
+def bound_smooth_complexity(ball: LinearClass, smoothness: float, largest: float, loss: float) -> float:
     r"""Corollary 43: the complexity of rankers whose loss in the sample is at most $r$, for a smooth loss.
 
     $$\hat{\mathfrak R}_n \le 4 \sqrt r \, C \log \frac{3 \sqrt B}{C}$$
@@ -121,8 +122,8 @@ def rademacher_smooth(ball: Class, smoothness: float, largest: float, loss: floa
     It vanishes with $r$: what fits the sample well can be trusted sooner. It is derived for $C < \sqrt B$;
     for larger $C$ what holds for any loss is returned, $\sqrt{r B}$.
 
-    >>> ball = Class(norm=1.0, radius=1.0, queries=240_000, documents=2**24 // 3)
-    >>> rademacher_smooth(ball, 1 / 3, 1.0, loss=0.0)
+    >>> ball = LinearClass(norm=1.0, radius=1.0, queries=240_000, documents=2**24 // 3)
+    >>> bound_smooth_complexity(ball, 1 / 3, 1.0, loss=0.0)
     0.0
     """
     scale = smooth_scale(ball, smoothness)
@@ -131,8 +132,8 @@ def rademacher_smooth(ball: Class, smoothness: float, largest: float, loss: floa
     return 4 * sqrt(loss) * scale * log(3 * sqrt(largest) / scale)
 
 
-def optimistic_loss(
-    ball: Class, smoothness: float, largest: float, loss: float, *, delta: float = 0.05
+def bound_optimistic_loss(
+    ball: LinearClass, smoothness: float, largest: float, loss: float, *, delta: float = 0.05
 ) -> float:
     r"""Theorem 44: with probability $1 - \delta$, the loss of every ranker that has `loss` in the sample.
 
@@ -142,8 +143,8 @@ def optimistic_loss(
     with $r^* = (4 C \log(3 \sqrt B / C))^2$ and $r_0 = B (\log(1/\delta) + \log\log n) / n$: the solution of
     $L \le \hat L + 45 r^* + 20 r_0 + \sqrt{8 r^* L} + \sqrt{4 r_0 L}$. No loss is above $B$.
 
-    >>> much = Class(norm=1.0, radius=1.0, queries=10**12, documents=10**13)
-    >>> round(optimistic_loss(much, 1.0, 1.0, 0.3), 2)
+    >>> much = LinearClass(norm=1.0, radius=1.0, queries=10**12, documents=10**13)
+    >>> round(bound_optimistic_loss(much, 1.0, 1.0, 0.3), 2)
     0.3
     """
     if not 0 < delta < 1 or ball.queries < 3:

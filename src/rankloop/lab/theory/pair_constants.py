@@ -57,14 +57,14 @@ class PairConstants:
         return shrunk / (1 + shrunk) ** 2
 
 
-def measure_constants(queries: QuerySet, weights: FloatArray) -> PairConstants:
+def measure_pair_constants(queries: QuerySet, weights: FloatArray) -> PairConstants:
     r"""The constants of a set of queries, if `weights` were the true ones, $\theta^*$.
 
     The true weights of real data are not known: those that the labels teach offline stand for them. Documents
     with the same features have no order that any ranker could learn, and no gap.
 
     >>> queries = QuerySet(np.array([[3.0, 0.0], [0.0, 4.0]]), np.array([0, 2]), np.array([0, 1]), ("q",))
-    >>> constants = measure_constants(queries, np.array([0.0, 1.0]))
+    >>> constants = measure_pair_constants(queries, np.array([0.0, 1.0]))
     >>> constants.longest_difference, constants.longest_weights, round(constants.smallest_gap, 3)
     (5.0, 1.0, 0.482)
     """

@@ -180,7 +180,7 @@ class PePairRankBounds:
         spread = self.noise * sqrt(log_det - 2 * log(self.delta))
         return 2 * STEEPEST / self.constants.flattest * (spread + self.constants.dimensions)
 
-    def rankers_needed(self, alpha: float, *, printed: bool = False) -> float:
+    def rankers_needed(self, alpha: float, *, as_printed: bool = False) -> float:
         r"""Lemma 2.2.3: so many rankers that one of them is optimistic with probability $1 - \delta$.
 
         $$N \ge \frac{\log \delta}{\log\left(1 - \frac{\exp(-\beta^2)}{4 \sqrt\pi \beta}\right)}, \qquad
@@ -191,7 +191,7 @@ class PePairRankBounds:
         0.36: a smaller $\beta$ is taken for 1/2.
         """
         ratio = STEEPEST * alpha / (self.constants.flattest * sqrt(self.variance))
-        return copies_needed(_square(ratio) if printed else ratio, self.delta)
+        return draws_needed(_square(ratio) if as_printed else ratio, self.delta)
 
     @property
     def settling_round(self) -> float:
@@ -240,12 +240,12 @@ class PePairRankBounds:
         return _ratio(2 * self.rankers * self.variance * STEEPEST**2, below)
 
 
-def copies_needed(beta: float, delta: float) -> float:
+def draws_needed(beta: float, delta: float) -> float:
     r"""The number of standard normal draws of which one exceeds $\beta$ with probability $1 - \delta$.
 
     By the inequality of Lemma 2.2.3, so rather too many than too few; infinite beyond what numbers hold.
 
-    >>> round(copies_needed(1.0, 0.05))
+    >>> round(draws_needed(1.0, 0.05))
     56
     """
     beta = max(beta, 0.5)

@@ -49,7 +49,7 @@ class Surrogate(Protocol):
         """The constants for scores of at most `reach`, and lists of at most so many documents."""
         ...
 
-    def printed(self, reach: float, longest: int) -> Constants:
+    def as_printed(self, reach: float, longest: int) -> Constants:
         r"""As the document prints them, with its $B = 2 G W_2 R_X$."""
         ...
 
@@ -84,7 +84,7 @@ class ListNetLoss:
         """Whatever the length of the lists, but for a logarithm in the largest loss."""
         return Constants(lipschitz=2.0, smoothness=1.0, largest=log(longest) + 2 * reach)
 
-    def printed(self, reach: float, longest: int) -> Constants:
+    def as_printed(self, reach: float, longest: int) -> Constants:
         """Twice the smoothness, and a larger largest loss."""
         del longest
         return Constants(lipschitz=2.0, smoothness=2.0, largest=4 * reach)
@@ -135,7 +135,7 @@ class SmoothDCGLoss:
         lipschitz = self.top_gain / (2 * self.smoothing)
         return Constants(lipschitz=lipschitz, smoothness=None, largest=self.top_gain)
 
-    def printed(self, reach: float, longest: int) -> Constants:
+    def as_printed(self, reach: float, longest: int) -> Constants:
         """Four times the Lipschitz constant."""
         del longest
         lipschitz = 2 * self.top_gain / self.smoothing
@@ -184,7 +184,7 @@ class RankSVMLoss:
         lipschitz, pairs = 2.0 * (longest**2 // 4), longest * (longest - 1) / 2
         return Constants(lipschitz=lipschitz, smoothness=None, largest=pairs + lipschitz * reach)
 
-    def printed(self, reach: float, longest: int) -> Constants:
+    def as_printed(self, reach: float, longest: int) -> Constants:
         r"""Of the order $m^2$, the document says: ours."""
         lipschitz = self.constants(reach, longest).lipschitz
         return Constants(lipschitz=lipschitz, smoothness=None, largest=2 * lipschitz * reach)
