@@ -89,7 +89,6 @@ def test_a_value_is_kept_told_and_refused_if_it_is_no_number(live: Live) -> None
         ({"grades": {}}, "grades must say what each action adds"),
         ({"grades": {"thumb": 1}, "highest_grade": 0}, "highest_grade must be a number between"),
         ({"grades": {"thumb": 1}, "reading": "both"}, "reading must be implicit or explicit, found 'both'"),
-        ({"policy": "ListNet()"}, "this ranker has only clicks: say in grades"),
     ):
         refused = live["admin"].put("/v1/rankers/default/settings", json=broken)
         assert (refused.status_code, sentence in refused.json()["error"]) == (400, True), refused.text
