@@ -128,7 +128,7 @@ def _draw_layers(
     scale = alt.Scale(domain=list(lines.span), zero=False, nice=True)
     if style.log in ("values", "both"):
         scale = alt.Scale(type="log", domain=list(lines.span), nice=False)
-    large: dict[str, Any] = {"format": "~s"} if lines.span[1] >= 1e4 else {}
+    large: dict[str, Any] = {"labelExpr": SHORT_NUMBER} if lines.span[1] >= 1e4 else {}
     title = lines.measure.name if paper else title_axis(lines.measure)
     y = alt.Y("mean:Q", title=title, scale=scale, axis=alt.Axis(tickCount=4 if paper else 5, **large))
     strength = min(0.15, 0.6 / lines.means[picked].n_unique())  # many bands are fainter

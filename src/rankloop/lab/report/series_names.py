@@ -52,8 +52,8 @@ def shorten_names(names: Iterable[str]) -> dict[str, str]:
 
     A class of one's own goes without its file, unless another has its name.
 
-    >>> list(shorten_names(["MGD(step=0.1)", "PDGD", "PDGD(decay=1.0)", "PDGD(decay=1, step=0.1)"]).values())
-    ['MGD', 'PDGD', 'PDGD 1.0', 'PDGD 1 0.1']
+    >>> list(shorten_names(["MGD(step=0.1)", "PDGD", "PDGD(decay=1.0)", "PDGD(decay=2, step=0.1)"]).values())
+    ['MGD', 'PDGD', 'PDGD 1.0', 'PDGD 2 0.1']
     >>> list(shorten_names(["my_rankers.Rocchio", "my_rankers.Rocchio(rate=0.5)"]).values())
     ['Rocchio', 'Rocchio 0.5']
     """
