@@ -20,15 +20,13 @@ scorers metrics interleaving exploration
 learning
 exposure
 policies
+check_worlds
+check_sanity
+checks
 evaluation recommend
 lab lab/data lab/users
 lab/theory
 lab/reviews lab/baselines lab/recommenders
-check_worlds
-check_laws check_sanity check_widening
-check_others
-check_run
-checks
 lab/simulation
 lab/sweeps
 lab/analysis

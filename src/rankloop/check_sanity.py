@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 
 import numpy as np
 
-from rankloop.check_worlds import LawBroken, Make, live, reaction, show, world_for
+from rankloop.check_worlds import LawBroken, Make, live_rounds, reaction, show, world_for
 from rankloop.errors import RankingError
-from rankloop.policies import Policy
+from rankloop.policy import Policy
 from rankloop.query_set import QuerySet
 from rankloop.types import FloatArray, IntArray, Query
 
@@ -26,14 +27,14 @@ def lists_are_valid(make: Make) -> None:
                 )
             for name, values in ranking.evidence.items():
                 _expect_finite(name, values)
-        live(policy, world, rounds=1, first=number)
+        live_rounds(policy, world, rounds=1, first=number)
 
 
 def scores_follow_the_documents(make: Make) -> None:
     """Reordering the candidates reorders their scores and changes nothing else (permutation equivariance)."""
     policy = make()
     world = world_for(policy)
-    live(policy, world, rounds=30)
+    live_rounds(policy, world, rounds=30)
     for judged in world:
         shuffled = np.random.default_rng(0).permutation(judged.query.n_docs)
         if not np.allclose(
@@ -76,7 +77,7 @@ def lists_without_features_are_ranked(make: Make) -> None:
     with suppress(RankingError):  # nothing can be learned; saying so is as good as passing over it
         policy.learn(reaction(policy, ranking, np.array([False, True, False])))
     _expect_finite("score", policy.score(query))
-    live(policy, world_for(policy), rounds=3)
+    live_rounds(policy, world_for(policy), rounds=3)
 
 
 def learning_beats_random(
@@ -122,3 +123,12 @@ def _expect_fair(counts: IntArray, of: str) -> None:
 def _expect_finite(name: str, values: FloatArray) -> None:
     if not np.isfinite(values).all():
         raise LawBroken(f"{name!r} holds NaN or infinity")
+
+
+SANITY: tuple[Callable[[Make], None], ...] = (
+    lists_are_valid,
+    scores_follow_the_documents,
+    position_in_the_input_is_no_merit,
+    extremes_are_survived,
+    lists_without_features_are_ranked,
+)

@@ -1,4 +1,4 @@
-"""A short life for a policy to live: queries, users, luck, and a way to compare what became of it."""
+"""A short life for a policy to live: queries, a user, luck, and a way to compare what became of it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TypeAlias
 
 import numpy as np
 
-from rankloop.lab.users import Cascade, LabelJudge, UserModel
-from rankloop.policies import Policy, StartsFromBase
+from rankloop.policy import Policy
 from rankloop.query_set import JudgedQuery, QuerySet
-from rankloop.types import Array, BoolArray, Feedback, Ranking, Signal, State
+from rankloop.types import Array, BoolArray, Feedback, IntArray, Ranking, Signal, State
 
 Make: TypeAlias = Callable[[], Policy]
-USER = Cascade(click=(0.1, 0.5, 0.9), stop=(0.1, 0.2, 0.5))
-GIVES: dict[Signal, UserModel] = {user.gives: user for user in (USER, LabelJudge())}
+CLICKS = np.array([0.1, 0.5, 0.9])  # how likely a result of each grade is clicked
+LEAVES = np.array([0.1, 0.2, 0.5])  # and how likely the user leaves after that
+SIGNALS: tuple[Signal, ...] = ("clicks", "grades")
 
 
 class LawBroken(AssertionError):
@@ -42,10 +42,10 @@ def small_world(*, queries: int = 20, documents: int = 12, features: int = 6, se
     return QuerySet(rows, np.arange(queries + 1) * documents, grades, ids, doc_ids, groups)
 
 
-def visitors(*, queries: int = 20, ads: int = 4, features: int = 6, seed: int = 7) -> QuerySet:
+def visitor_world(*, queries: int = 20, ads: int = 4, features: int = 6, seed: int = 7) -> QuerySet:
     """A world for policies that look at who asks: the same ads in every query, liked by different visitors.
 
-    >>> visitors()[0].query.context.features.shape
+    >>> visitor_world()[0].query.context.features.shape
     (6,)
     """
     rng = np.random.default_rng(seed)
@@ -65,9 +65,9 @@ def world_for(policy: Policy, *, queries: int = 20, seed: int = 7, more: bool = 
     A policy that trusts the caller's order meets one that is worth nothing: it has to learn so.
     """
     if policy.reads == "context":
-        return visitors(queries=queries, seed=seed, ads=6 if more else 4)
+        return visitor_world(queries=queries, seed=seed, ads=6 if more else 4)
     world = small_world(queries=queries, seed=seed, documents=17 if more else 12)
-    if isinstance(policy, StartsFromBase) and policy.base_columns:
+    if getattr(policy, "base_columns", 0):
         return replace(world, base=np.random.default_rng(seed).random(len(world.features)))  # says nothing
     return world
 
@@ -80,9 +80,20 @@ def show(policy: Policy, judged: JudgedQuery, *, seed: int, k: int = 5) -> Feedb
 
 def respond(policy: Policy, ranking: Ranking, judged: JudgedQuery, *, seed: int) -> Feedback:
     """What a user says of a list; a policy that accepts both signals meets both, in turns."""
-    users = [user for signal, user in GIVES.items() if signal in policy.signals]
-    user = users[seed % len(users)]
-    return user.respond(ranking, judged.relevance, np.random.default_rng((seed, 1)))
+    signals = [signal for signal in SIGNALS if signal in policy.signals]
+    if signals[seed % len(signals)] == "clicks":
+        return click(ranking, judged.relevance, np.random.default_rng((seed, 1)))
+    return Feedback(ranking, judged.relevance[ranking.order] / 2, signal="grades")  # from 0 to 1
+
+
+def click(ranking: Ranking, relevance: IntArray, rng: np.random.Generator) -> Feedback:
+    """Read the list from the top, click the more the better a result, and perhaps leave after a click."""
+    grades = relevance[ranking.order]
+    coins = rng.random((2, grades.size))
+    clicks = coins[0] < CLICKS[grades]
+    leaves = clicks & (coins[1] < LEAVES[grades])
+    seen = leaves.cumsum() - leaves == 0
+    return Feedback(ranking, clicks & seen, truly_examined=seen)
 
 
 def reaction(policy: Policy, ranking: Ranking, liked: BoolArray) -> Feedback:
@@ -91,7 +102,7 @@ def reaction(policy: Policy, ranking: Ranking, liked: BoolArray) -> Feedback:
     return Feedback(ranking, reward, signal=policy.signals[0])
 
 
-def live(policy: Policy, world: QuerySet, *, rounds: int, first: int = 0) -> list[Feedback]:
+def live_rounds(policy: Policy, world: QuerySet, *, rounds: int, first: int = 0) -> list[Feedback]:
     """Rank and learn for some rounds; the log of what was shown and learned."""
     log = []
     for number in range(first, first + rounds):

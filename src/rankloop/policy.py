@@ -36,7 +36,7 @@ class Policy(ABC):
     follow `state`, `from_state`, `widened` and a `repr` that shows the settings. A policy is known by
     the name of its class.
 
-    The six laws, which `rankloop.checks` tries on every policy:
+    The seven laws, which `rankloop.checks` tries on every policy:
 
     1. `rank` changes nothing.
     2. `learn` and `shown` are deterministic, so a policy is a fold of its log.
@@ -44,6 +44,7 @@ class Policy(ABC):
     4. Late feedback is learned as it was shown: `learn` looks at the ranking's evidence, not at a memory.
     5. Features that appear later are learned; a policy that cannot take more says so.
     6. Lists of others teach or are refused: what a policy did not draw is never learned wrongly.
+    7. A higher grade teaches something else than a lower one, or is refused.
     """
 
     signals: ClassVar[tuple[Signal, ...]] = ("clicks",)  # what it can learn from, the best first

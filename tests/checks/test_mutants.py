@@ -16,6 +16,7 @@ from rankloop.checks import (
     Make,
     extremes_are_survived,
     features_that_appear_later_are_learned,
+    grades_teach_different_things,
     late_feedback_is_learned_as_shown,
     learn_is_deterministic,
     learning_beats_random,
@@ -28,7 +29,16 @@ from rankloop.checks import (
     state_survives_storage,
 )
 from rankloop.exploration import greedy
-from rankloop.policies import DBGD, PDGD, AUCRanker, LinUCB, Random, RankNet, state
+from rankloop.policies import (
+    DBGD,
+    PDGD,
+    AUCRanker,
+    LinUCB,
+    ListNet,
+    Random,
+    RankNet,
+    state,
+)
 from rankloop.types import Array, Feedback, FloatArray, IntArray, Query, Ranking, State
 
 
@@ -253,6 +263,82 @@ class LearnsTheWrongAd(AUCRanker):
         super().learn(Feedback(Ranking(ranking.query, likely[: len(ranking)]), feedback.clicks))
 
 
+class TiresOfQuestions(RankNet):
+    """Shows the next list upside down, if it is asked again before it has learned."""
+
+    asked = 0
+
+    def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
+        self.asked += 1
+        ranking = super().rank(query, k=k, rng=rng)
+        turned = ranking.order[::-1].copy() if self.asked > 1 else ranking.order
+        return Ranking(query, turned, ranking.evidence)
+
+    def learn(self, feedback: Feedback) -> None:
+        self.asked = 0
+        super().learn(feedback)
+
+
+class ShowsWhatWasJustScored(RankNet):
+    """Shows the next list upside down after it was asked for scores."""
+
+    scored = False
+
+    def score(self, query: Query) -> FloatArray:
+        self.scored = True
+        return super().score(query)
+
+    def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
+        turn = self.scored
+        ranking = super().rank(query, k=k, rng=rng)
+        self.scored = False
+        return Ranking(query, ranking.order[::-1].copy() if turn else ranking.order, ranking.evidence)
+
+    def learn(self, feedback: Feedback) -> None:
+        super().learn(feedback)
+        self.scored = False
+
+
+class RemembersListsByQuery(DBGD):
+    """Learns what is said of a query as if it were about the last list that it showed for it."""
+
+    def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
+        ranking = super().rank(query, k=k, rng=rng)
+        vars(self).setdefault("drawn", {})[query.id] = dict(ranking.evidence)
+        return ranking
+
+    def learn(self, feedback: Feedback) -> None:
+        ranking = feedback.ranking
+        shapes = {name: value.shape for name, value in ranking.evidence.items()}
+        drawn = vars(self).get("drawn", {}).get(ranking.query.id, {})
+        if shapes == {name: value.shape for name, value in drawn.items()}:
+            feedback = replace(feedback, ranking=Ranking(ranking.query, ranking.order, drawn))
+        super().learn(feedback)
+
+
+class ForgetsThatItHasLearned(RankNet):
+    """Turns its lists upside down once it has learned, and does not store that it has."""
+
+    learned = False
+
+    def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
+        ranking = super().rank(query, k=k, rng=rng)
+        return Ranking(query, ranking.order[::-1].copy() if self.learned else ranking.order, ranking.evidence)
+
+    def learn(self, feedback: Feedback) -> None:
+        super().learn(feedback)
+        self.learned = True
+
+
+class ReadsGradesAsLikes(ListNet):
+    """Takes every grade above 0 for the same."""
+
+    def learn(self, feedback: Feedback) -> None:
+        if feedback.signal == "grades":
+            feedback = replace(feedback, reward=(feedback.reward > 0).astype(np.int64))
+        super().learn(feedback)
+
+
 CAUGHT: list[tuple[Make, Callable[[Make], None]]] = [
     (RemembersWhatItScored, scoring_changes_nothing),
     (RemembersWhatItScored, late_feedback_is_learned_as_shown),
@@ -281,7 +367,16 @@ CAUGHT_BY_ONE: list[tuple[Make, Callable[[Make], None]]] = [
     (LendsItsOwners, lists_of_others_teach_or_are_refused),
     (LearnsAsDrawn, lists_of_others_teach_or_are_refused),
     (OffersAnyList, lists_of_others_teach_or_are_refused),
+    (TiresOfQuestions, rank_changes_nothing),
+    (ShowsWhatWasJustScored, scoring_changes_nothing),
+    (RemembersListsByQuery, late_feedback_is_learned_as_shown),
+    (ForgetsThatItHasLearned, state_survives_storage),
+    (ReadsGradesAsLikes, grades_teach_different_things),
 ]
+
+
+def test_every_law_has_a_mutant_that_no_other_law_sees() -> None:
+    assert {law for _, law in CAUGHT_BY_ONE} == set(LAWS)
 
 
 @pytest.mark.filterwarnings("ignore:invalid value")

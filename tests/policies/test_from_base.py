@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from rankloop.check_worlds import Make, live, small_world
+from rankloop.check_worlds import Make, live_rounds, small_world
 from rankloop.errors import SettingError
-from rankloop.lab.baselines import ALL_POLICIES
+from rankloop.lab.baselines import ALL_POLICIES, FairSwapPairRank
 from rankloop.learning.click_pairs import preferred_pairs
 from rankloop.policies import (
     DBGD,
@@ -42,6 +42,7 @@ KINDS: dict[str, Make] = {
     "PairRank": PairRank,
     "PePairRank": PePairRank,
     "FairExpPairRank": FairExpPairRank,
+    "FairSwapPairRank": FairSwapPairRank,
     "Race": partial(Race, racers=2),
     "RankNet": RankNet,
     "EpsilonGreedy": EpsilonGreedy,
@@ -88,7 +89,7 @@ def test_a_set_of_queries_gives_each_its_own_ranks_one_by_one_and_together() -> 
     assert based.as_one_query().log_ranks is not None
     np.testing.assert_array_equal(based.as_one_query().log_ranks, np.concatenate(parts))  # type: ignore[arg-type]
     policy = PairRank(trust="decent")
-    live(policy, based, rounds=10)
+    live_rounds(policy, based, rounds=10)
     np.testing.assert_allclose(
         policy.score(based.as_one_query()), np.concatenate([policy.score(judged.query) for judged in based])
     )
@@ -100,7 +101,7 @@ def test_without_trust_nobody_looks_at_the_base_order(make: Make, trust: float |
     world = small_world()
     based = with_order(world, np.random.default_rng(0).random(len(world.features)))
     plain, other = make(), replace(make(), trust=trust)  # type: ignore[call-arg]
-    logs = live(plain, world, rounds=15), live(other, based, rounds=15)
+    logs = live_rounds(plain, world, rounds=15), live_rounds(other, based, rounds=15)
     for one, two in zip(*logs, strict=True):
         assert one.ranking.order.tolist() == two.ranking.order.tolist()
     for name, value in plain.state().items():
@@ -147,7 +148,7 @@ def test_the_exact_fit_is_the_most_probable_one_under_the_prior(
     world = small_world()
     based = with_order(world, np.random.default_rng(0).random(len(world.features)))
     rows = []
-    for feedback in live(policy, based, rounds=25):
+    for feedback in live_rounds(policy, based, rounds=25):
         query = feedback.ranking.query
         assert query.log_ranks is not None
         seen = np.column_stack((query.log_ranks, np.zeros(12), query.features))

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 
-from rankloop.check_worlds import live
-from rankloop.checks import Make, check_policy, learning_beats_random, small_world
+from rankloop.check_worlds import live_rounds
+from rankloop.checks import (
+    LAWS,
+    SANITY,
+    LawBroken,
+    Make,
+    check_policy,
+    grades_teach_different_things,
+    learning_beats_random,
+    small_world,
+)
 from rankloop.errors import SettingError
 from rankloop.lab.users import LabelJudge
 from rankloop.policies import APWeights, Constant, GradedPolicy, InverseRoot, ListNet, Minimax, Slam
@@ -62,7 +72,7 @@ def test_the_average_is_that_of_the_weights_before_each_round(make: Callable[...
     world, averaged = small_world(), make(averaged=True)
     plain = make()
     before: list[FloatArray] = [np.zeros(6)]
-    for feedback in live(averaged, world, rounds=30):
+    for feedback in live_rounds(averaged, world, rounds=30):
         plain.learn(feedback)
         before.append(plain.parameters if plain.parameters.size else np.zeros(6))
     np.testing.assert_array_equal(plain.parameters, averaged.parameters)
@@ -103,7 +113,6 @@ def test_the_order_of_the_list_does_not_change_what_listnet_learns_and_unknown_g
 
 
 VARIANTS: dict[str, Make] = {
-    "slam, averaged, AP": partial(Slam, averaged=True, weights=APWeights()),
     "minimax, averaged": partial(Minimax, averaged=True),
     "listnet, averaged": partial(ListNet, averaged=True, step_size=InverseRoot(0.1)),
     "listnet, network": partial(ListNet, scorer=MLP(8), step_size=Constant(0.1)),
@@ -113,6 +122,15 @@ VARIANTS: dict[str, Make] = {
 @pytest.mark.parametrize("make", VARIANTS.values(), ids=VARIANTS.keys())
 def test_variants_obey_every_law(make: Make) -> None:
     check_policy(make)
+
+
+@pytest.mark.parametrize("law", LAWS + SANITY, ids=lambda law: law.__name__)
+def test_average_precision_knows_relevant_or_not_and_obeys_the_other_laws(
+    law: Callable[[Make], None],
+) -> None:
+    make = partial(Slam, averaged=True, weights=APWeights())
+    with pytest.raises(LawBroken) if law is grades_teach_different_things else nullcontext():
+        law(make)
 
 
 class OnlyClicks:

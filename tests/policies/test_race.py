@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from rankloop.check_worlds import USER
+from rankloop.check_worlds import click
 from rankloop.checks import small_world
 from rankloop.errors import RankingError, SettingError
 from rankloop.learning.click_pairs import preferred_pairs
@@ -96,7 +96,7 @@ def test_a_race_is_run_by_the_rule(trust: str | None) -> None:
         ranking = race.rank(judged.query, k=8, rng=np.random.default_rng(seed))
         if seed % 5 == 4:
             ranking = Ranking(judged.query, rng.permutation(12)[:6], ranking.evidence)
-        feedback = USER.respond(ranking, judged.relevance, rng)
+        feedback = click(ranking, judged.relevance, rng)
         race.learn(feedback)
         slow.learn(feedback)
         assert race.restarts == slow.restarts
