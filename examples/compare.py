@@ -4,7 +4,7 @@ from rankloop.lab.analysis.sweep_analysis import analyse_sweep
 from rankloop.lab.report.result_tables import build_summary_table
 from rankloop.lab.report.table_formats import to_markdown
 from rankloop.lab.simulation.protocol import Protocol
-from rankloop.lab.sweeps.execution import execute
+from rankloop.lab.sweeps.results_folder import run_sweep
 from rankloop.lab.sweeps.sweep import Sweep
 from rankloop.lab.users import PresetUser
 from rankloop.policies import MGD, PDGD, Random
@@ -16,4 +16,5 @@ sweep = Sweep(
     seeds=range(3),
     protocol=Protocol(rounds=500),
 )
-print(to_markdown(build_summary_table(analyse_sweep(execute(sweep), sweep), "cumulative nDCG@10")))
+analysis = analyse_sweep(run_sweep(sweep), sweep)
+print(to_markdown(build_summary_table(analysis, "cumulative nDCG@10")))

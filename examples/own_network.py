@@ -9,7 +9,7 @@ from rankloop.lab.analysis.sweep_analysis import analyse_sweep
 from rankloop.lab.report.result_tables import build_summary_table
 from rankloop.lab.report.table_formats import to_markdown
 from rankloop.lab.simulation.protocol import Protocol
-from rankloop.lab.sweeps.execution import execute
+from rankloop.lab.sweeps.results_folder import run_sweep
 from rankloop.lab.sweeps.sweep import Sweep
 from rankloop.lab.users import PresetUser
 from rankloop.policies import P2NeurRank, PairRank
@@ -32,5 +32,5 @@ sweep = Sweep(
     seeds=range(2),
     protocol=Protocol(rounds=200),
 )
-analysis = analyse_sweep(execute(sweep), sweep)
+analysis = analyse_sweep(run_sweep(sweep), sweep)
 print(to_markdown(build_summary_table(analysis, "cumulative nDCG@10")))

@@ -25,7 +25,7 @@ from rankloop.cli.commands import COMMANDS, imported
 from rankloop.cli.own_policies import read_any_policy
 from rankloop.lab import baselines
 from rankloop.lab.simulation.protocol import Protocol
-from rankloop.lab.sweeps.execution import execute
+from rankloop.lab.sweeps.results_folder import run_sweep
 from rankloop.lab.sweeps.sweep import Sweep
 from rankloop.lab.users import PresetUser, read_user
 from rankloop.naming import find_kind, split_names
@@ -70,7 +70,7 @@ def some_results() -> object:
         seeds=range(2),
         protocol=Protocol(rounds=20, checkpoints=2),
     )
-    return execute(sweep)
+    return run_sweep(sweep)
 
 
 GIVEN: dict[str, dict[str, Callable[[], object]]] = {"docs/report.md": {"results": some_results}}

@@ -25,7 +25,7 @@ from rankloop.lab.simulation.probes import Probe, make_probe
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.suites import SUITES, TABLES
 from rankloop.lab.suites.paper_items import Suite
-from rankloop.lab.sweeps.execution import execute
+from rankloop.lab.sweeps.results_folder import run_sweep
 from rankloop.lab.sweeps.sweep import Sweep, UserChoice
 from rankloop.lab.users import AdUser, Cascade, LabelJudge, PositionBased, PresetUser
 from rankloop.policies import (
@@ -201,15 +201,15 @@ def test_sweep(record: str) -> None:
     policies = {name: hardly_trained(policy) for name, policy in sweep.policies.items()}
     first = dict([next(iter(sweep.users.items()))])
     few = dict(list(policies.items())[:1])
-    judges = {name: judge for name, judge in sweep.taught.items() if name in few}
+    judges = {name: judge for name, judge in sweep.judges.items() if name in few}
     protocol = whole.protocol
     check(
         record,
         size=[protocol.rounds, protocol.k, protocol.checkpoints, suite.quick, suite.train_queries],
-        runs=[len(whole.users), len(whole.policies), len(whole.seeds), len(whole.runs())],
+        runs=[len(whole.users), len(whole.policies), len(whole.seeds), len(whole.cells())],
         rounds=protocol.checkpoint_rounds(),
         policies=cells_of(replace(sweep, policies=policies, users=first, data=data[:1])),
-        users=cells_of(replace(sweep, policies=few, against={}, taught=judges, seeds=(0, 1))),
+        users=cells_of(replace(sweep, policies=few, compare_with={}, judges=judges, seeds=(0, 1))),
     )
 
 
@@ -314,7 +314,7 @@ def cells_of(sweep: Sweep) -> list[list[tuple[int, int, float]]]:
     """For each cell, in the order of the results, (number of the measure, round, value)."""
     measures: dict[str, int] = {}
     cells: dict[object, list[tuple[int, int, float]]] = {}
-    for row in execute(sweep).iter_rows(named=True):
+    for row in run_sweep(sweep).iter_rows(named=True):
         number = measures.setdefault(row["metric"], len(measures))
         cell = (row["data"], row["fold"], row["user"], row["policy"], row["seed"])
         cells.setdefault(cell, []).append((number, row["round"], row["value"]))

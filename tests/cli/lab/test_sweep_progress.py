@@ -9,8 +9,8 @@ from rich.console import Console
 from rankloop.cli.lab.sweep_progress import SweepProgress
 from rankloop.lab.simulation.loop import Record
 from rankloop.lab.simulation.measures import read_measure
-from rankloop.lab.sweeps.engines import Tick
-from rankloop.lab.sweeps.sweep import Run
+from rankloop.lab.sweeps.sweep import Cell
+from rankloop.lab.sweeps.sweep_cells import Progress
 
 
 def said(*ticks: tuple[int, int, str], runs: int = 4, rounds: int = 100) -> list[str]:
@@ -18,8 +18,8 @@ def said(*ticks: tuple[int, int, str], runs: int = 4, rounds: int = 100) -> list
     out = io.StringIO()
     with SweepProgress(Console(file=out, width=200), runs=runs, rounds=rounds) as progress:
         for seed, reached, metric in ticks:
-            run = Run("data", "data", "perfect", "pdgd", seed)
-            progress(Tick(run, reached, Record(reached, read_measure(metric), 0.5) if metric else None))
+            cell = Cell("data", "data", "perfect", "pdgd", seed)
+            progress(Progress(cell, reached, Record(reached, read_measure(metric), 0.5) if metric else None))
     return [line.strip() for line in out.getvalue().splitlines()]
 
 

@@ -129,11 +129,11 @@ def test_an_analysis_has_the_changes_of_its_policies() -> None:
 
 
 def test_a_sweep_compares_its_own_policies() -> None:
-    with pytest.raises(SettingError, match="against must name policies of the sweep, found pdgd"):
+    with pytest.raises(SettingError, match="compare_with must name policies of the sweep, found pdgd"):
         Sweep(
             data=["linear"],
             users={"perfect": PresetUser("perfect")},
             policies={"mgd": MGD(), "random": Random()},
             protocol=Protocol(rounds=3),
-            against={"mgd": "pdgd"},
+            compare_with={"mgd": "pdgd"},
         )

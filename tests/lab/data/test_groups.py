@@ -15,7 +15,7 @@ from rankloop.errors import DataError, SettingError
 from rankloop.lab.data import FeatureGroups, concatenate, load, normalise_per_query, parse_groups
 from rankloop.lab.data.query_set_slices import take_queries
 from rankloop.lab.simulation.protocol import Protocol
-from rankloop.lab.sweeps.execution import execute
+from rankloop.lab.sweeps.results_folder import run_sweep
 from rankloop.lab.sweeps.sweep import Sweep
 from rankloop.lab.users import PresetUser
 from rankloop.policies import Random
@@ -99,6 +99,6 @@ def test_a_dataset_at_hand_keeps_the_groups_that_it_has() -> None:
     dataset, user = BY_LAST.apply(load(WORLD, prepared=False)), {"perfect": PresetUser("perfect")}
     protocol = Protocol(rounds=2, checkpoints=1)
     sweep = Sweep(data=[dataset], users=user, policies={"random": Random()}, seeds=[0], protocol=protocol)
-    assert execute(sweep).height
+    assert run_sweep(sweep).height
     with pytest.raises(SettingError, match=r"groups\.apply\(dataset\)"):
         Sweep(data=[dataset], users=user, policies={"random": Random()}, groups=BY_LAST)

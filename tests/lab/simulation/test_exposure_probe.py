@@ -17,8 +17,9 @@ from rankloop.lab.simulation.loop import Record, simulate
 from rankloop.lab.simulation.measured_examination import fit_examination, measure_examination
 from rankloop.lab.simulation.probes import Probe, make_probe
 from rankloop.lab.simulation.protocol import Protocol
-from rankloop.lab.sweeps.study import conduct, sweep_id
+from rankloop.lab.sweeps.results_folder import run_sweep
 from rankloop.lab.sweeps.sweep import Sweep
+from rankloop.lab.sweeps.sweep_spec import sweep_id
 from rankloop.lab.users import LabelJudge, PositionBased, PresetUser
 from rankloop.policies import FairExpPairRank, PairRank, Policy, Random
 from rankloop.query_set import QuerySet
@@ -159,7 +160,7 @@ def test_a_sweep_measures_for_policies_and_probes_and_is_run_again_from_its_spec
         groups=GROUPS,
         train_queries=12,
     )
-    results = conduct(sweep, tmp_path)
+    results = run_sweep(sweep, tmp_path)
     end = results.filter((pl.col("round") == 40) & (pl.col("metric") == "largest unfairness"))
     worst = dict(end.select("policy", "value").rows())
     assert worst["fair"] <= 1.0 < worst["plain"]

@@ -27,7 +27,7 @@ from rankloop.lab.simulation.measures import (
 )
 from rankloop.lab.simulation.probes import make_probe
 from rankloop.lab.simulation.protocol import Protocol
-from rankloop.lab.sweeps.study import conduct
+from rankloop.lab.sweeps.results_folder import run_sweep
 from rankloop.lab.sweeps.sweep import Sweep
 from rankloop.lab.users import LabelJudge, PresetUser
 from rankloop.metrics import AP, DCG, ERR, METRICS, MRR, NDCG, Metric, PairwiseRegret, Precision
@@ -188,7 +188,7 @@ def test_what_was_measured_is_written_beside_the_results(tmp_path: Path) -> None
             "profile": make_probe("block-size-by-position"),
         },
     )
-    results = conduct(sweep, tmp_path)
+    results = run_sweep(sweep, tmp_path)
     table = json.loads((tmp_path / "spec.json").read_text("utf-8"))["measures"]
     assert table["offline pairwise regret"] == {"kind": "offline", "direction": "lower", "unit": "pairs"}
     assert table["online ERR@5"] == {"kind": "online", "direction": "higher", "unit": "1/rank"}

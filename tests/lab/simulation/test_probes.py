@@ -29,10 +29,9 @@ from rankloop.lab.simulation.order_probes import count_certain_pairs, read_block
 from rankloop.lab.simulation.probes import PROBES, Probe, Round, Values, make_probe, probe
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.engines import Pool
-from rankloop.lab.sweeps.execution import execute
-from rankloop.lab.sweeps.results_folder import Ledger
-from rankloop.lab.sweeps.study import conduct
+from rankloop.lab.sweeps.results_folder import run_sweep
 from rankloop.lab.sweeps.sweep import Sweep
+from rankloop.lab.sweeps.sweep_cells import cell_key
 from rankloop.lab.users import PresetUser
 from rankloop.metrics import NDCG
 from rankloop.policies import DBGD, MGD, PDGD, PairRank, PePairRank, Policy, Random, RankNet
@@ -385,24 +384,24 @@ SWEEP = Sweep(
 def test_probes_are_values() -> None:
     for each in ALL:
         assert pickle.loads(pickle.dumps(each)) == each
-    assert execute(replace(SWEEP, seeds=range(2)), engine=Pool(2)).equals(
-        execute(replace(SWEEP, seeds=range(2)))
+    assert run_sweep(replace(SWEEP, seeds=range(2)), engine=Pool(2)).equals(
+        run_sweep(replace(SWEEP, seeds=range(2)))
     )
 
 
 def test_the_spec_names_the_probes(tmp_path: Path) -> None:
-    conduct(replace(SWEEP, about=["blocks"]), tmp_path)
+    run_sweep(replace(SWEEP, main_metrics=["blocks"]), tmp_path)
     spec = json.loads((tmp_path / "spec.json").read_text())
-    assert (spec["probes"], spec["about"]) == ({"blocks": "blocks(every=10)"}, ["blocks"])
+    assert (spec["probes"], spec["main_metrics"]) == ({"blocks": "blocks(every=10)"}, ["blocks"])
 
 
-def test_a_run_with_other_probes_is_another_run(tmp_path: Path) -> None:
+def test_a_run_with_other_probes_is_another_run() -> None:
     bare, other = replace(SWEEP, probes={}), replace(SWEEP, probes={"blocks": make_probe("blocks", every=5)})
-    for run_, differs in zip(SWEEP.runs(), (True, False), strict=True):  # there is nothing to see in random
-        paths = {Ledger(tmp_path, sweep).path(run_) for sweep in (SWEEP, bare, other)}
-        assert len(paths) == (3 if differs else 1)
-    renamed = replace(SWEEP, about=["blocks"])
-    assert Ledger(tmp_path, renamed).path(SWEEP.runs()[0]) == Ledger(tmp_path, SWEEP).path(SWEEP.runs()[0])
+    dataset = SWEEP.dataset(SWEEP.cells()[0].fold)
+    for cell, differs in zip(SWEEP.cells(), (True, False), strict=True):  # there is nothing to read in random
+        keys = {cell_key(sweep, cell, dataset) for sweep in (SWEEP, bare, other)}
+        assert len(keys) == (3 if differs else 1)
+        assert cell_key(replace(SWEEP, main_metrics=["blocks"]), cell, dataset) in keys
 
 
 def test_two_probes_of_a_kind_are_refused() -> None:

@@ -17,9 +17,9 @@ from rankloop.lab.baselines.ollambdarank_gt import OlLambdaRankGT
 from rankloop.lab.data import Dataset
 from rankloop.lab.simulation.loop import simulate
 from rankloop.lab.simulation.protocol import Protocol
-from rankloop.lab.sweeps.execution import execute
-from rankloop.lab.sweeps.results_folder import SCHEMA
-from rankloop.lab.sweeps.sweep import Run, Sweep
+from rankloop.lab.sweeps.results_folder import run_sweep
+from rankloop.lab.sweeps.sweep import Cell, Sweep
+from rankloop.lab.sweeps.sweep_cells import SCHEMA
 from rankloop.lab.users import LabelJudge, PresetUser
 from rankloop.policies import PDGD, ListNet, OlLambdaRank, Policy, Random, RankNet, Slam
 from rankloop.query_set import QuerySet
@@ -43,8 +43,8 @@ def sky() -> OfflineRankNet:
 def test_who_is_taught_by_labels_is_run_once_and_shown_to_every_user() -> None:
     users = {name: PresetUser(name) for name in ("perfect", "navigational")}
     asked = sweep({"random": Random(), "sky": sky()}, **users)
-    started: list[Run] = []
-    results = execute(asked, watch=lambda tick: started.append(tick.run))
+    started: list[Cell] = []
+    results = run_sweep(asked, report=lambda progress: started.append(progress.cell))
     assert {run.user for run in started if run.policy == "sky"} == {"perfect"}
     assert {run.user for run in started if run.policy == "random"} == set(users)
     taught = results.filter(pl.col("policy") == "sky").drop("user", "fold", "data")
@@ -56,7 +56,9 @@ def test_who_is_taught_by_labels_is_run_once_and_shown_to_every_user() -> None:
 
 
 def test_who_is_taught_by_labels_does_not_compete() -> None:
-    assert sweep({"random": Random(), "sky": sky()}, perfect=PresetUser("perfect")).outside == ("sky",)
+    assert sweep({"random": Random(), "sky": sky()}, perfect=PresetUser("perfect")).reference_policies == (
+        "sky",
+    )
     rows = [
         ("w", "f", "u", name, seed, 1, "offline nDCG@10", value + seed / 100)
         for name, value in (("a", 0.5), ("sky", 0.9), ("b", 0.4))
@@ -72,21 +74,21 @@ def test_where_users_give_grades_all_who_learn_from_them_compete() -> None:
     asked = sweep(
         {"sky": sky(), "gt": OlLambdaRankGT(scorer=SMALL)}, all=LabelJudge(), top=LabelJudge(top_k=2)
     )
-    assert asked.outside == ()
-    assert [asked.source(run) for run in asked.runs()] == asked.runs()
+    assert asked.reference_policies == ()
+    assert [asked.representative(run) for run in asked.cells()] == asked.cells()
     dataset = asked.dataset("small")
-    assert asked.teacher(asked.runs()[-1], dataset) == LabelJudge(top_k=2)
+    assert asked.user_of(asked.cells()[-1], dataset) == LabelJudge(top_k=2)
 
 
 def test_who_accepts_both_signals_learns_from_what_its_user_gives_and_competes() -> None:
     policies: dict[str, Policy] = {"listnet": ListNet(), "slam": Slam()}
     asked = sweep(policies, perfect=PresetUser("perfect"), judge=LabelJudge())
-    assert asked.outside == ()
-    assert [asked.source(run) for run in asked.runs()] == asked.runs()
+    assert asked.reference_policies == ()
+    assert [asked.representative(run) for run in asked.cells()] == asked.cells()
     dataset = asked.dataset("small")
-    gives = {run.user: asked.teacher(run, dataset).gives for run in asked.runs()}
+    gives = {run.user: asked.user_of(run, dataset).gives for run in asked.cells()}
     assert gives == {"perfect": "clicks", "judge": "grades"}
-    last = execute(asked).filter(pl.col("round") == 150, pl.col("metric") == "offline nDCG@5")
+    last = run_sweep(asked).filter(pl.col("round") == 150, pl.col("metric") == "offline nDCG@5")
     means = last.group_by("user", "policy").agg(pl.col("value").mean())["value"]
     assert len(means) == 4
     assert means.min() > 0.8  # type: ignore[operator]
@@ -179,9 +181,11 @@ def test_it_meets_the_queries_that_policies_meet() -> None:
 def test_who_is_taught_by_grades_in_place_of_the_user_competes_and_learns_from_the_teacher() -> None:
     judge = LabelJudge(top_k=2)
     policies: dict[str, Policy] = {"listnet": ListNet(), "pdgd": PDGD()}
-    asked = replace(sweep(policies, navigational=PresetUser("navigational")), taught={"listnet": judge})
-    assert asked.outside == ()
-    values = execute(asked).filter((pl.col("policy") == "listnet") & (pl.col("seed") == 0))["value"].to_list()
+    asked = replace(sweep(policies, navigational=PresetUser("navigational")), judges={"listnet": judge})
+    assert asked.reference_policies == ()
+    values = (
+        run_sweep(asked).filter((pl.col("policy") == "listnet") & (pl.col("seed") == 0))["value"].to_list()
+    )
     alone = simulate(ListNet(), judge, WORLD.train, WORLD.test, seed=0, protocol=PROTOCOL)
     assert values == [record.value for record in alone]
     clicked = simulate(ListNet(), CLICKS, WORLD.train, WORLD.test, seed=0, protocol=PROTOCOL)
@@ -191,6 +195,6 @@ def test_who_is_taught_by_grades_in_place_of_the_user_competes_and_learns_from_t
 def test_who_cannot_be_taught_by_grades_is_refused() -> None:
     asked = sweep({"pdgd": PDGD()}, perfect=PresetUser("perfect"))
     with pytest.raises(SettingError, match="pdgd learns from clicks: nobody can teach it by grades"):
-        replace(asked, taught={"pdgd": LabelJudge()})
+        replace(asked, judges={"pdgd": LabelJudge()})
     with pytest.raises(SettingError, match="must name policies of the sweep, found slam"):
-        replace(asked, taught={"slam": LabelJudge()})
+        replace(asked, judges={"slam": LabelJudge()})

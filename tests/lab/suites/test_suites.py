@@ -19,8 +19,8 @@ from rankloop.lab.simulation.probes import PROBES
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.suites import PICTURES, SUITES, TABLES
 from rankloop.lab.suites.paper_items import ComputedTable, Picture, SetsTable, Suite
-from rankloop.lab.sweeps.execution import execute
-from rankloop.lab.sweeps.study import conduct, sweep_id
+from rankloop.lab.sweeps.results_folder import run_sweep
+from rankloop.lab.sweeps.sweep_spec import sweep_id
 from rankloop.lab.users import read_user
 from rankloop.naming import read_name, split_names
 from rankloop.policies import Policy
@@ -72,7 +72,7 @@ def test_a_suite_measures_what_it_is_about(name: str, runs: Path, tmp_path: Path
     sweep = suite.sweep(data=[small(suite)], rounds=6, seeds=1, groups=groups)
     sweep = replace(sweep, policies={key: hardly_trained(each) for key, each in sweep.policies.items()})
     (tmp_path / "runs").symlink_to(runs)
-    results = conduct(sweep, tmp_path)
+    results = run_sweep(sweep, tmp_path)
     named = {sweep.measures[metric] for metric in results["metric"].unique().to_list()}
     measured = {measure.profile or measure.name for measure in named}
     assert set(suite.about) <= measured
@@ -89,14 +89,14 @@ def test_a_suite_may_have_other_data_rounds_and_seeds() -> None:
 
 def test_figures_3_and_4_share_their_runs(tmp_path: Path) -> None:
     for figure in ("pairrank/fig3", "pairrank/fig4"):
-        execute(SUITES[figure].sweep(data=[SMALL], rounds=3, seeds=1), ledger=tmp_path)
+        run_sweep(SUITES[figure].sweep(data=[SMALL], rounds=3, seeds=1), tmp_path)
     sweep = SUITES["pairrank/fig3"].sweep(data=[SMALL], rounds=3, seeds=1)
-    assert len(list(tmp_path.glob("*.parquet"))) == len({sweep.source(run) for run in sweep.runs()})
+    assert len(list((tmp_path / "runs").iterdir())) == len(set(map(sweep.representative, sweep.cells())))
 
 
 def test_every_linear_policy_has_its_cosine() -> None:
     suite = SUITES["pairrank/fig5"]
-    results = execute(suite.sweep(data=[SMALL], rounds=5, seeds=1))
+    results = run_sweep(suite.sweep(data=[SMALL], rounds=5, seeds=1))
     found = results.filter(pl.col("metric") == suite.about[0])["policy"].unique().to_list()
     assert set(found) == set(suite.policies)
 
@@ -135,7 +135,7 @@ def test_the_tables_of_fixed_items_are_the_papers() -> None:
 
 def test_a_suite_that_mixes_clicks_and_grades_can_be_run_again_from_its_spec(tmp_path: Path) -> None:
     sweep = SUITES["topk/one-protocol"].sweep(data=[SMALL], rounds=5, seeds=1)
-    conduct(sweep, tmp_path)
+    run_sweep(sweep, tmp_path)
     again = from_spec(tmp_path / "spec.json")
-    assert again.taught == sweep.taught
+    assert again.judges == sweep.judges
     assert sweep_id(again) == sweep_id(sweep)

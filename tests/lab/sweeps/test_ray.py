@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +16,16 @@ import numpy as np
 import pytest
 
 from rankloop.checks import small_world
-from rankloop.cli.lab.engine import engine, told
+from rankloop.cli.lab.engine import describe_engine, engine
 from rankloop.cli.lab.sweep_commands import tabulate
 from rankloop.errors import SettingError
 from rankloop.lab.data import Dataset
 from rankloop.lab.data.review_data import load_reviews
 from rankloop.lab.recommendation import compare_recommenders
-from rankloop.lab.sweeps.engines import Pool, Tick
-from rankloop.lab.sweeps.execution import execute
+from rankloop.lab.sweeps.engines import Pool
 from rankloop.lab.sweeps.ray_engine import Ray
-from rankloop.lab.sweeps.study import conduct
-from rankloop.lab.sweeps.sweep import Sweep
+from rankloop.lab.sweeps.results_folder import run_sweep
+from rankloop.lab.sweeps.sweep_cells import Progress
 from rankloop.policies import Random
 from rankloop.recommend import IALS, FacT, MostPopular
 from rankloop.recommend.reviews import Reviews
@@ -70,33 +70,33 @@ class Failing(Random):
 def test_the_same_files_and_each_dataset_once(
     cluster: None, tmp_path: Path, expected: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    put, stored, ticks = ray.put, list[Any](), list[Tick]()
+    put, stored, ticks = ray.put, list[Any](), list[Progress]()
 
     def watched(value: Any) -> Any:
         stored.append(value)
         return put(value)
 
     monkeypatch.setattr(ray, "put", watched)
-    conduct(SWEEP, tmp_path, engine=Ray(), watch=ticks.append)
+    run_sweep(SWEEP, tmp_path, engine=Ray(), report=ticks.append)
     assert contents(tmp_path) == expected
-    assert [type(each) for each in stored] == [Sweep, Dataset]
+    assert [type(each) for each in stored] == [partial, Dataset]
     assert ray.is_initialized()
-    rounds = {run: [tick.round for tick in ticks if tick.run == run] for run in SWEEP.runs()}
+    rounds = {run: [tick.round for tick in ticks if tick.cell == run] for run in SWEEP.cells()}
     assert all(found == sorted(found) and found[-1] == 30 for found in rounds.values())
 
 
 def test_a_run_whose_worker_was_killed_is_done_again(cluster: None, tmp_path: Path) -> None:
     policies = {"random": Random(), "deadly": Deadly(mark=str(tmp_path / "killed"))}
     sweep = replace(SWEEP, data=[ONE], policies=policies)
-    found = execute(sweep, engine=Ray())
+    found = run_sweep(sweep, engine=Ray())
     assert (tmp_path / "killed").exists()
-    assert found.equals(execute(sweep))
+    assert found.equals(run_sweep(sweep))
 
 
 def test_an_error_on_a_worker_is_what_it_would_be_here(cluster: None) -> None:
     sweep = replace(SWEEP, policies={"failing": Failing()})
     with pytest.raises(SettingError, match="this policy cannot learn") as told_here:
-        execute(sweep, engine=Ray())
+        run_sweep(sweep, engine=Ray())
     assert type(told_here.value) is SettingError
 
 
@@ -134,11 +134,11 @@ from pathlib import Path
 from tests.lab.sweeps.test_sweep import SWEEP
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.ray_engine import Ray
-from rankloop.lab.sweeps.study import conduct
+from rankloop.lab.sweeps.results_folder import run_sweep
 from dataclasses import replace
 if __name__ == "__main__":
     long = replace(SWEEP, protocol=Protocol(rounds=3000, checkpoints=3))
-    conduct(long, Path(sys.argv[1]), engine=Ray(workers=2))
+    run_sweep(long, Path(sys.argv[1]), engine=Ray(workers=2))
 """
 
 
@@ -157,7 +157,7 @@ def test_an_engine_is_named_on_the_command_line() -> None:
     assert engine("pool", 9, runs=3) == Pool(3)
     assert engine("ray", 9, runs=3) == Ray(workers=3)
     assert engine("ray:auto", None, runs=3) == Ray("auto")
-    assert told(engine("ray:10.0.0.5:6379", None, runs=3)) == "on the Ray cluster at 10.0.0.5:6379"
+    assert describe_engine(engine("ray:10.0.0.5:6379", None, runs=3)) == "on the Ray cluster at 10.0.0.5:6379"
     with pytest.raises(SettingError, match="pool, ray or ray:address"):
         engine("dask", None, runs=3)
     with pytest.raises(SettingError, match="--workers is for this machine"):

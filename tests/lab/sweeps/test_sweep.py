@@ -17,16 +17,15 @@ import pytest
 
 from rankloop.checks import small_world
 from rankloop.errors import SettingError
-from rankloop.lab.analysis.policy_summaries import summarise
 from rankloop.lab.data import Dataset
 from rankloop.lab.simulation.measures import make_measure
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.suites.paper_items import preset_users
-from rankloop.lab.sweeps.engines import Engine, Here, Pool, Tick, WorkerDied
-from rankloop.lab.sweeps.execution import execute
-from rankloop.lab.sweeps.files import write_json, write_whole
-from rankloop.lab.sweeps.study import conduct
+from rankloop.lab.sweeps.engines import Engine, InProcess, Pool, WorkerDied
+from rankloop.lab.sweeps.results_folder import run_sweep, write_json, write_whole
 from rankloop.lab.sweeps.sweep import Sweep
+from rankloop.lab.sweeps.sweep_cells import Progress
+from rankloop.lab.sweeps.sweep_spec import write_spec
 from rankloop.lab.users import PresetUser
 from rankloop.metrics import NDCG
 from rankloop.policies import DBGD, PDGD, PairRank, Random
@@ -54,13 +53,13 @@ def left_over(folder: Path) -> list[Path]:
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     folder = tmp_path_factory.mktemp("expected")
-    conduct(SWEEP, folder)
+    run_sweep(SWEEP, folder)
     return contents(folder)
 
 
 def test_the_same_files_twice_and_on_two_processes(tmp_path: Path, expected: dict[str, bytes]) -> None:
-    conduct(SWEEP, tmp_path / "again")
-    conduct(SWEEP, tmp_path / "pool", engine=Pool(2))
+    run_sweep(SWEEP, tmp_path / "again")
+    run_sweep(SWEEP, tmp_path / "pool", engine=Pool(2))
     assert contents(tmp_path / "again") == expected
     assert contents(tmp_path / "pool") == expected
 
@@ -69,26 +68,26 @@ class Interrupted(Exception):
     pass
 
 
-def stop_after(ticks: int) -> Callable[[Tick], None]:
+def stop_after(ticks: int) -> Callable[[Progress], None]:
     left = iter(range(ticks))
 
-    def watch(_: Tick) -> None:
+    def watch(_: Progress) -> None:
         if next(left, None) is None:
             raise Interrupted
 
     return watch
 
 
-@pytest.mark.parametrize("engine", [Here(), Pool(2)], ids=str)
+@pytest.mark.parametrize("engine", [InProcess(), Pool(2)], ids=str)
 def test_an_interrupted_sweep_goes_on_where_it_stopped(
     tmp_path: Path, expected: dict[str, bytes], engine: Engine
 ) -> None:
     with pytest.raises(Interrupted):
-        conduct(SWEEP, tmp_path, watch=stop_after(100), engine=engine)
+        run_sweep(SWEEP, tmp_path, report=stop_after(100), engine=engine)
     finished = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").iterdir()}
-    assert 0 < len(finished) < len(SWEEP.runs())
+    assert 0 < len(finished) < len(SWEEP.cells())
     assert not (tmp_path / "results.parquet").exists()
-    conduct(SWEEP, tmp_path, engine=engine)
+    run_sweep(SWEEP, tmp_path, engine=engine)
     assert contents(tmp_path) == expected
     assert all(path.stat().st_mtime_ns == before for path, before in finished.items())
     assert not left_over(tmp_path)
@@ -99,9 +98,9 @@ import sys
 from pathlib import Path
 from tests.lab.sweeps.test_sweep import SWEEP
 from rankloop.lab.sweeps.engines import Pool
-from rankloop.lab.sweeps.study import conduct
+from rankloop.lab.sweeps.results_folder import run_sweep
 if __name__ == "__main__":
-    conduct(SWEEP, Path(sys.argv[1]), engine=Pool(2))
+    run_sweep(SWEEP, Path(sys.argv[1]), engine=Pool(2))
 """
 
 
@@ -118,7 +117,7 @@ def test_a_killed_process_leaves_whole_files_and_no_orphans(
     wait_until(lambda: not members_of(process.pid))
     for path in (out / "runs").glob("*.parquet"):
         assert pl.read_parquet(path).height > 0
-    conduct(SWEEP, out)
+    run_sweep(SWEEP, out)
     assert contents(out) == expected
 
 
@@ -139,17 +138,17 @@ def members_of(session: int) -> list[int]:
 
 
 def test_a_damaged_run_is_done_again(tmp_path: Path, expected: dict[str, bytes]) -> None:
-    conduct(SWEEP, tmp_path)
+    run_sweep(SWEEP, tmp_path)
     victim = next((tmp_path / "runs").iterdir())
     victim.write_bytes(victim.read_bytes()[:100])
-    conduct(SWEEP, tmp_path)
+    run_sweep(SWEEP, tmp_path)
     assert contents(tmp_path) == expected
 
 
 def test_more_seeds_reuse_what_is_there(tmp_path: Path) -> None:
-    conduct(SWEEP, tmp_path)
+    run_sweep(SWEEP, tmp_path)
     before = {path.name for path in (tmp_path / "runs").iterdir()}
-    conduct(replace(SWEEP, seeds=range(3)), tmp_path)
+    run_sweep(replace(SWEEP, seeds=range(3)), tmp_path)
     after = {path.name for path in (tmp_path / "runs").iterdir()}
     assert before < after
     assert len(after) == 3 * 2 * 3
@@ -166,30 +165,30 @@ def test_more_seeds_reuse_what_is_there(tmp_path: Path) -> None:
 )
 def test_changed_settings_never_reuse_old_runs(tmp_path: Path, change: dict[str, object]) -> None:
     small = replace(SWEEP, seeds=[0], protocol=Protocol(rounds=5, checkpoints=1))
-    conduct(small, tmp_path)
+    run_sweep(small, tmp_path)
     old = {path.name for path in (tmp_path / "runs").iterdir()}
     changed = replace(small, **change)  # type: ignore[arg-type]
-    conduct(changed, tmp_path)
-    again = conduct(changed, tmp_path / "fresh")
+    run_sweep(changed, tmp_path)
+    again = run_sweep(changed, tmp_path / "fresh")
     assert pl.read_parquet(tmp_path / "results.parquet").equals(again)
     assert {path.name for path in (tmp_path / "runs").iterdir()} > old
 
 
 def test_a_trained_pattern_is_another_pattern(tmp_path: Path) -> None:
     small = replace(SWEEP, seeds=[0], protocol=Protocol(rounds=5, checkpoints=1))
-    conduct(small, tmp_path)
+    run_sweep(small, tmp_path)
     trained = PDGD().from_state({**PDGD().state(), "parameters": np.ones(20), "updates": np.array(3)})
     changed = replace(small, policies={**small.policies, "pdgd": trained})
-    assert conduct(changed, tmp_path).equals(execute(changed))
+    assert run_sweep(changed, tmp_path).equals(run_sweep(changed))
 
 
 def test_a_dataset_at_hand_needs_no_name(tmp_path: Path) -> None:
     world = small_world()
     dataset = Dataset("mine", world, world, None, "v1")
     sweep = replace(SWEEP, data=[dataset], seeds=[0])
-    results = execute(sweep, engine=Pool(2))
+    results = run_sweep(sweep, engine=Pool(2))
     assert results["data"].unique().to_list() == ["mine"]
-    assert results.equals(execute(sweep))
+    assert results.equals(run_sweep(sweep))
 
 
 @dataclass(kw_only=True, eq=False)
@@ -210,38 +209,36 @@ class Fails(Random):
 
 def test_a_dead_worker_is_reported_and_not_waited_for() -> None:
     with pytest.raises(WorkerDied, match="memory ran out"):
-        execute(replace(SWEEP, policies={"dies": Dies()}), engine=Pool(2))
+        run_sweep(replace(SWEEP, policies={"dies": Dies()}), engine=Pool(2))
 
 
-@pytest.mark.parametrize("engine", [Here(), Pool(2)], ids=str)
+@pytest.mark.parametrize("engine", [InProcess(), Pool(2)], ids=str)
 def test_a_bug_in_a_policy_reaches_the_caller(engine: Engine) -> None:
     with pytest.raises(ZeroDivisionError, match="a bug in the policy"):
-        execute(replace(SWEEP, policies={"fails": Fails()}), engine=engine)
+        run_sweep(replace(SWEEP, policies={"fails": Fails()}), engine=engine)
 
 
 def test_the_spec_says_everything(tmp_path: Path) -> None:
     learning = {**SWEEP.policies, "slowly": PDGD(learning_rate=0.01), "my own": Fails()}
     sweep = replace(SWEEP, policies=learning, seeds=[0])
-    write_json(tmp_path / "spec.json", sweep.describe())
+    write_json(tmp_path / "spec.json", write_spec(sweep))
     spec = json.loads((tmp_path / "spec.json").read_text())
     assert spec["policies"] == {
-        "pdgd": "pdgd",
-        "dbgd": "dbgd",
-        "random": "random",
+        "pdgd": "PDGD()",
+        "dbgd": "DBGD()",
+        "random": "Random()",
         "slowly": "PDGD(learning_rate=0.01)",
-        "my own": f"{__name__}:Fails",
+        "my own": f"{__name__}.Fails()",
     }
-    assert spec["users"]["perfect"] == "PresetUser(name='perfect', stop_at='click')"
+    assert spec["users"]["perfect"] == "perfect()"
     assert (spec["rounds"], spec["k"], spec["discount"], spec["seeds"]) == (30, 10, 0.9995, [0])
 
 
-def test_the_spec_says_how_many_test_queries_there_are(tmp_path: Path) -> None:
-    conduct(SWEEP, tmp_path, quick=True)
-    spec = json.loads((tmp_path / "spec.json").read_text())
-    assert spec["test_queries"] == {"linear(queries=20)": [100]}
-    assert spec["quick"] is True
-    conduct(SWEEP, tmp_path)
-    assert "quick" not in json.loads((tmp_path / "spec.json").read_text())
+def test_a_quick_look_says_so_in_its_spec(tmp_path: Path) -> None:
+    small = replace(SWEEP, seeds=[0], protocol=Protocol(rounds=5, checkpoints=1))
+    for quick in (True, False):
+        run_sweep(small, tmp_path, quick=quick)
+        assert ("quick" in json.loads((tmp_path / "spec.json").read_text())) is quick
 
 
 def test_empty_or_impossible_sweeps_are_refused() -> None:
@@ -282,12 +279,9 @@ def test_worlds_of_a_range_are_folds(tmp_path: Path) -> None:
         seeds=[0],
         protocol=Protocol(rounds=3),
     )
-    results = conduct(sweep, tmp_path)
+    results = run_sweep(sweep, tmp_path)
     assert results["data"].unique().to_list() == [data]
     assert results["fold"].unique().sort().to_list() == [data.replace("(4, 5, 6)", seed) for seed in "456"]
-    assert {row.runs for row in summarise(results)} == {3}
-    spec = json.loads((tmp_path / "spec.json").read_text("utf-8"))
-    assert [len(counts) for counts in spec["test_queries"].values()] == [3]
 
 
 def test_data_comes_with_a_base_order_and_who_does_not_look_at_it_is_run_once() -> None:
@@ -300,8 +294,8 @@ def test_data_comes_with_a_base_order_and_who_does_not_look_at_it_is_run_once() 
         seeds=range(1),
         protocol=Protocol(rounds=20, checkpoints=1, measures=(make_measure("first", NDCG(k=10)),)),
     )
-    assert len({sweep.source(run) for run in sweep.runs()}) == 4
-    last = execute(sweep).filter(pl.col("round") == 20)
+    assert len({sweep.representative(run) for run in sweep.cells()}) == 4
+    last = run_sweep(sweep).filter(pl.col("round") == 20)
     found = {(row["data"], row["policy"]): row["value"] for row in last.iter_rows(named=True)}
     assert len({found[name, "pairrank"] for name in names}) == 1
     _, decent, reverse = (found[name, "trusting"] for name in names)
@@ -311,4 +305,4 @@ def test_data_comes_with_a_base_order_and_who_does_not_look_at_it_is_run_once() 
     assert turned.base is not None
     np.testing.assert_array_equal(train.base, -turned.base)
     with pytest.raises(SettingError, match="no order of the caller is called 'best'"):
-        replace(sweep, data=["linear(caller_order=best)"]).runs()
+        replace(sweep, data=["linear(caller_order=best)"]).cells()

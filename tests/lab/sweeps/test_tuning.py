@@ -16,7 +16,7 @@ from rankloop.errors import RankingError, SettingError
 from rankloop.lab.data import load
 from rankloop.lab.simulation.loop import simulate
 from rankloop.lab.simulation.protocol import Protocol
-from rankloop.lab.sweeps.execution import execute
+from rankloop.lab.sweeps.results_folder import run_sweep
 from rankloop.lab.sweeps.sweep import Sweep
 from rankloop.lab.sweeps.tuning import Choice, grid_points, ranked, read_grid, tune
 from rankloop.lab.users import PresetUser
@@ -38,7 +38,7 @@ def test_the_grid_is_what_every_point_reaches_on_the_validation_queries() -> Non
     assert (held.train.ids, held.test.ids) == (world.train.ids[:cut], world.train.ids[cut:])
     assert not set(held.test.ids) & set(world.test.ids)
     (choices,) = tune(
-        sweep_of(dict(policies)), measure="offline nDCG@10", execute=lambda rung, _: execute(rung)
+        sweep_of(dict(policies)), measure="offline nDCG@10", execute=lambda rung, _: run_sweep(rung)
     )
     found = {(each.policy, each.user): each.value for each in choices}
     for name, policy in policies.items():
@@ -81,7 +81,7 @@ class Told:
         self.rungs.append((sweep.protocol.rounds, sorted(sweep.policies), list(sweep.data)))
         rows = [
             (run.data, run.fold, run.user, run.policy, run.seed, sweep.protocol.rounds, "m", value)
-            for run in sweep.runs()
+            for run in sweep.cells()
             for value in (self.quality[run.policy],)
         ]
         names = ["data", "fold", "user", "policy", "seed", "round", "metric", "value"]
@@ -133,7 +133,7 @@ def test_the_command_goes_on_where_it_stopped_and_writes_what_it_chose(tmp_path:
     [
         (["pdgd"], "pdgd has no grid of a paper: give one with --grid"),
         (["pdgd", "--grid", "decay"], "a grid is <setting>=<value>|<value>,..., found 'decay'"),
-        (["pdgd", "--grid", "rate=1|2"], "pdgd has no setting 'rate'"),
+        (["pdgd", "--grid", "rate=1|2"], "PDGD has no setting 'rate'"),
         (["ranknet@paper", "--by", "test"], "no way to choose is called 'test'"),
     ],
 )

@@ -9,7 +9,6 @@ import typer
 
 from rankloop.errors import SettingError
 from rankloop.lab.sweeps.engines import Engine, Pool
-from rankloop.lab.sweeps.mapping import Mapper
 from rankloop.lab.sweeps.ray_engine import Ray
 
 Workers = Annotated[int | None, typer.Option(min=1, help="Processes to use (default: all cores).")]
@@ -38,7 +37,7 @@ def engine(name: str, workers: int | None, runs: int) -> Engine:
     return Pool(min(workers or os.cpu_count() or 1, runs))
 
 
-def mapper(name: str, workers: int | None) -> Mapper | None:
+def mapper(name: str, workers: int | None) -> Engine | None:
     """The engine of that name for fits of recommenders; none, if nobody asked for more than this process.
 
     >>> mapper("pool", None), mapper("pool", 2)
@@ -51,10 +50,10 @@ def mapper(name: str, workers: int | None) -> Mapper | None:
     return Ray(name.partition(":")[2], workers)
 
 
-def told(chosen: Engine) -> str:
+def describe_engine(chosen: Engine) -> str:
     """Where the runs will be done, in words.
 
-    >>> told(Pool(2))
+    >>> describe_engine(Pool(2))
     '2 at a time'
     """
     if isinstance(chosen, Pool):

@@ -15,7 +15,7 @@ from rankloop.cli.lab.engine import EngineName, Workers, mapper
 from rankloop.errors import SettingError
 from rankloop.lab.data.review_data import load_reviews
 from rankloop.lab.recommenders import RECOMMENDERS, read_recommender
-from rankloop.lab.sweeps.engines import Here
+from rankloop.lab.sweeps.engines import InProcess
 from rankloop.recommend import (
     Catalogue,
     FittedRecommender,
@@ -90,7 +90,7 @@ def compare(
     if not chosen:
         raise SettingError("name at least one recommender, such as FacT")
     with CONSOLE.status("comparing"):
-        by = mapper(engine, workers) or Here()
+        by = mapper(engine, workers) or InProcess()
         found, _ = compare_recommenders(load_reviews(data), chosen, seeds=seeds, engine=by)
     table = Table(
         *found.columns, title=f"{data}, {seeds} seeds", title_justify="left", box=None, pad_edge=False

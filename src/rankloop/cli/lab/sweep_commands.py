@@ -23,10 +23,10 @@ from rankloop.lab.report.sweep_report_page import write_report
 from rankloop.lab.report.table_formats import to_rich
 from rankloop.lab.suites import PICTURES, TABLES
 from rankloop.lab.suites.paper_items import PaperTable, Suite
-from rankloop.lab.sweeps.engines import Pool
-from rankloop.lab.sweeps.mapping import Mapper
-from rankloop.lab.sweeps.study import conduct, sweep_id
+from rankloop.lab.sweeps.engines import Engine, Pool
+from rankloop.lab.sweeps.results_folder import run_sweep
 from rankloop.lab.sweeps.sweep import Sweep
+from rankloop.lab.sweeps.sweep_spec import sweep_id
 
 QUICK = (
     "A quick look, {rounds:,} rounds and {seeds} seeds, to see whether all is well: no numbers for a claim."
@@ -45,14 +45,14 @@ def study(
 ) -> None:
     """Do the sweep with a progress display, print its table and write its report."""
     out = out or Path("rankloop-results") / sweep_id(sweep)
-    runs = {sweep.source(run) for run in sweep.runs()}
+    runs = {sweep.representative(run) for run in sweep.cells()}
     chosen = engines.engine(engine, workers, len(runs))
     CONSOLE.print(
         f"{len(sweep.data)} data × {len(sweep.users)} users × {len(sweep.policies)} policies: "
-        f"{len(runs)} runs of {sweep.protocol.rounds:,} rounds, {engines.told(chosen)}"
+        f"{len(runs)} runs of {sweep.protocol.rounds:,} rounds, {engines.describe_engine(chosen)}"
     )
     with SweepProgress(CONSOLE, runs=len(runs), rounds=sweep.protocol.rounds) as progress:
-        results = conduct(sweep, out, engine=chosen, watch=progress, quick=quick)
+        results = run_sweep(sweep, out, engine=chosen, report=progress, quick=quick)
     analysis = analyse_folder(out, sweep, results, notes)
     page = print_analysis(analysis, out, title=title)
     for name, note in analysis.notes.items():
@@ -71,7 +71,7 @@ def draw(what: str, *, data: str, out: Path | None) -> None:
     CONSOLE.print("\n".join(f"picture  {file}" for file in files), soft_wrap=True)
 
 
-def tabulate(what: str, *, data: str, quick: bool, out: Path | None, engine: Mapper | None = None) -> None:
+def tabulate(what: str, *, data: str, quick: bool, out: Path | None, engine: Engine | None = None) -> None:
     """Compute a table of a paper, print it and say where it is; an engine fits its models, if it has some."""
     table, out = TABLES[what], out or Path("rankloop-results")
     if table.data and not CONSOLE.is_terminal:

@@ -6,11 +6,12 @@ import time
 from types import TracebackType
 from typing import Self
 
+import rich.progress
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
 
-from rankloop.lab.sweeps.engines import Tick
-from rankloop.lab.sweeps.sweep import Run
+from rankloop.lab.sweeps.sweep import Cell
+from rankloop.lab.sweeps.sweep_cells import Progress
 
 
 class SweepProgress:
@@ -23,12 +24,12 @@ class SweepProgress:
         self._console = console
         self._total = runs * rounds
         self._rounds = rounds
-        self._reached: dict[Run, int] = {}
+        self._reached: dict[Cell, int] = {}
         self._new = 0  # rounds done in this call: what the rate is made of
-        self._latest: dict[Run, str] = {}
+        self._latest: dict[Cell, str] = {}
         self._started = time.monotonic()
         self._said = 0
-        self._bar = Progress(
+        self._bar = rich.progress.Progress(
             TextColumn("{task.completed:,.0f}/{task.total:,.0f} rounds"),
             BarColumn(),
             TextColumn("{task.percentage:>3.0f} %  {task.fields[rate]}"),
@@ -49,19 +50,21 @@ class SweepProgress:
     ) -> None:
         self._bar.stop()
 
-    def __call__(self, tick: Tick) -> None:
+    def __call__(self, progress: Progress) -> None:
         """Take in news from a run."""
-        step = tick.round - self._reached.get(tick.run, 0)
-        self._reached[tick.run] = tick.round
-        if tick.record is None:
+        step = progress.round - self._reached.get(progress.cell, 0)
+        self._reached[progress.cell] = progress.round
+        if progress.record is None:
             self._bar.update(self._task, advance=step)
             self._said = self._tenths()  # nothing to say about how fast that was
             return
         self._new += step
-        if tick.record.measure.kind == "offline":
-            self._latest[tick.run] = f"{tick.run.policy}/{tick.run.user} {tick.record.value:.3f}"
-        if tick.round == self._rounds:
-            self._latest.pop(tick.run, None)
+        if progress.record.measure.kind == "offline":
+            self._latest[progress.cell] = (
+                f"{progress.cell.policy}/{progress.cell.user} {progress.record.value:.3f}"
+            )
+        if progress.round == self._rounds:
+            self._latest.pop(progress.cell, None)
         self._show(step)
 
     def _show(self, step: int) -> None:

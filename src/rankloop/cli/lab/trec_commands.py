@@ -17,9 +17,9 @@ from rankloop.errors import SettingError
 from rankloop.lab.analysis.query_counts import describe_counts
 from rankloop.lab.data import Qrels, format_qrels, format_run, read_qrels, read_run, sort_run
 from rankloop.lab.simulation.protocol import Protocol
-from rankloop.lab.sweeps.engines import Tick
-from rankloop.lab.sweeps.files import write_whole
-from rankloop.lab.sweeps.sweep import Run, Sweep
+from rankloop.lab.sweeps.results_folder import write_whole
+from rankloop.lab.sweeps.sweep import Cell, Sweep
+from rankloop.lab.sweeps.sweep_cells import Progress, simulate_cell
 from rankloop.lab.users import read_user
 from rankloop.metrics import Metric, mean_over_lists, parse_metric
 from rankloop.naming import split_names
@@ -60,16 +60,16 @@ def write(
         seeds=[seed],
         protocol=Protocol(rounds=rounds, k=k),
     )
-    runs = sweep.runs()
-    with SweepProgress(CONSOLE, runs=len(runs), rounds=rounds) as progress:
-        files = [file for run in runs for file in _written(sweep, run, progress, out, depth)]
+    cells = sweep.cells()
+    with SweepProgress(CONSOLE, runs=len(cells), rounds=rounds) as progress:
+        files = [file for cell in cells for file in _written(sweep, cell, progress, out, depth)]
     CONSOLE.print("\n".join(map(str, dict.fromkeys(files))), soft_wrap=True, highlight=False)
 
 
 @trec_app.command()
 def evaluate(
     qrels: Annotated[Path, typer.Argument(help="Judgements: `<query> <iteration> <document> <grade>`.")],
-    runs: Annotated[list[Path], typer.Argument(help="Runs: `<query> Q0 <document> <rank> <score> <tag>`.")],
+    runs: Annotated[list[Path], typer.Argument(help="Cells: `<query> Q0 <document> <rank> <score> <tag>`.")],
     metrics: Annotated[
         str, typer.Option(help="Metrics, comma-separated; see `rankloop list`.")
     ] = "nDCG@10,AP,MRR,Precision@10",
@@ -105,14 +105,14 @@ def evaluate(
 
 
 def _written(
-    sweep: Sweep, run: Run, progress: SweepProgress, out: Path, depth: int | None
+    sweep: Sweep, cell: Cell, progress: SweepProgress, out: Path, depth: int | None
 ) -> tuple[Path, Path]:
     """The qrels and the run of a policy, after it has learned."""
-    dataset = sweep.dataset(run.fold)
-    policy = sweep.learner(run, dataset)
-    for record in sweep.records(run, dataset, policy):
-        progress(Tick(run, record.round, record))
-    fold, tag = _slug(run.fold), _slug(run.policy)
+    dataset = sweep.dataset(cell.fold)
+    policy = sweep.policy_of(cell, dataset)
+    for record in simulate_cell(sweep, cell, dataset, policy):
+        progress(Progress(cell, record.round, record))
+    fold, tag = _slug(cell.fold), _slug(cell.policy)
     texts = {
         out / f"{fold}.qrels": format_qrels(dataset.test),
         out / f"{fold}.{tag}.run": format_run(

@@ -19,9 +19,9 @@ from rankloop.cli.own_policies import read_any_policy
 from rankloop.errors import SettingError
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.engines import Pool
-from rankloop.lab.sweeps.files import write_json
-from rankloop.lab.sweeps.study import conduct, sweep_id
+from rankloop.lab.sweeps.results_folder import run_sweep, write_json
 from rankloop.lab.sweeps.sweep import Sweep
+from rankloop.lab.sweeps.sweep_spec import sweep_id
 from rankloop.lab.sweeps.tuning import EVERYONE, Choice, grid_points, ranked, read_grid, tune
 from rankloop.naming import find_kind, split_names
 from rankloop.policies.paper_settings import PAPER
@@ -109,11 +109,11 @@ class _Execution:
         self._folder, self._workers = folder, workers or os.cpu_count() or 1
 
     def __call__(self, sweep: Sweep, number: int) -> pl.DataFrame:
-        runs, rounds = len(sweep.runs()), sweep.protocol.rounds
+        runs, rounds = len(sweep.cells()), sweep.protocol.rounds
         CONSOLE.print(f"{len(sweep.policies)} points of the grid: {runs} runs of {rounds:,} rounds")
         engine = Pool(min(self._workers, runs))
         with SweepProgress(CONSOLE, runs=runs, rounds=rounds) as progress:
-            return conduct(sweep, self._folder / f"rung{number + 1}", engine=engine, watch=progress)
+            return run_sweep(sweep, self._folder / f"rung{number + 1}", engine=engine, report=progress)
 
 
 def _table(choices: Sequence[Choice], measure: str) -> Table:

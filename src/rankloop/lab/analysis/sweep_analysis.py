@@ -95,10 +95,10 @@ def analyse_sweep(
     return SweepAnalysis(
         results,
         measures=sweep.measures,
-        main_metrics=sweep.about,
+        main_metrics=sweep.main_metrics,
         asked_metrics=[measure.name for measure in sweep.protocol.measures],
-        compare_with=sweep.against,
-        reference_policies=sweep.outside,
+        compare_with=sweep.compare_with,
+        reference_policies=sweep.reference_policies,
         query_counts=query_counts,
         notes={**(notes or {}), **list_conventions(sweep)},
         banner=banner,

@@ -27,10 +27,12 @@ def list_conventions(sweep: Sweep) -> dict[str, str]:
     notes["users"] = (
         "decide to stop only after a click; those marked stop_at=every at every result they examine"
     )
-    if sweep.outside:
-        notes["skylines"] = f"{', '.join(sweep.outside)}: taught by the labels, shown for reference only"
-    if sweep.taught:
-        judged = [f"{name} ({_describe_judge(judge, sweep)})" for name, judge in sweep.taught.items()]
+    if sweep.reference_policies:
+        notes["skylines"] = (
+            f"{', '.join(sweep.reference_policies)}: taught by the labels, shown for reference only"
+        )
+    if sweep.judges:
+        judged = [f"{name} ({_describe_judge(judge, sweep)})" for name, judge in sweep.judges.items()]
         notes["taught by grades"] = ", ".join(judged)
     if sweep.probes:
         notes["probes"] = ", ".join(map(repr, sweep.probes.values()))

@@ -15,7 +15,9 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
@@ -26,6 +28,7 @@ from rankloop.types import Array
 
 ARRAYS = ("features", "offsets", "relevance")
 UNFINISHED = ".unfinished-"
+SETTLED_SECONDS = 2.0  # a file may change twice within one tick of its clock: younger ones are not trusted
 ABANDONED_SECONDS = 24 * 3600  # no load takes a day: what is older was left by a killed process
 
 
@@ -43,12 +46,33 @@ def cache_folder() -> Path:
 
 
 def hash_file(path: str | Path) -> str:
-    """The SHA-256 of the file's content, in hexadecimal."""
+    """Compute the SHA-256 of the file's content, in hexadecimal, or find it among the known hashes."""
     try:
         with Path(path).open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+            about = os.fstat(file.fileno())
+            key = (str(Path(path).resolve()), about.st_size, about.st_mtime_ns)
+            if key in _hashes:
+                return _hashes[key]
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise DataError(f"{path}: expected a readable file, found: {error.strerror or error}") from error
+    if time.time() - about.st_mtime > SETTLED_SECONDS:
+        _hashes[key] = digest
+    return digest
+
+
+Hashes: TypeAlias = Mapping[tuple[str, int, int], str]  # by path, size and time of the last change
+_hashes: dict[tuple[str, int, int], str] = {}
+
+
+def known_hashes() -> Hashes:
+    """List the files that this process has hashed, for other processes to `remember_hashes`."""
+    return dict(_hashes)
+
+
+def remember_hashes(hashes: Hashes) -> None:
+    """Take over hashes from another process; a file that has changed since is hashed again."""
+    _hashes.update(hashes)
 
 
 def read_cached(path: str | Path, *, digest: str | None = None, n_features: int | None = None) -> QuerySet:

@@ -10,7 +10,7 @@ import polars as pl
 
 from rankloop.lab.data.review_data import Parts, joined
 from rankloop.lab.recommendation.recommender_comparison import HERE, measure
-from rankloop.lab.sweeps.mapping import Mapper
+from rankloop.lab.sweeps.engines import Engine
 from rankloop.recommend import Recommender
 from rankloop.recommend.reviews import Reviews
 
@@ -22,7 +22,7 @@ def curve(
     values: Iterable[float],
     *,
     change: Callable[[Parts, float], Parts] | None = None,
-    engine: Mapper = HERE,
+    engine: Engine = HERE,
 ) -> pl.DataFrame:
     """A@50 and C2@50 of every model at every value of an axis; `change` makes the data of a value."""
     rows = []

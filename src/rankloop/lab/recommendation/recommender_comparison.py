@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import polars as pl
-from threadpoolctl import threadpool_limits
 
 from rankloop.lab.analysis.paired_tests import correct_holm, paired_p_value
 from rankloop.lab.data.review_data import Parts
-from rankloop.lab.sweeps.engines import Here
-from rankloop.lab.sweeps.mapping import Mapper
+from rankloop.lab.sweeps.engines import Engine, Given, InProcess
 from rankloop.recommend import Recommender, rank_held_out
 from rankloop.types import FloatArray
 
 CUTOFFS = (10, 20, 50, 100)
 RELEASED = (10, 50)
-HERE: Final = Here()
+HERE: Final = InProcess()
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +27,11 @@ class Fit:
     model: Recommender
     seed: int
     ks: tuple[int, ...]
+
+    @property
+    def needs(self) -> str:
+        """What an engine loads for it: the same reviews for all."""
+        return "reviews"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,14 +51,11 @@ class Measured:
         return float(known.mean()) if len(known) else float("nan")
 
 
-def fit_and_measure(parts: Parts, fit: Fit) -> Measured:
-    """Fit, and recommend to everyone with a test review.
-
-    On one core, wherever it is: sums do not depend on the number of cores then.
-    """
-    with threadpool_limits(limits=1):
-        model = fit.model.fit(parts.train, np.random.default_rng(fit.seed))
-        lists = rank_held_out(model, parts.test, known=[parts.train, parts.validation])
+def fit_and_measure(fit: Fit, parts: Parts) -> Generator[Fit, None, Measured]:
+    """Fit, say so, and recommend to everyone with a test review: a job of an engine."""
+    model = fit.model.fit(parts.train, np.random.default_rng(fit.seed))
+    yield fit
+    lists = rank_held_out(model, parts.test, known=[parts.train, parts.validation])
     return Measured(
         {k: lists.ndcg(k) for k in sorted({*fit.ks, *RELEASED})},
         {k: lists.released_ndcg(k) for k in RELEASED},
@@ -76,16 +76,17 @@ def measure(
     *,
     seeds: int = 1,
     ks: Sequence[int] = CUTOFFS,
-    engine: Mapper = HERE,
+    engine: Engine = HERE,
 ) -> list[Measured]:
     """Fit each model with each seed, recommend to everyone with a test review, and average over seeds."""
     jobs = [Fit(model, seed, tuple(ks)) for model in models for seed in range(seeds)]
-    fits = list(engine.map(fit_and_measure, parts, jobs))
+    done = dict(engine.map(fit_and_measure, jobs, load=Given(parts)))
+    fits = [done[number] for number in range(len(jobs))]
     return [average_fits(fits[start : start + seeds]) for start in range(0, len(fits), seeds)]
 
 
 def compare_recommenders(
-    parts: Parts, models: Mapping[str, Recommender], *, seeds: int = 3, engine: Mapper = HERE
+    parts: Parts, models: Mapping[str, Recommender], *, seeds: int = 3, engine: Engine = HERE
 ) -> tuple[pl.DataFrame, dict[str, Measured]]:
     """Make a table with a line for every model, the best by A@50 first, and what was measured.
 

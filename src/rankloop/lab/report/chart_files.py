@@ -10,7 +10,7 @@ from typing import Literal
 import altair as alt
 import vl_convert
 
-from rankloop.lab.sweeps.files import write_whole
+from rankloop.lab.sweeps.results_folder import write_whole
 
 Kind = Literal["svg", "png", "pdf"]
 

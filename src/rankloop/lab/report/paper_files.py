@@ -28,7 +28,7 @@ from rankloop.lab.report.result_tables import (
 )
 from rankloop.lab.report.series_names import shorten_names
 from rankloop.lab.report.table_formats import to_latex
-from rankloop.lab.sweeps.files import write_whole
+from rankloop.lab.sweeps.results_folder import write_whole
 
 NARROW_PAGE = 300  # points; wider figures span both columns
 

@@ -21,7 +21,7 @@ from rankloop.lab.report.curve_charts import draw_lines, title_axis
 from rankloop.lab.report.latex_text import make_slug
 from rankloop.lab.report.result_tables import build_tables
 from rankloop.lab.report.table_formats import to_html
-from rankloop.lab.sweeps.files import write_json, write_whole
+from rankloop.lab.sweeps.results_folder import write_json, write_whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from rankloop.lab.report.chart_files import write_chart
 from rankloop.lab.simulation.measures import read_measure
 from rankloop.lab.simulation.probes import Probe
 from rankloop.lab.simulation.protocol import Protocol
-from rankloop.lab.sweeps.mapping import Mapper
+from rankloop.lab.sweeps.engines import Engine
 from rankloop.lab.sweeps.sweep import Sweep, UserChoice
 from rankloop.lab.users import CASCADE_TABLES, LabelJudge, PresetUser, Stop
 from rankloop.naming import split_names
@@ -79,9 +79,9 @@ class Suite:
                 measures=tuple(read_measure(name) for name in self.measures),
             ),
             probes=self.probes,
-            about=self.about,
-            against=self.against,
-            taught=self.taught,
+            main_metrics=self.about,
+            compare_with=self.against,
+            judges=self.taught,
             train_queries=self.train_queries,
             groups=groups or (self.groups if data else self.own_groups),
         )
@@ -132,7 +132,7 @@ class PaperTable(ComputedTable):
     fits: bool = False  # its models are fitted by an engine, which `make` takes, too
 
     def frames(
-        self, data: str = "", *, quick: bool = False, engine: Mapper | None = None
+        self, data: str = "", *, quick: bool = False, engine: Engine | None = None
     ) -> Mapping[str, pl.DataFrame]:
         """The parts of the table, each with its name; of those that fit models, by an engine."""
         if data and not self.data:

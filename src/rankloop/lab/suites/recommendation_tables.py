@@ -27,7 +27,7 @@ from rankloop.lab.recommendation import (
 from rankloop.lab.recommendation.learning_curves import with_features, with_share
 from rankloop.lab.recommendation.recommender_comparison import HERE
 from rankloop.lab.recommenders import BPRMF, EFM, FMF, JMARS, MTERS, MTERSA, NMF, read_recommender
-from rankloop.lab.sweeps.mapping import Mapper
+from rankloop.lab.sweeps.engines import Engine
 from rankloop.recommend import IALS, MTER, EvidenceALS, FacT, MostPopular, Recommender
 
 THESIS: dict[str, Any] = {"d": 20, "depth": 6, "min_leaf": 20, "attributes": False, "regularisation": 0.03}
@@ -85,13 +85,13 @@ def table_4_1(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
     return {"statistics": statistics_of(parts)}
 
 
-def table_4_2(parts: Parts, quick: bool = False, engine: Mapper = HERE) -> Mapping[str, pl.DataFrame]:
+def table_4_2(parts: Parts, quick: bool = False, engine: Engine = HERE) -> Mapping[str, pl.DataFrame]:
     """All models by both protocols, and the thesis' statements one by one."""
     table, found = compare_recommenders(parts, _models(quick), seeds=1 if quick else 3, engine=engine)
     return {"models": table, "statements": statements(found, CLAIMS)}
 
 
-def table_4_3(parts: Parts, quick: bool = False, engine: Mapper = HERE) -> Mapping[str, pl.DataFrame]:
+def table_4_3(parts: Parts, quick: bool = False, engine: Engine = HERE) -> Mapping[str, pl.DataFrame]:
     """FacT with and without factors from parent nodes."""
     small: dict[str, Any] = SMALL if quick else {}
     variants = {
@@ -108,7 +108,7 @@ def table_4_3(parts: Parts, quick: bool = False, engine: Mapper = HERE) -> Mappi
     return {"parent factors": compare_recommenders(parts, variants, seeds=1, engine=engine)[0]}
 
 
-def figure_4_3(parts: Parts, quick: bool = False, engine: Mapper = HERE) -> Mapping[str, pl.DataFrame]:
+def figure_4_3(parts: Parts, quick: bool = False, engine: Engine = HERE) -> Mapping[str, pl.DataFrame]:
     """MTER with ever more weight on ranked pairs."""
     steps: dict[str, Any] = {"iterations": 40, "validate_every": 20} if quick else {"iterations": 1000}
     models = {"MTER": lambda weight: MTER(pair_weight=weight, **steps)}
@@ -116,7 +116,7 @@ def figure_4_3(parts: Parts, quick: bool = False, engine: Mapper = HERE) -> Mapp
     return {"pairs": curve(parts, "λ_B", models, values, engine=engine)}
 
 
-def figure_4_5(parts: Parts, quick: bool = False, engine: Mapper = HERE) -> Mapping[str, pl.DataFrame]:
+def figure_4_5(parts: Parts, quick: bool = False, engine: Engine = HERE) -> Mapping[str, pl.DataFrame]:
     """Models with ever more latent dimensions."""
     tree: dict[str, Any] = {"min_leaf": 5} if quick else {}
     models: dict[str, Callable[[float], Recommender]] = {
@@ -129,7 +129,7 @@ def figure_4_5(parts: Parts, quick: bool = False, engine: Mapper = HERE) -> Mapp
     return {"dimensions": curve(parts, "d", models, (4, 8) if quick else (5, 10, 20, 50, 100), engine=engine)}
 
 
-def figure_4_6(parts: Parts, quick: bool = False, engine: Mapper = HERE) -> Mapping[str, pl.DataFrame]:
+def figure_4_6(parts: Parts, quick: bool = False, engine: Engine = HERE) -> Mapping[str, pl.DataFrame]:
     """Models that know ever more features."""
     total = len(parts.train.features)
     settings: dict[str, Any] = {**THESIS, **(SMALL if quick else {}), "leaf_weight": inf}
@@ -142,7 +142,7 @@ def figure_4_6(parts: Parts, quick: bool = False, engine: Mapper = HERE) -> Mapp
     return {"features": curve(parts, "features", models, values, change=with_features, engine=engine)}
 
 
-def figure_4_7(parts: Parts, quick: bool = False, engine: Mapper = HERE) -> Mapping[str, pl.DataFrame]:
+def figure_4_7(parts: Parts, quick: bool = False, engine: Engine = HERE) -> Mapping[str, pl.DataFrame]:
     """Trees of users of ever more depth."""
     leaf: dict[str, Any] = {"min_leaf": 5, "d": 8} if quick else {}
     models: dict[str, Callable[[float], Recommender]] = {
@@ -156,7 +156,7 @@ def figure_4_7(parts: Parts, quick: bool = False, engine: Mapper = HERE) -> Mapp
     return {"depth": curve(parts, "depth", models, (0, 2) if quick else (0, 1, 2, 3, 4, 6, 8), engine=engine)}
 
 
-def figure_4_8(parts: Parts, quick: bool = False, engine: Mapper = HERE) -> Mapping[str, pl.DataFrame]:
+def figure_4_8(parts: Parts, quick: bool = False, engine: Engine = HERE) -> Mapping[str, pl.DataFrame]:
     """Trees of users and of items, each of several depths."""
     leaf: dict[str, Any] = {"min_leaf": 5, "d": 8} if quick else {}
     depths = (1, 2) if quick else (2, 4, 6)
@@ -168,7 +168,7 @@ def figure_4_8(parts: Parts, quick: bool = False, engine: Mapper = HERE) -> Mapp
     return {"depths": curve(parts, "users' depth", models, depths, engine=engine)}
 
 
-def figure_4_9(parts: Parts, quick: bool = False, engine: Mapper = HERE) -> Mapping[str, pl.DataFrame]:
+def figure_4_9(parts: Parts, quick: bool = False, engine: Engine = HERE) -> Mapping[str, pl.DataFrame]:
     """Models that learn from ever more of the reviews."""
     models = {
         name: (lambda _, model=model: model)

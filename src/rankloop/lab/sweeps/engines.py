@@ -1,4 +1,4 @@
-"""Engines: where the runs of a sweep are done, in this process or in a pool of them."""
+"""Engines: where jobs are done, one after the other in this process or in several processes at a time."""
 
 from __future__ import annotations
 
@@ -6,35 +6,39 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache
 from multiprocessing.queues import SimpleQueue
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVar
 
-import polars as pl
 from threadpoolctl import threadpool_limits
 
 from rankloop.errors import RankloopError, SettingError
-from rankloop.lab.simulation.loop import Record
-from rankloop.lab.sweeps.mapping import Job, Result, Shared
-from rankloop.lab.sweeps.results_folder import rows
-from rankloop.lab.sweeps.sweep import Run, Sweep
 
 
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """News from a run: how far it is, and what was measured last; nothing, if it was done before."""
+class Job(Protocol):
+    """What one call of a job function does, as a value that other processes can read."""
 
-    run: Run
-    round: int
-    record: Record | None = None
+    @property
+    def needs(self) -> Hashable:
+        """The key of what is loaded for it; jobs of one key share it."""
+        ...
 
 
-Watch: TypeAlias = Callable[[Tick], None]
-Done: TypeAlias = tuple[Run, pl.DataFrame]
+Result = TypeVar("Result")
+AnyJob = TypeVar("AnyJob", bound=Job)
+# A job function is called with a job and what was loaded for it. It yields progress and returns the result,
+# which depends on these two alone. Other processes must be able to import it.
+JobFunction: TypeAlias = Callable[[AnyJob, Any], Generator[Any, None, Result]]
+Loader: TypeAlias = Callable[[Any], Any]  # from a key to what jobs of that key need
+Report: TypeAlias = Callable[[Any], None]  # called with what jobs yield
+
+
+def ignore(progress: object) -> None:
+    """Take no note of progress."""
 
 
 class WorkerDied(RankloopError):
@@ -42,32 +46,64 @@ class WorkerDied(RankloopError):
 
 
 class Engine(Protocol):
-    """Does runs and gives their rows, in any order: a run is a pure function of the sweep and the run."""
+    """Does jobs, in any order, each by one core: the results are the same to the bit by any engine."""
 
-    def work(self, sweep: Sweep, runs: Sequence[Run], watch: Watch) -> Iterator[Done]:
-        """Do every run, and tell `watch` how it goes."""
+    def map(
+        self,
+        function: JobFunction[AnyJob, Result],
+        jobs: Sequence[AnyJob],
+        *,
+        load: Loader,
+        report: Report = ignore,
+    ) -> Iterator[tuple[int, Result]]:
+        """Do every job, and give each result with the number of its job."""
         ...
 
 
-@dataclass(frozen=True)
-class Here:
-    """One run after the other, in this process."""
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Loader of a value that is at hand, for jobs that all need the same."""
 
-    def work(self, sweep: Sweep, runs: Sequence[Run], watch: Watch) -> Iterator[Done]:
-        """Do every run."""
-        for run in runs:
-            yield run, _rows(sweep, run, watch)
+    value: Any
+
+    def __call__(self, _: Hashable) -> Any:
+        """Give the value, whatever the key."""
+        return self.value
+
+
+def run_here(function: JobFunction[AnyJob, Result], job: AnyJob, load: Loader, report: Report) -> Result:
+    """Do a job in this process."""
+    with threadpool_limits(limits=1):  # one core per job: sums do not depend on the number of cores
+        steps = function(job, load(job.needs))
+        while True:
+            try:
+                report(next(steps))
+            except StopIteration as end:
+                result: Result = end.value
+                return result
+
+
+@dataclass(frozen=True)
+class InProcess:
+    """One job after the other, in this process."""
 
     def map(
-        self, function: Callable[[Shared, Job], Result], shared: Shared, jobs: Sequence[Job]
-    ) -> Iterator[Result]:
-        """`function(shared, job)` of every job."""
-        return (function(shared, job) for job in jobs)
+        self,
+        function: JobFunction[AnyJob, Result],
+        jobs: Sequence[AnyJob],
+        *,
+        load: Loader,
+        report: Report = ignore,
+    ) -> Iterator[tuple[int, Result]]:
+        """Do every job."""
+        kept = keep_latest(load)
+        for number, job in enumerate(jobs):
+            yield number, run_here(function, job, kept, report)
 
 
 @dataclass(frozen=True)
 class Pool:
-    """As many runs at a time as there are worker processes on this machine."""
+    """As many jobs at a time as there are worker processes on this machine."""
 
     workers: int
 
@@ -76,43 +112,41 @@ class Pool:
         if type(self.workers) is not int or self.workers < 1:
             raise SettingError(f"workers must be a whole number of at least 1, found {self.workers}")
 
-    def work(self, sweep: Sweep, runs: Sequence[Run], watch: Watch) -> Iterator[Done]:
-        """Do every run, each in one of the processes."""
-        workers = min(self.workers, len(runs))
-        return _in_processes(sweep, runs, workers, watch) if workers > 1 else Here().work(sweep, runs, watch)
-
     def map(
-        self, function: Callable[[Shared, Job], Result], shared: Shared, jobs: Sequence[Job]
-    ) -> Iterator[Result]:
-        """`function(shared, job)` of every job, each in one of the processes."""
-        context = multiprocessing.get_context("spawn")
-        try:
-            with ProcessPoolExecutor(min(self.workers, len(jobs)), mp_context=context) as pool:
-                yield from pool.map(partial(function, shared), jobs)
-        except BrokenProcessPool as error:
-            raise WorkerDied("a worker process died, as when memory runs out: use fewer workers") from error
+        self,
+        function: JobFunction[AnyJob, Result],
+        jobs: Sequence[AnyJob],
+        *,
+        load: Loader,
+        report: Report = ignore,
+    ) -> Iterator[tuple[int, Result]]:
+        """Do every job, each in one of the processes."""
+        workers = min(self.workers, len(jobs))
+        if workers > 1:
+            return _run_in_processes(function, jobs, load, report, workers)
+        return InProcess().map(function, jobs, load=load, report=report)
 
 
-def _rows(sweep: Sweep, run: Run, watch: Watch) -> pl.DataFrame:
-    records = []
-    with threadpool_limits(limits=1):  # one core a run; and sums do not depend on the number of cores
-        for record in sweep.records(run):
-            records.append(record)
-            watch(Tick(run, record.round, record))
-    return rows(run, records)
+def keep_latest(load: Loader) -> Loader:
+    """Load the same key only once as long as few others come between: jobs of one key follow each other."""
+    return lru_cache(maxsize=2)(load)
 
 
-def _in_processes(sweep: Sweep, runs: Sequence[Run], workers: int, watch: Watch) -> Iterator[Done]:
+def _run_in_processes(
+    function: JobFunction[AnyJob, Result], jobs: Sequence[AnyJob], load: Loader, report: Report, workers: int
+) -> Iterator[tuple[int, Result]]:
     context = multiprocessing.get_context("spawn")  # forking a process that has threads can hang it
-    news: SimpleQueue[Tick] = context.SimpleQueue()
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start, initargs=(sweep, news))
+    news: SimpleQueue[Any] = context.SimpleQueue()
+    pool = ProcessPoolExecutor(
+        workers, mp_context=context, initializer=_start, initargs=(function, load, news)
+    )
     others = multiprocessing.active_children()
-    waiting: dict[Future[pl.DataFrame], Run] = {pool.submit(_work, run): run for run in runs}
+    waiting: dict[Future[Any], int] = {pool.submit(_work, job): number for number, job in enumerate(jobs)}
     try:
         while waiting:
             finished, _ = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
             while not news.empty():
-                watch(news.get())
+                report(news.get())
             for future in finished:
                 yield waiting.pop(future), future.result()
         pool.shutdown()
@@ -120,7 +154,7 @@ def _in_processes(sweep: Sweep, runs: Sequence[Run], workers: int, watch: Watch)
         raise WorkerDied(
             "a worker process died. Either memory ran out: use fewer workers. Or a policy or user is defined "
             "where other processes cannot import it, as in a notebook: put it into a file, or use "
-            "engine=Here(). Finished runs are kept; the same call goes on from there"
+            "engine=InProcess(). Finished runs are kept; the same call goes on from there"
         ) from error
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
@@ -129,14 +163,15 @@ def _in_processes(sweep: Sweep, runs: Sequence[Run], workers: int, watch: Watch)
                 child.terminate()
 
 
-_sweep: Sweep
-_news: SimpleQueue[Tick]
+_function: JobFunction[Any, Any]
+_load: Loader
+_news: SimpleQueue[Any]
 
 
-def _start(sweep: Sweep, news: SimpleQueue[Tick]) -> None:
+def _start(function: JobFunction[Any, Any], load: Loader, news: SimpleQueue[Any]) -> None:
     """Make this process a worker: it leaves Ctrl-C to its parent, and does not outlive it."""
-    global _sweep, _news
-    _sweep, _news = sweep, news
+    global _function, _load, _news
+    _function, _load, _news = function, keep_latest(load), news
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_the_parent, daemon=True).start()
 
@@ -148,5 +183,5 @@ def _end_with_the_parent() -> None:
         os._exit(1)
 
 
-def _work(run: Run) -> pl.DataFrame:
-    return _rows(_sweep, run, _news.put)
+def _work(job: Job) -> Any:
+    return run_here(_function, job, _load, _news.put)

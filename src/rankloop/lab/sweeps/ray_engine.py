@@ -1,25 +1,21 @@
-"""Ray engine: the runs of a sweep on a Ray cluster, of this machine or of many."""
+"""Ray engine: jobs on a Ray cluster, of this machine or of many."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import polars as pl
 from threadpoolctl import threadpool_limits
 
 from rankloop.errors import SettingError
-from rankloop.lab.simulation.loop import Record
-from rankloop.lab.sweeps.engines import Done, Tick, Watch, WorkerDied
-from rankloop.lab.sweeps.mapping import Job, Result, Shared
-from rankloop.lab.sweeps.results_folder import own_source, rows
-from rankloop.lab.sweeps.sweep import Run, Sweep
+from rankloop.lab.sweeps.code_digest import digest_code
+from rankloop.lab.sweeps.engines import AnyJob, JobFunction, Loader, Report, Result, WorkerDied, ignore
 
-RETRIES = 5  # times that a run is begun anew because its worker died
+RETRIES = 5  # times that a job is begun anew because its worker died
 QUIET = {  # of Ray, for this process and those it starts
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
@@ -29,10 +25,11 @@ QUIET = {  # of Ray, for this process and those it starts
 
 @dataclass(frozen=True)
 class Ray:
-    """As many runs at a time as a Ray cluster has cores; without an address, one of this machine alone.
+    """As many jobs at a time as a Ray cluster has cores; without an address, one of this machine alone.
 
-    Each dataset, and the sweep, is put into the cluster's object store once. A run whose worker died is done
-    again, on another one. The machines of a cluster need the same rankloop, which is checked.
+    What is loaded for a key, such as a dataset, is put into the cluster's object store once. A job whose
+    worker died is done again, on another one. The machines of a cluster need the same rankloop, which is
+    checked.
     """
 
     address: str = ""  # as in "10.0.0.5:6379", or "auto" on a machine of the cluster
@@ -47,36 +44,26 @@ class Ray:
             )
         if self.workers is not None and (self.address or self.workers < 1):
             raise SettingError("workers must be at least 1, and are for a cluster of this machine alone")
-        _ray()
-
-    def work(self, sweep: Sweep, runs: Sequence[Run], watch: Watch) -> Iterator[Done]:
-        """Do every run, each in a process of the cluster."""
-        if not runs:
-            return
-        with self._cluster() as ray, _as_here(ray):
-            yield from _on_cluster(ray, sweep, runs, watch)
+        _import_ray()
 
     def map(
-        self, function: Callable[[Shared, Job], Result], shared: Shared, jobs: Sequence[Job]
-    ) -> Iterator[Result]:
-        """`function(shared, job)` of every job, by processes of the cluster; what is shared is put once."""
-        with self._cluster() as ray:
-            task = ray.remote(num_cpus=1, max_retries=RETRIES)(_apply)
-            reference = [ray.put(shared)]
-            waiting = [task.remote(function, reference, job, own_source()) for job in jobs]
-            try:
-                with _as_here(ray):
-                    while waiting:
-                        yield ray.get(waiting[0])
-                        waiting.pop(0)
-            finally:
-                for each in waiting:
-                    ray.cancel(each, force=True)
+        self,
+        function: JobFunction[AnyJob, Result],
+        jobs: Sequence[AnyJob],
+        *,
+        load: Loader,
+        report: Report = ignore,
+    ) -> Iterator[tuple[int, Result]]:
+        """Do every job, each in a process of the cluster."""
+        if not jobs:
+            return
+        with self._cluster() as ray, _raise_as_here(ray):
+            yield from _run_on_cluster(ray, function, jobs, load, report)
 
     @contextmanager
     def _cluster(self) -> Iterator[Any]:
         """Ray, with a connection to the cluster; one that was there before is used and left."""
-        ray = _ray()
+        ray = _import_ray()
         if ray.is_initialized():
             yield ray
             return
@@ -94,7 +81,14 @@ class Ray:
             ray.shutdown()
 
 
-def _ray() -> Any:
+@dataclass(frozen=True, slots=True)
+class _Last:
+    """The last word of a job: its result."""
+
+    result: Any
+
+
+def _import_ray() -> Any:
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
     try:
@@ -104,33 +98,36 @@ def _ray() -> Any:
     return ray
 
 
-def _on_cluster(ray: Any, sweep: Sweep, runs: Sequence[Run], watch: Watch) -> Iterator[Done]:
+def _run_on_cluster(
+    ray: Any, function: JobFunction[AnyJob, Result], jobs: Sequence[AnyJob], load: Loader, report: Report
+) -> Iterator[tuple[int, Result]]:
     task = ray.remote(num_cpus=1, max_retries=RETRIES)(_work)
-    shared = ray.put(sweep)
-    datasets: dict[str, Any] = {}
-    waiting, streams = list(reversed(runs)), dict[Any, Run]()
+    shared = ray.put(function)
+    loaded: dict[Hashable, Any] = {}
+    waiting, streams = list(reversed(range(len(jobs)))), dict[Any, int]()
     try:
         while waiting or streams:
             while waiting and len(streams) < 2 * ray.cluster_resources().get("CPU", 1):
-                run = waiting.pop()
-                if run.fold not in datasets:
-                    datasets[run.fold] = ray.put(sweep.dataset(run.fold))
-                streams[task.remote([shared], [datasets[run.fold]], run, own_source())] = run
+                number = waiting.pop()
+                job = jobs[number]
+                if job.needs not in loaded:
+                    loaded[job.needs] = ray.put(load(job.needs))
+                streams[task.remote([shared], [loaded[job.needs]], job, digest_code())] = number
             ready, _ = ray.wait(list(streams), num_returns=len(streams), timeout=0.1, fetch_local=False)
             for stream in ready:
-                news = _next(ray, stream)
-                if isinstance(news, Tick):
-                    watch(news)
+                news = ray.get(next(stream))
+                if isinstance(news, _Last):
+                    yield streams.pop(stream), news.result
                 else:
-                    yield streams.pop(stream), news
+                    report(news)
     finally:
         for stream in streams:
             ray.cancel(stream, force=True)
 
 
 @contextmanager
-def _as_here(ray: Any) -> Iterator[None]:
-    """Errors on a worker as if they had happened here."""
+def _raise_as_here(ray: Any) -> Iterator[None]:
+    """Raise errors of a worker as if they had happened here."""
     try:
         yield
     except ray.exceptions.RayTaskError as error:
@@ -142,34 +139,15 @@ def _as_here(ray: Any) -> Iterator[None]:
         ) from error
 
 
-def _next(ray: Any, stream: Any) -> Tick | pl.DataFrame:
-    """What a run says next; its last word are its rows."""
-    found: Tick | pl.DataFrame = ray.get(next(stream))
-    return found
-
-
-def _apply(function: Callable[[Shared, Job], Result], shared: list[Any], job: Job, source: str) -> Result:
-    """Do a job on a worker; the list keeps its reference as it is."""
-    _check_source(source)
-    return function(_fetched(shared[0]), job)
-
-
-def _check_source(source: str) -> None:
-    if own_source() != source:
+def _work(function: list[Any], loaded: list[Any], job: Any, source: str) -> Iterator[Any]:
+    """Do a job on a worker: how it goes, and its result at last; lists keep references as they are."""
+    if digest_code() != source:
         raise SettingError("a machine of the cluster has another rankloop than this one: install the same")
+    with threadpool_limits(limits=1):  # one core per job, as in `run_here`
+        result = yield from _fetch(function[0])(job, _fetch(loaded[0]))
+    yield _Last(result)
 
 
-def _work(sweep: list[Any], dataset: list[Any], run: Run, source: str) -> Iterator[Tick | pl.DataFrame]:
-    """Do a run on a worker: how it goes, and its rows at last; lists keep references as they are."""
-    _check_source(source)
-    records: list[Record] = []
-    with threadpool_limits(limits=1):  # one core a run; and sums do not depend on the number of cores
-        for record in _fetched(sweep[0]).records(run, _fetched(dataset[0])):
-            records.append(record)
-            yield Tick(run, record.round, record)
-    yield rows(run, records)
-
-
-@lru_cache(maxsize=3)  # the same object for all runs of a worker, so that what is measured on it is kept
-def _fetched(reference: Any) -> Any:
-    return _ray().get(reference)
+@lru_cache(maxsize=3)  # the same object for all jobs of a worker, so that what is measured on it is kept
+def _fetch(reference: Any) -> Any:
+    return _import_ray().get(reference)

@@ -116,7 +116,7 @@ def results_of(rung: Sweep, number: int, execute: Execute) -> pl.DataFrame:
         frames = []
         for name, policy in rung.policies.items():
             try:
-                frames.append(execute(replace(rung, policies={name: policy}, against={}), number))
+                frames.append(execute(replace(rung, policies={name: policy}, compare_with={}), number))
             except RankingError:
                 continue
         if not frames:

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from rankloop.lab.sweeps.files import write_json, write_parquet, write_whole
+from rankloop.lab.sweeps.results_folder import write_json, write_parquet, write_whole
 
 
 def test_an_interrupted_write_leaves_the_former_file_and_nothing_else(tmp_path: Path) -> None:
