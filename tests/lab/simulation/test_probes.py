@@ -392,7 +392,7 @@ def test_probes_are_values() -> None:
 def test_the_spec_names_the_probes(tmp_path: Path) -> None:
     run_sweep(replace(SWEEP, main_metrics=["blocks"]), tmp_path)
     spec = json.loads((tmp_path / "spec.json").read_text())
-    assert (spec["probes"], spec["main_metrics"]) == ({"blocks": "blocks(every=10)"}, ["blocks"])
+    assert (spec["probes"], spec["main_metrics"]) == ({"blocks": "blocks()"}, ["blocks"])
 
 
 def test_a_run_with_other_probes_is_another_run() -> None:
