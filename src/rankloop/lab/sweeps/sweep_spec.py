@@ -52,6 +52,7 @@ def write_spec(sweep: Sweep) -> dict[str, Any]:
 def read_sweep(spec: Mapping[str, Any], read_policy: Callable[[str], Policy] = read_lab_policy) -> Sweep:
     """Read a sweep from the plain values of its spec; who knows own policies by name reads these, too.
 
+    >>> from rankloop.lab.users import PresetUser
     >>> from rankloop.policies import Random
     >>> sweep = Sweep(data=["linear"], users={"perfect": PresetUser("perfect")}, policies={"it": Random()})
     >>> write_spec(read_sweep(write_spec(sweep))) == write_spec(sweep)
