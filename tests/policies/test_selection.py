@@ -21,6 +21,7 @@ from rankloop.exploration import (
 from rankloop.lab.data import load
 from rankloop.lab.users import AdUser
 from rankloop.learning.item_keys import item_key
+from rankloop.learning.rows import draw_negatives
 from rankloop.policies import (
     AdForest,
     AdLogistic,
@@ -167,12 +168,14 @@ def test_a_step_of_a_logistic_belief_is_where_its_objective_is_flat() -> None:
 
 
 def test_undersampling_takes_so_many_rows_for_each_click() -> None:
-    policy = AUCRanker(undersample=2.0)
     rows = np.arange(30.0)[:, None]
-    assert len(policy._sampled(rows, 4)) == 8
-    assert policy._sampled(rows, 4).tolist() == policy._sampled(rows, 4).tolist()
-    assert len(policy._sampled(rows, 20)) == 30
-    assert len(AUCRanker()._sampled(rows, 1)) == 30
+    few = draw_negatives(rows, 4, share=2.0, seed=0).ravel().tolist()
+    assert len(few) == 8
+    assert few == sorted(set(few))
+    assert few == draw_negatives(rows, 4, share=2.0, seed=0).ravel().tolist()
+    assert few != draw_negatives(rows, 4, share=2.0, seed=1).ravel().tolist()
+    for positives, share in ((20, 2.0), (1, None)):
+        assert draw_negatives(rows, positives, share=share, seed=0) is rows
 
 
 def test_old_rows_are_forgotten_clicks_last() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankloop.learning.replay_memory import enlarged
-from rankloop.types import Array
+from rankloop.types import Array, FloatArray
 
 
 def kept(memory: Array, count: int, rows: Array, limit: int) -> Array:
@@ -24,3 +24,18 @@ def kept(memory: Array, count: int, rows: Array, limit: int) -> Array:
         memory = enlarged(memory, (size, *rows.shape[1:]))
     memory[(first + np.arange(len(rows))) % limit] = rows
     return memory
+
+
+def draw_negatives(rows: FloatArray, positives: int, *, share: float | None, seed: int) -> FloatArray:
+    """Draw so many rows for each positive one, in their order; all of them where `share` is None.
+
+    >>> draw_negatives(np.arange(6.0)[:, None], 1, share=2.0, seed=0).ravel().tolist()
+    [2.0, 3.0]
+    >>> len(draw_negatives(np.arange(6.0)[:, None], 9, share=2.0, seed=0))
+    6
+    """
+    wanted = len(rows) if share is None else round(share * positives)
+    if wanted >= len(rows):
+        return rows
+    rng = np.random.default_rng([seed, positives, len(rows)])
+    return rows[np.sort(rng.permutation(len(rows))[:wanted])]

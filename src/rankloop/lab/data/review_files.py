@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from rankloop.errors import DataError
-from rankloop.lab.data.table_rows import Row, name_in, number_in, table_rows, text_in, time_in
+from rankloop.lab.data.table_rows import Row, get_name, get_number, get_text, get_time, read_rows
 from rankloop.lab.data.text_lines import read_lines
 from rankloop.recommend.reviews import NO_SENTENCE, NO_WORD, Mentions, Reviews
 from rankloop.types import BoolArray, FloatArray, IntArray
@@ -45,7 +45,7 @@ def read_reviews(path: str | Path, *, scale: tuple[float, float] = (1, 5), least
     (('anna', 'ben'), ('fit', 'colour'), [1, -1, 1])
     """
     path = Path(path)
-    rows = list(table_rows(path, _lines(path), required=REQUIRED))
+    rows = list(read_rows(path, _lines(path), required=REQUIRED))
     if not rows:
         raise DataError(f"{path}: expected lines of {','.join(REQUIRED)} ..., found none")
     return _reviews(path, rows, scale, least)
@@ -196,12 +196,12 @@ def _checked(path: Path, line: int, row: Mapping[str, Any]) -> dict[str, Any]:
     if missing := [name for name in REQUIRED if row.get(name) in (None, "")]:
         raise DataError(f"{where}: expected {', '.join(REQUIRED)}, found no {missing[0]}")
     try:
-        time, said = time_in(row), list(_mentions(row.get("mentions") or ()))
+        time, said = get_time(row), list(_mentions(row.get("mentions") or ()))
         return {
-            "user": name_in(row, "user"),
-            "item": name_in(row, "item"),
-            "rating": number_in(row, "rating"),
-            "title": " ".join(text_in(row, "title").split()) if row.get("title") else "",
+            "user": get_name(row, "user"),
+            "item": get_name(row, "item"),
+            "rating": get_number(row, "rating"),
+            "title": " ".join(get_text(row, "title").split()) if row.get("title") else "",
             "mentions": said,
             "sentences": _sentences(row.get("sentences"), len(said)),
             **({} if time is None else {"time": time}),
@@ -228,7 +228,7 @@ def _sentences(said: Any, count: int) -> list[str]:
         return [""] * count
     if not (isinstance(said, list) and len(said) == count):
         raise ValueError(f"found sentences that are not one for each of {count} mentions")
-    return [text_in({"sentence": each}, "sentence") for each in said]
+    return [get_text({"sentence": each}, "sentence") for each in said]
 
 
 def _lines(path: Path) -> Iterator[str]:

@@ -17,14 +17,14 @@ JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
 LAST_SECOND = 2**62  # times beyond it are no seconds since 1970
 
 
-def table_rows(
+def read_rows(
     path: Path, lines: Iterable[str], *, required: Sequence[str], optional: str = ""
 ) -> Iterator[Row]:
     r"""The rows of a table that has these columns; the first mistake is reported with its line.
 
     A name that ends in `.jsonl`, or a line that begins with a brace, says that it is JSON lines.
 
-    >>> list(table_rows(Path("shop.csv"), ["user,rating\n", "ada,4\n"], required=["user"]))
+    >>> list(read_rows(Path("shop.csv"), ["user,rating\n", "ada,4\n"], required=["user"]))
     [(2, {'user': 'ada', 'rating': '4'})]
     """
     source = iter(lines)
@@ -77,7 +77,7 @@ def _json_rows(path: Path, lines: Iterator[str]) -> Iterator[Row]:
         yield number, row
 
 
-def name_in(values: Mapping[str, object], column: str) -> str:
+def get_name(values: Mapping[str, object], column: str) -> str:
     """A name on one line; the error says what was found instead."""
     value = values.get(column)
     found = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
@@ -86,10 +86,10 @@ def name_in(values: Mapping[str, object], column: str) -> str:
     return found
 
 
-def number_in(values: Mapping[str, object], column: str) -> float:
+def get_number(values: Mapping[str, object], column: str) -> float:
     """A finite number, also if it is written as text.
 
-    >>> number_in({"rating": "4.5"}, "rating")
+    >>> get_number({"rating": "4.5"}, "rating")
     4.5
     """
     value = values.get(column)
@@ -102,17 +102,17 @@ def number_in(values: Mapping[str, object], column: str) -> float:
     return number
 
 
-def time_in(values: Mapping[str, object], column: str = "time") -> int | None:
+def get_time(values: Mapping[str, object], column: str = "time") -> int | None:
     """Whole seconds since 1970; nothing, if nothing is said."""
     if values.get(column) in (None, ""):
         return None
-    seconds = number_in(values, column)
+    seconds = get_number(values, column)
     if abs(seconds) > LAST_SECOND:
         raise ValueError(f"{column} must be seconds since 1970, found {values[column]!r}")
     return int(seconds)
 
 
-def text_in(values: Mapping[str, object], column: str) -> str:
+def get_text(values: Mapping[str, object], column: str) -> str:
     """A text; halves of characters, which no file can hold, become question marks."""
     value = values.get(column)
     if not isinstance(value, str):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TextIO
 
 from rankloop.errors import DataError, SettingError
-from rankloop.lab.data.table_rows import Row, name_in, number_in, table_rows, text_in, time_in
+from rankloop.lab.data.table_rows import Row, get_name, get_number, get_text, get_time, read_rows
 from rankloop.lab.reviews.aspect_nouns import WEAK
 from rankloop.lab.reviews.aspect_opinions import join_opinions
 from rankloop.lab.reviews.review_tokens import make_token, split_clauses, split_sentences, split_words
@@ -162,7 +162,7 @@ def read_raw_reviews(path: str | Path) -> list[RawReview]:
     path = Path(path)
     try:
         with _open(path) as file:
-            rows = table_rows(path, file, required=REQUIRED, optional=" and perhaps time and title")
+            rows = read_rows(path, file, required=REQUIRED, optional=" and perhaps time and title")
             reviews = [_review(path, row) for row in rows]
     except (UnicodeDecodeError, gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError(
@@ -185,12 +185,12 @@ def _review(path: Path, row: Row) -> RawReview:
     line, values = row
     try:
         return RawReview(
-            user=name_in(values, "user"),
-            item=name_in(values, "item"),
-            rating=number_in(values, "rating"),
-            text=_clean(text_in(values, "text")),
-            time=time_in(values),
-            title=" ".join(_clean(text_in({"title": "", **_given(values)}, "title")).split()),
+            user=get_name(values, "user"),
+            item=get_name(values, "item"),
+            rating=get_number(values, "rating"),
+            text=_clean(get_text(values, "text")),
+            time=get_time(values),
+            title=" ".join(_clean(get_text({"title": "", **_given(values)}, "title")).split()),
         )
     except ValueError as error:
         raise DataError(f"{path}, line {line}: {error}") from None

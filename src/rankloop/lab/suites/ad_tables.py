@@ -17,6 +17,7 @@ from rankloop.lab.simulation.ad_logs import simulate_ad_log
 from rankloop.lab.users import AdUser
 from rankloop.learning.forest import classifier
 from rankloop.learning.item_keys import item_key
+from rankloop.learning.rows import draw_negatives
 from rankloop.policies import AdLogistic, AUCRanker, BatchSelection, LinearSelection, Platt
 from rankloop.query_set import QuerySet
 from rankloop.types import FloatArray, IntArray
@@ -56,12 +57,11 @@ def forest(trees: int, undersample: float | None) -> dict[float, Scores]:
     """A forest for each ad."""
 
     def scored(log: LoggedRounds, contexts: FloatArray) -> FloatArray:
-        sampler = AUCRanker(undersample=undersample)
         scores = np.full((len(contexts), len(log.ads)), -np.inf)
         for ad in range(len(log.ads)):
             mine, clicks = log.shown == ad, log.rewards > 0
             positive = log.contexts[mine & clicks]
-            negative = sampler._sampled(log.contexts[mine & ~clicks], len(positive))
+            negative = draw_negatives(log.contexts[mine & ~clicks], len(positive), share=undersample, seed=0)
             if len(positive) and len(negative):
                 rows = np.concatenate((positive, negative))
                 grown = classifier(rows, np.arange(len(rows)) < len(positive), trees=trees, seed=0)

@@ -11,7 +11,7 @@ import numpy as np
 from rankloop.errors import SettingError
 from rankloop.exploration import epsilon_greedy_propensities
 from rankloop.learning.item_keys import KeyArray
-from rankloop.learning.rows import kept
+from rankloop.learning.rows import draw_negatives, kept
 from rankloop.policies.ads.ad_policy import SelectionPolicy, check_rows, rows_of
 from rankloop.state_fields import state
 from rankloop.types import Array, BoolArray, FloatArray, IntArray, Query
@@ -90,7 +90,8 @@ class BatchSelection(SelectionPolicy):
         fits = []
         for index, key in enumerate(self.keys.tolist()):
             positive = self.clicked[rows_of(self.clicked_ads[:clicked], key)]
-            negative = self._sampled(self.passed[rows_of(self.passed_ads[:passed], key)], len(positive))
+            rows = self.passed[rows_of(self.passed_ads[:passed], key)]
+            negative = draw_negatives(rows, len(positive), share=self.undersample, seed=self.seed)
             fits.append((index, positive, negative))
         self.ready = np.array([len(positive) > 0 and len(negative) > 0 for _, positive, negative in fits])
         self._fit_ads([each for each in fits if self.ready[each[0]]])
@@ -105,10 +106,3 @@ class BatchSelection(SelectionPolicy):
         for each in self._state_fields():
             if each.name in ("clicked", "passed"):
                 setattr(self, each.name, np.zeros((len(getattr(self, each.name)), width)))
-
-    def _sampled(self, negative: FloatArray, positives: int) -> FloatArray:
-        wanted = len(negative) if self.undersample is None else round(self.undersample * positives)
-        if wanted >= len(negative):
-            return negative
-        rng = np.random.default_rng([self.seed, positives, len(negative)])
-        return negative[np.sort(rng.permutation(len(negative))[:wanted])]
