@@ -319,7 +319,7 @@ def test_help_explains(command: list[str]) -> None:
 
 
 def test_help_has_examples() -> None:
-    assert "rankloop compare --data mq2008(fold=1)" in asked("compare", "--help")
+    assert 'rankloop compare --data "mq2008(fold=1)"' in asked("compare", "--help")
     assert "rankloop observable --measure AP --k 1 --items 4" in asked("observable", "--help")
 
 

@@ -49,7 +49,7 @@ def write(
 
     `rankloop trec write --data "mq2008(fold=1)" --policies pairrank,pdgd --rounds 1000 --out trec`
 
-    `trec_eval -m map trec/mq2008-fold1.qrels trec/mq2008-fold1.pairrank.run`
+    `trec_eval -m map trec/mq2008-fold=1.qrels trec/mq2008-fold=1.pairrank.run`
 
     Documents have their ids or, where data has none, the query's id and their number in it, from 1.
     """
@@ -83,7 +83,7 @@ def evaluate(
 
     `rankloop trec evaluate qrels.txt bm25.run mine.run`
 
-    `rankloop trec evaluate trec/mq2008-fold1.qrels trec/*.run --metrics "nDCG@5,AP(relevant_from=2)"`
+    `rankloop trec evaluate trec/mq2008-fold=1.qrels trec/*.run --metrics "nDCG@5,AP(relevant_from=2)"`
 
     Documents are sorted by their score; a query that a run lacks counts 0 (trec_eval's option -c), and what
     nobody judged is not relevant. Gains of nDCG are 2^grade - 1; those of trec_eval are the grades.
