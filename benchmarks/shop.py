@@ -43,7 +43,7 @@ def shop_lists(trust: str | None, seed: int) -> Iterator[Seen]:
     """Lists of a shop whose order is mostly what visitors like: one shelf after the other, noisy."""
     rng = np.random.default_rng(seed)
     service = RankingService(MemoryStore(), clock=lambda: 0.0)
-    service.create("shop", RankerSettings(policy=PairRank(trust=trust)))
+    service.create("shop", RankerSettings(policy=PairRank(caller_order=trust)))
     liking, user = rng.normal(size=FEATURES), PresetUser("navigational").for_grades(5)
     for visitor in range(max(VISITORS)):
         features = rng.random((CANDIDATES, FEATURES))
@@ -88,7 +88,7 @@ def demo_visits(trust: str | None, taste: str, scene: Scene) -> Iterator[Sequenc
     assert isinstance(policy, PairRank)
     for seed in SEEDS:
         service = RankingService(MemoryStore(), clock=lambda: 0.0)
-        service.create(scene.ranker, replace(scene.settings, policy=replace(policy, trust=trust)))
+        service.create(scene.ranker, replace(scene.settings, policy=replace(policy, caller_order=trust)))
         crowd = Crowd.of(service, scene.ranker, scene.corpus, scene.tastes[taste], searches=searches)
         yield list(crowd.visits(20, seed=seed))
 

@@ -27,7 +27,7 @@ SHOP, MARKET = "shop", "market"
 LIKED = Taste("cheap and well rated", lambda x: 0.65 * (1 - x["price"]) + 0.35 * x["stars"] ** 2)
 VISITORS = Cascade(click=(0.01, 0.03, 0.08, 0.25, 0.5), stop=(0.1, 0.2, 0.4, 0.6, 0.8))
 SETTINGS = RankerSettings(
-    policy=PairRank(trust="decent", prior=0.8),
+    policy=PairRank(caller_order="decent", prior=0.8),
     actions={"click": 1.0, "purchase": 1.0},
     max_explored_pairs=4,
     snapshot_every=25,

@@ -213,7 +213,8 @@ def test_a_name_too_long_to_be_read_is_not_written() -> None:
 
 def test_the_settings_that_a_text_gives_are_those_it_names() -> None:
     assert given_settings("pdgd") == set()
-    assert given_settings("pairrank@paper(trust=none, certainty=Width(alpha=1))") == {"trust", "certainty"}
+    given = given_settings("pairrank@paper(caller_order=none, certainty=Width(alpha=1))")
+    assert given == {"caller_order", "certainty"}
 
 
 # Papers

@@ -55,8 +55,8 @@ def test_a_query_names_all_its_documents_or_none() -> None:
     ("given", "message"),
     [
         ({"groups": ("shop",)}, "1 groups for 2 documents"),
-        ({"base": np.zeros(3)}, "base must be 2 finite scores"),
-        ({"base": np.array([0.0, np.nan])}, "base must be 2 finite scores"),
+        ({"caller_scores": np.zeros(3)}, "caller_scores must be 2 finite scores"),
+        ({"caller_scores": np.array([0.0, np.nan])}, "caller_scores must be 2 finite scores"),
     ],
 )
 def test_what_is_said_of_candidates_covers_them_all(given: dict[str, Any], message: str) -> None:
@@ -79,10 +79,10 @@ def test_a_part_of_a_query_keeps_all_that_is_said_of_its_candidates() -> None:
     for name in ("id", "doc_ids", "groups", "context"):
         assert getattr(part, name) == getattr(again, name)
     assert part.features.tolist() == again.features.tolist()
-    assert part.base is not None
-    assert part.base.tolist() == [1.0, 2.0]
+    assert part.caller_scores is not None
+    assert part.caller_scores.tolist() == [1.0, 2.0]
     plain = Query("q", np.eye(3)).take(np.array([1]))
-    assert (plain.doc_ids, plain.groups, plain.base) == ((), (), None)
+    assert (plain.doc_ids, plain.groups, plain.caller_scores) == ((), (), None)
     with pytest.raises(RankingError, match="at least one of its documents"):
         whole.take(np.array([], dtype=int))
 

@@ -1,4 +1,4 @@
-"""Constructors that check nothing, for nouns made from values that were checked before."""
+"""Constructors that check nothing, and setters of single slots: the only code that writes frozen nouns."""
 
 from __future__ import annotations
 
@@ -29,3 +29,8 @@ def unchecked(kind: type[T]) -> Callable[..., T]:
         return made
 
     return make
+
+
+def slot_setter(kind: type, name: str) -> Callable[[object, object], None]:
+    """Find what writes one slot of a frozen dataclass: for a value that is computed once and kept there."""
+    return getattr(kind, name).__set__  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""Trust in the caller's own order: a prior on the weight that the order has beside the features."""
+"""The caller's own order of candidates: how good it is said to be, and the columns that policies see."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from rankloop.errors import SettingError, suggest_name
+import numpy as np
 
-Trust: TypeAlias = str | float | None  # how good is the order? a word, a weight, or nothing is said
+from rankloop.errors import SettingError, suggest_name
+from rankloop.types import FloatArray, Query, cache_columns
+
+CallerOrder: TypeAlias = str | float | None  # how good is the order? a word, a weight, or nothing is said
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,11 @@ class OrderPrior:
     mean: float
     deviation: float
 
+    @property
+    def weight(self) -> float:
+        """The mean in units of the deviation: the first weight of the column with the order."""
+        return self.mean / self.deviation
+
 
 WORDS: Mapping[str, OrderPrior] = {
     "good": OrderPrior(1.0, 0.7),
@@ -35,21 +43,65 @@ WORDS: Mapping[str, OrderPrior] = {
 DOUBT = 0.7  # deviation of a weight that is given as a number, as a share of it; never less than .35
 
 
-def order_prior(trust: Trust) -> OrderPrior | None:
-    """The prior that a setting `trust` stands for; `None`: the caller's order is not looked at.
+def parse_order(setting: CallerOrder) -> OrderPrior | None:
+    """Read the prior that a setting `caller_order` stands for; `None`: the order is ignored.
 
-    >>> order_prior("decent") == order_prior(0.5), order_prior(None) is order_prior(0) is None
+    >>> parse_order("decent") == parse_order(0.5), parse_order(None) is parse_order(0) is None
     (True, True)
     """
-    if trust is None or (trust == 0 and not isinstance(trust, bool)):
+    if setting is None or (setting == 0 and not isinstance(setting, bool)):
         return None
-    if isinstance(trust, str) and trust in WORDS:
-        return WORDS[trust]
-    number = isinstance(trust, int | float) and not isinstance(trust, bool)
-    if number and 0 < trust <= 100:  # type: ignore[operator]
-        return OrderPrior(float(trust), DOUBT * max(float(trust), 0.5))
-    hint = f": {suggest_name(trust, WORDS)}" if isinstance(trust, str) else ""
+    if isinstance(setting, str) and setting in WORDS:
+        return WORDS[setting]
+    number = isinstance(setting, int | float) and not isinstance(setting, bool)
+    if number and 0 < setting <= 100:  # type: ignore[operator]
+        return OrderPrior(float(setting), DOUBT * max(float(setting), 0.5))
+    hint = f": {suggest_name(setting, WORDS)}" if isinstance(setting, str) else ""
     raise SettingError(
-        f"trust says how good the caller's own order is: {', '.join(WORDS)}, a weight of 0 to 100, "
-        f"or None to ignore it, found {trust!r}{hint}"
+        f"caller_order says how good the caller's own order is: {', '.join(WORDS)}, a weight of 0 to 100, "
+        f"or None to ignore it, found {setting!r}{hint}"
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnLayout:
+    """What a policy sees of each candidate: the caller's order and the position, then the features.
+
+    >>> query = Query("q", np.array([[7.0], [8.0]]), caller_scores=np.array([2.0, 1.0]))
+    >>> ColumnLayout(OrderPrior(1.0, 0.5)).columns(query).round(2).tolist()
+    [[-0.5, 7.0], [-0.79, 8.0]]
+    >>> ColumnLayout().columns(query) is query.features
+    True
+    """
+
+    order: OrderPrior | None = None  # the caller's order, in the unit of its prior
+    position: bool = False  # beside it, where a result was shown; 0 in every score
+
+    @property
+    def extra(self) -> int:
+        """How many columns stand before the features."""
+        return 0 if self.order is None else 1 + self.position
+
+    def applies_to(self, query: Query) -> bool:
+        """Tell whether there is an order to start from."""
+        return self.order is not None and query.caller_log_ranks is not None
+
+    def columns(self, query: Query) -> FloatArray:
+        """Lay out the columns of a query, [n_docs, extra + n_features]: made once, and kept by the query.
+
+        The order is 0 where the caller gave none. The features of a query must not be written in place.
+        """
+        if self.order is None:
+            return query.features
+        if query.cached_columns is None or query.cached_columns[0] != self:
+            features, extra = query.features, self.extra
+            seen = np.zeros((len(features), extra + features.shape[1]), dtype=features.dtype)
+            if query.caller_log_ranks is not None:
+                seen[:, 0] = self.order.deviation * query.caller_log_ranks
+            seen[:, extra:] = features
+            cache_columns(query, (self, seen))
+            return seen
+        return query.cached_columns[1]
+
+
+NO_ORDER = ColumnLayout()

@@ -62,13 +62,14 @@ def visitor_world(*, queries: int = 20, ads: int = 4, features: int = 6, seed: i
 def world_for(policy: Policy, *, queries: int = 20, seed: int = 7, more: bool = False) -> QuerySet:
     """The small world in which a policy can learn; one with `more` candidates in each query.
 
-    A policy that trusts the caller's order meets one that is worth nothing: it has to learn so.
+    A policy that looks at the caller's order meets one that is worth nothing: it has to learn so.
     """
     if policy.reads == "context":
         return visitor_world(queries=queries, seed=seed, ads=6 if more else 4)
     world = small_world(queries=queries, seed=seed, documents=17 if more else 12)
-    if getattr(policy, "base_columns", 0):
-        return replace(world, base=np.random.default_rng(seed).random(len(world.features)))  # says nothing
+    if policy.layout.extra:
+        worthless = np.random.default_rng(seed).random(len(world.features))
+        return replace(world, caller_scores=worthless)
     return world
 
 

@@ -310,7 +310,7 @@ def _expect_taught_by_strangers(make: Make, world: QuerySet) -> None:
     if not _differ(before, policy.state()):
         return  # it does not learn from anybody
     # by the features alone: an order that is worth nothing is moved away from, whichever way that leads
-    bare = replace(world, base=None)
+    bare = replace(world, caller_scores=None)
     right = share_of_right_pairs(policy, bare, since=start)  # one that learns slowly is on its way, too
     if right < 0.6:
         raise LawBroken(

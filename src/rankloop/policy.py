@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 
+from rankloop.caller_order import NO_ORDER, ColumnLayout
 from rankloop.errors import RankingError
 from rankloop.query_set import QuerySet
 from rankloop.state_fields import can_widen, declaration, padded, widened
@@ -62,6 +63,11 @@ class Policy(ABC):
 
     def check_installed(self) -> None:  # noqa: B027  # most policies need nothing
         """Refuse to be served without a package that learning will need; here there is none."""
+
+    @property
+    def layout(self) -> ColumnLayout:
+        """The columns that it sees of a query: the features, unless it looks at the caller's order."""
+        return NO_ORDER
 
     @abstractmethod
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
@@ -116,15 +122,15 @@ class Policy(ABC):
         >>> RankNet().widened(3) is None, RankNet(scorer=MLP()).widened(3) is None
         (False, True)
         """
-        own = self._state_fields()
+        own, n_columns = self._state_fields(), n_features + self.layout.extra
         if not all(can_widen(each, np.asarray(getattr(self, each.name))) for each in own):
             return None
-        return self.from_state({each.name: widened(each, self, n_features) for each in own})
+        return self.from_state({each.name: widened(each, self, n_columns) for each in own})
 
     def widened_evidence(self, evidence: Mapping[str, Array], n_features: int) -> dict[str, Array]:
         """Evidence of a list that was shown when there were fewer features."""
         return {
-            name: padded(value, (value.ndim - 1,), n_features - value.shape[-1])
+            name: padded(value, (value.ndim - 1,), n_features + self.layout.extra - value.shape[-1])
             if name in self.feature_evidence
             else value
             for name, value in evidence.items()
@@ -137,9 +143,10 @@ class Policy(ABC):
         >>> MGD().narrowed_evidence({"directions": np.array([[1.0, 2.0, 3.0]])}, [1])["directions"].tolist()
         [[1.0, 3.0]]
         """
+        columns = [each + self.layout.extra for each in features]
         return {
-            name: np.delete(value, [each for each in features if each < value.shape[-1]], axis=-1)
-            if features and name in self.feature_evidence
+            name: np.delete(value, [each for each in columns if each < value.shape[-1]], axis=-1)
+            if columns and name in self.feature_evidence
             else value
             for name, value in evidence.items()
         }

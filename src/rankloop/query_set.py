@@ -15,7 +15,7 @@ from rankloop.errors import DataError
 from rankloop.types import NOBODY, Context, FloatArray, IntArray, Query, log_ranks, view_query
 
 # The columns of a query set besides `offsets`: a set is taken apart and joined by these names alone.
-ROW_COLUMNS = ("features", "relevance", "doc_ids", "groups", "base")  # one entry for each document
+ROW_COLUMNS = ("features", "relevance", "doc_ids", "groups", "caller_scores")  # one entry for each document
 QUERY_COLUMNS = ("ids", "contexts")  # one entry for each query
 
 view_context = unchecked(Context)
@@ -47,8 +47,8 @@ class QuerySet:
     doc_ids: Sequence[str] = ()  # [n_rows] empty: documents are known by their features alone
     groups: Sequence[str] = ()  # [n_rows] whom each document belongs to; empty: to nobody
     contexts: FloatArray | None = None  # [n_queries, n_context] who asks; None: nothing is known of them
-    base: FloatArray | None = None  # [n_rows] a base order within each query, as scores, higher first
-    log_ranks: FloatArray | None = field(init=False, default=None)  # [n_rows] what `base` says
+    caller_scores: FloatArray | None = None  # [n_rows] the caller's order of each query, higher first
+    caller_log_ranks: FloatArray | None = field(init=False, default=None)  # [n_rows] what it says
 
     def __post_init__(self) -> None:
         """Refuse parts that do not fit together."""
@@ -71,11 +71,12 @@ class QuerySet:
             )
         if self.contexts is not None:
             _check_contexts(self.contexts, len(self.ids))
-        if self.base is not None:
-            if self.base.shape != (rows,) or not np.isfinite(self.base).all():
-                raise DataError(f"base must be {rows} finite scores, one for each document")
-            parts = (log_ranks(part) for part in np.split(self.base, self.offsets[1:-1]))
-            object.__setattr__(self, "log_ranks", np.concatenate(list(parts)))
+        scores = self.caller_scores
+        if scores is not None:
+            if scores.shape != (rows,) or not np.isfinite(scores).all():
+                raise DataError(f"caller_scores must be {rows} finite scores, one for each document")
+            parts = (log_ranks(part) for part in np.split(scores, self.offsets[1:-1]))
+            object.__setattr__(self, "caller_log_ranks", np.concatenate(list(parts)))
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -92,8 +93,9 @@ class QuerySet:
             self.doc_ids[rows] if self.doc_ids else (),
             self.groups[rows] if self.groups else (),
             NOBODY if self.contexts is None else view_context("", self.contexts[index]),
-            None if self.base is None else self.base[rows],
-            None if self.log_ranks is None else self.log_ranks[rows],
+            None if self.caller_scores is None else self.caller_scores[rows],
+            None if self.caller_log_ranks is None else self.caller_log_ranks[rows],
+            None,
         )
         return JudgedQuery(query, self.relevance[rows])
 
@@ -102,7 +104,8 @@ class QuerySet:
 
     def as_one_query(self) -> Query:
         """View all documents as the candidates of one query, each with its rank, to be scored in one call."""
-        return view_query("", self.features, self.doc_ids, self.groups, NOBODY, self.base, self.log_ranks)
+        orders = self.caller_scores, self.caller_log_ranks
+        return view_query("", self.features, self.doc_ids, self.groups, NOBODY, *orders, None)
 
     @property
     def n_features(self) -> int:

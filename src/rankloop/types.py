@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from rankloop._unchecked import unchecked
+from rankloop._unchecked import slot_setter, unchecked
 from rankloop.errors import RankingError
 
 FloatArray: TypeAlias = npt.NDArray[np.floating[Any]]
@@ -52,8 +52,8 @@ NOBODY = Context()
 class Query:
     """A query and its candidates: all that a policy may see.
 
-    Without feature columns only the candidates' identity is known. Of `base`, the caller's own scores, only
-    the order counts: `log_ranks` has it, made when the query is made and kept when some candidates are taken.
+    Without feature columns only the candidates' identity is known. Of `caller_scores`,
+    only the order counts: `caller_log_ranks` says it, made with the query and kept when candidates are taken.
 
     >>> Query("q1", np.eye(3)).n_docs
     3
@@ -66,8 +66,9 @@ class Query:
     doc_ids: Sequence[str] = ()  # empty: the candidates are known by their row number
     groups: Sequence[str] = ()  # [n_docs] whom each candidate belongs to; empty: to nobody
     context: Context = NOBODY
-    base: FloatArray | None = None  # [n_docs] the caller's own order, as scores, higher first
-    log_ranks: FloatArray | None = field(init=False, default=None)  # [n_docs] what `base` says, see there
+    caller_scores: FloatArray | None = None  # [n_docs] the caller's own order, as scores, higher first
+    caller_log_ranks: FloatArray | None = field(init=False, default=None)  # [n_docs] what that order says
+    cached_columns: tuple[object, FloatArray] | None = field(init=False, default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse features that no scorer could use, and what does not cover the candidates."""
@@ -84,24 +85,19 @@ class Query:
             raise RankingError(f"query {self.id!r}: {len(self.doc_ids)} ids for {self.n_docs} documents")
         if self.groups and len(self.groups) != len(self.features):
             raise RankingError(f"query {self.id!r}: {len(self.groups)} groups for {self.n_docs} documents")
-        if self.base is not None and not (self.base.shape == (self.n_docs,) and np.isfinite(self.base).all()):
-            raise RankingError(
-                f"query {self.id!r}: base must be {self.n_docs} finite scores, one for each document, "
-                f"found {self.base!r}"
-            )
-        if self.base is not None:
-            object.__setattr__(self, "log_ranks", log_ranks(self.base))
+        scores = self.caller_scores
+        if scores is not None:
+            if scores.shape != (self.n_docs,) or not np.isfinite(scores).all():
+                raise RankingError(
+                    f"query {self.id!r}: caller_scores must be {self.n_docs} finite scores, one for each "
+                    f"document, found {scores!r}"
+                )
+            object.__setattr__(self, "caller_log_ranks", log_ranks(scores))
 
     @property
     def n_docs(self) -> int:
         """How many candidates there are to rank."""
         return len(self.features)
-
-    def with_features(self, features: FloatArray) -> Query:
-        """The same candidates, seen otherwise; finite features for each of them."""
-        return view_query(
-            self.id, features, self.doc_ids, self.groups, self.context, self.base, self.log_ranks
-        )
 
     def take(self, rows: IntArray) -> Query:
         """The same query with these candidates only, in this order; their ranks for the caller stay.
@@ -118,8 +114,9 @@ class Query:
             tuple(self.doc_ids[row] for row in numbers) if self.doc_ids else (),
             tuple(self.groups[row] for row in numbers) if self.groups else (),
             self.context,
-            None if self.base is None else self.base[rows],
-            None if self.log_ranks is None else self.log_ranks[rows],
+            None if self.caller_scores is None else self.caller_scores[rows],
+            None if self.caller_log_ranks is None else self.caller_log_ranks[rows],
+            None,
         )
 
 
@@ -134,9 +131,10 @@ def _rows(name: str, features: object) -> FloatArray:
 
 
 view_query = unchecked(Query)  # over rows that were checked when the whole was made
+cache_columns = slot_setter(Query, "cached_columns")  # what a policy sees of a query, made once
 
 
-def log_ranks(base: FloatArray) -> FloatArray:
+def log_ranks(scores: FloatArray) -> FloatArray:
     r"""What an order says of each candidate, $-\log_2(1 + \text{rank})$; equal scores share their mean rank.
 
     Twice as far down is one less: near the top every position counts, far below hardly any.
@@ -144,10 +142,10 @@ def log_ranks(base: FloatArray) -> FloatArray:
     >>> log_ranks(np.array([0.3, 7.0, 0.1])).round(3).tolist(), log_ranks(np.zeros(3)).round(3).tolist()
     ([-1.585, -1.0, -2.0], [-1.585, -1.585, -1.585])
     """
-    n = len(base)
-    if n < 2 or bool((base[1:] < base[:-1]).all()):  # as a rule candidates come in the caller's order
+    n = len(scores)
+    if n < 2 or bool((scores[1:] < scores[:-1]).all()):  # as a rule candidates come in the caller's order
         return np.asarray(-np.log2(np.arange(2.0, n + 2)))
-    _, members, sizes = np.unique(-base, return_inverse=True, return_counts=True)
+    _, members, sizes = np.unique(-scores, return_inverse=True, return_counts=True)
     ranks = np.cumsum(sizes) - (sizes - 1) / 2
     return np.asarray(-np.log2(1 + ranks[members]))
 

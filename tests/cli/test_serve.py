@@ -161,7 +161,7 @@ def test_a_log_can_be_exported_imported_and_relearned(
     asked("relearn", "--data-dir", copy, "--policies", "pairrank@paper", "--adopt")
     with DataDirectory(Path(copy)).open(create=False) as log:  # a paper's settings are what the paper says
         rules = RankingService(log).settings("default")
-    assert "trust=None" in rules.to_json()["policy"]
+    assert "caller_order=None" in rules.to_json()["policy"]
     assert "holds no log" in asked("relearn", "--data-dir", str(tmp_path / "none"), expect=2)
     assert "needs one policy" in asked("relearn", "--data-dir", copy, "--adopt", expect=2)
 

@@ -95,7 +95,7 @@ def test_an_import_teaches_what_lists_shown_in_shadow_teach() -> None:
         ]
     rows = [dict(zip(lines[0].split(","), line.split(","), strict=True)) for line in lines[1:]]
     keys = [each.key for each in _lists(rows)]
-    for policy in (PairRank(trust="decent"), PDGD()):
+    for policy in (PairRank(caller_order="decent"), PDGD()):
         ours, theirs = (RankingService(MemoryStore()) for _ in range(2))
         ours.create("default", RankerSettings(policy=policy))
         theirs.create("default", RankerSettings(policy=policy), mode="shadow")

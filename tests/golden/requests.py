@@ -194,7 +194,7 @@ class Made:
 # Today's names
 
 LEARNERS: Mapping[str, Callable[[], Policy]] = {
-    "pair": lambda: PairRank(trust="decent"),
+    "pair": lambda: PairRank(caller_order="decent"),
     "pair plain": PairRank,
     "pair paper": lambda: PairRank(
         pairing="adjacent", update="exact", regularisation=0.01, certainty=Width(0.01)
@@ -207,7 +207,7 @@ LEARNERS: Mapping[str, Callable[[], Policy]] = {
     "logistic": RankNet,
     "greedy": EpsilonGreedy,
     "draw": PDGD,
-    "draw trusting": lambda: PDGD(trust="decent"),
+    "draw trusting": lambda: PDGD(caller_order="decent"),
     "draw net": lambda: PDGD(scorer=MLP(8)),
     "duel": DBGD,
     "multi": MGD,

@@ -164,8 +164,8 @@ def arrays(queries: QuerySet) -> list[Numbers]:
         numbered(queries.doc_ids),
         numbered(queries.groups),
         queries.contexts,
-        queries.base,
-        queries.log_ranks,
+        queries.caller_scores,
+        queries.caller_log_ranks,
     ]
 
 

@@ -104,9 +104,11 @@ class Case:
     k: int = K
 
 
-def printed(settings: str, *, trust: str | None = None) -> Make:
+def printed(settings: str, *, caller_order: str | None = None) -> Make:
     """A policy as a paper prints it, by name; with the caller's order, if it is trusted."""
-    return lambda: read_policy(f"{settings}@paper" + (f"(trust={trust})" if trust else ""))
+    return lambda: read_policy(
+        f"{settings}@paper" + (f"(caller_order={caller_order})" if caller_order else "")
+    )
 
 
 def grades(make: Make) -> Case:
@@ -165,19 +167,19 @@ DEFAULTS: dict[str, Case] = {
     "p37": items(UCBItems, "clicks"),
 }
 CALLER: dict[str, Case] = {
-    "c01": Case(lambda: DBGD(trust="decent")),
-    "c02": Case(lambda: EpsilonGreedy(trust="good")),
-    "c03": Case(lambda: FairExpPairRank(trust="decent")),
-    "c04": Case(lambda: MGD(trust="poor")),
-    "c05": Case(lambda: NSGD(trust="unknown")),
-    "c06": Case(lambda: OlLambdaRank(trust="decent")),
-    "c07": Case(lambda: OlRankNet(trust="poor")),
-    "c08": Case(lambda: P2NeurRank(trust="decent")),
-    "c09": Case(lambda: PairRank(trust="decent")),
-    "c10": Case(lambda: PDGD(trust="good")),
-    "c11": Case(lambda: PePairRank(trust="unknown")),
-    "c12": Case(lambda: Race(trust="decent")),
-    "c13": Case(lambda: RankNet(trust="decent")),
+    "c01": Case(lambda: DBGD(caller_order="decent")),
+    "c02": Case(lambda: EpsilonGreedy(caller_order="good")),
+    "c03": Case(lambda: FairExpPairRank(caller_order="decent")),
+    "c04": Case(lambda: MGD(caller_order="poor")),
+    "c05": Case(lambda: NSGD(caller_order="unknown")),
+    "c06": Case(lambda: OlLambdaRank(caller_order="decent")),
+    "c07": Case(lambda: OlRankNet(caller_order="poor")),
+    "c08": Case(lambda: P2NeurRank(caller_order="decent")),
+    "c09": Case(lambda: PairRank(caller_order="decent")),
+    "c10": Case(lambda: PDGD(caller_order="good")),
+    "c11": Case(lambda: PePairRank(caller_order="unknown")),
+    "c12": Case(lambda: Race(caller_order="decent")),
+    "c13": Case(lambda: RankNet(caller_order="decent")),
 }
 PRINTED: dict[str, Case] = {
     "a01": Case(printed("pairrank")),
@@ -199,28 +201,28 @@ PRINTED: dict[str, Case] = {
     "a17": Case(printed("nsgd-dsp")),
 }
 PRINTED_CALLER: dict[str, Case] = {
-    "b01": Case(printed("pairrank", trust="decent")),
-    "b02": Case(printed("pepairrank", trust="decent")),
-    "b03": Case(printed("olranknet", trust="decent")),
-    "b04": Case(printed("ollambdarank", trust="decent")),
-    "b05": Case(printed("p2neurrank", trust="decent")),
-    "b06": Case(printed("ranknet", trust="decent")),
-    "b07": Case(printed("epsilon-greedy", trust="decent")),
-    "b08": Case(printed("pdgd", trust="decent")),
-    "b09": Case(printed("pdgd-neural", trust="decent")),
-    "b10": Case(printed("dbgd-linear", trust="decent")),
-    "b11": Case(printed("dbgd-neural", trust="decent")),
-    "b12": Case(printed("dbgd", trust="decent")),
-    "b13": Case(printed("mgd", trust="decent")),
-    "b14": Case(printed("nsgd", trust="decent")),
-    "b15": Case(printed("dbgd-dsp", trust="decent")),
-    "b16": Case(printed("mgd-dsp", trust="decent")),
-    "b17": Case(printed("nsgd-dsp", trust="decent")),
+    "b01": Case(printed("pairrank", caller_order="decent")),
+    "b02": Case(printed("pepairrank", caller_order="decent")),
+    "b03": Case(printed("olranknet", caller_order="decent")),
+    "b04": Case(printed("ollambdarank", caller_order="decent")),
+    "b05": Case(printed("p2neurrank", caller_order="decent")),
+    "b06": Case(printed("ranknet", caller_order="decent")),
+    "b07": Case(printed("epsilon-greedy", caller_order="decent")),
+    "b08": Case(printed("pdgd", caller_order="decent")),
+    "b09": Case(printed("pdgd-neural", caller_order="decent")),
+    "b10": Case(printed("dbgd-linear", caller_order="decent")),
+    "b11": Case(printed("dbgd-neural", caller_order="decent")),
+    "b12": Case(printed("dbgd", caller_order="decent")),
+    "b13": Case(printed("mgd", caller_order="decent")),
+    "b14": Case(printed("nsgd", caller_order="decent")),
+    "b15": Case(printed("dbgd-dsp", caller_order="decent")),
+    "b16": Case(printed("mgd-dsp", caller_order="decent")),
+    "b17": Case(printed("nsgd-dsp", caller_order="decent")),
 }
 FAIR_SWAP: dict[str, Case] = {
     "f01": Case(FairSwapPairRank),
     "f02": Case(FairSwapTopRank),
-    "f03": Case(lambda: FairSwapPairRank(beta=1.22, tolerance=0.3, ties="least", trust="poor")),
+    "f03": Case(lambda: FairSwapPairRank(beta=1.22, tolerance=0.3, ties="least", caller_order="poor")),
     "f04": Case(lambda: FairSwapTopRank(beta=0.8, due="attainable", learned_pairs="block")),
 }
 FAIR: dict[str, Case] = {
@@ -273,7 +275,9 @@ PARTS: dict[str, Case] = {
     "v36": Case(lambda: OlRankNet(scorer=MLP(8), covariance=Projected(16), alpha=0.1, learning_rate=0.05)),
     "v37": Case(lambda: OlRankNet(scorer=MLP(8), covariance=Diagonal(), alpha=0.1, learning_rate=0.05)),
     "v38": Case(
-        lambda: OlLambdaRank(scorer=MLP(4), covariance=Full(), trust="decent", draws=4, learning_rate=0.05)
+        lambda: OlLambdaRank(
+            scorer=MLP(4), covariance=Full(), caller_order="decent", draws=4, learning_rate=0.05
+        )
     ),
     "v39": Case(
         lambda: OlLambdaRank(scorer=MLP(8), covariance=Projected(16), balanced=False, learning_rate=0.05)
@@ -281,18 +285,19 @@ PARTS: dict[str, Case] = {
     "v40": Case(lambda: OlLambdaRank(scorer=Linear(), covariance=Diagonal(), draws=0, learning_rate=0.01)),
     "v41": Case(lambda: PairRank(certainty=Sure(0.8))),
     "v42": Case(lambda: PairRank(certainty=Width(0.1), exploration="random")),
-    "v43": Case(lambda: PairRank(certainty=Width(0.1, diagonal=True), trust="decent")),
+    "v43": Case(lambda: PairRank(certainty=Width(0.1, diagonal=True), caller_order="decent")),
     "v44": Case(lambda: PairRank(certainty=Theory(longest_weights=0.1, longest_difference=1.0, noise=0.01))),
     "v45": Case(lambda: PairRank(certainty=Width(0.01), update="exact", regularisation=0.1)),
     "v46": Case(lambda: PairRank(certainty=Width(diagonal=True), update="exact", pairing="adjacent")),
-    "v47": Case(lambda: FairExpPairRank(certainty=Width(0.1, diagonal=True), trust="decent")),
+    "v47": Case(lambda: FairExpPairRank(certainty=Width(0.1, diagonal=True), caller_order="decent")),
     "v48": Case(lambda: MGD(projection=DocumentSpace(1, recent=2, trust=0.8)), "seen"),
     "v49": Case(lambda: DBGD(projection=DocumentSpace(recent=0, examined="true")), "seen"),
     "v50": Case(
         lambda: MGD(projection=DocumentSpace(examined="true", recent=5, trust=0.5, unit=True)), "seen"
     ),
     "v51": Case(
-        lambda: NSGD(projection=DocumentSpace(recent=0, examined="true", unit=True), trust="poor"), "seen"
+        lambda: NSGD(projection=DocumentSpace(recent=0, examined="true", unit=True), caller_order="poor"),
+        "seen",
     ),
     "v52": Case(lambda: NSGD(projection=DocumentSpace(unit=True), interleaving=Probabilistic(2.0))),
 }
@@ -300,12 +305,18 @@ PARTS: dict[str, Case] = {
 SETTINGS: dict[str, Case] = {
     "w01": Case(lambda: PairRank(pairing="all", prior=0.8, prior_lists=3)),
     "w02": Case(lambda: PairRank(longest_weights=0.5, update="exact")),
-    "w03": Case(lambda: PairRank(trust="unknown", update="exact", certainty=Width(), pairing="all")),
+    "w03": Case(lambda: PairRank(caller_order="unknown", update="exact", certainty=Width(), pairing="all")),
     "w04": Case(lambda: PePairRank(rankers=5, variance=0.01, perturb_prior=True)),
-    "w05": Case(lambda: PePairRank(update="exact", exploration="random", pairing="adjacent", trust="good")),
-    "w06": Case(lambda: PDGD(decay=0.9, scorer=MLP(8), trust="decent")),
-    "w07": Case(lambda: PDGD(trust="decent", learn_trust=False)),
-    "w08": Case(lambda: MGD(candidates=19, interleaving=Probabilistic(), trust="good", learn_trust=False)),
+    "w05": Case(
+        lambda: PePairRank(update="exact", exploration="random", pairing="adjacent", caller_order="good")
+    ),
+    "w06": Case(lambda: PDGD(decay=0.9, scorer=MLP(8), caller_order="decent")),
+    "w07": Case(lambda: PDGD(caller_order="decent", learn_caller_order=False)),
+    "w08": Case(
+        lambda: MGD(
+            candidates=19, interleaving=Probabilistic(), caller_order="good", learn_caller_order=False
+        )
+    ),
     "w09": Case(lambda: DBGD(interleaving=TeamDraft(), start_seed=3, radius=0.5, step=0.1, decay=0.9)),
     "w10": Case(lambda: NSGD(candidates=4, proposals=8, window=10, avoid=5, hard=3)),
     "w11": Case(lambda: RankNet(pairing="all", scorer=MLP(8))),
@@ -316,7 +327,9 @@ SETTINGS: dict[str, Case] = {
     "w14": Case(lambda: OlRankNet(scorer=MLP(8), training=ReplayMemory(2, memory=4, repeats=2, steps=3))),
     "w15": Case(lambda: OlLambdaRank(scorer=MLP(8), exploration="random", pairing="matching")),
     "w16": Case(lambda: P2NeurRank(scorer=MLP(8), rankers=3, networks=0, training=Exact(2))),
-    "w17": Case(lambda: P2NeurRank(scorer=MLP(8), rankers=3, networks=5, averaging=False, trust="poor")),
+    "w17": Case(
+        lambda: P2NeurRank(scorer=MLP(8), rankers=3, networks=5, averaging=False, caller_order="poor")
+    ),
     "w18": Case(lambda: Race(racers=2, odds=1.5, prior=0.2)),
     "w19": Case(lambda: DLA(logging="plackett-luce", clip=2.0, training=ReplayMemory(3, memory=6))),
     "w20": Case(
@@ -331,7 +344,7 @@ SETTINGS: dict[str, Case] = {
     "w27": items(lambda: TopRank(delta=0.5), "clicks"),
     "w28": grades(lambda: OlLambdaRankGT(scorer=Linear(), queries=4, learning_rate=0.01)),
     "w29": both(lambda: Minimax(averaged=True)),
-    "w30": Case(lambda: PairRank(trust=2.0)),
+    "w30": Case(lambda: PairRank(caller_order=2.0)),
     "w31": Case(lambda: MGD(scorer=MLP(8))),
     "w32": Case(PairRank, k=14),
 }

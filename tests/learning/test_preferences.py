@@ -17,10 +17,10 @@ from rankloop.learning.click_pairs import (
     check_pairing,
     clicked_over_skipped,
     matched_pairs,
-    pair_differences,
     preferred_pairs,
 )
 from rankloop.types import Feedback, IntArray, Query, Ranking
+from tests.support.pairs import differences
 
 PAIRINGS: tuple[Pairing, ...] = ("adjacent", "matching", "all")
 
@@ -109,7 +109,7 @@ def test_differences_are_the_clicked_minus_the_skipped_document(
         "all": clicked_over_skipped(given_clicks),
     }[pairing]
     order, features = given_clicks.ranking.order, given_clicks.ranking.query.features
-    found = pair_differences(given_clicks, pairing, 7)
+    found = differences(given_clicks, pairing, 7)
     assert found.shape == (len(pairs[0]), 3)
     for difference, i, j in zip(found, *pairs, strict=True):
         assert clicks[i]
@@ -138,14 +138,17 @@ def test_what_is_known_to_be_judged_is_compared_and_nothing_else(
 @pytest.mark.parametrize("pairing", PAIRINGS)
 @pytest.mark.parametrize("clicks", [[False] * 4, [True] * 4, [True]], ids=["none", "every one", "only one"])
 def test_clicks_that_compare_nothing_give_no_pairs(pairing: Pairing, clicks: list[bool]) -> None:
-    assert pair_differences(feedback(clicks), pairing, 0).shape == (0, 3)
+    assert differences(feedback(clicks), pairing, 0).shape == (
+        0,
+        3,
+    )
 
 
 def test_differences_of_single_precision_features_are_exact() -> None:
     """Neighbours of 1 in single precision differ by 2⁻²³; nothing of it is lost."""
     features = np.array([[1.0], [1.0 + 2**-23]], dtype=np.float32)
     shown = Feedback(Ranking(Query("q", features), np.array([0, 1])), np.array([False, True]))
-    found = pair_differences(shown, "all", 0)
+    found = differences(shown, "all", 0)
     assert found.dtype == np.float64
     assert found.tolist() == [[2**-23]]
 

@@ -35,7 +35,7 @@ def project(
     space: DocumentSpace, direction: FloatArray, feedback: Feedback, earlier: FloatArray = NOTHING
 ) -> FloatArray:
     """What becomes of a direction that won this list."""
-    return space.project(direction, space.documents(feedback, earlier))
+    return space.project(direction, space.rows(feedback, feedback.ranking.query.features, earlier))
 
 
 def by_singular_values(rows: FloatArray) -> FloatArray:

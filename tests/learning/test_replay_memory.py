@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankloop.learning.click_pairs import Pairing, preferred_pairs
-from rankloop.learning.replay_memory import Comparisons, comparisons_of, keep
+from rankloop.learning.replay_memory import Comparisons, keep
 from rankloop.types import BoolArray, Feedback, FloatArray, Query, Ranking
+from tests.support.pairs import comparisons
 
 
 def some_feedback(seed: int, n: int = 8) -> Feedback:
@@ -20,7 +21,7 @@ def some_feedback(seed: int, n: int = 8) -> Feedback:
 @given(seed=st.integers(0, 999), pairing=st.sampled_from(["all", "matching", "adjacent"]))
 def test_the_memory_of_a_list_holds_the_pairs_and_no_other_document(seed: int, pairing: Pairing) -> None:
     feedback = some_feedback(seed)
-    compared = comparisons_of(feedback, pairing, seed)
+    compared = comparisons(feedback, pairing, seed)
     shown = feedback.ranking.query.features[feedback.ranking.order]
     pairs = zip(*preferred_pairs(feedback, pairing, seed), strict=True)
     expected = {(shown[a].tobytes(), shown[b].tobytes()) for a, b in pairs}

@@ -12,7 +12,6 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from rankloop.errors import RankingError, SettingError
-from rankloop.learning.replay_memory import comparisons_of
 from rankloop.policies import (
     DBGD,
     MGD,
@@ -28,6 +27,7 @@ from rankloop.policies import (
 from rankloop.policies.policy_names import read_policy
 from rankloop.scorers import MLP
 from rankloop.types import Feedback, FloatArray, Query, Ranking
+from tests.support.pairs import comparisons
 
 SCORER = MLP((4, 4), scale=1.0)
 ROUNDS, STEPS, RATE, PENALTY = 7, 5, 0.1, 0.5
@@ -44,7 +44,7 @@ def feedback_on(seed: int, n: int = 7) -> Feedback:
     return Feedback(ranking, rng.random(n) < 0.4)
 
 
-LISTS = [each for each in map(feedback_on, range(40)) if comparisons_of(each, "adjacent", 0).wins.any()]
+LISTS = [each for each in map(feedback_on, range(40)) if comparisons(each, "adjacent", 0).wins.any()]
 LISTS = LISTS[:ROUNDS]
 
 
@@ -193,7 +193,7 @@ def test_lambdaranks_weights_are_as_written() -> None:
         policy.learn(feedback)
     slope = -policy.regularisation * (before - SCORER.start(3))
     for feedback in LISTS:
-        compared = comparisons_of(feedback, "all", 0)
+        compared = comparisons(feedback, "all", 0)
         scores = SCORER.score(before, compared.documents).tolist()
         gains = compared.wins.any(axis=1).astype(float).tolist()
         for i, j in np.argwhere(compared.wins).tolist():
@@ -240,8 +240,8 @@ def test_a_random_start_is_a_unit_vector_from_its_seed_alone(kind: type[MGD]) ->
     np.testing.assert_allclose(policy.score(query), query.features @ expected)
     lists = (policy.rank(query, k=8, rng=np.random.default_rng(seed)) for seed in range(50))
     clicked = (Feedback(shown, shown.evidence["owners"][1] > 0) for shown in lists)  # by the first candidate
-    won = next(feedback for feedback in clicked if policy.winners(feedback).any())
-    directions = won.ranking.evidence["directions"][policy.winners(won)]
+    won = next(each for each in clicked if policy.find_winners(each, query.features).any())
+    directions = won.ranking.evidence["directions"][policy.find_winners(won, query.features)]
     policy.learn(won)
     np.testing.assert_allclose(policy.parameters, expected + 0.5 * directions.mean(axis=0))
     assert policy.widened(6) is None

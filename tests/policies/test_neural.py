@@ -36,6 +36,7 @@ from rankloop.policies.gradient.pdgd import swap_probability
 from rankloop.query_set import QuerySet
 from rankloop.scorers import MLP, Linear
 from rankloop.types import Feedback, FloatArray, Query, Ranking
+from tests.support.pairs import differences
 
 USER = Cascade(click=(0.05, 0.9), stop=(0.0, 0.1))
 SMALL = MLP((16, 8))
@@ -92,7 +93,9 @@ def test_exact_training_of_a_linear_scorer_is_logistic_regression(pairing: Any) 
         policy.learn(feedback)
     pairs, weights = [], []
     for feedback in log:
-        own = pair_differences(feedback, pairing, int(feedback.ranking.evidence["seed"]))
+        own = pair_differences(
+            feedback, feedback.ranking.query.features, pairing, int(feedback.ranking.evidence["seed"])
+        )
         clicked = int(feedback.clicks.sum())
         share = 1 / max(clicked, len(own) // clicked) if pairing == "all" and len(own) else 1.0
         pairs.append(own)
@@ -141,7 +144,7 @@ def test_a_state_stops_growing_when_the_memory_is_full(kind: Callable[..., Neura
 def test_exact_training_remembers_everything() -> None:
     policy = P2NeurRank(scorer=SMALL, training=Exact(1))
     log = lived(policy, 60)
-    taught = [feedback for feedback in log if pair_differences(feedback, "all", 0).size]
+    taught = [feedback for feedback in log if differences(feedback, "all", 0).size]
     assert policy.wins.any(axis=(1, 2)).sum() == int(policy.lists) == len(taught)
 
 

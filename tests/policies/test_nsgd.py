@@ -48,7 +48,7 @@ def test_the_worst_of_the_latest_losers_are_avoided() -> None:
         policy.learn(Feedback(duel(directions, owners, Query("q", np.ones((1, 6)))), np.ones(1, dtype=bool)))
         directions = directions + np.eye(6)[2:4]
     assert policy.losses.tolist() == [-1, -2, -3]
-    proposed = policy.propose(Query("q", np.ones((1, 6))), np.random.default_rng(0))
+    proposed = policy.draw_directions(np.ones((1, 6)), np.random.default_rng(0))
     inner = proposed @ policy.losers.T
     np.testing.assert_allclose(inner[:, 1:], 0, atol=1e-12)  # lost by 2 and by 3
     assert (np.abs(inner[:, 0]) > 1e-3).all()  # lost by 1
@@ -59,14 +59,18 @@ def test_at_least_half_of_the_dimensions_stay_open() -> None:
     query = Query("q", np.random.default_rng(1).random((10, 4)))
     for seed in range(20):
         policy.learn(to_current(policy.rank(query, k=10, rng=np.random.default_rng(seed))))
-    many = np.vstack([policy.propose(query, np.random.default_rng(seed)) for seed in range(20)])
+    many = np.vstack(
+        [policy.draw_directions(query.features, np.random.default_rng(seed)) for seed in range(20)]
+    )
     assert len(policy.losers) == 60
     assert np.linalg.matrix_rank(many, tol=1e-9) == 2
 
 
 def test_proposals_that_move_the_documents_most_are_tried() -> None:
     few, all_of_them = NSGD(candidates=3, proposals=20), NSGD(candidates=20, proposals=20)
-    chosen, drawn = (policy.propose(QUERY, np.random.default_rng(0)) for policy in (few, all_of_them))
+    chosen, drawn = (
+        policy.draw_directions(QUERY.features, np.random.default_rng(0)) for policy in (few, all_of_them)
+    )
     moved = np.abs(drawn @ QUERY.features.mean(axis=0))
     np.testing.assert_array_equal(chosen, drawn[np.argsort(-moved)[:3]])
 
@@ -116,7 +120,7 @@ def lists_of(*clicks: tuple[int, ...], most: int = 10, window: int = 50) -> Floa
     for number, positions in enumerate(clicks):
         shown = Ranking(Query("q", np.eye(3)), np.arange(3))
         feedback = Feedback(shown, np.isin(np.arange(3), positions))
-        lists = remember(lists, feedback, number, most=most, window=window)
+        lists = remember(lists, feedback, np.eye(3), number, most=most, window=window)
     return lists
 
 

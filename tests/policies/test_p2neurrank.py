@@ -126,7 +126,7 @@ def test_other_rankers_are_asked_after_every_lesson() -> None:
     for seed in range(40):
         policy.learn(feedback_on(seed))
         before = policy.state()
-        first, second = (policy._opinions(np.eye(3)) for _ in range(2))
+        first, second = (policy._score_rankers(np.eye(3)) for _ in range(2))
         np.testing.assert_array_equal(first, second)
         assert all(np.array_equal(before[name], array) for name, array in policy.state().items())
         who = [int(np.flatnonzero((policy.average == opinion).all(axis=1))[0]) for opinion in first]
@@ -141,7 +141,7 @@ def test_so_many_networks_learn(rankers: int, networks: int | None, learning: in
     policy = P2NeurRank(scorer=Linear(), rankers=rankers, networks=networks)
     policy.learn(feedback_on(0))
     assert policy.parameters.shape == (learning, 3)
-    assert policy._opinions(np.eye(3)).shape == (rankers, 3)
+    assert policy._score_rankers(np.eye(3)).shape == (rankers, 3)
 
 
 def test_a_state_of_other_networks_is_refused() -> None:

@@ -25,6 +25,7 @@ from rankloop.policies.explores_uncertain import Exploration
 from rankloop.policies.pairwise.pairwise_logistic import Update, typical_squared_distance
 from rankloop.query_set import QuerySet
 from rankloop.types import BoolArray, Feedback, FloatArray, IntArray, Query, Ranking, Signal, State
+from tests.support.pairs import differences
 
 USERS = ("perfect", "navigational", "informational")
 ROUNDS = 1500
@@ -113,7 +114,7 @@ def test_exact_weights_are_a_fit_from_scratch_over_the_history(pairing: Pairing)
     log = []
     for feedback in rounds_of(policy, "informational", 150):
         seed = int(feedback.ranking.evidence["seed"])
-        log.append(pair_differences(feedback, pairing, seed))
+        log.append(differences(feedback, pairing, seed))
     history = np.vstack(log)
     both, labels = np.vstack((history, -history)), np.repeat((1, 0), len(history))
     reference = LogisticRegression(
@@ -128,7 +129,9 @@ def test_the_kept_matrices_are_those_of_the_log(update: Update) -> None:
     """M⁻¹ and log det M directly; H⁻¹ has the slopes of the time when each pair came, so only nearly."""
     policy = PairRank(update=update, certainty=Width(0.01), regularisation=0.7)
     log = [
-        pair_differences(feedback, "matching", int(feedback.ranking.evidence["seed"]))
+        pair_differences(
+            feedback, feedback.ranking.query.features, "matching", int(feedback.ranking.evidence["seed"])
+        )
         for feedback in rounds_of(policy, "perfect", 300)
     ]
     pairs = np.vstack(log)
@@ -172,7 +175,7 @@ def test_the_typical_distance_is_a_mean_over_pairs(seed: int, n: int) -> None:
 def test_without_a_setting_the_first_query_that_teaches_gives_the_regularisation() -> None:
     policy = PairRank(prior=0.5, prior_lists=1)
     log = list(rounds_of(policy, "perfect", 20))
-    first = next(one for one in log if len(pair_differences(one, "matching", 0)))
+    first = next(one for one in log if len(differences(one, "matching", 0)))
     expected = typical_squared_distance(first.ranking.query.features)
     assert float(policy.penalty) == expected / 0.5**2
     assert typical_squared_distance(np.ones((3, 2))) == typical_squared_distance(np.ones((1, 2))) == 1.0
@@ -185,7 +188,9 @@ def test_the_first_lists_that_teach_share_the_say_on_the_regularisation(update: 
     typical: list[float] = []
     pairs, eye = np.empty((0, 20)), np.eye(20)
     for feedback in rounds_of(PairRank(), "navigational", 60):
-        new = pair_differences(feedback, "matching", int(feedback.ranking.evidence["seed"]))
+        new = pair_differences(
+            feedback, feedback.ranking.query.features, "matching", int(feedback.ranking.evidence["seed"])
+        )
         if not new.any():
             continue
         twin, before = policy.from_state(policy.state()), float(policy.penalty)

@@ -17,11 +17,11 @@ from scipy.special import expit, log_expit
 from rankloop.errors import SettingError
 from rankloop.lab.data import load
 from rankloop.lab.users import PresetUser
-from rankloop.learning.click_pairs import pair_differences
 from rankloop.policies import PePairRank
 from rankloop.policies.pairwise.pairwise_logistic import Update
 from rankloop.query_set import QuerySet
 from rankloop.types import Feedback, FloatArray, Query, Ranking
+from tests.support.pairs import differences
 
 
 @cache
@@ -46,7 +46,7 @@ def log_of(rounds: int) -> list[Feedback]:
 
 
 def teaches(feedback: Feedback) -> bool:
-    return bool(pair_differences(feedback, "adjacent", 0).any())
+    return bool(differences(feedback, "adjacent", 0).any())
 
 
 def reseeded(feedback: Feedback, seed: int) -> Feedback:
@@ -74,7 +74,7 @@ def test_exact_rankers_minimise_the_perturbed_loss(regularisation: float | None,
     log = [feedback for feedback in log_of(60) if teaches(feedback)]
     for feedback in log:
         policy.learn(feedback)
-    pairs = np.vstack([pair_differences(feedback, "adjacent", 0) for feedback in log])
+    pairs = np.vstack([differences(feedback, "adjacent", 0) for feedback in log])
     rng = np.random.default_rng((int(log[-1].ranking.evidence["seed"]), 1))
     zeta = np.sqrt(variance) * rng.standard_normal((2, len(pairs)))
     penalty = float(policy.penalty)
@@ -139,7 +139,7 @@ def test_online_rankers_scatter_as_one_newton_step_would(perturb_prior: bool) ->
         twin.learn(reseeded(last, seed))
         away.append(twin.perturbed - twin.parameters)
     draws = np.vstack(away)
-    pairs = np.vstack([pair_differences(feedback, "adjacent", 0) for feedback in (*past, last)])
+    pairs = np.vstack([differences(feedback, "adjacent", 0) for feedback in (*past, last)])
     scatter = pairs.T @ pairs + perturb_prior * float(policy.penalty) * np.eye(5)
     expected = 0.3 * twin.curvature @ scatter @ twin.curvature
     size = np.linalg.norm(expected)
@@ -290,7 +290,7 @@ def test_the_noise_is_not_the_matching_again() -> None:
     assert teaches(last)
     policy.learn(last)
     seed = int(last.ranking.evidence["seed"])
-    pairs = pair_differences(last, "matching", seed)
+    pairs = differences(last, "matching", seed)
     np.testing.assert_array_equal(policy.history, pairs)
     rng = np.random.default_rng((seed, 1))
     tilts = np.sqrt(0.1) * rng.standard_normal((2, len(pairs))) @ pairs

@@ -69,7 +69,7 @@ class SlowRace:
         surest = max(found, key=lambda pair: found[pair], default=None)
         if any(clicks) and surest and found[surest] >= self.odds:
             better, worse = surest
-            self.racers[worse] = PairRank(trust=self.racers[worse].trust).from_state(
+            self.racers[worse] = PairRank(caller_order=self.racers[worse].caller_order).from_state(
                 self.racers[better].state()
             )
             self.ahead = Counter({pair: n for pair, n in self.ahead.items() if worse not in pair})
@@ -85,11 +85,11 @@ def urn_odds(wins: int, losses: int) -> float:
     return odds
 
 
-@pytest.mark.parametrize("trust", [None, "decent"])
-def test_a_race_is_run_by_the_rule(trust: str | None) -> None:
+@pytest.mark.parametrize("caller_order", [None, "decent"])
+def test_a_race_is_run_by_the_rule(caller_order: str | None) -> None:
     """Also with clicks on lists that others have made, and with restarts."""
-    race = Race(odds=1.2, trust=trust)
-    slow = SlowRace(1.2, [PairRank(trust=trust) for _ in range(3)])
+    race = Race(odds=1.2, caller_order=caller_order)
+    slow = SlowRace(1.2, [PairRank(caller_order=caller_order) for _ in range(3)])
     rng = np.random.default_rng(0)
     for seed in range(90):
         judged = WORLD[seed % len(WORLD)]

@@ -99,5 +99,7 @@ def test_settings_out_of_range_are_refused(make: type[RankNet], name: str) -> No
 
 
 def test_the_repr_shows_the_settings() -> None:
-    settings = "trust=None, learn_trust=True, learning_rate=0.001, pairing='adjacent', epsilon=0.2"
+    settings = (
+        "caller_order=None, learn_caller_order=True, learning_rate=0.001, pairing='adjacent', epsilon=0.2"
+    )
     assert repr(EpsilonGreedy(epsilon=0.2)) == f"EpsilonGreedy(scorer=Linear(), {settings})"

@@ -13,7 +13,7 @@ from tests.support.faults import settle
 from tests.support.internals import catch_up, copied, folded_anew
 from tests.support.life import NAMES, Clock, Ids, best_of, same, some_candidates, state
 
-RULES = RankerSettings(policy=Race(odds=1.05, trust="decent"), window=60.0, snapshot_every=7)
+RULES = RankerSettings(policy=Race(odds=1.05, caller_order="decent"), window=60.0, snapshot_every=7)
 STRETCH = 25
 
 

@@ -34,7 +34,7 @@ def read_any_policy(text: str, kinds: PolicyKinds = ALL_POLICIES) -> Policy:
 def read_served_policy(text: str) -> Policy:
     """Make the policy that a text names in a service: it starts from the caller's order, a paper's does not.
 
-    >>> read_served_policy("pairrank").trust, read_served_policy("pairrank@paper").trust
+    >>> read_served_policy("pairrank").caller_order, read_served_policy("pairrank@paper").caller_order
     ('decent', None)
     """
     from rankloop.service.core.ranker_settings import trusting  # noqa: PLC0415

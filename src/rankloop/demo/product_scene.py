@@ -36,7 +36,7 @@ WORDS: Mapping[str, Word] = {
 # The list begins as the search engine's own; a click counts against everything that was passed over, so that
 # it shows at once, and hardly anything moves by luck alone. A person may click as often as they like.
 SETTINGS = RankerSettings(
-    policy=PairRank(trust="decent", pairing="all", prior=0.8),
+    policy=PairRank(caller_order="decent", pairing="all", prior=0.8),
     max_explored_pairs=3,
     learn_late=True,
     snapshot_every=5,

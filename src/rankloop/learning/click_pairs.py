@@ -72,13 +72,12 @@ def preferred_pairs(feedback: Feedback, pairing: Pairing, seed: int) -> tuple[In
     return adjacent_pairs(feedback) if pairing == "adjacent" else clicked_over_skipped(feedback)
 
 
-def pair_differences(feedback: Feedback, pairing: Pairing, seed: int) -> FloatArray:
-    """Features of the preferred minus those of the other result, for each pair, [n_pairs, n_features]."""
+def pair_differences(feedback: Feedback, columns: FloatArray, pairing: Pairing, seed: int) -> FloatArray:
+    """Subtract the columns of the other result from those of the preferred, for each pair, [n_pairs, n]."""
     better, worse = preferred_pairs(feedback, pairing, seed)
     order = feedback.ranking.order
-    features = feedback.ranking.query.features
     better, worse = order[better], order[worse]
-    return np.subtract(features.take(better, axis=0), features.take(worse, axis=0), dtype=np.float64)
+    return np.subtract(columns.take(better, axis=0), columns.take(worse, axis=0), dtype=np.float64)
 
 
 def check_pairing(pairing: str) -> None:

@@ -1,7 +1,7 @@
 """Difficult lists: those that were hard for users, remembered to judge rankers by.
 
-They are one matrix, [n_rows, 2 + n_features], with a row for every result shown: the number of its list, its
-click divided by its rank, and its features.
+They are one matrix, [n_rows, 2 + n_columns], with a row for every result shown: the number of its list, its
+click divided by its rank, and its columns.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ import numpy as np
 from rankloop.types import Feedback, FloatArray
 
 
-def remember(lists: FloatArray, feedback: Feedback, number: int, *, most: int, window: int) -> FloatArray:
-    r"""The `most` difficult of the lists so far and this one, without those older than `window`.
+def remember(
+    lists: FloatArray, feedback: Feedback, columns: FloatArray, number: int, *, most: int, window: int
+) -> FloatArray:
+    r"""Keep the `most` difficult of the lists so far and this one, without those older than `window`.
 
     A list is the easier the nearer to the top its clicks: $\sum_i c_i / i$ over ranks $i$. Of equally
     difficult lists, the newer stay. A list without a click says nothing and does not join.
@@ -21,7 +23,7 @@ def remember(lists: FloatArray, feedback: Feedback, number: int, *, most: int, w
     >>> lists = np.empty((0, 0))
     >>> for number, clicks in enumerate(np.eye(3, dtype=bool)):  # a click at rank 1, then at 2, then at 3
     ...     feedback = Feedback(Ranking(Query("q", np.eye(3)), np.arange(3)), clicks)
-    ...     lists = remember(lists, feedback, number, most=2, window=50)
+    ...     lists = remember(lists, feedback, np.eye(3), number, most=2, window=50)
     >>> lists[:, 0].tolist()
     [1.0, 1.0, 1.0, 2.0, 2.0, 2.0]
     """
@@ -30,7 +32,7 @@ def remember(lists: FloatArray, feedback: Feedback, number: int, *, most: int, w
     if not clicks.any():
         return lists
     gains = clicks / np.arange(1, len(shown) + 1)
-    rows = np.column_stack((np.full(len(shown), number), gains, shown.query.features[shown.order]))
+    rows = np.column_stack((np.full(len(shown), number), gains, columns[shown.order]))
     rows = np.concatenate((lists, rows)) if lists.size else rows
     numbers, members = np.unique(rows[:, 0], return_inverse=True)
     easy = np.bincount(members, rows[:, 1])

@@ -36,7 +36,7 @@ class DocumentSpace:
     >>> shown = Ranking(Query("q", np.eye(6)), np.array([5, 4, 3, 2, 1, 0]))
     >>> clicked = Feedback(shown, np.array([False, True, False, False, False, False]))
     >>> space = DocumentSpace(k=1)
-    >>> documents = space.documents(clicked, np.empty((0, 6)))
+    >>> documents = space.rows(clicked, shown.query.features, np.empty((0, 6)))
     >>> documents.argmax(axis=1).tolist()
     [5, 4, 3]
     >>> space.project(np.ones(6), documents).round(12).tolist()
@@ -75,10 +75,9 @@ class DocumentSpace:
             )
         return feedback.truly_examined
 
-    def documents(self, feedback: Feedback, earlier: FloatArray) -> FloatArray:
-        """The rows that span the space, [n, n_features]: those of earlier rounds, then the examined ones."""
-        ranking = feedback.ranking
-        rows = ranking.query.features[ranking.order[self.find_examined(feedback)]]
+    def rows(self, feedback: Feedback, columns: FloatArray, earlier: FloatArray) -> FloatArray:
+        """Collect the rows that span the space, [n, n_columns]: of earlier rounds, then the examined ones."""
+        rows = columns[feedback.ranking.order[self.find_examined(feedback)]]
         return np.concatenate((earlier, rows)) if earlier.size else rows
 
     def project(self, direction: FloatArray, documents: FloatArray) -> FloatArray:

@@ -22,12 +22,13 @@ class Comparisons:
     wins: BoolArray  # [n, n]: row over column
 
 
-def comparisons_of(feedback: Feedback, pairing: Pairing, seed: int) -> Comparisons:
-    """What a list teaches: possibly nothing.
+def compare_results(feedback: Feedback, columns: FloatArray, pairing: Pairing, seed: int) -> Comparisons:
+    """Compare the results of a list pairwise, by the columns of its query: possibly none.
 
     >>> from rankloop.types import Query, Ranking
     >>> shown = Ranking(Query("q", np.eye(4)), np.arange(4))
-    >>> compared = comparisons_of(Feedback(shown, np.array([False, True, False, False])), "all", 0)
+    >>> clicked = Feedback(shown, np.array([False, True, False, False]))
+    >>> compared = compare_results(clicked, np.eye(4), "all", 0)
     >>> compared.wins.astype(int).tolist()  # the second result won against the first and the third
     [[0, 0, 0], [1, 0, 1], [0, 0, 0]]
     """
@@ -35,7 +36,7 @@ def comparisons_of(feedback: Feedback, pairing: Pairing, seed: int) -> Compariso
     positions = np.union1d(better, worse)
     wins = np.zeros((positions.size, positions.size), dtype=bool)
     wins[positions.searchsorted(better), positions.searchsorted(worse)] = True
-    return Comparisons(feedback.ranking.query.features[feedback.ranking.order[positions]], wins)
+    return Comparisons(columns[feedback.ranking.order[positions]], wins)
 
 
 def keep(

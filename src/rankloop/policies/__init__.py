@@ -1,6 +1,6 @@
 """Policies: algorithms of online learning to rank, one file each."""
 
-from rankloop.caller_order import OrderPrior, Trust, order_prior
+from rankloop.caller_order import CallerOrder, ColumnLayout, OrderPrior, parse_order
 from rankloop.learning.certainty import Belief, Certainty, Sure, Theory, Width
 from rankloop.learning.covariance import Covariance, Diagonal, Full, Projected
 from rankloop.learning.measure_weights import APWeights, ListWeights, NDCGWeights
@@ -38,6 +38,7 @@ from rankloop.policies.ads.linucb import LinUCB
 from rankloop.policies.ads.logistic_beliefs import LogisticBeliefs
 from rankloop.policies.ads.squarecb import SquareCB
 from rankloop.policies.ads.thompson_logistic import ThompsonLogistic
+from rankloop.policies.caller_order_policy import CallerOrderPolicy
 from rankloop.policies.dueling.dbgd import DBGD
 from rankloop.policies.dueling.mgd import MGD
 from rankloop.policies.dueling.nsgd import NSGD
@@ -66,13 +67,13 @@ from rankloop.policies.neural.neural_pairwise import NeuralPairwise
 from rankloop.policies.neural.ollambdarank import OlLambdaRank
 from rankloop.policies.neural.olranknet import OlRankNet
 from rankloop.policies.neural.p2neurrank import P2NeurRank
-from rankloop.policies.order_scorer_policy import ScoredFromBase, StartsFromBase
+from rankloop.policies.order_scorer_policy import OrderScorerPolicy
 from rankloop.policies.pairwise.pairrank import PairRank
 from rankloop.policies.pairwise.pairwise_logistic import PairwiseLogistic
 from rankloop.policies.pairwise.pepairrank import PePairRank
 from rankloop.policies.pairwise.race import Race
 from rankloop.policies.random import Random
-from rankloop.policies.scorer_policy import ScoredPolicy
+from rankloop.policies.scorer_policy import ScorerPolicy
 from rankloop.policy import Policy, score_all
 from rankloop.state_fields import state
 
@@ -94,7 +95,10 @@ __all__ = [
     "Belief",
     "BeliefSelection",
     "BestF1",
+    "CallerOrder",
+    "CallerOrderPolicy",
     "Certainty",
+    "ColumnLayout",
     "Constant",
     "Covariance",
     "DCGGain",
@@ -128,6 +132,7 @@ __all__ = [
     "OlLambdaRank",
     "OlRankNet",
     "OrderPrior",
+    "OrderScorerPolicy",
     "P2NeurRank",
     "PairRank",
     "PairwiseLogistic",
@@ -146,14 +151,12 @@ __all__ = [
     "RankSVM",
     "ReplayMemory",
     "Schedule",
-    "ScoredFromBase",
-    "ScoredPolicy",
+    "ScorerPolicy",
     "SelectionPolicy",
     "Slam",
     "SmoothDCG",
     "SquareCB",
     "Squared",
-    "StartsFromBase",
     "Step",
     "StepSize",
     "SumLoss",
@@ -165,11 +168,10 @@ __all__ = [
     "TopKLoss",
     "TopRank",
     "Training",
-    "Trust",
     "UCBItems",
     "UnnormalisedKL",
     "Width",
-    "order_prior",
+    "parse_order",
     "score_all",
     "state",
 ]

@@ -16,7 +16,7 @@ from rankloop.types import Array, FloatArray, Query
 
 
 @dataclass(kw_only=True, eq=False)
-class ScoredPolicy(Policy):
+class ScorerPolicy(Policy):
     """A policy around one scorer, whose parameters are its state.
 
     How many features there are is known only when the first feedback comes: until then the parameters are

@@ -123,7 +123,7 @@ def test_dla_finds_out_how_positions_are_examined() -> None:
 def test_the_log_is_that_of_the_production_ranker_unless_it_is_their_own(
     kind: type[CounterfactualPolicy],
 ) -> None:
-    query = Query("q", np.eye(4), base=np.array([0.1, 0.4, 0.3, 0.2]))
+    query = Query("q", np.eye(4), caller_scores=np.array([0.1, 0.4, 0.3, 0.2]))
     taught = kind(learning_rate=0.01)
     for seed in range(200):
         shown = taught.rank(query, k=4, rng=np.random.default_rng(seed))
@@ -149,7 +149,7 @@ def test_a_list_longer_than_the_known_examination_is_refused_and_changes_nothing
 @pytest.mark.parametrize(
     ("kind", "setting", "told"),
     [
-        (DLA, {"logging": "mine"}, "logging must be one of base, greedy, plackett-luce"),
+        (DLA, {"logging": "mine"}, "logging must be one of caller, greedy, plackett-luce"),
         (DLA, {"clip": 0.5}, "clip a number of at least 1"),
         (IPSRankNet, {"examination": "often"}, "examination must be one of"),
     ],

@@ -221,11 +221,11 @@ def test_settings_that_every_dataset_takes(world: str, tmp_path: Path) -> None:
     assert (held.train.ids, held.test.ids) == (plain.train.ids[:few], plain.train.ids[few:])
     decent, turned = (load(change_name(world, caller_order=each)) for each in ("decent", "reversed"))
     for part, other, before in zip(decent.parts, turned.parts, plain.parts, strict=True):
-        assert part.base is not None
-        assert other.base is not None
-        np.testing.assert_array_equal(part.base, -other.base)
-        assert before.base is None
-        assert any((np.abs(part.base) == np.abs(column)).all() for column in before.features.T)
+        assert part.caller_scores is not None
+        assert other.caller_scores is not None
+        np.testing.assert_array_equal(part.caller_scores, -other.caller_scores)
+        assert before.caller_scores is None
+        assert any((np.abs(part.caller_scores) == np.abs(column)).all() for column in before.features.T)
     names = {each.fingerprint for each in (plain, unit, held, decent, turned)}
     assert len(names) == 5
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from rankloop.errors import DataError
 from rankloop.lab.data import Dataset, concatenate, load, pad_features, take_queries
 from rankloop.lab.data.best_feature_order import add_caller_order
-from rankloop.lab.data.query_set_slices import QUERY_COLUMNS, ROW_COLUMNS
-from rankloop.query_set import JudgedQuery, QuerySet
+from rankloop.query_set import QUERY_COLUMNS, ROW_COLUMNS, JudgedQuery, QuerySet
 
 exactly = settings(derandomize=True, deadline=None, max_examples=100)
 
@@ -73,13 +72,13 @@ def test_a_set_taken_apart_and_joined_is_the_same(queries: QuerySet, cut: int) -
         assert np.array_equal(one, other)
 
 
-@pytest.mark.parametrize("column", ["doc_ids", "groups", "contexts", "base"])
+@pytest.mark.parametrize("column", ["doc_ids", "groups", "contexts", "caller_scores"])
 def test_a_column_that_one_set_lacks_is_left_out(column: str) -> None:
     whole = draw_queries(1, [2, 1])
     without = replace(whole, **{column: () if column in ("doc_ids", "groups") else None})  # type: ignore[arg-type]
     for joined in (concatenate(whole, without), concatenate(without, whole)):
         assert joined.ids == (*whole.ids, *whole.ids)
-        for each in ("doc_ids", "groups", "contexts", "base"):
+        for each in ("doc_ids", "groups", "contexts", "caller_scores"):
             found = getattr(joined, each)
             assert (found is None or not len(found)) == (each == column)
 

@@ -284,13 +284,13 @@ def test_worlds_of_a_range_are_folds(tmp_path: Path) -> None:
     assert results["fold"].unique().sort().to_list() == [data.replace("(4, 5, 6)", seed) for seed in "456"]
 
 
-def test_data_comes_with_a_base_order_and_who_does_not_look_at_it_is_run_once() -> None:
+def test_data_comes_with_an_order_and_who_does_not_look_at_it_is_run_once() -> None:
     names = ["linear(queries=20)", "linear(queries=20, caller_order='decent')"]
     names.append("linear(queries=20, caller_order='reversed')")
     sweep = Sweep(
         data=names,
         users={"perfect": PresetUser("perfect")},
-        policies={"pairrank": PairRank(), "trusting": PairRank(trust="good")},
+        policies={"pairrank": PairRank(), "trusting": PairRank(caller_order="good")},
         seeds=range(1),
         protocol=Protocol(rounds=20, checkpoints=1, measures=(make_measure("first", NDCG(k=10)),)),
     )
@@ -301,8 +301,8 @@ def test_data_comes_with_a_base_order_and_who_does_not_look_at_it_is_run_once() 
     _, decent, reverse = (found[name, "trusting"] for name in names)
     assert reverse < decent
     train, turned = (sweep.dataset(name).train for name in names[1:])
-    assert train.base is not None
-    assert turned.base is not None
-    np.testing.assert_array_equal(train.base, -turned.base)
+    assert train.caller_scores is not None
+    assert turned.caller_scores is not None
+    np.testing.assert_array_equal(train.caller_scores, -turned.caller_scores)
     with pytest.raises(SettingError, match="no order of the caller is called 'best'"):
         replace(sweep, data=["linear(caller_order=best)"]).cells()

@@ -83,7 +83,7 @@ def test_every_setting_is_in_the_guide_with_its_default() -> None:
     text = (Path(__file__).parents[3] / "docs" / "service.md").read_text("utf-8")
     for setting in fields(RankerSettings):
         default = getattr(RankerSettings(), setting.name)
-        shown = 'PairRank(trust="decent")' if setting.name == "policy" else repr(default)
+        shown = 'PairRank(caller_order="decent")' if setting.name == "policy" else repr(default)
         assert f"| `{setting.name}` | `{shown}` |" in text
 
 
@@ -111,7 +111,7 @@ def test_the_catalogue_says_what_every_ranker_is(store: Store) -> None:
     assert blog.settings.window == 5.0
     assert (shop.name, shop.policy, shop.mode, shop.features) == (
         "shop",
-        "PairRank(trust='decent')",
+        "PairRank(caller_order='decent')",
         "explore",
         (),
     )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rankloop.candidate import Candidate
-from rankloop.policies import MGD, PDGD, PairRank, PePairRank, Policy, RankNet, ScoredPolicy, Theory
+from rankloop.policies import MGD, PDGD, PairRank, PePairRank, Policy, RankNet, ScorerPolicy, Theory
 from rankloop.policies.policy_names import POLICIES
 from rankloop.service import RankerSettings, UserEvent
 from rankloop.service.core.scaling import Running, WithinQuery
@@ -151,7 +151,7 @@ def test_directions_of_old_lists_fit_new_features(store: Store) -> None:
     assert service.model("shop").lists == 2
 
 
-class Stubborn(ScoredPolicy):
+class Stubborn(ScorerPolicy):
     """A policy with a memory that nobody can widen."""
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:

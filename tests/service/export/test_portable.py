@@ -35,8 +35,8 @@ from rankloop.service.store import MemoryStore
 from tests.support.life import SHORT, Clock, live, make
 from tests.support.serving import alive
 
-LINEAR = (PairRank(trust="decent"), PDGD(), Race(), DBGD())
-NEURAL = (RankNet(scorer=MLP((4, 2)), trust="good"), P2NeurRank(scorer=MLP(4)))
+LINEAR = (PairRank(caller_order="decent"), PDGD(), Race(), DBGD())
+NEURAL = (RankNet(scorer=MLP((4, 2)), caller_order="good"), P2NeurRank(scorer=MLP(4)))
 
 
 def learned(policy: Policy, scaling: Scaling, rounds: int = 12) -> RankingService:
@@ -79,7 +79,7 @@ def test_files_score_as_the_service_does_or_are_refused(policy: Policy, scaling:
     model = service.portable("shop")
     assert model.linear == (policy in LINEAR)
     expected = {"onnx", "json"}
-    if model.linear and scaling == "running" and not getattr(policy, "trust", None):
+    if model.linear and scaling == "running" and not getattr(policy, "caller_order", None):
         expected |= {"elasticsearch", "opensearch"}
     assert set(exported(model)) == expected
     alone = service.portable("shop", by_document=True)
@@ -122,11 +122,11 @@ def test_normalisers_are_those_of_the_documentation() -> None:
 
 
 def test_what_cannot_be_said_is_refused_with_the_way_out() -> None:
-    model = learned(PairRank(trust="decent"), "query").portable("shop")
+    model = learned(PairRank(caller_order="decent"), "query").portable("shop")
     with pytest.raises(NotPortable, match=r"within each list and it counts the caller's own order.*--by-doc"):
         FORMATS["elasticsearch"].files(model)
     with pytest.raises(NotPortable, match="none of the 12 lists"):
-        learned(DBGD(trust=0.3), "query").portable("shop", by_document=True)
+        learned(DBGD(caller_order=0.3), "query").portable("shop", by_document=True)
     with pytest.raises(SettingError, match="leave out the version"):
         learned(PDGD(), "query", 1).portable("shop", by_document=True, version=3)
     network = learned(NEURAL[0], "running").portable("shop")

@@ -60,7 +60,7 @@ def lived(store: Store, clock: Clock, policy: Policy, **settings: Any) -> Rankin
     ("policy", "scaling"),
     [
         (PairRank(), "query"),
-        (PairRank(trust="decent"), "running"),
+        (PairRank(caller_order="decent"), "running"),
         (RankNet(scorer=MLP(4)), "query"),
         (MGD(), "query"),
     ],

@@ -109,8 +109,8 @@ def test_what_the_log_cannot_tell_is_refused_plainly() -> None:
 def test_over_http_the_answer_is_the_same_or_a_409_with_the_reason() -> None:
     service, _ = visited(MemoryStore(), Random(), visits=300)
     with alive(service) as live, Client(live.url, live.keys["admin"], timeout=60) as client:
-        found = client.what_if("shop", "PDGD(learning_rate=1.0, trust=0.0)")
-        same = service.what_if("shop", PDGD(learning_rate=1.0, trust=0))
+        found = client.what_if("shop", "PDGD(learning_rate=1.0, caller_order=0.0)")
+        same = service.what_if("shop", PDGD(learning_rate=1.0, caller_order=0))
         assert found == msgspec.json.decode(msgspec.json.encode(same))
         for body, status, reason in (
             ({"policy": "PDGD()", "depth": 3}, 409, "no answer: ranker 'shop' has 0 closed lists"),

@@ -9,7 +9,7 @@ import typer
 from rankloop.cli.lab import names
 from rankloop.cli.lab.engine import EngineName, Workers
 from rankloop.cli.lab.sweep_commands import study
-from rankloop.cli.lab.sweep_options import Base, Groups, Out
+from rankloop.cli.lab.sweep_options import CallerOrders, Groups, Out
 from rankloop.cli.own_policies import read_any_policy
 from rankloop.lab.data import parse_groups
 from rankloop.lab.simulation.probes import PROBES
@@ -43,7 +43,7 @@ def compare(
         ),
     ] = "",
     groups: Groups = "",
-    base: Base = "",
+    caller_order: CallerOrders = "",
     out: Out = None,
     workers: Workers = None,
     engine: EngineName = "pool",
@@ -58,7 +58,7 @@ def compare(
 
     `rankloop compare --policies "pdgd,PDGD(learning_rate=0.01),MGD(interleaving=probabilistic)"`
 
-    `rankloop compare --policies "pairrank,PairRank(trust=decent)" --base none,decent,reversed`
+    `rankloop compare --policies "pairrank,PairRank(caller_order=decent)" --caller-order none,decent,reversed`
 
     `rankloop compare --policies pairrank,pdgd --measures "offline ERR@10,online MRR,cumulative nDCG@5"`
 
@@ -67,7 +67,7 @@ def compare(
     The same command in the same folder goes on where it was stopped.
     """
     sweep = Sweep(
-        data=names.with_bases(split_names(data), base),
+        data=names.with_caller_orders(split_names(data), caller_order),
         users=names.users(users, stop),
         policies={name: read_any_policy(name) for name in split_names(policies)},
         seeds=range(seeds),

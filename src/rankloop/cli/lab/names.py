@@ -1,4 +1,4 @@
-"""Lists of names on the command line: users under a reading of *stop*, measures, data with base orders."""
+"""Lists of names on the command line: users under a reading of *stop*, measures, ordered data."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from rankloop.naming import find_kind, split_names
 STOPS: Mapping[str, Sequence[str]] = {"click": ("click",), "every": ("every",), "both": ("click", "every")}
 
 
-def with_bases(data: Sequence[str], base: str) -> list[str]:
+def with_caller_orders(data: Sequence[str], orders: str) -> list[str]:
     """The datasets with each of these orders of the caller.
 
-    >>> with_bases(["mq2008"], "none,decent"), with_bases(["mq2008"], "")
+    >>> with_caller_orders(["mq2008"], "none,decent"), with_caller_orders(["mq2008"], "")
     (['mq2008', "mq2008(caller_order='decent')"], ['mq2008'])
     """
-    wanted = split_names(base) or ["none"]
+    wanted = split_names(orders) or ["none"]
     return [
         name if each == "none" else change_name(name, caller_order=each) for name in data for each in wanted
     ]

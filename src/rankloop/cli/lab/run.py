@@ -12,7 +12,7 @@ from rankloop.cli.lab import names
 from rankloop.cli.lab.engine import EngineName, Workers, mapper
 from rankloop.cli.lab.spec import from_spec
 from rankloop.cli.lab.sweep_commands import about_the_paper, draw, study, tabulate
-from rankloop.cli.lab.sweep_options import Base, Groups, Out
+from rankloop.cli.lab.sweep_options import CallerOrders, Groups, Out
 from rankloop.errors import SettingError
 from rankloop.lab.data import parse_groups
 from rankloop.lab.suites import PICTURES, SUITES, TABLES
@@ -30,7 +30,7 @@ def run(
         bool, typer.Option("--quick", help="A small version, to see whether all is well.")
     ] = False,
     groups: Groups = "",
-    base: Base = "",
+    caller_order: CallerOrders = "",
     out: Out = None,
     workers: Workers = None,
     engine: EngineName = "pool",
@@ -46,19 +46,19 @@ def run(
     `rankloop run results/mq2008/spec.json --out results/again`
     """
     if what.endswith(".json"):
-        if data or rounds or seeds or quick or groups or base:
+        if data or rounds or seeds or quick or groups or caller_order:
             raise SettingError(
-                "a spec.json says everything: --data, --rounds, --seeds, --quick, --groups and --base "
-                "are for suites"
+                "a spec.json says everything: --data, --rounds, --seeds, --quick, --groups and "
+                "--caller-order are for suites"
             )
         sweep, spec = from_spec(Path(what)), json.loads(Path(what).read_text("utf-8"))
         again = bool(spec.get("quick"))
         study(sweep, title=f"Again: {what}", out=out, workers=workers, engine=engine, quick=again)
         return
-    if (what in PICTURES or what in TABLES) and (rounds or seeds or groups or base):
+    if (what in PICTURES or what in TABLES) and (rounds or seeds or groups or caller_order):
         raise SettingError(
-            f"{what} is a picture or a table of its own length: --rounds, --seeds, --groups and --base are "
-            "for suites of runs"
+            f"{what} is a picture or a table of its own length: --rounds, --seeds, --groups and "
+            "--caller-order are for suites of runs"
         )
     if what in PICTURES:
         draw(what, data=data, out=out)
@@ -69,7 +69,7 @@ def run(
     chosen = parse_groups(groups) if groups else None
     suite = find_kind(what, SUITES, "suite")
     rounds, seeds = (rounds or suite.quick, seeds or 2) if quick else (rounds, seeds)
-    wanted = names.with_bases(split_names(data), base) if data else ()
+    wanted = names.with_caller_orders(split_names(data), caller_order) if data else ()
     sweep = suite.sweep(data=wanted, rounds=rounds, seeds=seeds, groups=chosen)
     study(
         sweep,

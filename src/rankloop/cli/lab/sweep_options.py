@@ -18,11 +18,11 @@ Groups = Annotated[
         "from 1: 128 is column 127 of a matrix that counts from 0."
     ),
 ]
-Base = Annotated[
+CallerOrders = Annotated[
     str,
     typer.Option(
-        help="Base orders that data comes with, comma-separated: *none*, *decent* (by the best single "
-        'feature of the training queries) or *reversed*; `--data "<name>(caller_order=decent)"` says the '
-        "same of one."
+        help="Callers' orders that data comes with, comma-separated: *none*, *decent* (by the best "
+        "single feature of the training queries) or *reversed*; "
+        '`--data "<name>(caller_order=decent)"` says the same of one.'
     ),
 ]

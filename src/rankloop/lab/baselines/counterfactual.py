@@ -13,19 +13,19 @@ from rankloop.exploration import greedy, plackett_luce
 from rankloop.learning.adam import adam
 from rankloop.learning.replay_memory import enlarged
 from rankloop.learning.training import Batch, ReplayMemory, Training
-from rankloop.policies.scorer_policy import ScoredPolicy, check_part, check_size
+from rankloop.policies.scorer_policy import ScorerPolicy, check_part, check_size
 from rankloop.state_fields import state
 from rankloop.types import Array, BoolArray, Feedback, FloatArray, IntArray, Query, Ranking
 
-Logging: TypeAlias = Literal["base", "greedy", "plackett-luce"]
+Logging: TypeAlias = Literal["caller", "greedy", "plackett-luce"]
 
 
 @dataclass(kw_only=True, eq=False)
-class CounterfactualPolicy(ScoredPolicy):
+class CounterfactualPolicy(ScorerPolicy):
     r"""A policy that learns from a log of clicks what it would not have shown itself.
 
     `logging` says whose lists are shown: those of the production ranker, which is the caller's order
-    (`"base"`; a query without one is shown in random order), those of what was learned so far (`"greedy"`),
+    (`"caller"`; a query without one is shown in random order), those of what was learned so far (`"greedy"`),
     or lists drawn from its scores (`"plackett-luce"`). Every list with a click is remembered and learned from
     as `training` says, by Adam with the step `learning_rate`. Clicks count by inverse weights of at most
     `clip`.
@@ -38,7 +38,7 @@ class CounterfactualPolicy(ScoredPolicy):
         "serve pairrank"
     )
 
-    logging: Logging = "base"
+    logging: Logging = "caller"
     training: Training = field(default_factory=ReplayMemory)
     learning_rate: float = 0.003
     clip: float = 10.0
@@ -99,7 +99,7 @@ class CounterfactualPolicy(ScoredPolicy):
     def _logged_scores(self, query: Query) -> FloatArray:
         if self.logging == "greedy":
             return self.score(query)
-        return np.zeros(query.n_docs) if query.base is None else query.base
+        return np.zeros(query.n_docs) if query.caller_scores is None else query.caller_scores
 
     def _fit_width(self, documents: FloatArray) -> None:
         """Start with the first list; refuse later ones of another width."""

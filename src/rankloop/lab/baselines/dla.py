@@ -31,7 +31,7 @@ class DLA(CounterfactualPolicy):
     with the weights from before it.
 
     >>> from rankloop.types import Feedback, Query
-    >>> policy, query = DLA(), Query("q", np.eye(3), base=np.array([3.0, 2.0, 1.0]))
+    >>> policy, query = DLA(), Query("q", np.eye(3), caller_scores=np.array([3.0, 2.0, 1.0]))
     >>> for seed in range(50):  # document 0 is always on top; clicked is document 1
     ...     shown = policy.rank(query, k=3, rng=np.random.default_rng(seed))
     ...     policy.learn(Feedback(shown, shown.order == 1))

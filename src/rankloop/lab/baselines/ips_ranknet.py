@@ -24,7 +24,7 @@ class IPSRankNet(CounterfactualPolicy):
     $P(p)$: in a sweep also `"measured"` on lists in random order.
 
     >>> from rankloop.types import Query
-    >>> policy, query = IPSRankNet(), Query("q", np.eye(3), base=np.array([3.0, 2.0, 1.0]))
+    >>> policy, query = IPSRankNet(), Query("q", np.eye(3), caller_scores=np.array([3.0, 2.0, 1.0]))
     >>> for seed in range(50):  # document 0 is always on top; clicked is document 1
     ...     shown = policy.rank(query, k=3, rng=np.random.default_rng(seed))
     ...     policy.learn(Feedback(shown, shown.order == 1))

@@ -13,14 +13,14 @@ from rankloop.errors import RankingError, SettingError
 from rankloop.lab.baselines.judged_lists import JudgedList, append, judged_list, stacked
 from rankloop.learning.adam import adam
 from rankloop.learning.pair_loss import descent
-from rankloop.policies.scorer_policy import ScoredPolicy, check_size
+from rankloop.policies.scorer_policy import ScorerPolicy, check_size
 from rankloop.scorers import MLP, Scorer
 from rankloop.state_fields import state
 from rankloop.types import Array, BoolArray, Feedback, FloatArray, IntArray
 
 
 @dataclass(kw_only=True, eq=False)
-class LearnsFromGrades(ScoredPolicy):
+class LearnsFromGrades(ScorerPolicy):
     r"""A policy whose every document should stand above those of a lower grade.
 
     It minimises $-\sum w_{ij} \log \sigma(s_i - s_j)$ over the pairs of different grade, one step of Adam on

@@ -25,7 +25,7 @@ def add_caller_order(dataset: Dataset, direction: Direction) -> Dataset:
     column, sign = find_best_feature(dataset.train)
     sign = sign if direction == "decent" else -sign
     return dataset.map_parts(
-        lambda part: replace(part, base=sign * part.features[:, column]), f"caller_order={direction}"
+        lambda part: replace(part, caller_scores=sign * part.features[:, column]), f"caller_order={direction}"
     )
 
 

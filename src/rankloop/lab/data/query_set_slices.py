@@ -10,10 +10,7 @@ from typing import Any
 import numpy as np
 
 from rankloop.errors import DataError
-from rankloop.query_set import QuerySet
-
-ROW_COLUMNS = ("features", "relevance", "doc_ids", "groups", "base")  # one entry for each document
-QUERY_COLUMNS = ("ids", "contexts")  # one entry for each query
+from rankloop.query_set import QUERY_COLUMNS, ROW_COLUMNS, QuerySet
 
 
 def take_queries(queries: QuerySet, start: int = 0, stop: int | None = None) -> QuerySet:

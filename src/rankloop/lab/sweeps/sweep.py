@@ -14,7 +14,7 @@ from rankloop.lab.simulation.measures import Measure, index_by_name
 from rankloop.lab.simulation.probes import Probe
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.users import LabelJudge, PresetUser, UserModel
-from rankloop.policies import Policy, StartsFromBase
+from rankloop.policies import Policy
 from rankloop.types import Signal
 
 T = TypeVar("T")
@@ -122,19 +122,18 @@ class Sweep:
     def representative(self, cell: Cell) -> Cell:
         """Find the cell that is run for this one.
 
-        Who is taught by labels is run for the first user alone, and who does not look at base orders on the
+        Who is taught by labels is run for the first user alone, and who ignores the caller's order on the
         data without one alone, if it is there.
         """
-        cell = self._without_base(cell)
+        cell = self._without_caller_order(cell)
         if cell.policy in self.judges:
             return replace(cell, user=next(iter(self.users)))
         if self._is_judged(cell.policy, cell.user):
             return replace(cell, user=self._clicking[0])
         return cell
 
-    def _without_base(self, cell: Cell) -> Cell:
-        policy = self.policies[cell.policy]
-        if isinstance(policy, StartsFromBase) and policy.base_columns:
+    def _without_caller_order(self, cell: Cell) -> Cell:
+        if self.policies[cell.policy].layout.extra:
             return cell
         if cell.data not in self.data:  # a dataset at hand
             return cell

@@ -11,14 +11,14 @@ from rankloop.errors import RankingError, SettingError
 from rankloop.exploration import greedy
 from rankloop.interleaving import Interleaving, TeamDraft, credit
 from rankloop.learning.projection import DocumentSpace
-from rankloop.policies.order_scorer_policy import ScoredFromBase
+from rankloop.policies.order_scorer_policy import OrderScorerPolicy
 from rankloop.scorers import Linear
 from rankloop.state_fields import state
 from rankloop.types import Array, BoolArray, Feedback, FloatArray, Query, Ranking
 
 
 @dataclass(kw_only=True, eq=False)
-class MGD(ScoredFromBase):
+class MGD(OrderScorerPolicy):
     r"""Duels the current ranker against many random neighbours in one multileaved list.
 
     Candidates $\theta_i = \theta + \delta u_i$ with $u_i$ uniform on the unit sphere; the list shown
@@ -86,16 +86,16 @@ class MGD(ScoredFromBase):
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """Multileave the current ranker with its neighbours; without features there are none."""
         if not query.features.shape[1]:
-            trusted = self.trusts(query)
-            order = greedy(self.score(query), k, rng) if trusted else rng.permutation(query.n_docs)[:k]
+            ordered = self.layout.applies_to(query)
+            order = greedy(self.score(query), k, rng) if ordered else rng.permutation(query.n_docs)[:k]
             return Ranking(query, order)
-        seen = self.based(query)
-        current = self.parameters_for(seen.features)
-        directions = self.propose(seen, rng)
+        columns = self.layout.columns(query)
+        current = self.parameters_for(columns)
+        directions = self.draw_directions(columns, rng)
         rankers = np.empty((1 + len(directions), current.size))
         rankers[0] = current
         np.add(current, self.radius * directions, out=rankers[1:])
-        lists = greedy(self.scoring.score(rankers, seen.features), query.n_docs, rng)
+        lists = greedy(self.scoring.score(rankers, columns), query.n_docs, rng)
         shown = self.interleaving.combine(lists, k=k, rng=rng)
         return Ranking(query, shown.order, {"owners": shown.owners, "directions": directions})
 
@@ -103,37 +103,36 @@ class MGD(ScoredFromBase):
         """Move towards the mean of the directions that beat the current ranker."""
         if not feedback.ranking.query.features.shape[1]:
             return
-        shown, feedback = feedback, self.based_feedback(feedback)
-        features, evidence = feedback.ranking.query.features, feedback.ranking.evidence
+        columns, evidence = self.layout.columns(feedback.ranking.query), feedback.ranking.evidence
         tried, owners = evidence["directions"].shape[1], evidence["owners"].shape[1]
-        if not (self.parameters.size == features.shape[1] == tried and owners == feedback.reward.size):
-            self._check_fit(feedback, self.parameters_for(features))  # it may be the first list
-        winners = self.winners(feedback)
-        documents = self.projection.documents(feedback, self.examined) if self.projection else self.examined
+        if not (self.parameters.size == columns.shape[1] == tried and owners == feedback.reward.size):
+            self._check_fit(feedback, columns)  # it may be the first list
+        winners = self.find_winners(feedback, columns)
+        rows = self.projection.rows(feedback, columns, self.examined) if self.projection else self.examined
         if np.count_nonzero(winners):
             direction = mean_of_rows(evidence["directions"][winners])
             if self.projection:
-                direction = self.projection.project(direction, documents)
-            current = self.parameters_for(features)
+                direction = self.projection.project(direction, rows)
+            current = self.parameters_for(columns)
             self.step_to(current, self.step * self.decay ** float(self.updates), direction)
             self.updates = self.updates + 1
         if self.projection:
-            self.examined = self.projection.remembered(documents)
-        self.learn_order(shown)
+            self.examined = self.projection.remembered(rows)
+        self.learn_order(feedback)
 
-    def propose(self, query: Query, rng: np.random.Generator) -> FloatArray:
-        """The directions to try, [candidates, n_parameters]."""
-        return unit_directions(self.candidates, self.parameters_for(query.features).size, rng)
+    def draw_directions(self, columns: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Draw the directions to try, [candidates, n_parameters], for documents with these columns."""
+        return unit_directions(self.candidates, self.parameters_for(columns).size, rng)
 
-    def _check_fit(self, feedback: Feedback, current: FloatArray) -> None:
+    def _check_fit(self, feedback: Feedback, columns: FloatArray) -> None:
         """Refuse a list of other documents, or other evidence, than this ranker can compare."""
-        ranking, known = feedback.ranking, current.size
-        features, shown = ranking.query.features.shape[1], len(ranking.order)
+        ranking, known = feedback.ranking, self.parameters_for(columns).size
+        found, shown = columns.shape[1], len(ranking.order)
         owners, tried = ranking.evidence["owners"].shape[1], ranking.evidence["directions"].shape[1]
-        if features != known and isinstance(self.scorer, Linear):
-            more = self.base_columns
+        if found != known and isinstance(self.scorer, Linear):
+            extra = self.layout.extra
             raise RankingError(
-                f"this ranker knows {known - more} features but the query has {features - more}"
+                f"this ranker knows {known - extra} features but the query has {found - extra}"
             )
         if owners != shown:
             raise RankingError(f"evidence on a list of {owners}, but {shown} were shown")
@@ -143,8 +142,9 @@ class MGD(ScoredFromBase):
                 "it was drawn when there were other features"
             )
 
-    def winners(self, feedback: Feedback) -> BoolArray:
-        """Which candidates to follow, [candidates]: those with more credit than the current ranker."""
+    def find_winners(self, feedback: Feedback, columns: FloatArray) -> BoolArray:
+        """Find the candidates to follow, [candidates]: those with more credit than the current ranker."""
+        del columns  # credit alone decides
         earned = credit(feedback.ranking.evidence["owners"], feedback.clicks)
         return np.asarray(earned[1:] > earned[0])
 

@@ -12,7 +12,7 @@ from rankloop.learning import difficult_lists
 from rankloop.learning.projection import orthonormal_basis
 from rankloop.policies.dueling.mgd import MGD
 from rankloop.state_fields import state
-from rankloop.types import Array, BoolArray, Feedback, FloatArray, Query
+from rankloop.types import Array, BoolArray, Feedback, FloatArray
 
 HARD_ROUNDS = 50  # for how many rounds a difficult list is remembered
 
@@ -60,25 +60,25 @@ class NSGD(MGD):
                 f"proposals must be whole and at least candidates={self.candidates}, found {self.proposals}"
             )
 
-    def propose(self, query: Query, rng: np.random.Generator) -> FloatArray:
-        """Directions from the null space that the query's documents tell apart best."""
-        current = self.parameters_for(query.features)
+    def draw_directions(self, columns: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Draw directions from the null space that the query's documents tell apart best."""
+        current = self.parameters_for(columns)
         proposals = rng.standard_normal((self.proposals, current.size))
         if self.losers.size:
             worst = np.argsort(self.losses, kind="stable")[: min(self.avoid, current.size // 2)]
             basis = orthonormal_basis(self.losers[worst])
             proposals -= (proposals @ basis.T) @ basis
         proposals /= np.linalg.norm(proposals, axis=1, keepdims=True)
-        mean = self.scorer.vjp(current, query.features, np.full(query.n_docs, 1 / query.n_docs))
+        mean = self.scorer.vjp(current, columns, np.full(len(columns), 1 / len(columns)))
         return proposals[np.argsort(-np.abs(proposals @ mean), kind="stable")[: self.candidates]]
 
-    def winners(self, feedback: Feedback) -> BoolArray:
-        """The candidate that won, or of several the best on difficult lists."""
+    def find_winners(self, feedback: Feedback, columns: FloatArray) -> BoolArray:
+        """Find the candidate that won, or of several the best on difficult lists."""
         evidence = feedback.ranking.evidence
         earned = credit(evidence["owners"], feedback.clicks)
         tied = (earned[1:] == earned.max()) & (earned[1:] > earned[0])
         if tied.sum() > 1 and self.lists.size:
-            current = self.parameters_for(feedback.ranking.query.features)
+            current = self.parameters_for(columns)
             rankers = current + self.radius * evidence["directions"][tied]
             quality = difficult_lists.quality(self.lists, self.scoring.score(rankers, self.lists[:, 2:]))
             tied[tied] = quality == quality.max()
@@ -86,8 +86,8 @@ class NSGD(MGD):
 
     def learn(self, feedback: Feedback) -> None:
         """Move as MGD does, then remember who lost and which lists were difficult."""
-        more = self.base_columns
-        found, known = feedback.ranking.query.features.shape[1], self.lists.shape[1] - 2 - more
+        query = feedback.ranking.query
+        found, known = query.features.shape[1], self.lists.shape[1] - 2 - self.layout.extra
         if not found:
             return
         if self.lists.size and found != known:
@@ -103,7 +103,8 @@ class NSGD(MGD):
             self.losses = np.concatenate((losses, self.losses))[: self.window]
         self.lists = difficult_lists.remember(
             self.lists,
-            self.based_feedback(feedback),
+            feedback,
+            self.layout.columns(query),
             int(self.rounds),
             most=self.hard,
             window=HARD_ROUNDS,

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.exploration import greedy
-from rankloop.policies.scorer_policy import ScoredPolicy
+from rankloop.policies.scorer_policy import ScorerPolicy
 from rankloop.state_fields import state
 from rankloop.types import Array, Feedback, FloatArray, Query, Ranking
 
 
 @dataclass(kw_only=True, eq=False)
-class GradedPolicy(ScoredPolicy):
+class GradedPolicy(ScorerPolicy):
     r"""Shows its best list, and takes a step on the grades that come back.
 
     Clicks are grades, too: examined results are known, 1 if clicked and 0 if not. With `averaged` it ranks by

@@ -11,13 +11,13 @@ from rankloop.exploration import greedy
 from rankloop.learning.topk_losses import RankSVM, TopKLoss
 from rankloop.learning.topk_propensities import TopKPropensities, term_weights
 from rankloop.policies.graded.topk_steps import AdaGrad, Step, within_ball
-from rankloop.policies.scorer_policy import ScoredPolicy, check_part, check_size
+from rankloop.policies.scorer_policy import ScorerPolicy, check_part, check_size
 from rankloop.state_fields import state
 from rankloop.types import Array, Feedback, FloatArray, IntArray, Query, Ranking
 
 
 @dataclass(kw_only=True, eq=False)
-class RTopK(ScoredPolicy):
+class RTopK(ScorerPolicy):
     r"""Shows its best list or, seldom, any list, and descends a loss estimated from the grades on top.
 
     With probability $1 - \gamma$ the list is greedy, otherwise uniform; the grades $R$ of its first $k$ are

@@ -9,13 +9,13 @@ import numpy as np
 from rankloop.errors import RankingError, SettingError
 from rankloop.exploration import plackett_luce
 from rankloop.learning.click_pairs import clicked_over_skipped, net_votes
-from rankloop.policies.order_scorer_policy import ScoredFromBase
+from rankloop.policies.order_scorer_policy import OrderScorerPolicy
 from rankloop.state_fields import state
 from rankloop.types import Array, Feedback, FloatArray, IntArray, Query, Ranking
 
 
 @dataclass(kw_only=True, eq=False)
-class PDGD(ScoredFromBase):
+class PDGD(OrderScorerPolicy):
     r"""Draws lists from its scores, and learns from every clicked result that beat an examined one.
 
     The list $R$ comes from a Plackett-Luce model over the scores. For each preference $i \succ j$ that the
@@ -72,10 +72,10 @@ class PDGD(ScoredFromBase):
         undecided = 0.5 / (1.0 + np.cosh(np.clip(shown[better] - shown[worse], -700, 700)))
         weights = swap_probability(scores, ranking.order, better, worse) * undecided
         votes = net_votes(better, worse, weights, len(ranking))
-        features = self.based(ranking.query).features[ranking.order]
-        parameters = self.parameters_for(features)
+        rows = self.layout.columns(ranking.query)[ranking.order]
+        parameters = self.parameters_for(rows)
         size = self.learning_rate * self.decay ** float(self.updates)
-        self.step_to(parameters, size, self.scorer.vjp(parameters, features, votes))
+        self.step_to(parameters, size, self.scorer.vjp(parameters, rows, votes))
         self.updates = self.updates + 1
         self.learn_order(feedback)
 

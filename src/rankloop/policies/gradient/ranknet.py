@@ -10,12 +10,12 @@ from scipy.special import expit
 from rankloop.errors import SettingError
 from rankloop.exploration import greedy
 from rankloop.learning.click_pairs import Pairing, check_pairing, net_votes, preferred_pairs
-from rankloop.policies.order_scorer_policy import ScoredFromBase
+from rankloop.policies.order_scorer_policy import OrderScorerPolicy
 from rankloop.types import Array, Feedback, Query, Ranking
 
 
 @dataclass(kw_only=True, eq=False)
-class RankNet(ScoredFromBase):
+class RankNet(OrderScorerPolicy):
     r"""Shows what it thinks best and takes one gradient step on the pairs each list teaches.
 
     A clicked result should stand above an examined one that was not clicked. With
@@ -61,12 +61,12 @@ class RankNet(ScoredFromBase):
         query = feedback.ranking.query
         if not (better.size and query.features.shape[1]):
             return
-        features = self.based(query).features[feedback.ranking.order]
-        parameters = self.parameters_for(features)
-        scores = self.scoring.score(parameters, features)
+        rows = self.layout.columns(query)[feedback.ranking.order]
+        parameters = self.parameters_for(rows)
+        scores = self.scoring.score(parameters, rows)
         residual = expit(scores[worse] - scores[better])
-        votes = net_votes(better, worse, residual, len(features))
-        self.step_to(parameters, self.learning_rate, self.scorer.vjp(parameters, features, votes))
+        votes = net_votes(better, worse, residual, len(rows))
+        self.step_to(parameters, self.learning_rate, self.scorer.vjp(parameters, rows, votes))
         self.learn_order(feedback)
 
     def _pairing_seed(self, rng: np.random.Generator) -> dict[str, Array]:

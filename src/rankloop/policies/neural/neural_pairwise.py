@@ -12,10 +12,10 @@ from rankloop.errors import RankingError, SettingError
 from rankloop.learning.adam import adam
 from rankloop.learning.click_pairs import Pairing, check_pairing
 from rankloop.learning.pair_loss import descent, fair_share, residuals
-from rankloop.learning.replay_memory import Comparisons, comparisons_of, enlarged, keep
+from rankloop.learning.replay_memory import Comparisons, compare_results, enlarged, keep
 from rankloop.learning.training import Batch, ReplayMemory, Training
 from rankloop.policies.explores_uncertain import ExploresUncertain
-from rankloop.policies.order_scorer_policy import ScoredFromBase
+from rankloop.policies.order_scorer_policy import OrderScorerPolicy
 from rankloop.policies.scorer_policy import check_part, check_size
 from rankloop.scorers import MLP, Scorer
 from rankloop.state_fields import state
@@ -28,7 +28,7 @@ AVERAGED = 10  # the average is over about the last tenth of all steps
 
 
 @dataclass(kw_only=True, eq=False)
-class NeuralPairwise(ExploresUncertain, ScoredFromBase):
+class NeuralPairwise(ExploresUncertain, OrderScorerPolicy):
     r"""A policy around $P(i \succ j) = \sigma(f(x_i; \theta) - f(x_j; \theta))$ that explores the uncertain.
 
     It minimises the cross-entropy of the pairs that clicks suggest,
@@ -85,9 +85,9 @@ class NeuralPairwise(ExploresUncertain, ScoredFromBase):
 
     def learn(self, feedback: Feedback) -> None:
         """Remember what the list teaches, and train on it and on some of what was remembered."""
-        seed = int(feedback.ranking.evidence["seed"])
-        compared = comparisons_of(self.based_feedback(feedback), self.pairing, seed)
-        if not (compared.wins.any() and feedback.ranking.query.features.shape[1]):
+        query, seed = feedback.ranking.query, int(feedback.ranking.evidence["seed"])
+        compared = compare_results(feedback, self.layout.columns(query), self.pairing, seed)
+        if not (compared.wins.any() and query.features.shape[1]):
             return
         check_size(compared.documents)
         before = copy.copy(self) if self.optimiser == "gradient-descent" else self  # Adam's steps are bounded
@@ -97,7 +97,7 @@ class NeuralPairwise(ExploresUncertain, ScoredFromBase):
         except RankingError:
             vars(self).update(vars(before))
             raise
-        self._take_in(compared)
+        self._update_certainty(compared)
         self.learn_order(feedback)
 
     def widened(self, n_features: int) -> None:
@@ -109,12 +109,12 @@ class NeuralPairwise(ExploresUncertain, ScoredFromBase):
         return self.average if self.average.size else self.scorer.start(features.shape[1])
 
     def _knows_of(self, query: Query) -> bool:
-        """Whether anything is known of such documents, by what was learned or from a trusted order."""
-        return bool(query.features.shape[1] and (self.parameters.size or self.trusts(query)))
+        """Whether anything is known of such documents, by what was learned or from the caller's order."""
+        return bool(query.features.shape[1] and (self.parameters.size or self.layout.applies_to(query)))
 
-    def _certain_by_base(self, query: Query) -> BoolArray:
-        """Certain orders where nothing is known but a trusted order: all of it; without one, none."""
-        if not self.trusts(query):
+    def _certain_by_caller(self, query: Query) -> BoolArray:
+        """Certain orders where nothing is known but the caller's: all of it; without one, none."""
+        if not self.layout.applies_to(query):
             return np.zeros((query.n_docs, query.n_docs), dtype=bool)
         scores = self.score(query)
         return np.asarray(scores[:, None] > scores)
@@ -151,7 +151,7 @@ class NeuralPairwise(ExploresUncertain, ScoredFromBase):
     def _remember(self, compared: Comparisons, seed: int) -> int:
         """Keep the comparisons of a list, in place of the oldest if there is no room; the slot it is in."""
         widths = (self.documents.shape[2], compared.documents.shape[1])
-        known, found = (width - self.base_columns for width in widths)
+        known, found = (width - self.layout.extra for width in widths)
         if known != found:
             raise RankingError(f"this ranker knows {known} features but the query has {found}")
         slot = int(self.lists) % (self.training.memory or int(self.lists) + 1)
@@ -186,7 +186,7 @@ class NeuralPairwise(ExploresUncertain, ScoredFromBase):
         del seeds  # nothing is random here
         return residuals(scores, wins) * fair_share(wins)
 
-    def _take_in(self, compared: Comparisons) -> None:
+    def _update_certainty(self, compared: Comparisons) -> None:
         """Update what the certain orders need, after training."""
 
 

@@ -67,13 +67,13 @@ class OlRankNet(NeuralPairwise):
     def certain_orders(self, query: Query) -> BoolArray:
         """`certain[i, j]`: the order of `i` above `j` is certain, and not tried out."""
         if not self._knows_of(query):
-            return self._certain_by_base(query)
-        gradients = self._gradients(self.based(query).features)
+            return self._certain_by_caller(query)
+        gradients = self._gradients(self.layout.columns(query))
         known = self.known if self.known.size else self.covariance.start(gradients)
         widths = np.sqrt(self.covariance.squared_widths(known, gradients))
         return certain_orders(self.score(query), self.alpha * widths)
 
-    def _take_in(self, compared: Comparisons) -> None:
+    def _update_certainty(self, compared: Comparisons) -> None:
         gradients = self._gradients(compared.documents)
         known = self.known if self.known.size else self.covariance.start(gradients)
         self.known = self.covariance.absorb(known, gradients, *compared.wins.nonzero())

@@ -66,26 +66,26 @@ class P2NeurRank(NeuralPairwise):
     def certain_orders(self, query: Query) -> BoolArray:
         """`certain[i, j]`: all rankers put `i` above `j`."""
         if not self._knows_of(query):
-            return self._certain_by_base(query)
-        scores = self._opinions(self.based(query).features)
+            return self._certain_by_caller(query)
+        scores = self._score_rankers(self.layout.columns(query))
         agreed: BoolArray = np.logical_and.reduce(scores[:, :, None] > scores[:, None, :])
         return agreed
 
     def list_scores(self, query: Query) -> FloatArray:
         """The mean of the rankers' scores: what all agree on, it agrees with."""
         known = self._knows_of(query)
-        return self._opinions(self.based(query).features).mean(axis=0) if known else self.score(query)
+        return self._score_rankers(self.layout.columns(query)).mean(axis=0) if known else self.score(query)
 
     def score(self, query: Query) -> FloatArray:
         """The mean of all networks' scores."""
         scores = super().score(query)
         return scores if scores.ndim == 1 else scores.mean(axis=0)
 
-    def _opinions(self, features: FloatArray) -> FloatArray:
-        """The scores by the rankers of this round, [rankers, n]."""
+    def _score_rankers(self, columns: FloatArray) -> FloatArray:
+        """Score documents by the rankers of this round, [rankers, n]."""
         drawn = np.random.default_rng(int(self.lists)).permutation(self.n_networks)[: self.rankers]
-        networks = self.average if self.average.size else self._origin(features.shape[1])
-        return self.scoring.score(networks[drawn], features)
+        networks = self.average if self.average.size else self._origin(columns.shape[1])
+        return self.scoring.score(networks[drawn], columns)
 
     @property
     def n_networks(self) -> int:

@@ -12,7 +12,7 @@ from rankloop.learning import logistic
 from rankloop.learning.certainty import Belief, Certainty, Sure, squared_widths
 from rankloop.learning.top_orders import TopOrders
 from rankloop.learning.weight_ball import nearest_in_ball
-from rankloop.policies.pairwise.pairwise_logistic import PairwiseLogistic, prior_variance, with_more
+from rankloop.policies.pairwise.pairwise_logistic import PairwiseLogistic, add_to_diagonal, prior_variance
 from rankloop.state_fields import state
 from rankloop.types import Array, BoolArray, FloatArray, IntArray, Query
 
@@ -61,34 +61,34 @@ class PairRank(PairwiseLogistic):
                 "longest_weights must be positive and needs update='exact', as the projection is over all "
                 f"pairs; found {longest} and update={self.update!r}"
             )
-        if longest is not None and self.base_columns:
+        if longest is not None and self.layout.extra:
             raise SettingError(
-                "longest_weights is about the weights of features alone: leave out trust in the caller's "
-                f"order, found trust={self.trust!r}"
+                "longest_weights is about the weights of features alone: leave out the caller's order, "
+                f"found caller_order={self.caller_order!r}"
             )
 
     def certain_orders(self, query: Query) -> BoolArray:
         """`certain[i, j]`: the order of `i` above `j` is certain, and not tried out."""
-        knowing = self._knowing(query)
+        knowing = self._with_prior(query)
         if knowing is None:
             return np.zeros((query.n_docs, query.n_docs), dtype=bool)
-        return self.certainty.certain(self.score(query), self.based(query).features, knowing.belief())
+        return self.certainty.certain(self.score(query), self.layout.columns(query), knowing.belief())
 
     def top_orders(self, query: Query, k: int) -> TopOrders | None:
         """What a list of `k` depends on, for `Sure` and many documents: then most pairs are not looked at."""
         own = type(self).certain_orders is PairRank.certain_orders and type(self).draw is PairRank.draw
         if query.n_docs < LONG or not own or not isinstance(self.certainty, Sure):
             return None
-        knowing = self._knowing(query)
+        knowing = self._with_prior(query)
         if knowing is None:
             return None
-        return self.certainty.top(self.score(query), self.based(query).features, knowing.belief(), k)
+        return self.certainty.top(self.score(query), self.layout.columns(query), knowing.belief(), k)
 
     def order_probabilities(self, query: Query, rows: IntArray) -> FloatArray | None:
         r"""Of these documents, $P(i \succ j \mid \text{clicks})$ as in `Sure`, [n, n]; `None`: who knows.
 
-        >>> policy = PairRank(trust="decent")
-        >>> query = Query("q", np.zeros((3, 1)), base=np.array([3.0, 2.0, 1.0]))
+        >>> policy = PairRank(caller_order="decent")
+        >>> query = Query("q", np.zeros((3, 1)), caller_scores=np.array([3.0, 2.0, 1.0]))
         >>> policy.order_probabilities(query, np.array([0, 2]))[0].round(2).tolist()
         [0.5, 0.92]
         """
@@ -102,17 +102,17 @@ class PairRank(PairwiseLogistic):
 
     def order_deviations(self, query: Query, rows: IntArray) -> FloatArray | None:
         """Standard deviations of the score differences of these documents, [n, n]; `None`: unknown."""
-        knowing = self._knowing(query)
+        knowing = self._with_prior(query)
         if knowing is None:
             return None
-        seen = self.based(query).features[rows].astype(np.float64)
+        seen = self.layout.columns(query)[rows].astype(np.float64)
         return np.sqrt(squared_widths(seen, knowing.curvature))
 
     def belief(self) -> Belief:
         """What is known of the weights besides their value."""
         return Belief(self.curvature, self.design, float(self.log_det), float(self.penalty), self.energy)
 
-    def _begin(self, dimensions: int) -> None:
+    def _start_certainty(self, dimensions: int) -> None:
         self.energy = self._precisions(dimensions)
         self.design = np.diag(1 / self.energy)
 
@@ -124,17 +124,17 @@ class PairRank(PairwiseLogistic):
         if self.log_det == 0:  # no pair has joined it
             self.design = np.diag(1 / start)
             return
-        self.design = with_more(self.design, added)
+        self.design = add_to_diagonal(self.design, added)
         self.log_det = -np.linalg.slogdet(self.design)[1] - np.log(start).sum()
 
-    def _solve(self, pairs: FloatArray) -> None:
-        super()._solve(pairs)
+    def _refit(self, pairs: FloatArray) -> None:
+        super()._refit(pairs)
         if self.longest_weights is not None:
             self.parameters = nearest_in_ball(
                 self.history, self.parameters, float(self.penalty), self.longest_weights
             )
 
-    def _take_in(self, pairs: FloatArray, seed: int) -> None:
+    def _update_certainty(self, pairs: FloatArray, seed: int) -> None:
         del seed  # nothing is random here
         if self.certainty.uses_design:
             self.design, growth = logistic.absorb(self.design, pairs, np.ones(len(pairs)))

@@ -12,14 +12,14 @@ import numpy as np
 from rankloop.errors import RankingError, SettingError
 from rankloop.learning import logistic
 from rankloop.learning.click_pairs import Pairing, check_pairing, pair_differences, preferred_pairs
+from rankloop.policies.caller_order_policy import CallerOrderPolicy
 from rankloop.policies.explores_uncertain import ExploresUncertain
-from rankloop.policies.order_scorer_policy import StartsFromBase
 from rankloop.scorers import Linear
 from rankloop.state_fields import state
 from rankloop.types import Array, Feedback, FloatArray, Query
 
 Update: TypeAlias = Literal["online", "exact"]
-SHOWN = 1  # the column that says where results stood
+POSITION = 1  # the column that says where results stood, in lessons
 
 WEAK = 6.0  # log-odds: 400 to 1, before any click
 
@@ -30,7 +30,7 @@ def prior_variance(policy: PairwiseLogistic) -> float:
 
 
 @dataclass(kw_only=True, eq=False)
-class PairwiseLogistic(StartsFromBase, ExploresUncertain):
+class PairwiseLogistic(CallerOrderPolicy, ExploresUncertain):
     r"""A policy around $P(i \succ j) = \sigma(\theta^\top (x_i - x_j))$ that explores what is uncertain.
 
     `update="online"` learns at a constant cost;
@@ -42,7 +42,7 @@ class PairwiseLogistic(StartsFromBase, ExploresUncertain):
     The online step takes the past as a quadratic. It is a good picture as long as the prior is no weaker than
     the clicks are: with a $\lambda$ that stands for log-odds beyond `WEAK` it warns, once.
 
-    With `trust` in the caller's order, that order is one more feature, whose weight has a prior of its own.
+    With `caller_order`, that order is one more column, whose weight has a prior of its own.
     Lists then look like that order, and clicks depend on where results stand: so that the order does not
     confirm itself,
     $P(i \succ j) = \sigma(\theta^\top (x_i - x_j) + b\,(p_i - p_j))$ with
@@ -51,6 +51,7 @@ class PairwiseLogistic(StartsFromBase, ExploresUncertain):
     """
 
     state_shaping = ("update",)  # only the exact one has kept the pairs
+    position_column = True
 
     pairing: Pairing = "matching"
     update: Update = "online"
@@ -77,11 +78,11 @@ class PairwiseLogistic(StartsFromBase, ExploresUncertain):
             raise SettingError(f"regularisation must be positive, found {self.regularisation}")
 
     @abstractmethod
-    def _begin(self, dimensions: int) -> None:
+    def _start_certainty(self, dimensions: int) -> None:
         """Prepare what the certain orders need, before the first pairs."""
 
     @abstractmethod
-    def _take_in(self, pairs: FloatArray, seed: int) -> None:
+    def _update_certainty(self, pairs: FloatArray, seed: int) -> None:
         """Update what the certain orders need, after the model took in new pairs."""
 
     def learn(self, feedback: Feedback) -> None:
@@ -94,53 +95,48 @@ class PairwiseLogistic(StartsFromBase, ExploresUncertain):
     def fit_pairs(self, query: Query, pairs: FloatArray, seed: int) -> None:
         """Fit the model to these pairs of a query, [n_pairs, n]; of none, only the prior takes note."""
         if self.parameters.size not in (0, pairs.shape[1]):
-            known = self.parameters.size - self.base_columns
+            known = self.parameters.size - self.layout.extra
             raise RankingError(
                 f"this ranker knows {known} features but the query has {query.features.shape[1]}"
             )
-        self._consider_prior(query.features)
+        self._update_prior(query.features)
         if not len(pairs):
             return
         self.parameters, self.curvature = logistic.online_newton(self.parameters, self.curvature, pairs)
         if self.update == "exact":
-            self._solve(pairs)
-        self._take_in(pairs, seed)
+            self._refit(pairs)
+        self._update_certainty(pairs, seed)
 
     def score(self, query: Query) -> FloatArray:
         """Scores of the learned ranker."""
-        knowing = self._knowing(query)
+        knowing = self._with_prior(query)
         if knowing is None:
             return np.zeros(query.n_docs, dtype=query.features.dtype)
-        return Linear().score(knowing.parameters, self.based(query).features)
+        return Linear().score(knowing.parameters, self.layout.columns(query))
 
-    @property
-    def base_columns(self) -> int:
-        """Two with trust: the order, and in lessons the position at which a result was shown."""
-        return 2 * super().base_columns
-
-    def _knowing(self, query: Query) -> Self | None:
+    def _with_prior(self, query: Query) -> Self | None:
         """Who knows something of such documents: this policy or, before it has learned, its prior.
 
-        Of those without features, and in no trusted order, nobody knows anything.
+        Of those without features, and in no order of the caller's, nobody knows anything.
         """
         if self.parameters.size and query.features.shape[1]:
             return self
-        if not self.trusts(query):
+        if not self.layout.applies_to(query):
             return None
         prior = self._bare_twin()
         prior._start(query.features)
         return prior
 
     def pairs(self, feedback: Feedback, seed: int) -> FloatArray:
-        """What the pairs of a list differ in, [n_pairs, n]; with trust, also in where they stood."""
-        pairs = pair_differences(self.based_feedback(feedback), self.pairing, seed)
-        if self.base_columns and pairs.any():
+        """What the pairs of a list differ in, [n_pairs, n]: beside the order also in where they stood."""
+        pairs = pair_differences(feedback, self.layout.columns(feedback.ranking.query), self.pairing, seed)
+        if self.layout.position and self.layout.extra and pairs.any():
             better, worse = preferred_pairs(feedback, self.pairing, seed)
             shown = -np.log2(np.arange(2, 2 + len(feedback.ranking)))
-            pairs[:, SHOWN] = shown[better] - shown[worse]
+            pairs[:, POSITION] = shown[better] - shown[worse]
         return pairs
 
-    def _consider_prior(self, features: FloatArray) -> None:
+    def _update_prior(self, features: FloatArray) -> None:
         """Start with the first list, and let the next few have their say on what is typical."""
         seen = int(self.prior_seen)
         if seen >= (self.prior_lists if self.regularisation is None else 1):
@@ -168,59 +164,60 @@ class PairwiseLogistic(StartsFromBase, ExploresUncertain):
     def _of_features(self, more: float) -> FloatArray:
         """A number for each weight that the penalty is on; 0 for those that have a prior of their own."""
         added = np.full(self.parameters.size, more)
-        added[: self.base_columns] = 0.0
+        added[: self.layout.extra] = 0.0
         return added
 
     def _add_to_penalty(self, more: float) -> None:
         r"""Go on as if $\lambda$ were larger by $\delta$: $H' = H + \delta I$, $H' \theta' = H \theta$."""
         self.penalty = self.penalty + more
         weighed = np.linalg.solve(self.curvature, self.parameters)
-        self.curvature = with_more(self.curvature, self._of_features(more))
+        self.curvature = add_to_diagonal(self.curvature, self._of_features(more))
         self.parameters = self.curvature @ weighed
 
     def _start(self, features: FloatArray) -> None:
         """The prior; its scale is that of the candidates at hand."""
         self.penalty = np.array(self.regularisation or typical_squared_distance(features) / self.prior**2)
-        dimensions = features.shape[1] + self.base_columns
+        dimensions = features.shape[1] + self.layout.extra
         self.parameters = self._centre(dimensions)
         self.curvature = np.diag(1 / self._precisions(dimensions))
         self.history = np.empty((0, dimensions))
-        self._begin(dimensions)
+        self._start_certainty(dimensions)
 
     def _centre(self, dimensions: int) -> FloatArray:
         """The weights that are expected before any click: those of features are 0."""
         centre = np.zeros(dimensions)
-        centre[: self.base_columns][:1] = self.base_weight
+        if self.layout.order is not None:
+            centre[0] = self.layout.order.weight
         return centre
 
     def _precisions(self, dimensions: int) -> FloatArray:
         r"""How surely: $\lambda$ for features, 1 for the caller's order in its own unit, and for $b$."""
         precisions = np.full(dimensions, float(self.penalty))
-        precisions[: self.base_columns] = 1.0
+        precisions[: self.layout.extra] = 1.0
         return precisions
 
-    def _solved(self, start: FloatArray, tilt: FloatArray | None = None) -> FloatArray:
+    def _fit_history(self, start: FloatArray, tilt: FloatArray | None = None) -> FloatArray:
         r"""The best weights for the whole history; a prior around $\mu$ is a tilt $\Lambda \mu$."""
         penalty: float | FloatArray = float(self.penalty)
-        if self.base_columns:
+        if self.layout.extra:
             penalty = self._precisions(start.size)
             tilt = penalty * self._centre(start.size) + (0.0 if tilt is None else tilt)
         return logistic.fit(self.history, penalty, start, preconditioner=self.curvature, tilt=tilt)
 
-    def _solve(self, pairs: FloatArray) -> None:
+    def _refit(self, pairs: FloatArray) -> None:
         """Solve over the whole history, from the online step and with its curvature as guide."""
         before = len(self.history)
         self.history = np.vstack((self.history, pairs))
-        self.parameters = self._solved(self.parameters)
-        penalty = self._precisions(len(self.parameters)) if self.base_columns else float(self.penalty)
-        if _rung(len(self.history)) > _rung(before):
+        self.parameters = self._fit_history(self.parameters)
+        penalty = self._precisions(len(self.parameters)) if self.layout.extra else float(self.penalty)
+        if _growth_step(len(self.history)) > _growth_step(before):
             self.curvature = np.linalg.inv(logistic.curvature(self.history, self.parameters, penalty))
 
 
-def with_more(inverse: FloatArray, more: FloatArray) -> FloatArray:
+def add_to_diagonal(inverse: FloatArray, more: FloatArray) -> FloatArray:
     r"""$(A + \operatorname{diag} \delta)^{-1}$ from $A^{-1}$.
 
-    >>> with_more(np.array([[0.5]]), np.array([2.0])).tolist()
+    >>> add_to_diagonal(np.array([[0.5]]), np.array([2.0])).tolist()
     [[0.25]]
     """
     matrix = np.linalg.inv(inverse)
@@ -239,6 +236,6 @@ def typical_squared_distance(features: FloatArray) -> float:
     return 2 * spread * n / (n - 1) if spread > 0 else 1.0
 
 
-def _rung(n: int) -> int:
+def _growth_step(n: int) -> int:
     """Steps of ten per cent: how far a history has grown."""
     return int(np.log(max(n, 1)) / np.log(1.1))

@@ -57,32 +57,32 @@ class PePairRank(PairwiseLogistic):
 
     def certain_orders(self, query: Query) -> BoolArray:
         """`certain[i, j]`: all rankers put `i` above `j`."""
-        knowing = self._knowing(query)
+        knowing = self._with_prior(query)
         if knowing is None:
             return np.zeros((query.n_docs, query.n_docs), dtype=bool)
-        scores = Linear().score(knowing.perturbed, self.based(query).features)
+        scores = Linear().score(knowing.perturbed, self.layout.columns(query))
         agreed: BoolArray = np.logical_and.reduce(scores[:, :, None] > scores[:, None, :])
         return agreed
 
     def list_scores(self, query: Query) -> FloatArray:
         """The mean of the rankers' scores: what all agree on, it agrees with."""
-        knowing = self._knowing(query)
+        knowing = self._with_prior(query)
         if knowing is None:
             return self.score(query)
-        return Linear().score(knowing.perturbed.mean(axis=0), self.based(query).features)
+        return Linear().score(knowing.perturbed.mean(axis=0), self.layout.columns(query))
 
-    def _begin(self, dimensions: int) -> None:
+    def _start_certainty(self, dimensions: int) -> None:
         self.scatter = np.zeros((dimensions, dimensions))
         self.perturbed = self.parameters[None]  # without clicks there is nothing to perturb
 
-    def _take_in(self, pairs: FloatArray, seed: int) -> None:
+    def _update_certainty(self, pairs: FloatArray, seed: int) -> None:
         rng = np.random.default_rng((seed, 1))  # (seed,) itself may have matched the pairs
         self.scatter = self.scatter + pairs.T @ pairs
         if self.update == "exact":
             noise = np.sqrt(self.variance) * rng.standard_normal((self.rankers, len(self.history)))
             tilts = noise @ self.history + self._prior_tilts(rng)
             starts = (self.parameters + self.curvature @ tilt for tilt in tilts)
-            self.perturbed = np.array([self._solved(*each) for each in zip(starts, tilts, strict=True)])
+            self.perturbed = np.array([self._fit_history(*each) for each in zip(starts, tilts, strict=True)])
         else:
             self.perturbed = self.parameters + (self._tilts(rng) + self._prior_tilts(rng)) @ self.curvature
 

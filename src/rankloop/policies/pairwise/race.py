@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -10,7 +12,7 @@ from rankloop.errors import RankingError, SettingError
 from rankloop.interleaving import TeamDraft, credit
 from rankloop.learning.click_pairs import preferred_pairs
 from rankloop.learning.win_odds import log_win_odds, win_rates
-from rankloop.policies.order_scorer_policy import StartsFromBase
+from rankloop.policies.caller_order_policy import CallerOrderPolicy
 from rankloop.policies.pairwise.pairrank import PairRank
 from rankloop.state_fields import state
 from rankloop.types import Array, BoolArray, Feedback, FloatArray, IntArray, Query, Ranking
@@ -19,7 +21,7 @@ DEPTH = 20  # positions that are drafted; further down the list is the leader's
 
 
 @dataclass(kw_only=True, eq=False)
-class Race(StartsFromBase):
+class Race(CallerOrderPolicy):
     r"""A policy of policies: PairRank learners that are compared in the lists that are shown anyway.
 
     Each of the `racers` draws a list, and team draft makes one of them: every result has an owner. A racer
@@ -27,7 +29,7 @@ class Race(StartsFromBase):
     stay apart. Who earned more clicks is ahead in that list. Once the odds that one racer is better than
     another, and not as good, reach `odds` (see `log_win_odds`), the other is restarted from it: with what it
     has learned, and a new record. Two racers that are equally good are ever told apart so with a probability
-    of at most 1 / `odds`. Scores are those of the leader. `prior` and `trust` are PairRank's.
+    of at most 1 / `odds`. Scores are those of the leader. `prior` and `caller_order` are PairRank's.
 
     >>> policy, query = Race(), Query("q", np.eye(3))
     >>> for seed in range(60):  # document 2 is always clicked
@@ -38,6 +40,7 @@ class Race(StartsFromBase):
     """
 
     state_shaping = ("racers",)
+    position_column = True
     evidence_scope = "documents"  # who drafted them, and in which order
 
     racers: int = 3
@@ -59,12 +62,7 @@ class Race(StartsFromBase):
             raise SettingError(f"racers must be a whole number of 2 to {DEPTH}, found {self.racers!r}")
         if not 1 < self.odds < np.inf:
             raise SettingError(f"odds must be above 1, found {self.odds}")
-        self._entrant()  # its settings must mean something, too
-
-    @property
-    def base_columns(self) -> int:
-        """As many as PairRank's: the order, and where results stood."""
-        return self._entrant().base_columns
+        PairRank(prior=self.prior)  # its setting must mean something, too
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """Let the racers draft a list; further down than they do, it is as the leader likes it."""
@@ -109,12 +107,14 @@ class Race(StartsFromBase):
         """How far the leader's score differences may be off, see `PairRank`."""
         return self._racer(self.leader).order_deviations(query, rows)
 
-    def _entrant(self) -> PairRank:
-        return PairRank(prior=self.prior, trust=self.trust)
+    @cached_property
+    def entrant(self) -> PairRank:
+        """A racer that has learned nothing: making one takes longer than copying it."""
+        return PairRank(prior=self.prior, caller_order=self.caller_order)
 
     def _racer(self, number: int) -> PairRank:
         """One of the learners, with what it knows; what its criterion does not use is not kept."""
-        racer = self._entrant()
+        racer = copy(self.entrant)
         if len(self.parameters):
             racer.parameters, racer.curvature = self.parameters[number], self.curvature[number]
             racer.penalty, racer.prior_seen = self.penalty, self.prior_seen

@@ -84,7 +84,7 @@ class Model:
 
 @lru_cache(maxsize=256)
 def callers_order(n: int) -> FloatArray:
-    """The base order of candidates that come in the caller's own, the best first.
+    """The scores of candidates that come in the caller's own order, the best first.
 
     >>> callers_order(3).tolist()
     [3.0, 2.0, 1.0]

@@ -12,7 +12,7 @@ import numpy as np
 
 from rankloop.errors import RankloopError, SettingError, suggest_name
 from rankloop.naming import given_settings, write_name
-from rankloop.policies import PairRank, Policy, StartsFromBase
+from rankloop.policies import CallerOrderPolicy, PairRank, Policy
 from rankloop.policies.policy_names import PolicyKinds, read_policy
 from rankloop.service.extensions.fair.settings import FairSettings
 from rankloop.service.extensions.promise.settings import PromiseSettings
@@ -49,7 +49,7 @@ def step_down(mode: Mode) -> Mode:
 
 def default_policy() -> Policy:
     """What ranks if nobody says otherwise: it starts from the caller's own order."""
-    return PairRank(trust=TRUST)
+    return PairRank(caller_order=TRUST)
 
 
 def trusting(policy: Policy) -> Policy:
@@ -57,13 +57,13 @@ def trusting(policy: Policy) -> Policy:
 
     A paper's settings, by name, are what the paper says and are left alone by those who read them.
 
-    >>> trusting(PairRank()).trust, trusting(PairRank(trust=0)).trust
+    >>> trusting(PairRank()).caller_order, trusting(PairRank(caller_order=0)).caller_order
     ('decent', 0)
     """
-    if not isinstance(policy, StartsFromBase) or policy.trust is not None:
+    if not isinstance(policy, CallerOrderPolicy) or policy.caller_order is not None:
         return policy
     try:
-        return replace(policy, trust=TRUST)
+        return replace(policy, caller_order=TRUST)
     except SettingError:  # its other settings leave no room for an order
         return policy
 
@@ -229,7 +229,7 @@ def settings_from_json(data: Mapping[str, Any], policy_kinds: PolicyKinds) -> Ra
         check_text("an action", action)
     try:
         rules = RankerSettings.from_json(data, policy_kinds)
-        if "trust" not in given_settings(policy) and "@" not in policy:
+        if "caller_order" not in given_settings(policy) and "@" not in policy:
             rules = rules.with_policy(trusting(rules.policy))
         check_served(rules)
         _try_out(rules)

@@ -20,7 +20,7 @@ from rankloop.service.store import COUNTED, Store
 class ChangedField:
     """A setting that would be another."""
 
-    name: str  # with dots, as in policy.settings.trust
+    name: str  # with dots, as in policy.settings.caller_order
     before: Any
     after: Any
 

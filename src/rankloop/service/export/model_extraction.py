@@ -10,7 +10,7 @@ import numpy as np
 
 from rankloop.errors import RequestError, SettingError
 from rankloop.naming import write_name
-from rankloop.policies import Policy, ScoredPolicy, StartsFromBase
+from rankloop.policies import CallerOrderPolicy, OrderScorerPolicy, Policy, ScorerPolicy
 from rankloop.scorers import MLP, Linear
 from rankloop.service.core.history import History
 from rankloop.service.core.model import Model, callers_order, fitted
@@ -30,8 +30,8 @@ MADE_UP, ROWS = 10, 8  # lists with extreme and missing features, and candidates
 def by_document(rules: RankerSettings) -> RankerSettings:
     """The rules under which a candidate's score depends on nothing but its own features."""
     policy = rules.policy
-    if isinstance(policy, StartsFromBase) and policy.base_columns:
-        policy = replace(policy, trust=0)
+    if isinstance(policy, CallerOrderPolicy) and policy.layout.extra:
+        policy = replace(policy, caller_order=0)
     return replace(rules, scaling="running", policy=policy)
 
 
@@ -132,21 +132,19 @@ def _moments(model: Model, width: int) -> tuple[FloatArray, FloatArray]:
 
 def _network(policy: Policy, width: int) -> tuple[tuple[Network, ...], float, float]:
     """The networks, what the caller's order adds to them, and a constant."""
-    if not isinstance(policy, ScoredPolicy) or isinstance(policy.scorer, Linear):
+    if not isinstance(policy, ScorerPolicy) or isinstance(policy.scorer, Linear):
         return _linear(policy, width)
     if not isinstance(policy.scorer, MLP):
         raise NotPortable(f"a {type(policy.scorer).__name__} is code of your own: export it with its tools")
-    based = policy.base_columns if isinstance(policy, StartsFromBase) else 0
-    parameters = np.atleast_2d(policy.parameters_for(np.zeros((1, based + width))))
-    unit = 0.0
-    if isinstance(policy, StartsFromBase) and based:  # the first column is a multiple of the order
-        unit = float(policy.based(Query("", np.zeros((1, width)), base=np.ones(1))).features[0, 0]) / -1.0
-    skip = policy.base_weight * unit if isinstance(policy, StartsFromBase) else 0.0
+    extra = policy.layout.extra
+    parameters = np.atleast_2d(policy.parameters_for(np.zeros((1, extra + width))))
+    unit = 0.0 if policy.layout.order is None else policy.layout.order.deviation  # of the first column
+    skip = policy.order_weight * unit if isinstance(policy, OrderScorerPolicy) else 0.0
     networks = []
     for each in parameters:
-        first, *rest = policy.scorer.matrices(each.astype(np.float64), based + width)
-        order = first[:, :1] * unit if based else np.zeros((len(first), 1))
-        networks.append((np.hstack([order, first[:, based:]]), *rest))
+        first, *rest = policy.scorer.matrices(each.astype(np.float64), extra + width)
+        order = first[:, :1] * unit if extra else np.zeros((len(first), 1))
+        networks.append((np.hstack([order, first[:, extra:]]), *rest))
     return tuple(networks), skip, 0.0
 
 
@@ -154,7 +152,7 @@ def _linear(policy: Policy, width: int) -> tuple[tuple[Network, ...], float, flo
     """Weights by asking for the scores of single features, and of an order; whatever the policy is."""
     scores = policy.score(Query("", np.vstack([np.eye(width), np.zeros(width)]))).astype(np.float64)
     weights, constant = scores[:-1] - scores[-1], float(scores[-1])
-    nothing = Query("", np.zeros((2, width)), base=callers_order(2))
+    nothing = Query("", np.zeros((2, width)), caller_scores=callers_order(2))
     first, second = policy.score(nothing).astype(np.float64).tolist()
     order = (first - second) / (np.log2(3) - np.log2(2))
     return ((np.append(order, weights)[None],),), 0.0, constant
@@ -187,5 +185,5 @@ def _made_up(model: Model, width: int) -> list[ScoredList]:
 def _scored(model: Model, features: FloatArray) -> ScoredList:
     dropped = replace(model, dropped=())  # they are left out already
     policy, scaled = dropped.ready(features)
-    query = Query("", scaled, base=callers_order(len(features)))
+    query = Query("", scaled, caller_scores=callers_order(len(features)))
     return ScoredList(features, policy.score(query).astype(np.float64))

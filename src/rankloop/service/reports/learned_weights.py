@@ -9,7 +9,6 @@ import numpy as np
 from scipy.special import ndtr
 
 from rankloop.naming import write_name
-from rankloop.policies import StartsFromBase
 from rankloop.policy import KnowsDeviations
 from rankloop.service.core.lists.order_certainty import Grade, grade_of
 from rankloop.service.core.model import Model, callers_order
@@ -182,10 +181,10 @@ def _spreads(model: Model, width: int) -> FloatArray | None:
 def _own_order(model: Model, width: int) -> tuple[float, float] | None:
     """What the caller's own order is worth from the first to the last of typical candidates; its spread."""
     policy = model.policy
-    if not (isinstance(policy, StartsFromBase) and policy.base_columns):
+    if not policy.layout.extra:
         return None
     ends = np.array([0, TYPICAL - 1])
-    query = Query("weights", np.zeros((TYPICAL, width)), base=callers_order(TYPICAL))
+    query = Query("weights", np.zeros((TYPICAL, width)), caller_scores=callers_order(TYPICAL))
     spreads = policy.order_deviations(query, ends) if isinstance(policy, KnowsDeviations) else None
     first, last = policy.score(query)[ends].tolist()
     return first - last, float("nan") if spreads is None else float(spreads[0, 1])

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from rankloop.errors import RequestError
-from rankloop.policies import Policy, SelectionPolicy, StartsFromBase
+from rankloop.policies import Policy, SelectionPolicy
 from rankloop.policy import KnowsCertainOrders, KnowsDeviations
 from rankloop.service.core.configuration import InForce
 from rankloop.service.core.history import History
@@ -119,7 +119,7 @@ def explain(
     parts = _contributions(policy, pair)
     by_size = np.argsort(-np.abs(parts), kind="stable")
     labels = [*names, *("" for _ in range(len(parts) - len(names)))]
-    if _trusts(policy):
+    if policy.layout.extra:
         labels[len(parts) - 1] = OWN_ORDER
     above, below = shown.object_ids[upper], shown.object_ids[lower]
     return Explanation(
@@ -163,15 +163,11 @@ def _contributions(policy: Policy, pair: Query) -> FloatArray:
         of_both = policy.contributions(pair)
         return np.asarray(of_both[0] - of_both[1])
     apart = np.diag(_gap(pair))
-    own = [_own_order(policy, pair)] if _trusts(policy) else []
+    own = [_own_order(policy, pair)] if policy.layout.extra else []
     if not len(apart) or policy.identifies_by == "ids":
         return np.array(own)
     features = policy.score(Query(pair.id, apart)) - policy.score(Query(pair.id, np.zeros_like(apart)))
     return np.append(features, own)
-
-
-def _trusts(policy: Policy) -> bool:
-    return isinstance(policy, StartsFromBase) and policy.base_columns > 0
 
 
 def _own_order(policy: Policy, pair: Query) -> float:

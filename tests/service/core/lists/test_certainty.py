@@ -32,14 +32,14 @@ def trained(policy: Policy, rounds: int = 60) -> RankingService:
 
 def test_probabilities_are_those_of_a_normal_posterior() -> None:
     """Against a slow reference, pair by pair."""
-    service = trained(PairRank(trust="decent"))
+    service = trained(PairRank(caller_order="decent"))
     policy = service.model("shop").policy
     assert isinstance(policy, PairRank)
-    query = Query("q", np.random.default_rng(0).random((8, 4)), base=-np.arange(8.0))
+    query = Query("q", np.random.default_rng(0).random((8, 4)), caller_scores=-np.arange(8.0))
     rows = np.array([6, 1, 3])
     found = policy.order_probabilities(query, rows)
     assert found is not None
-    seen, scores = policy.based(query).features, policy.score(query)
+    seen, scores = policy.layout.columns(query), policy.score(query)
     for i, j in combinations(range(3), 2):
         apart = seen[rows[i]] - seen[rows[j]]
         width = np.sqrt(apart @ policy.curvature @ apart)

@@ -56,7 +56,7 @@ def test_a_new_ranker_shows_the_callers_list_and_goes_on_from_there(store: Store
 @pytest.mark.parametrize("mode", ["explore", "exploit", "frozen", "shadow"])
 def test_pins_stand_where_they_must_and_the_rest_is_in_the_callers_order(mode: Any) -> None:
     service = make(MemoryStore())
-    service.create("shop", RankerSettings(policy=PairRank(trust=100.0)), mode=mode)
+    service.create("shop", RankerSettings(policy=PairRank(caller_order=100.0)), mode=mode)
     shown = service.rank(shelf(1, {50: 2, 0: 5}), ranker="shop")
     assert shown.object_ids == ["1", "50", "2", "3", "0", "4", "5", "6", "7", "8"]
     service.record([UserEvent(shown.query_id, "3")])
@@ -78,9 +78,9 @@ def test_what_was_said_of_trust_is_kept() -> None:
     service.create("old", RankerSettings(policy=PairRank()))
     again = service.settings_from(service.settings("old").to_json() | {"window": 60.0})
     assert isinstance(again.policy, PairRank)
-    assert again.policy.trust is None  # a ranker from before keeps what it had
+    assert again.policy.caller_order is None  # a ranker from before keeps what it had
     with pytest.raises(SettingError, match="how good the caller's own order is"):
-        service.settings_from({"policy": "PairRank(trust='much')"})
-    with pytest.raises(SettingError, match="Random has no setting 'trust'"):
-        service.settings_from({"policy": "Random(trust='good')"})
+        service.settings_from({"policy": "PairRank(caller_order='much')"})
+    with pytest.raises(SettingError, match="Random has no setting 'caller_order'"):
+        service.settings_from({"policy": "Random(caller_order='good')"})
     assert isinstance(service.settings_from({"policy": "Random()"}).policy, Random)

@@ -155,7 +155,7 @@ FRUIT = [Candidate(name, {"ripe": float(number)}) for number, name in enumerate(
 
 def begun(store: Store, clock: Clock, policy: Policy | None = None, **settings: Any) -> RankingService:
     service = make(store, clock, policies=[Reversed])
-    chosen = PairRank(trust="decent") if policy is None else policy
+    chosen = PairRank(caller_order="decent") if policy is None else policy
     rules = RankerSettings(policy=chosen, window=WINDOW, promise=PROMISE, snapshot_every=5)
     service.create("shop", replace(rules, **settings))
     return service

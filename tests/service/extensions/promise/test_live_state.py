@@ -46,14 +46,14 @@ def wrong_pairs(order: IntArray, relevance: IntArray) -> int:
 
 def life(seed: int) -> int:
     """The worst list of a life: by how many wrong pairs it exceeded the caller's own."""
-    rng, policy = np.random.default_rng(seed), PairRank(trust="decent")
+    rng, policy = np.random.default_rng(seed), PairRank(caller_order="decent")
     user, liking, worst = PresetUser("informational").for_grades(5), rng.normal(size=3), 0
     for _ in range(LISTS):
         features = rng.random((DOCUMENTS, 3))
         liked = features @ liking
         own = np.argsort(-(liked + liked.std() * rng.normal(size=DOCUMENTS)))
         relevance = np.digitize(liked[own], np.quantile(liked, [0.3, 0.5, 0.7, 0.9]))
-        query = Query("q", features[own], base=-np.arange(float(DOCUMENTS)))
+        query = Query("q", features[own], caller_scores=-np.arange(float(DOCUMENTS)))
         drawn = policy.rank(query, k=DOCUMENTS, rng=rng)
         told = policy.order_probabilities(query, np.arange(DOCUMENTS))
         assert told is not None
@@ -71,7 +71,7 @@ def test_the_promise_is_held_in_nearly_all_lives() -> None:
 
 
 @pytest.mark.parametrize("mode", ["explore", "exploit", "frozen"])
-@pytest.mark.parametrize("policy", [PairRank(trust="decent"), PairRank(), PDGD()])
+@pytest.mark.parametrize("policy", [PairRank(caller_order="decent"), PairRank(), PDGD()])
 def test_every_list_of_the_service_keeps_to_it(policy: Any, mode: Any) -> None:
     clock = Clock()
     service = make(MemoryStore(), clock)
@@ -95,7 +95,7 @@ def test_one_click_does_not_undo_the_callers_order() -> None:
     for rules in (*limits, {"max_departures": 5}):
         assert after_a_click(RankerSettings(**rules)) < 1
     for rules in limits:  # what happens where the order is not trusted: the one click is all that is known
-        assert after_a_click(RankerSettings(policy=PairRank(trust=0), **rules)) > 1.5
+        assert after_a_click(RankerSettings(policy=PairRank(caller_order=0), **rules)) > 1.5
 
 
 def after_a_click(rules: RankerSettings) -> float:

@@ -25,15 +25,15 @@ from rankloop.types import Feedback, Query
 
 SMALL: dict[str, Any] = {"scorer": MLP(4), "training": ReplayMemory(lists=2, memory=6)}
 SCORED: list[Policy] = [
-    RankNet(trust="decent"),
-    EpsilonGreedy(trust="decent"),
-    PDGD(trust="decent"),
-    DBGD(trust="decent"),
-    MGD(trust="decent"),
-    NSGD(trust="decent"),
-    OlRankNet(trust="decent", **SMALL),
-    OlLambdaRank(trust="decent", **SMALL),
-    P2NeurRank(trust="decent", networks=2, **SMALL),
+    RankNet(caller_order="decent"),
+    EpsilonGreedy(caller_order="decent"),
+    PDGD(caller_order="decent"),
+    DBGD(caller_order="decent"),
+    MGD(caller_order="decent"),
+    NSGD(caller_order="decent"),
+    OlRankNet(caller_order="decent", **SMALL),
+    OlLambdaRank(caller_order="decent", **SMALL),
+    P2NeurRank(caller_order="decent", networks=2, **SMALL),
 ]
 LISTS = 60
 
@@ -44,7 +44,7 @@ def agreement(policy: Policy, *, base: int, seed: int = 0, lists: int = LISTS) -
     for number in range(lists):
         liked = rng.permutation(10)
         features = np.stack([liked / 9.0, rng.random(10)], axis=1)
-        query = Query(f"q{number}", features, base=base * liked.astype(float))
+        query = Query(f"q{number}", features, caller_scores=base * liked.astype(float))
         found.append(float(np.corrcoef(twin.score(query), liked)[0, 1]))
         shown = twin.rank(query, k=10, rng=rng)
         grade = liked[shown.order] / 9.0
@@ -55,5 +55,5 @@ def agreement(policy: Policy, *, base: int, seed: int = 0, lists: int = LISTS) -
 
 
 def test_what_is_no_choice_is_refused() -> None:
-    with pytest.raises(Exception, match="learn_trust must be true or false"):
-        PDGD(learn_trust=1)  # type: ignore[arg-type]
+    with pytest.raises(Exception, match="learn_caller_order must be true or false"):
+        PDGD(learn_caller_order=1)  # type: ignore[arg-type]

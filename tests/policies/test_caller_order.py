@@ -20,6 +20,7 @@ from rankloop.policies import (
     MGD,
     NSGD,
     PDGD,
+    CallerOrderPolicy,
     EpsilonGreedy,
     FairExpPairRank,
     OlLambdaRank,
@@ -30,8 +31,7 @@ from rankloop.policies import (
     PePairRank,
     Race,
     RankNet,
-    StartsFromBase,
-    order_prior,
+    parse_order,
 )
 from rankloop.query_set import QuerySet
 from rankloop.scorers import MLP
@@ -62,33 +62,33 @@ def in_order(n: int) -> FloatArray:
 
 
 def with_order(world: QuerySet, scores: FloatArray) -> QuerySet:
-    return replace(world, base=scores)
+    return replace(world, caller_scores=scores)
 
 
-def test_all_that_can_start_from_a_base_order_are_here() -> None:
+def test_all_that_can_start_from_an_order_are_here() -> None:
     here = {type(make()) for make in KINDS.values()}
-    assert {kind for kind in ALL_POLICIES.values() if issubclass(kind, StartsFromBase)} == here
+    assert {kind for kind in ALL_POLICIES.values() if issubclass(kind, CallerOrderPolicy)} == here
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20), st.randoms(use_true_random=False))
-def test_only_the_order_of_base_scores_counts(scores: list[float], luck: object) -> None:
+def test_only_the_order_of_caller_scores_counts(scores: list[float], luck: object) -> None:
     base = np.array(scores)
     ranks = np.array([1 + (base > score).sum() + ((base == score).sum() - 1) / 2 for score in base])
     np.testing.assert_allclose(log_ranks(base), -np.log2(1 + ranks))
     assert np.array_equal(log_ranks(base), log_ranks(np.arctan(base / 1e6)))
     rows = np.array(sorted(range(len(base)), key=lambda row: hash((row, str(luck)))))[: len(base) // 2 + 1]
-    part = Query("q", np.zeros((len(base), 1)), base=base).take(rows)
-    assert part.log_ranks is not None
-    np.testing.assert_array_equal(part.log_ranks, log_ranks(base)[rows])
+    part = Query("q", np.zeros((len(base), 1)), caller_scores=base).take(rows)
+    assert part.caller_log_ranks is not None
+    np.testing.assert_array_equal(part.caller_log_ranks, log_ranks(base)[rows])
 
 
 def test_a_set_of_queries_gives_each_its_own_ranks_one_by_one_and_together() -> None:
     world = small_world(queries=3)
     based = with_order(world, np.random.default_rng(0).random(len(world.features)))
-    parts = [judged.query.log_ranks for judged in based]
-    assert based.as_one_query().log_ranks is not None
-    np.testing.assert_array_equal(based.as_one_query().log_ranks, np.concatenate(parts))  # type: ignore[arg-type]
-    policy = PairRank(trust="decent")
+    parts = [judged.query.caller_log_ranks for judged in based]
+    assert based.as_one_query().caller_log_ranks is not None
+    np.testing.assert_array_equal(based.as_one_query().caller_log_ranks, np.concatenate(parts))  # type: ignore[arg-type]
+    policy = PairRank(caller_order="decent")
     live_rounds(policy, based, rounds=10)
     np.testing.assert_allclose(
         policy.score(based.as_one_query()), np.concatenate([policy.score(judged.query) for judged in based])
@@ -96,11 +96,11 @@ def test_a_set_of_queries_gives_each_its_own_ranks_one_by_one_and_together() -> 
 
 
 @each_kind
-@pytest.mark.parametrize("trust", [None, 0])
-def test_without_trust_nobody_looks_at_the_base_order(make: Make, trust: float | None) -> None:
+@pytest.mark.parametrize("caller_order", [None, 0])
+def test_without_it_nobody_looks_at_the_order(make: Make, caller_order: float | None) -> None:
     world = small_world()
     based = with_order(world, np.random.default_rng(0).random(len(world.features)))
-    plain, other = make(), replace(make(), trust=trust)  # type: ignore[call-arg]
+    plain, other = make(), replace(make(), caller_order=caller_order)  # type: ignore[call-arg]
     logs = live_rounds(plain, world, rounds=15), live_rounds(other, based, rounds=15)
     for one, two in zip(*logs, strict=True):
         assert one.ranking.order.tolist() == two.ranking.order.tolist()
@@ -109,13 +109,13 @@ def test_without_trust_nobody_looks_at_the_base_order(make: Make, trust: float |
 
 
 @each_kind
-def test_before_any_click_the_scores_are_those_of_the_trusted_order(make: Make) -> None:
-    policy = replace(make(), trust="good")  # type: ignore[call-arg]
+def test_before_any_click_the_scores_are_those_of_the_order(make: Make) -> None:
+    policy = replace(make(), caller_order="good")  # type: ignore[call-arg]
     rng = np.random.default_rng(3)
-    query = Query("q", rng.random((30, 6)), base=rng.permutation(30).astype(float))
-    wanted = np.argsort(-query.base).tolist()  # type: ignore[operator]
+    query = Query("q", rng.random((30, 6)), caller_scores=rng.permutation(30).astype(float))
+    wanted = np.argsort(-query.caller_scores).tolist()  # type: ignore[operator]
     assert np.argsort(-policy.score(query)).tolist() == wanted
-    nameless = Query("q", np.empty((30, 0)), base=query.base)
+    nameless = Query("q", np.empty((30, 0)), caller_scores=query.caller_scores)
     assert np.argsort(-policy.score(nameless)).tolist() == wanted
     for each in (query, nameless):
         tops = [set(policy.rank(each, k=10, rng=rng).order.tolist()) for _ in range(20)]
@@ -124,34 +124,34 @@ def test_before_any_click_the_scores_are_those_of_the_trusted_order(make: Make) 
 
 
 @each_kind
-def test_a_query_without_a_base_order_is_ranked_by_its_features(make: Make) -> None:
-    policy, world = replace(make(), trust="decent"), small_world(queries=60)  # type: ignore[call-arg]
+def test_a_query_without_an_order_is_ranked_by_its_features(make: Make) -> None:
+    policy, world = replace(make(), caller_order="decent"), small_world(queries=60)  # type: ignore[call-arg]
     for number in range(300):
         judged = world[number % 60]
         base = np.random.default_rng(number).random(12) if number % 2 else None
-        query = Query(judged.query.id, judged.query.features, groups=judged.query.groups, base=base)
+        query = Query(judged.query.id, judged.query.features, groups=judged.query.groups, caller_scores=base)
         shown = policy.rank(query, k=12, rng=np.random.default_rng(number))
         policy.learn(Feedback(shown, judged.relevance[shown.order] > 1))
     judged = world[0]
     assert np.isfinite(policy.score(judged.query)).all()
 
 
-@pytest.mark.parametrize("trust", ["decent", "unknown", 3.0])
+@pytest.mark.parametrize("caller_order", ["decent", "unknown", 3.0])
 @pytest.mark.parametrize("kind", [PairRank, PePairRank])
 def test_the_exact_fit_is_the_most_probable_one_under_the_prior(
-    kind: type[PairwiseLogistic], trust: str | float
+    kind: type[PairwiseLogistic], caller_order: str | float
 ) -> None:
     """Against a slow reference: the weight of the order is normal around its mean, all others around 0."""
-    prior = order_prior(trust)
+    prior = parse_order(caller_order)
     assert prior is not None
-    policy = kind(trust=trust, update="exact", regularisation=2.0)
+    policy = kind(caller_order=caller_order, update="exact", regularisation=2.0)
     world = small_world()
     based = with_order(world, np.random.default_rng(0).random(len(world.features)))
     rows = []
     for feedback in live_rounds(policy, based, rounds=25):
         query = feedback.ranking.query
-        assert query.log_ranks is not None
-        seen = np.column_stack((query.log_ranks, np.zeros(12), query.features))
+        assert query.caller_log_ranks is not None
+        seen = np.column_stack((query.caller_log_ranks, np.zeros(12), query.features))
         better, worse = preferred_pairs(feedback, policy.pairing, int(feedback.ranking.evidence["seed"]))
         shown = seen[feedback.ranking.order]
         shown[:, 1] = 0.0
@@ -172,33 +172,32 @@ def test_the_exact_fit_is_the_most_probable_one_under_the_prior(
 
 def test_an_order_that_misleads_is_found_out() -> None:
     """Users who like the opposite of the caller's order turn its weight round."""
-    policy = PairRank(trust="decent")
+    policy = PairRank(caller_order="decent")
     rng = np.random.default_rng(0)
     for number in range(150):
-        query = Query(f"q{number}", rng.random((10, 3)), base=in_order(10))
+        query = Query(f"q{number}", rng.random((10, 3)), caller_scores=in_order(10))
         shown = policy.rank(query, k=10, rng=rng)
         policy.learn(Feedback(shown, shown.order == shown.order[:4].max()))
     assert policy.parameters[0] < 0
-    assert policy.score(Query("q", np.zeros((5, 3)), base=in_order(5))).argmax() == 4
+    assert policy.score(Query("q", np.zeros((5, 3)), caller_scores=in_order(5))).argmax() == 4
 
 
-def test_more_trust_keeps_more_of_the_order() -> None:
-    query = Query("q", np.random.default_rng(1).random((50, 8)), base=in_order(50))
-    certain = [
-        int(PairRank(trust=word).certain_orders(query).sum()) for word in (None, "poor", "decent", "good")
-    ]
+def test_a_better_word_keeps_more_of_the_order() -> None:
+    query = Query("q", np.random.default_rng(1).random((50, 8)), caller_scores=in_order(50))
+    words = (None, "poor", "decent", "good")
+    certain = [int(PairRank(caller_order=word).certain_orders(query).sum()) for word in words]
     assert certain == sorted(certain)
     assert certain[0] == 0
 
 
-@pytest.mark.parametrize("trust", ["excelent", -1.0, True, float("nan"), 1e9, ("decent",)])
-def test_a_trust_that_nobody_understands_is_refused(trust: object) -> None:
+@pytest.mark.parametrize("caller_order", ["excelent", -1.0, True, float("nan"), 1e9, ("decent",)])
+def test_a_word_that_nobody_understands_is_refused(caller_order: object) -> None:
     with pytest.raises(SettingError, match="how good the caller's own order is"):
-        PairRank(trust=trust)  # type: ignore[arg-type]
+        PairRank(caller_order=caller_order)  # type: ignore[arg-type]
 
 
-def test_another_trust_is_another_meaning_of_what_was_learned() -> None:
-    assert PairRank(trust="decent").continues(PairRank(trust=0.5))
-    assert not PairRank(trust="decent").continues(PairRank(trust="good"))
-    assert not PDGD(trust="decent").continues(PDGD())
-    assert PDGD(trust=0).continues(PDGD())
+def test_another_word_is_another_meaning_of_what_was_learned() -> None:
+    assert PairRank(caller_order="decent").continues(PairRank(caller_order=0.5))
+    assert not PairRank(caller_order="decent").continues(PairRank(caller_order="good"))
+    assert not PDGD(caller_order="decent").continues(PDGD())
+    assert PDGD(caller_order=0).continues(PDGD())
