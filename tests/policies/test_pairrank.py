@@ -341,7 +341,7 @@ class PairwiseUser:
 
 def circle_queries() -> list[Query]:
     """The linear world's documents, moved along their rays from the centre onto a circle."""
-    name = f"linear(features=2, queries=3),min_documents={DOCUMENTS},max_documents={DOCUMENTS}"
+    name = f"linear(features=2, queries=3, min_documents={DOCUMENTS}, max_documents={DOCUMENTS})"
     rays = [judged.query.features.astype(np.float64) - 0.5 for judged in load(name).train]
     radius = LONGEST_DIFFERENCE / 2
     return [
