@@ -49,8 +49,8 @@ EXCEPT = "rankloop.lab.data.round_tables"  # reads logs of choices with Polars; 
     [
         pytest.param(NOUNS, "", id="nouns without arrays and the client: the standard library"),
         pytest.param(CORE, "numpy scipy", id="core: NumPy and SciPy"),
-        pytest.param("policies recommend", "numpy scipy msgspec", id="recommend: the base installation"),
-        pytest.param(LAB, "numpy scipy msgspec", id="lab up to simulation: the base installation"),
+        pytest.param("policies recommend", "numpy scipy", id="recommend"),
+        pytest.param(LAB, "numpy scipy", id="lab up to simulation"),
     ],
 )
 def test_a_room_imports_with_everything_blocked_that_it_should_not_need(rooms: str, allowed: str) -> None:

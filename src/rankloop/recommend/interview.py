@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
-import msgspec
 import numpy as np
 
 from rankloop.errors import RequestError
@@ -18,7 +18,8 @@ Answer: TypeAlias = Literal["much", "little", "skip"]
 NUMBERS: Mapping[str, int] = {"much": 1, "little": -1, "skip": 0}
 
 
-class Question(msgspec.Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Question:
     """A question, and how to answer it: `{question: "much"}` is an answer."""
 
     question: str  # its id, such as feature:fit
@@ -28,7 +29,8 @@ class Question(msgspec.Struct, frozen=True):
     choices: tuple[str, ...] = tuple(NUMBERS)
 
 
-class Interview(msgspec.Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Interview:
     """Where an interview stands; `done` if there is nothing more to ask."""
 
     digest: str  # of the recommender

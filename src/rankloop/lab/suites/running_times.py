@@ -21,17 +21,17 @@ from rankloop.lab.users import PresetUser
 from rankloop.policies.policy_names import read_policy
 
 AS_PRINTED = {
-    "full matrix": f"olranknet@paper:{SMALL_PAPER},covariance=full",
-    "diagonal": f"olranknet@paper:{SMALL_PAPER}",
+    "full matrix": f"olranknet@paper({SMALL_PAPER}, covariance=Full())",
+    "diagonal": f"olranknet@paper({SMALL_PAPER})",
     "2 rankers": algorithm_2(2, 0.1),
     "1 ranker": algorithm_2(1, 0.1),
 }
 OURS = {
-    "full matrix": f"olranknet:{SMALL},covariance=full",
-    "diagonal": f"olranknet:{SMALL},covariance=diagonal",
-    "projected": f"olranknet:{SMALL}",
-    "2 rankers": f"p2neurrank:{SMALL}",
-    "1 ranker": f"p2neurrank:{SMALL},rankers=1",
+    "full matrix": f"olranknet({SMALL}, covariance=Full())",
+    "diagonal": f"olranknet({SMALL}, covariance=Diagonal())",
+    "projected": f"olranknet({SMALL})",
+    "2 rankers": f"p2neurrank({SMALL})",
+    "1 ranker": f"p2neurrank({SMALL}, rankers=1)",
 }
 
 
