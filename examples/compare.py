@@ -16,5 +16,4 @@ sweep = Sweep(
     seeds=range(3),
     protocol=Protocol(rounds=500),
 )
-analysis = analyse_sweep(run_sweep(sweep), sweep)
-print(to_markdown(build_summary_table(analysis, "cumulative nDCG@10")))
+print(to_markdown(build_summary_table(analyse_sweep(run_sweep(sweep), sweep), "cumulative nDCG@10")))

@@ -150,7 +150,9 @@ def test_a_spec_of_names_that_people_chose_runs(finished: tuple[Path, str], tmp_
 def test_a_spec_may_leave_out_what_nobody_asked_for(finished: tuple[Path, str], tmp_path: Path) -> None:
     spec = json.loads((finished[0] / "spec.json").read_text())
     path = tmp_path / "spec.json"
-    path.write_text(json.dumps({key: spec[key] for key in spec if key not in ("probes", "about", "against")}))
+    path.write_text(
+        json.dumps({key: spec[key] for key in spec if key not in ("probes", "main_metrics", "compare_with")})
+    )
     asked("run", str(path), "--workers", "1", "--out", str(tmp_path / "out"))
     assert (tmp_path / "out" / "spec.json").read_bytes() == (finished[0] / "spec.json").read_bytes()
 

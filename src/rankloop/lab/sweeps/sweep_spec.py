@@ -64,9 +64,9 @@ def read_sweep(spec: Mapping[str, Any], read_policy: Callable[[str], Policy] = r
         policies={name: read_policy(text) for name, text in spec["policies"].items()},
         seeds=spec["seeds"],
         protocol=_read_protocol(spec),
-        probes={name: read_name(text, PROBES, noun="probe") for name, text in spec["probes"].items()},
-        main_metrics=spec["main_metrics"],
-        compare_with=spec["compare_with"],
+        probes={name: read_name(text, PROBES, noun="probe") for name, text in spec.get("probes", {}).items()},
+        main_metrics=spec.get("main_metrics", ()),
+        compare_with=spec.get("compare_with", {}),
         judges={name: _read_judge(text) for name, text in spec.get("judges", {}).items()},
         train_queries=spec.get("train_queries"),
         groups=FeatureGroups(**spec["groups"]) if "groups" in spec else None,
@@ -81,9 +81,9 @@ def sweep_id(sweep: Sweep) -> str:
 def _read_protocol(spec: Mapping[str, Any]) -> Protocol:
     """Read how long a sweep runs and what it measures."""
     protocol = Protocol(**{key: spec[key] for key in SPECIFIED})
-    named = [name for name, about in spec["measures"].items() if about["kind"] in MEASURE_KINDS]
+    named = [name for name, about in spec.get("measures", {}).items() if about["kind"] in MEASURE_KINDS]
     measures = tuple(read_measure(name, discount=protocol.discount) for name in named)
-    return protocol if measures == protocol.measured() else replace(protocol, measures=measures)
+    return protocol if measures in ((), protocol.measured()) else replace(protocol, measures=measures)
 
 
 def _read_judge(text: str) -> LabelJudge:
