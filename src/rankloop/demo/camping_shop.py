@@ -13,9 +13,8 @@ import numpy as np
 from rankloop.demo.goods import Good, goods
 from rankloop.demo.product_reviews import Review, as_reviews, written
 from rankloop.errors import RequestError
-from rankloop.recommend import Catalogue, FacT, FittedRecommender
+from rankloop.recommend import Catalogue, FacT, FittedRecommender, Interview
 from rankloop.service import (
-    Interview,
     RankerSettings,
     RankingService,
     Recommendation,

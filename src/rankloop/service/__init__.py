@@ -1,6 +1,5 @@
 """Ranking service: rank, record, learn, explain, audit, replay, roll back; in your process or over HTTP."""
 
-from rankloop.recommend import Interview
 from rankloop.service.core.lists.candidate_columns import Candidates, columns
 from rankloop.service.core.lists.make_list import Draft
 from rankloop.service.core.lists.rank_request import RankRequest
@@ -38,7 +37,6 @@ __all__ = [
     "FairSettings",
     "Health",
     "HistoryError",
-    "Interview",
     "JobReport",
     "Mode",
     "Model",

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from rankloop.errors import RequestError
-from rankloop.service import Interview, RankingService, RecommendRequest
+from rankloop.recommend import Interview
+from rankloop.service import RankingService, RecommendRequest
 from rankloop.service.store import MemoryStore
 from tests.service.extensions.recommend.shop import CATALOGUE, fitted, saved
 

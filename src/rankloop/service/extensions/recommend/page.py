@@ -11,7 +11,8 @@ from litestar import Response, get
 from litestar.params import FromQuery, QueryParameter
 
 from rankloop.errors import RequestError
-from rankloop.service import Interview, RankingService, Recommendation, RecommenderInfo, RecommendRequest
+from rankloop.recommend import Interview
+from rankloop.service import RankingService, Recommendation, RecommenderInfo, RecommendRequest
 from rankloop.service.extensions.recommend.reason_bars import ReasonBar, reason_bars
 from rankloop.service.http.app_context import InjectedContext
 from rankloop.service.pages.shell import InjectedPages
