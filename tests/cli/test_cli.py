@@ -254,8 +254,8 @@ def test_data_commands(tmp_path: Path) -> None:
     [
         (["compare", "--policies", "pdgdd"], "did you mean 'PDGD'?"),
         (["compare", "--policies", "my_rankers.Bold"], "no module is called 'my_rankers'"),
-        (["compare", "--policies", "rankloop.policies:Bold"], "rankloop.policies has no class 'Bold'"),
-        (["compare", "--policies", "rankloop.scorers:MLP"], "is no policy"),
+        (["compare", "--policies", "rankloop.policies.Bold"], "rankloop.policies has no class 'Bold'"),
+        (["compare", "--policies", "rankloop.scorers.MLP"], "is no policy"),
         (["compare", "--measures", "ERR@10"], "no measure is called 'ERR@10'"),
         (["compare", "--measures", "offline ERRR"], "no metric is called 'ERRR'"),
         (["compare", "--data", "liner"], "did you mean 'linear'?"),
