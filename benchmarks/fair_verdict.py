@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rankloop.service import RankerSettings, RankingService
+from rankloop.service import RankerSettings, ServiceFacade
 from rankloop.service.store import Exposure, Impression, SqliteStore
 
 VIEW = 10**6
@@ -59,7 +59,7 @@ class Verdict:
 def verdict(path: Path, answered: Collection[str], ranker: str = "default") -> Verdict:
     """Read a log, make every list of it again, and add everything up by hand."""
     with SqliteStore(path) as store:
-        service = RankingService(store)
+        service = ServiceFacade(store)
         number = service.ranker(ranker).view.in_force.account
         lists = list(store.impressions(ranker))
         told = [(each, each.exposure) for each in lists if each.exposure and each.exposure.account == number]
@@ -70,7 +70,7 @@ def verdict(path: Path, answered: Collection[str], ranker: str = "default") -> V
             _could_be_within(*each, service.settings(ranker)) for each in _unguarded(store, ranker, told)
         ]
         service.retain(ranker, since=lists[-1].at - 1.0)
-        retained = RankingService(store).account(ranker)
+        retained = ServiceFacade(store).account(ranker)
     there = {each.query_id for each in lists}
     held = [each.within for _, each in told if each.within is not None]
     return Verdict(

@@ -30,7 +30,7 @@ from benchmarks.mortal import Mortal
 from rankloop.candidate import Candidate
 from rankloop.cli.log_commands import findings
 from rankloop.client import Client, ClientError
-from rankloop.service import RankerSettings, RankingService, UserEvent
+from rankloop.service import RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.core.checkpoint import checkpoint_name
 from rankloop.service.core.history import History
 from rankloop.service.operations.backup import back_up, restore
@@ -180,7 +180,7 @@ BESIDE: list[Action] = [rotate, back_up_now, freeze]  # while a job is under way
 def fill(folder: Path, lists: int) -> None:
     """A past that takes a while to be learned again."""
     rng = np.random.default_rng(1)
-    with DataDirectory(folder).open() as store, RankingService(store) as service:
+    with DataDirectory(folder).open() as store, ServiceFacade(store) as service:
         service.create("default", RULES)
         for start in range(0, lists, 500):
             events = []
@@ -304,7 +304,7 @@ def _verdict(
     plain = folder.with_name("plain.db")
     with SqliteStore(folder / "log.db") as store:
         events = Counter(each.event_id for each in store.events("default") if each.verdict in COUNTED)
-        service = RankingService(store)
+        service = ServiceFacade(store)
         service.tick()
         fold, jobs = service.ranker("default").fold, {each.id: each.state for each in service.jobs()}
         write(store, lambda transaction: transaction.rankers())  # whatever was in the queue is written
@@ -340,7 +340,7 @@ def _verdict(
     )
 
 
-def _plain_fold(store: SqliteStore, service: RankingService, without: frozenset[str]) -> State:
+def _plain_fold(store: SqliteStore, service: ServiceFacade, without: frozenset[str]) -> State:
     """The state by the log alone: one pass, without what was forgotten."""
     known = service.ranker("default").history.policy_kinds
     return dict(History("default", store, known, kept=False).again(END, without=without).policy.state())

@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from rankloop.candidate import Candidate
-from rankloop.service import RankerSettings, RankingService, UserEvent
+from rankloop.service import RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.core.checkpoint import checkpoint_name
 from rankloop.service.operations.data_directory import DataDirectory
 from rankloop.service.store import SqliteStore, write
@@ -35,7 +35,7 @@ END = 2**62  # beyond every entry
 class Operator:
     """Lists and clicks, and one job after the other; all drawn from one seed."""
 
-    service: RankingService
+    service: ServiceFacade
     rng: np.random.Generator
     between: int  # lists between two jobs
     shown: int = 0
@@ -85,7 +85,7 @@ class Found:
 def run(folder: Path, *, lists: int, jobs: int, between: int, seed: int) -> Found:
     """Live, and have so many jobs done."""
     took = []
-    with DataDirectory(folder).open() as store, RankingService(store) as service:
+    with DataDirectory(folder).open() as store, ServiceFacade(store) as service:
         service.create(RANKER, RULES)
         operator = Operator(service, np.random.default_rng(seed), between)
         operator.live(lists)
@@ -105,7 +105,7 @@ def run(folder: Path, *, lists: int, jobs: int, between: int, seed: int) -> Foun
         for name in (RANKER, checkpoint_name(RANKER)):
             write(store, lambda job, name=name: job.drop_snapshots(name, before=END))  # type: ignore[misc]
         began = time.perf_counter()
-        after = RankingService(store).model(RANKER).policy.state()
+        after = ServiceFacade(store).model(RANKER).policy.state()
         start = time.perf_counter() - began
     same = before.keys() == after.keys() and all(
         before[name].tobytes() == after[name].tobytes() for name in before

@@ -22,7 +22,7 @@ import psycopg
 from rich.console import Console
 
 from rankloop.candidate import Candidate
-from rankloop.service import RankingService, UserEvent
+from rankloop.service import ServiceFacade, UserEvent
 from rankloop.service.store import MemoryStore, Transaction, write
 from rankloop.service.store.checks.samples import event, impression
 from rankloop.service.store.postgres import PostgresStore
@@ -137,7 +137,7 @@ def _clicks(store: PostgresStore) -> Callable[[], int]:
 
 def _service(seconds: float) -> tuple[float, float]:
     """Seconds of a processor to make a list, and to learn from one."""
-    service, rng = RankingService(MemoryStore()), np.random.default_rng(0)
+    service, rng = ServiceFacade(MemoryStore()), np.random.default_rng(0)
     service.create("shop")
     names = [f"f{number}" for number in range(FEATURES)]
     ranked, began, shown = 0, time.process_time(), []

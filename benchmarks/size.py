@@ -26,7 +26,7 @@ import numpy as np
 from rich.console import Console
 
 from rankloop.candidate import Candidate
-from rankloop.service import RankerSettings, RankingService
+from rankloop.service import RankerSettings, ServiceFacade
 from rankloop.service.core.lists.candidate_columns import columns
 from rankloop.service.core.lists.rank_request import RankRequest
 from rankloop.service.http import AppContext, Keys
@@ -42,7 +42,7 @@ KINDS = 200  # different lists, which are shown again and again
 
 def templates(features: int = 5) -> list[Impression]:
     """Lists as the ranker makes them before it has learned anything."""
-    service, rng = RankingService(MemoryStore(), clock=lambda: 0.0), np.random.default_rng(0)
+    service, rng = ServiceFacade(MemoryStore(), clock=lambda: 0.0), np.random.default_rng(0)
     service.create("shop", RankerSettings(max_features=5000))
     names = [f"feature {number}" for number in range(features)]
     made = []
@@ -57,7 +57,7 @@ def templates(features: int = 5) -> list[Impression]:
 
 def fill(store: Store, events: int, *, end: float, mode: str = "explore") -> None:
     """A day of lists and clicks, without a snapshot."""
-    service = RankingService(store, clock=lambda: end - DAY)
+    service = ServiceFacade(store, clock=lambda: end - DAY)
     service.create("shop", RankerSettings(max_features=5000), mode=mode)  # type: ignore[arg-type]
     service.ranker("shop").extend({"schema": [f"feature {number}" for number in range(5)], "context": []})
     lists, made = events // CLICKS, templates()
@@ -117,7 +117,7 @@ def pages(events: int) -> None:
         size = sum(each.stat().st_size for each in Path(folder).iterdir())
         say(f"{events:,} events and {events // CLICKS:,} lists written", took)
         CONSOLE.print(f"  {size / 1e6:.0f} MB, {1e6 * took[1] / (events * (1 + 1 / CLICKS)):.0f} µs an entry")
-        service = RankingService(store)
+        service = ServiceFacade(store)
         say("doctor, a day", timed(lambda: diagnose(service, 1440)))
         for by in ("lists", "time"):
             seconds = timed(lambda by=by: look(service, "shop", minutes=1440, steps=40, by=by))  # type: ignore[misc]
@@ -158,12 +158,12 @@ def started(path: Path, *, kill: float | None = None) -> Took:
     """
     code = (
         "import sys, time; from rankloop.service.store import SqliteStore\n"
-        "from rankloop.service import RankingService\n"
+        "from rankloop.service import ServiceFacade\n"
         "store = SqliteStore(sys.argv[1]); began, used = time.perf_counter(), time.process_time()\n"
         "import signal\n"
         "if float(sys.argv[2]): signal.signal(signal.SIGPROF, signal.SIG_DFL)\n"
         "if float(sys.argv[2]): signal.setitimer(signal.ITIMER_PROF, float(sys.argv[2]))\n"
-        "service = RankingService(store); store.submit(lambda transaction: None).result()\n"
+        "service = ServiceFacade(store); store.submit(lambda transaction: None).result()\n"
         "print(time.perf_counter() - began, time.process_time() - used, flush=True); time.sleep(600)"
     )
     process = subprocess.Popen(
@@ -180,12 +180,12 @@ def rankers(count: int) -> None:
     """Rank time, the time of a metrics page, and idle work, with one ranker and with many."""
     for number in (1, count):
         with tempfile.TemporaryDirectory() as folder, SqliteStore(Path(folder) / "log.db") as store:
-            service = RankingService(store)
+            service = ServiceFacade(store)
             create_many(store, number)
             service.close()
             CONSOLE.print(f"[bold]{number:,} rankers[/bold]")
             began, used = time.perf_counter(), time.process_time()
-            service = RankingService(store, background=True)
+            service = ServiceFacade(store, background=True)
             say("  start", (time.perf_counter() - began, time.process_time() - used))
             with_traffic(service)
             context = AppContext(service=service, keys=Keys.fresh()[0])
@@ -196,7 +196,7 @@ def rankers(count: int) -> None:
 
 def create_many(store: Store, number: int) -> None:
     """Rankers with the usual settings, all in one transaction."""
-    service = RankingService(store)
+    service = ServiceFacade(store)
     service.create("ranker 0")
     first = store.decisions("ranker 0")
 
@@ -208,7 +208,7 @@ def create_many(store: Store, number: int) -> None:
     write(store, job)
 
 
-def with_traffic(service: RankingService) -> None:
+def with_traffic(service: ServiceFacade) -> None:
     """Lists and clicks of one of the rankers, with the learning thread at work; what a list takes."""
     rng, names = np.random.default_rng(0), [f"feature {number}" for number in range(5)]
     mugs = [
@@ -237,7 +237,7 @@ def lists_in_bytes() -> None:
     """What a list of 10 x 5 takes in the log when so many features are known."""
     for known in (5, 2000):
         with tempfile.TemporaryDirectory() as folder, SqliteStore(Path(folder) / "log.db") as store:
-            service = RankingService(store, clock=lambda: 0.0)
+            service = ServiceFacade(store, clock=lambda: 0.0)
             service.create("shop", RankerSettings(max_features=5000))
             service.ranker("shop").extend(
                 {"schema": [f"feature {number}" for number in range(known)], "context": []}

@@ -18,7 +18,7 @@ from rankloop.demo.simulated_visitors import SHOWN, Crowd, Topic
 from rankloop.demo.taste import Taste
 from rankloop.lab.users import Cascade
 from rankloop.policies import PairRank
-from rankloop.service import RankerSettings, RankingService, TrialSettings, UserEvent
+from rankloop.service import RankerSettings, ServiceFacade, TrialSettings, UserEvent
 from rankloop.service.store import Store
 from rankloop.types import Query, Ranking
 
@@ -58,7 +58,7 @@ class StagedShop:
     def __post_init__(self) -> None:
         """Let the week pass."""
         self.rng = np.random.default_rng(7)
-        self.service = RankingService(self.store, clock=self.clock)
+        self.service = ServiceFacade(self.store, clock=self.clock)
         self.topics = Crowd.of(self.service, SHOP, shop().corpus, LIKED, searches=SEARCHES[:14]).topics
 
     def live(self) -> None:

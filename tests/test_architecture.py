@@ -130,7 +130,7 @@ def test_every_room_has_its_place_in_the_order() -> None:
         ("from rankloop import metrics", {"metrics"}),
         ("import rankloop.lab.users.click_models", {"lab/users"}),
         ("def late():\n    from rankloop.service.store import Store", {"service/store"}),
-        ("from rankloop.service import RankingService", {"service"}),
+        ("from rankloop.service import ServiceFacade", {"service"}),
         ("import numpy", set()),
     ],
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.chaos import replica
-from rankloop.service import RankingService
+from rankloop.service import ServiceFacade
 from rankloop.service.http import AppContext, Keys
 from rankloop.service.http.app import create_app
 from rankloop.service.pages import page_routes
@@ -11,4 +11,4 @@ from rankloop.service.store import MemoryStore
 from rankloop.service.store.postgres import replica as connection
 
 LOADED = (replica, connection, page_routes)
-create_app(AppContext(service=RankingService(MemoryStore()), keys=Keys.fresh()[0]))  # it loads the framework
+create_app(AppContext(service=ServiceFacade(MemoryStore()), keys=Keys.fresh()[0]))  # it loads the framework

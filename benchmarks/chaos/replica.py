@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from rankloop.service import PromiseSettings, RankerSettings, RankingService
+from rankloop.service import PromiseSettings, RankerSettings, ServiceFacade
 from rankloop.service.core.model import Model
 from rankloop.service.http import AppContext, HttpSettings, Keys, bind, serve
 from rankloop.service.http.access_log import log_to_stderr
@@ -74,7 +74,7 @@ def life(orders: Orders, keys: Keys, word: Connection) -> None:
     with (
         bind("0.0.0.0" if orders.namespace else orders.host, orders.port) as listening,
         DataDirectory(orders.folder, orders.url).join() as log,
-        RankingService(log.store, clock=log.clock, election=log.election, background=True) as service,
+        ServiceFacade(log.store, clock=log.clock, election=log.election, background=True) as service,
     ):
         log.listen(partial(service.learn, ()))
         if RANKER not in service.rankers():  # operators may have changed its settings since

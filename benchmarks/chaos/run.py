@@ -20,7 +20,7 @@ from benchmarks.chaos.clients import Notes, Visitor
 from benchmarks.chaos.network import Network, network
 from benchmarks.chaos.operators import Operator, unfinished
 from benchmarks.chaos.replica import RANKER, Known, Orders, Replica
-from rankloop.service import RankingService
+from rankloop.service import ServiceFacade
 from rankloop.service.core.history import History
 from rankloop.service.http import Keys
 from rankloop.service.store import COUNTED
@@ -265,7 +265,7 @@ class Chaos:
                 query_id in lists for each in found.notes for query_id in each.orphans.values()
             )
             found.skew = max((abs(store.lag(time.time())), _ahead(store)))
-            service = RankingService(store)
+            service = ServiceFacade(store)
             ordered = sorted((name for name in chosen if name in there), key=lambda name: logged[name].model)
             again = [service.replay(name).identical for name in ordered]  # one walk through the past
             found.replayed, found.unlike = len(again), found.unlike + again.count(False)

@@ -26,7 +26,7 @@ _HOME = {  # imported when asked for: the command line's `--help` must not wait 
     "rankloop.checks": ("check_policy",),
     "rankloop.candidate": ("Candidate",),
     "rankloop.client": ("Client",),
-    "rankloop.service": ("RankerSettings", "RankingService", "UserEvent"),
+    "rankloop.service": ("RankerSettings", "ServiceFacade", "UserEvent"),
     "rankloop.service.store": ("MemoryStore", "SqliteStore"),
 }
 _MODULES = {name: module for module, names in _HOME.items() for name in names}
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
         RankNet,
     )
     from rankloop.policies.policy_names import read_policy, write_policy
-    from rankloop.service import RankerSettings, RankingService, UserEvent
+    from rankloop.service import RankerSettings, ServiceFacade, UserEvent
     from rankloop.service.store import MemoryStore, SqliteStore
     from rankloop.types import Context, Feedback, Query, Ranking
 
@@ -80,8 +80,8 @@ __all__ = [
     "RankNet",
     "RankerSettings",
     "Ranking",
-    "RankingService",
     "RankloopError",
+    "ServiceFacade",
     "SqliteStore",
     "UserEvent",
     "__version__",

@@ -16,14 +16,14 @@ import typer
 from rankloop.candidate import Candidate
 from rankloop.cli.log_commands import backup, findings, restore, verify
 from rankloop.errors import DataError
-from rankloop.service import RankerSettings, RankingService, UserEvent
+from rankloop.service import RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.operations.data_directory import DataDirectory
 from rankloop.service.store import Person, SqliteStore, StoreError
 
 RULES = RankerSettings(window=1.0, snapshot_every=10)
 
 
-def live(service: RankingService, rounds: int) -> None:
+def live(service: ServiceFacade, rounds: int) -> None:
     rng = np.random.default_rng(rounds)
     for number in range(rounds):
         features = rng.normal(size=(4, 2))
@@ -35,7 +35,7 @@ def live(service: RankingService, rounds: int) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    with DataDirectory(tmp_path / "data").open() as log, RankingService(log) as service:
+    with DataDirectory(tmp_path / "data").open() as log, ServiceFacade(log) as service:
         service.create("shop", RULES)
         live(service, 40)
     return tmp_path / "data"
@@ -44,7 +44,7 @@ def folder(tmp_path: Path) -> Path:
 def test_a_backup_is_made_while_others_write_and_comes_back_to_the_bit(folder: Path, tmp_path: Path) -> None:
     ended = threading.Event()
     with DataDirectory(folder).open() as log:
-        service = RankingService(log)
+        service = ServiceFacade(log)
 
         def write() -> None:
             while not ended.is_set():
@@ -69,7 +69,7 @@ def test_a_backup_is_made_while_others_write_and_comes_back_to_the_bit(folder: P
         restore(tmp_path / "b" / "monday.db", data_dir=copy)
     restore(tmp_path / "b" / "monday.db", data_dir=copy, overwrite=True)
     with DataDirectory(copy).open() as log:
-        service = RankingService(log)
+        service = ServiceFacade(log)
         assert service.find_person(Person(client_id="c1")).lists
         assert all(service.replay(each.query_id).identical for each in service.lists("shop"))
     assert findings(copy, "", 1000) == []
@@ -114,7 +114,7 @@ def test_one_flipped_bit_is_named(
 
 def test_a_snapshot_that_is_not_the_fold_and_a_torn_file_are_named(folder: Path) -> None:
     with SqliteStore(folder / "log.db") as log:
-        service = RankingService(log)
+        service = ServiceFacade(log)
         kept = log.snapshot("shop")
         assert kept is not None
         weights = {name: value + (value.dtype.kind == "f") for name, value in kept.arrays.items()}
@@ -144,7 +144,7 @@ def test_a_log_is_not_its_own_backup_and_a_backup_is_for_its_owner_alone(
     backup(old, data_dir=folder)
     assert old.stat().st_mode & 0o077 == 0
     with SqliteStore(log) as store:
-        RankingService(store).set_mode("shop", "frozen")  # not in the file yet, but beside it
+        ServiceFacade(store).set_mode("shop", "frozen")  # not in the file yet, but beside it
         with pytest.raises(DataError, match="make a backup"):
             restore(log, data_dir=tmp_path / "copy")
     old.write_bytes(old.read_bytes()[:9000])
@@ -164,7 +164,7 @@ def test_a_backup_that_fails_leaves_nothing_and_one_that_was_killed_is_named_to_
     backup(copies / "tuesday.db", data_dir=folder)
     (copies / "tuesday.db").rename(copies / ".tuesday.db.part")  # what a kill leaves
     with DataDirectory(folder).open() as log:
-        deleted = RankingService(log).delete_people([Person(client_id="c1")])
+        deleted = ServiceFacade(log).delete_people([Person(client_id="c1")])
         assert deleted.backups == [str(copies / ".tuesday.db.part")]
     (folder / ".log.db.part").write_bytes(b"half of a log that was being restored")
     with DataDirectory(folder).open():

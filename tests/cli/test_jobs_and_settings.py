@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rankloop.cli import app
-from rankloop.service import RankingService
+from rankloop.service import ServiceFacade
 from rankloop.service.store import MemoryStore
 from tests.support.life import SHORT, Clock, live, make
 from tests.support.serving import alive
@@ -14,7 +14,7 @@ from tests.support.serving import alive
 
 def test_an_operator_forgets_looks_changes_and_is_asked_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
-    service: RankingService = make(MemoryStore(), clock)
+    service: ServiceFacade = make(MemoryStore(), clock)
     service.create("shop", SHORT)
     live(service, clock, rounds=8)
     service.flush("shop")

@@ -9,7 +9,7 @@ import numpy as np
 from rankloop.candidate import Candidate
 from rankloop.cli import people_commands as people
 from rankloop.client import Client
-from rankloop.service import RankingService
+from rankloop.service import ServiceFacade
 from rankloop.service.operations.data_directory import DataDirectory
 from rankloop.service.store import MemoryStore, Store
 from rankloop.service.store.log_archive import export_jsonl, import_jsonl
@@ -68,6 +68,6 @@ def without(log: Store, folder: Path) -> dict[str, bytes]:
 
 def weights(log: Store) -> dict[str, bytes]:
     """All lists closed, then what was learned."""
-    service = RankingService(log)
+    service = ServiceFacade(log)
     service.flush("default")
     return {name: value.tobytes() for name, value in service.model("default").policy.state().items()}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rankloop.candidate import Candidate
-from rankloop.service import RankerSettings, RankingService, UserEvent
+from rankloop.service import RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.operations.data_directory import DataDirectory
 from rankloop.service.operations.retention import RetentionSettings
 from tests.cli.test_cli import asked, rankloop
@@ -21,7 +21,7 @@ def folder(tmp_path: Path) -> Path:
     """The folder of a service that was used for ten days, some years ago."""
     now = LONG_AGO
     with DataDirectory(tmp_path).open() as store:
-        service = RankingService(store, clock=lambda: now)
+        service = ServiceFacade(store, clock=lambda: now)
         service.create("shop", RankerSettings(snapshot_every=10))
         for _ in range(200):
             now += DAY / 20
@@ -40,7 +40,7 @@ def test_what_is_old_goes_and_what_was_learned_stays(folder: Path) -> None:
     assert "given back to the disk" in said
     assert (folder / "log.db").stat().st_size < before
     with DataDirectory(folder).open() as store:
-        assert RankingService(store).model("shop").lists == 200
+        assert ServiceFacade(store).model("shop").lists == 200
     again = asked("retain", "--data-dir", str(folder), "--ranker", "shop", "--days", "9999999")
     assert "nothing deleted" in again
 
@@ -57,13 +57,13 @@ def test_a_folder_in_use_or_without_a_log_is_refused(folder: Path, tmp_path: Pat
 
 def test_by_size_the_oldest_goes_until_it_fits_and_what_was_learned_stays(folder: Path) -> None:
     with DataDirectory(folder).open() as store:
-        service = RankingService(store)
+        service = ServiceFacade(store)
         learned, before = service.model("shop"), store.size()
         most = before * 0.8 / 1e9
         found = service.shrink("shop", gigabytes=most, by="anna")
         assert found.entries
         assert store.size() <= most * 1e9
-        again = RankingService(store).model("shop")
+        again = ServiceFacade(store).model("shop")
         assert (again.version, again.lists) == (learned.version, learned.lists)
         for name, value in learned.policy.state().items():
             assert value.tobytes() == again.policy.state()[name].tobytes()
@@ -72,9 +72,9 @@ def test_by_size_the_oldest_goes_until_it_fits_and_what_was_learned_stays(folder
 
 def test_a_service_keeps_to_its_settings_by_itself(folder: Path) -> None:
     with DataDirectory(folder).open() as store:
-        service = RankingService(store, retention=RetentionSettings(days=1))
+        service = ServiceFacade(store, retention=RetentionSettings(days=1))
         service.upkeep()
         assert service.decided(kind="retain")[0].why == "older than 1 days"
-        service = RankingService(store, retention=RetentionSettings(gigabytes=store.size() * 0.9 / 1e9))
+        service = ServiceFacade(store, retention=RetentionSettings(gigabytes=store.size() * 0.9 / 1e9))
         service.upkeep()
         assert service.decided(kind="retain", last=5)

@@ -18,7 +18,7 @@ import pytest
 from rankloop.cli.serve_commands import recommenders
 from rankloop.errors import DataError, SettingError
 from rankloop.recommend import save_recommender
-from rankloop.service import RankingService
+from rankloop.service import ServiceFacade
 from rankloop.service.operations.data_directory import DataDirectory
 from tests.cli.test_cli import asked
 from tests.service.extensions.recommend.shop import CATALOGUE, fitted
@@ -160,7 +160,7 @@ def test_a_log_can_be_exported_imported_and_relearned(
     assert "default now is pdgd" in adopted
     asked("relearn", "--data-dir", copy, "--policies", "pairrank@paper", "--adopt")
     with DataDirectory(Path(copy)).open(create=False) as log:  # a paper's settings are what the paper says
-        rules = RankingService(log).settings("default")
+        rules = ServiceFacade(log).settings("default")
     assert "caller_order=None" in rules.to_json()["policy"]
     assert "holds no log" in asked("relearn", "--data-dir", str(tmp_path / "none"), expect=2)
     assert "needs one policy" in asked("relearn", "--data-dir", copy, "--adopt", expect=2)

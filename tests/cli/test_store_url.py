@@ -12,7 +12,7 @@ from rankloop.cli.log import export_, import_
 from rankloop.cli.relearn import relearn
 from rankloop.cli.retain import retain
 from rankloop.errors import DataError, SettingError
-from rankloop.service import RankingService
+from rankloop.service import ServiceFacade
 from rankloop.service.operations.data_directory import DataDirectory
 from rankloop.service.store import StoreError
 from rankloop.service.store.postgres.postgres_connections import connect
@@ -86,7 +86,7 @@ def test_a_log_moves_from_a_file_to_a_database_and_back_without_loss(
     assert others == [first, first]
     seen = []
     for place in (DataDirectory(folder), DataDirectory(tmp_path, url), DataDirectory(back)):
-        with place.open(create=False) as store, RankingService(store, clock=clock) as service:
+        with place.open(create=False) as store, ServiceFacade(store, clock=clock) as service:
             assert all(service.replay(each.query_id).identical for each in lists)
             assert service.mode("shop") == "frozen"
             seen.append((state(service), [each.shown for each in service.lists("shop", last=60)]))

@@ -18,7 +18,7 @@ from rankloop.cli import app
 from rankloop.connect.click_log import LoggedList, Row, guessed, lists_of, rows_of, scan, ubi_lists
 from rankloop.errors import DataError
 from rankloop.policies import MGD, PDGD, PairRank
-from rankloop.service import RankerSettings, RankingService, UserEvent
+from rankloop.service import RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.operations.click_log_import import import_click_log
 from rankloop.service.operations.data_directory import DataDirectory
 from rankloop.service.store import Job, MemoryStore, StoreError, Transaction
@@ -96,7 +96,7 @@ def test_an_import_teaches_what_lists_shown_in_shadow_teach() -> None:
     rows = [dict(zip(lines[0].split(","), line.split(","), strict=True)) for line in lines[1:]]
     keys = [each.key for each in _lists(rows)]
     for policy in (PairRank(caller_order="decent"), PDGD()):
-        ours, theirs = (RankingService(MemoryStore()) for _ in range(2))
+        ours, theirs = (ServiceFacade(MemoryStore()) for _ in range(2))
         ours.create("default", RankerSettings(policy=policy))
         theirs.create("default", RankerSettings(policy=policy), mode="shadow")
         for key, (names, values, clicked) in zip(keys, history, strict=True):
@@ -119,7 +119,7 @@ def _lists(rows: list[dict[str, str]]) -> Iterator[LoggedList]:
 
 
 def test_a_policy_that_learns_from_its_own_lists_only_learns_nothing(tmp_path: Path) -> None:
-    service = RankingService(MemoryStore())
+    service = ServiceFacade(MemoryStore())
     service.create("default", RankerSettings(policy=MGD()))
     mapped = guessed(HEADER.split(","), [], {}, ["price"])
     done = import_click_log(service, "default", lists_of(rows_of(written(tmp_path, GOOD)), mapped))
@@ -196,7 +196,7 @@ def test_an_import_that_breaks_leaves_whole_lists_and_goes_on_later() -> None:
         for row in range(3)
     ]
     store = Breaks()
-    service = RankingService(store)
+    service = ServiceFacade(store)
     service.create("default")
 
     def fail(done: object) -> None:
@@ -236,7 +236,7 @@ def test_ubi_dumps_are_joined(tmp_path: Path) -> None:
     words = (queries, "--ubi-events", events, "--object-features", products, "--data-dir", tmp_path / "data")
     assert "2 lists with 1 clicks imported" in run(*words)[1]
     with DataDirectory(tmp_path / "data").open() as store:
-        assert RankingService(store).schema("default") == ["price"]
+        assert ServiceFacade(store).schema("default") == ["price"]
     events.write_text("{")
     with pytest.raises(DataError, match="line 1: expected a JSON document"):
         list(ubi_lists(queries, events))

@@ -20,7 +20,7 @@ from rankloop.candidate import Candidate
 from rankloop.client import Client
 from rankloop.connect import AsgiMiddleware, Reranker, WsgiMiddleware
 from rankloop.connect.ranking import Ranks
-from rankloop.service import RankerSettings, RankingService, UserEvent
+from rankloop.service import RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.store import MemoryStore
 
 MUGS = [
@@ -101,9 +101,9 @@ def over_wsgi(app: Any) -> Iterator[str]:
 KINDS = {"asgi": (asgi_site, AsgiMiddleware, over_asgi), "wsgi": (wsgi_site, WsgiMiddleware, over_wsgi)}
 
 
-def cheap_first() -> RankingService:
+def cheap_first() -> ServiceFacade:
     """A service that has learned that people choose what is cheap."""
-    service = RankingService(MemoryStore())
+    service = ServiceFacade(MemoryStore())
     service.create("default", RankerSettings())
     for _ in range(30):
         shown = service.rank([Candidate("a", {"price": 3}), Candidate("b", {"price": 1})])
@@ -171,7 +171,7 @@ def test_without_a_service_the_site_goes_on(kind: str) -> None:
         silent.bind(("127.0.0.1", 0))
         silent.listen()  # it takes connections, and never answers
         slow = Client(f"http://127.0.0.1:{silent.getsockname()[1]}", "key", timeout=2.0)
-        refused = RankingService(MemoryStore())  # nobody has created the ranker
+        refused = ServiceFacade(MemoryStore())  # nobody has created the ranker
         nobody = Client("http://127.0.0.1:9", "key", retries=0)
         services: tuple[Ranks, ...] = (nobody, slow, refused)
         with over(site) as plain, httpx.Client(timeout=60) as visitor:

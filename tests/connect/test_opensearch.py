@@ -15,7 +15,7 @@ from rankloop.candidate import Candidate
 from rankloop.client import Client, ClientError
 from rankloop.connect import OpenSearch, opensearch
 from rankloop.connect.ranking import clicked
-from rankloop.service import RankingService
+from rankloop.service import ServiceFacade
 from rankloop.service.store import MemoryStore
 from tests.connect.test_middleware import cheap_first
 from tests.support.serving import alive
@@ -84,7 +84,7 @@ def running(cluster: Cluster) -> Iterator[str]:
 
 def test_hits_are_ranked_and_stored_events_learned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opensearch, "PAGE", 2)
-    cluster, service = Cluster(), RankingService(MemoryStore())
+    cluster, service = Cluster(), ServiceFacade(MemoryStore())
     service.create("default")
     with running(cluster) as url:
         search = OpenSearch(url, service=service, features=["offer.price", "stars"], user="u", password="p")

@@ -7,7 +7,7 @@ import pytest
 
 from rankloop.connect import PostgresSearch
 from rankloop.errors import SettingError
-from rankloop.service import RankingService, UserEvent
+from rankloop.service import ServiceFacade, UserEvent
 from rankloop.service.store import MemoryStore
 from tests.support.postgres import Cluster
 
@@ -20,7 +20,7 @@ INSERT INTO mugs VALUES
 
 
 def test_rows_come_in_learned_order(postgres: Cluster) -> None:
-    service = RankingService(MemoryStore())
+    service = ServiceFacade(MemoryStore())
     service.create("default")
     search = PostgresSearch(
         service=service, table="mugs", id="sku", features=["price", "fresh"], shown=["title"]

@@ -17,7 +17,7 @@ from rankloop.demo.scene import Scene
 from rankloop.demo.shop import Demo
 from rankloop.demo.shop_pages import demo_routes
 from rankloop.errors import RequestError
-from rankloop.service import RankingService
+from rankloop.service import ServiceFacade
 from rankloop.service.extensions.recommend.reason_bars import reason_bars
 from rankloop.service.store import MemoryStore
 from tests.support.serving import Live, alive
@@ -27,7 +27,7 @@ QUALITY = qualities(goods())
 
 @pytest.fixture
 def shop() -> Iterator[CampingShop]:
-    with RankingService(MemoryStore()) as service:
+    with ServiceFacade(MemoryStore()) as service:
         yield CampingShop(service)
 
 

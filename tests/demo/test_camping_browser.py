@@ -12,7 +12,7 @@ from rankloop.demo.camping_shop import RANKER, CampingShop
 from rankloop.demo.scene import Scene
 from rankloop.demo.shop import Demo
 from rankloop.demo.shop_pages import demo_routes
-from rankloop.service import RankingService
+from rankloop.service import ServiceFacade
 from rankloop.service.store import MemoryStore
 from tests.support.browsing import (
     AXE,
@@ -40,7 +40,7 @@ def launched() -> Iterator[Browser]:
 
 @pytest.fixture
 def shop() -> Iterator[CampingShop]:
-    with RankingService(MemoryStore()) as service:
+    with ServiceFacade(MemoryStore()) as service:
         yield CampingShop(service)
 
 

@@ -14,7 +14,7 @@ from rankloop.demo.shop import Demo
 from rankloop.demo.simulated_visitors import Crowd
 from rankloop.demo.visitor_report import FitChart, Verdict
 from rankloop.errors import RequestError, SettingError
-from rankloop.service import RankingService
+from rankloop.service import ServiceFacade
 from rankloop.service.store import MemoryStore
 from tests.support.waiting import wait_until
 
@@ -30,9 +30,9 @@ class Clock:
         return self.now
 
 
-def service() -> RankingService:
+def service() -> ServiceFacade:
     ids = (f"list-{number}" for number in range(10**6))
-    return RankingService(MemoryStore(), clock=Clock(), ids=ids.__next__)
+    return ServiceFacade(MemoryStore(), clock=Clock(), ids=ids.__next__)
 
 
 def test_a_seed_is_a_crowd(wares: Scene) -> None:
@@ -86,7 +86,7 @@ def test_a_click_on_what_was_not_shown_is_refused(wares: Scene) -> None:
 
 
 def test_visitors_come_and_can_be_forgotten(wares: Scene) -> None:
-    demo = Demo(RankingService(MemoryStore()), wares)
+    demo = Demo(ServiceFacade(MemoryStore()), wares)
     demo.invite(40, "blue")
     wait_until(lambda: not demo.progress.running)
     assert (demo.progress.done, demo.progress.trouble, len(demo.visits)) == (40, "", 40)
@@ -108,11 +108,11 @@ def test_only_known_tastes_and_sensible_numbers(wares: Scene) -> None:
 
 def test_a_demo_goes_on_where_it_ended(wares: Scene) -> None:
     store = MemoryStore()
-    first = Demo(RankingService(store), wares)
+    first = Demo(ServiceFacade(store), wares)
     found = first.search("backpack", visitor="me")
     assert found is not None
     first.click(found.response.query_id, found.response.object_ids[0], visitor="me")
-    assert Demo(RankingService(store), wares).model.lists == 1
+    assert Demo(ServiceFacade(store), wares).model.lists == 1
 
 
 @pytest.mark.parametrize("taste", ["blue", "cheap", "rated", "new"])

@@ -13,7 +13,7 @@ from rankloop.demo.products import products
 from rankloop.demo.scene import Scene
 from rankloop.demo.shop import Demo
 from rankloop.demo.shop_pages import demo_routes
-from rankloop.service import RankingService
+from rankloop.service import ServiceFacade
 from rankloop.service.pages.page_formatting import sure
 from rankloop.service.store import MemoryStore
 from tests.support.serving import Live, alive
@@ -21,7 +21,7 @@ from tests.support.serving import Live, alive
 
 @pytest.fixture
 def demo(wares: Scene) -> Demo:
-    return Demo(RankingService(MemoryStore()), wares)
+    return Demo(ServiceFacade(MemoryStore()), wares)
 
 
 @pytest.fixture

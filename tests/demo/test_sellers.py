@@ -13,14 +13,14 @@ from rankloop.demo.sellers import AMBER, FAIR, SELLERS, seen
 from rankloop.demo.shop import Demo
 from rankloop.demo.shop_pages import demo_routes
 from rankloop.demo.simulated_visitors import SHOWN, Crowd, candidates_of
-from rankloop.service import RankingService
+from rankloop.service import ServiceFacade
 from rankloop.service.store import MemoryStore
 from tests.support.serving import Live, alive
 
 
-def service() -> RankingService:
+def service() -> ServiceFacade:
     ids = (f"list-{number}" for number in range(10**6))
-    return RankingService(MemoryStore(), ids=ids.__next__)
+    return ServiceFacade(MemoryStore(), ids=ids.__next__)
 
 
 def fit(demo: Demo, taste: str, visits: int, seed: int) -> float:

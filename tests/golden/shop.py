@@ -25,7 +25,7 @@ from rankloop.recommend import (
     MostPopular,
     Recommender,
 )
-from rankloop.service import RankingService, RecommendRequest, UserEvent
+from rankloop.service import RecommendRequest, ServiceFacade, UserEvent
 from rankloop.service.extensions.promise.report import promise_report
 from rankloop.service.reports.clicks_needed import clicks_needed
 from rankloop.service.store import SqliteStore
@@ -64,7 +64,7 @@ class Shop:
 
     def open(self) -> None:
         self.store = SqliteStore(self.path)
-        self.service = RankingService(
+        self.service = ServiceFacade(
             self.store,
             clock=lambda: self.now,
             ids=iter(map(str, range(10**9))).__next__,

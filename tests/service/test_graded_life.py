@@ -16,7 +16,7 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.policies.policy_names import read_policy
-from rankloop.service import RankerSettings, RankingService, UserEvent
+from rankloop.service import RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.store import MemoryStore, SqliteStore
 from rankloop.types import State
 from tests.support.faults import settle
@@ -103,7 +103,7 @@ class Desk:
 
 
 @contextmanager
-def in_process(service: RankingService) -> Iterator[Desk]:
+def in_process(service: ServiceFacade) -> Iterator[Desk]:
     yield Desk(
         lambda among: service.rank(among, ranker="shop", k=SHOWN).object_ids,
         lambda events: [str(each.verdict) for each in service.record(events)],
@@ -111,7 +111,7 @@ def in_process(service: RankingService) -> Iterator[Desk]:
 
 
 @contextmanager
-def over_http(service: RankingService) -> Iterator[Desk]:
+def over_http(service: ServiceFacade) -> Iterator[Desk]:
     with alive(service) as live:
 
         def rank(among: list[Candidate]) -> list[str]:
@@ -126,7 +126,7 @@ def over_http(service: RankingService) -> Iterator[Desk]:
         yield Desk(rank, record)
 
 
-Way = Callable[[RankingService], AbstractContextManager[Desk]]
+Way = Callable[[ServiceFacade], AbstractContextManager[Desk]]
 
 
 @dataclass
@@ -149,7 +149,7 @@ class Life:
         stretches = pairwise(RESTARTS) if crashes else [(0, ROUNDS)]
         for start, end in stretches:
             with SqliteStore(self.folder / f"log{start}") as store:
-                service = RankingService(store, clock=self.clock, ids=self.ids)
+                service = ServiceFacade(store, clock=self.clock, ids=self.ids)
                 service.create("shop", self.rules)
                 with self.way(service) as desk:
                     for number in range(start, end):
@@ -170,7 +170,7 @@ class Life:
     def _end(self) -> None:
         """A process that does nothing but close what is open."""
         with SqliteStore(self.folder / f"log{ROUNDS}") as store:
-            service = RankingService(store, clock=self.clock, ids=self.ids)
+            service = ServiceFacade(store, clock=self.clock, ids=self.ids)
             service.flush("shop")
             self.learned, self.known = state(service), service.model("shop").lists
             assert service.health().ok
@@ -247,7 +247,7 @@ def test_ratings_teach_the_same_over_http(folder: Path) -> None:
 @pytest.mark.parametrize("policy", ["ThompsonItems(top_grade=5)", "UCBItems(top_grade=5)"])
 def test_a_lone_thumb_down_lowers_what_was_liked(policy: str, reading: Any) -> None:
     """The first result; read implicitly, the second was looked at, too, and the third never was."""
-    service = RankingService(MemoryStore(), clock=Clock(), ids=Ids())
+    service = ServiceFacade(MemoryStore(), clock=Clock(), ids=Ids())
     service.create("shop", replace(RULES, policy=read_policy(policy), reading=reading))
     candidates = [Candidate(name, {}) for name in "abc"]
 

@@ -9,14 +9,14 @@ import pytest
 
 from rankloop.errors import SettingError
 from rankloop.policies import PDGD
-from rankloop.service import RankerSettings, RankingService, UserEvent
+from rankloop.service import RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.core.ranker_settings import LEARNS, MODES, Mode
 from rankloop.service.store import MemoryStore, SqliteStore, Store
 from rankloop.types import FloatArray, Query
 from tests.support.life import SHORT, Clock, best_of, live, make, same, some_candidates, state
 
 
-def trained(store: Store, clock: Clock) -> RankingService:
+def trained(store: Store, clock: Clock) -> ServiceFacade:
     service = make(store, clock)
     service.create("shop", SHORT)
     live(service, clock, rounds=30)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from rankloop.policies import Race
-from rankloop.service import RankerSettings, RankingService, UserEvent
+from rankloop.service import RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.store import SqliteStore
 from tests.support.faults import settle
 from tests.support.internals import catch_up, copied, folded_anew
@@ -22,7 +22,7 @@ def test_a_served_race_is_the_fold_of_its_log_across_crashes(tmp_path: Path) -> 
     shown = []
     for stretch, names in enumerate((NAMES[:2], NAMES, NAMES)):
         with SqliteStore(tmp_path / f"log{stretch}") as store:
-            service = RankingService(store, clock=clock, ids=ids)
+            service = ServiceFacade(store, clock=clock, ids=ids)
             service.create("shop", RULES)
             for _ in range(STRETCH):
                 candidates = some_candidates(rng, 9, names)
@@ -40,7 +40,7 @@ def test_a_served_race_is_the_fold_of_its_log_across_crashes(tmp_path: Path) -> 
     assert before["restarts"] >= 1
     assert before["parameters"].shape == (3, 2 + len(NAMES)), "three racers, with the caller's order"
     with SqliteStore(tmp_path / "log3") as store:
-        again = RankingService(store, clock=clock, ids=ids)
+        again = ServiceFacade(store, clock=clock, ids=ids)
         again.create("shop", RULES)
         assert same(before, state(again))
         assert all(again.replay(each.query_id).identical for each in shown[::6])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rankloop.candidate import Candidate
-from rankloop.service import RankerSettings, RankingService, RankResponse, UserEvent
+from rankloop.service import RankerSettings, RankResponse, ServiceFacade, UserEvent
 from rankloop.service.core import ranker as ranker_module
 from rankloop.service.operations.data_directory import DataDirectory
 from rankloop.service.store import ConnectionLost, MemoryStore, StoreError
@@ -24,11 +24,11 @@ QUICK = RankerSettings(window=0.2, snapshot_every=3)
 
 
 @contextmanager
-def replica(url: str, folder: Path) -> Iterator[RankingService]:
+def replica(url: str, folder: Path) -> Iterator[ServiceFacade]:
     """One replica, as `rankloop serve` puts it together."""
     with (
         DataDirectory(folder, url).join() as log,
-        RankingService(log.store, clock=log.clock, election=log.election, background=True) as service,
+        ServiceFacade(log.store, clock=log.clock, election=log.election, background=True) as service,
     ):
         log.listen(partial(service.learn, ()))
         service.create("shop", QUICK)
@@ -41,18 +41,18 @@ def stack() -> Iterator[ExitStack]:
         yield opened
 
 
-def shown_by(service: RankingService) -> RankResponse:
+def shown_by(service: ServiceFacade) -> RankResponse:
     candidates = [Candidate(f"d{number}", {"price": number, "age": 3 - number}) for number in range(4)]
     shown = service.rank(candidates, ranker="shop")
     assert shown.provenance.fallback is None
     return shown
 
 
-def click(service: RankingService, shown: RankResponse) -> str:
+def click(service: ServiceFacade, shown: RankResponse) -> str:
     return service.record([UserEvent(shown.query_id, shown.object_ids[-1])])[0].verdict
 
 
-def clicked(one: RankingService, other: RankingService) -> RankResponse:
+def clicked(one: ServiceFacade, other: ServiceFacade) -> RankResponse:
     """A list by one, clicked at the other in time; if a busy machine takes too long, the next one."""
     for _ in range(100):
         shown = shown_by(one)
@@ -63,11 +63,11 @@ def clicked(one: RankingService, other: RankingService) -> RankResponse:
     return shown
 
 
-def version(service: RankingService) -> int:
+def version(service: ServiceFacade) -> int:
     return service.model("shop").version
 
 
-def learner_of(services: list[RankingService]) -> RankingService:
+def learner_of(services: list[ServiceFacade]) -> ServiceFacade:
     wait_until(lambda: any(each.ranker("shop").leads for each in services))
     (found,) = [each for each in services if each.ranker("shop").leads]
     return found

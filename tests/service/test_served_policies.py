@@ -13,20 +13,20 @@ from rankloop.checks import check_policy
 from rankloop.errors import SettingError
 from rankloop.policies import PDGD, AdForest, OlRankNet, Policy
 from rankloop.scorers import MLP
-from rankloop.service import RankerSettings, RankingService, UserEvent
+from rankloop.service import RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.store import MemoryStore
 from tests.support.internals import ignored
 from tests.support.life import make, some_candidates, state
 from tests.support.own_policies import Positional, Remembering, documented
 
 
-def serve(policy: Policy, **rules: object) -> RankingService:
+def serve(policy: Policy, **rules: object) -> ServiceFacade:
     service = make(MemoryStore(), policies=[type(policy)])
     service.create("shop", replace(RankerSettings(policy=policy), **rules))  # type: ignore[arg-type]
     return service
 
 
-def teach(service: RankingService, *, lists: int, names: tuple[str, ...], seed: int = 0) -> None:
+def teach(service: ServiceFacade, *, lists: int, names: tuple[str, ...], seed: int = 0) -> None:
     """Users who want the most of the last feature."""
     rng = np.random.default_rng(seed)
     for _ in range(lists):
@@ -129,7 +129,7 @@ def test_evidence_about_positions_is_not_taught_from_lists_of_another_policy() -
 
 def test_a_forest_is_refused_where_nothing_could_grow_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn.ensemble", None)  # as if it were not installed
-    service = RankingService(MemoryStore())
+    service = ServiceFacade(MemoryStore())
     with pytest.raises(SettingError, match=r"scikit-learn: pip install 'rankloop\[ads\]'"):
         service.create("banner", RankerSettings(policy=AdForest()))
     with pytest.raises(SettingError, match="scikit-learn"):

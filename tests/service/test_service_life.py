@@ -26,7 +26,7 @@ from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import PDGD, Policy
 from rankloop.scorers import MLP
-from rankloop.service import HistoryError, RankerSettings, RankingService, RankResponse, UserEvent
+from rankloop.service import HistoryError, RankerSettings, RankResponse, ServiceFacade, UserEvent
 from rankloop.service.store import SqliteStore
 from tests.support.faults import FaultyStore, attempt, settle
 from tests.support.internals import catch_up, copied, every_policy, folded_anew
@@ -88,7 +88,7 @@ class ServiceLife(RuleBasedStateMachine):
 
     def open(self) -> None:
         self.store = FaultyStore(self.path)
-        self.service = RankingService(self.store, clock=self.clock, ids=self.ids)
+        self.service = ServiceFacade(self.store, clock=self.clock, ids=self.ids)
 
     @initialize(rules=some_rules, others=some_rules)
     def begin(self, rules: RankerSettings, others: RankerSettings) -> None:
@@ -265,7 +265,7 @@ class ServiceLife(RuleBasedStateMachine):
                 self.versions[name].append(model.version)
         settle(self.store)
         with SqliteStore(copied(self.path, self.folder / self.files())) as store:
-            second = RankingService(store, clock=self.clock, ids=self.ids)
+            second = ServiceFacade(store, clock=self.clock, ids=self.ids)
             for name in self.service.rankers():
                 assert second.model(name).version == self.service.model(name).version
                 assert same(state(second, name), state(self.service, name)), "the fold from a snapshot"

@@ -11,7 +11,7 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.policies import PDGD
-from rankloop.service import RankerSettings, RankingService, RankResponse, UserEvent
+from rankloop.service import RankerSettings, RankResponse, ServiceFacade, UserEvent
 from rankloop.service.store import SqliteStore, Store
 from tests.support.faults import FaultyStore, attempt, settle
 from tests.support.internals import findings, folded_anew
@@ -23,24 +23,24 @@ RULES = RankerSettings(policy=Listening(), window=WINDOW, snapshot_every=3)
 CANDIDATES = [Candidate("a", {"price": 1.0}), Candidate("b", {"price": 2.0})]
 
 
-def begun(store: Store, clock: Clock, rules: RankerSettings = RULES) -> RankingService:
+def begun(store: Store, clock: Clock, rules: RankerSettings = RULES) -> ServiceFacade:
     service = make(store, clock, policies=[Listening])
     service.create("shop", rules)
     return service
 
 
-def shown_by(service: RankingService) -> RankResponse:
+def shown_by(service: ServiceFacade) -> RankResponse:
     """A list, in the log."""
     shown = service.rank(CANDIDATES, ranker="shop")
     settle(service.store)
     return shown
 
 
-def click(service: RankingService, shown: RankResponse) -> str:
+def click(service: ServiceFacade, shown: RankResponse) -> str:
     return service.record([UserEvent(shown.query_id, "a")])[0].verdict
 
 
-def heard(service: RankingService) -> tuple[int, int]:
+def heard(service: ServiceFacade) -> tuple[int, int]:
     """How many lists were learned as clicked, and as not clicked; the fold of the whole log agrees."""
     known = state(service)
     assert same(known, folded_anew(service)[2])

@@ -13,14 +13,14 @@ from pathlib import Path
 import numpy as np
 
 from rankloop.candidate import Candidate
-from rankloop.service import RankerSettings, RankingService, UserEvent
+from rankloop.service import RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.store import SqliteStore, Store
 from tests.support.life import make, same, some_candidates, state
 from tests.support.plain import plain_fold
 
 
 def test_many_callers_rank_and_click_while_it_learns(store: Store) -> None:
-    service = RankingService(store, background=True)
+    service = ServiceFacade(store, background=True)
     service.create("shop", RankerSettings(window=0.05, snapshot_every=20))
 
     def visit(number: int) -> list[str]:
@@ -80,10 +80,10 @@ VISITOR = """
 import sys
 from pathlib import Path
 from rankloop.candidate import Candidate
-from rankloop.service import RankerSettings, RankingService, UserEvent
+from rankloop.service import RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.store import SqliteStore
 
-service = RankingService(SqliteStore(Path(sys.argv[1])), background=True)
+service = ServiceFacade(SqliteStore(Path(sys.argv[1])), background=True)
 service.create("shop", RankerSettings(window=0.02, snapshot_every=5))
 number = 0
 while True:
@@ -115,7 +115,7 @@ def test_a_killed_service_loses_nothing_it_acknowledged(tmp_path: Path) -> None:
             found = [(event.event_id, event.verdict) for event in store.events(None)]
             assert len(set(found)) == len(found)
             assert set(acknowledged.items()) <= set(found)
-            service = RankingService(store)
+            service = ServiceFacade(store)
             again = plain_fold(service)
             assert same(again.policy.state(), state(service))
             for shown in islice(store.impressions("shop"), 0, None, 50):

@@ -9,7 +9,7 @@ from math import log2
 import numpy as np
 
 from rankloop.candidate import Candidate
-from rankloop.service import RankingService
+from rankloop.service import ServiceFacade
 from rankloop.service.extensions.fair.settings import OTHERS
 from rankloop.service.store import Impression, Store
 from tests.support.life import some_candidates
@@ -69,13 +69,13 @@ def account_by_hand(store: Store, ranker: str = "shop", number: int | None = Non
     return found
 
 
-def account_in_memory(service: RankingService, ranker: str = "shop") -> dict[str, int]:
+def account_in_memory(service: ServiceFacade, ranker: str = "shop") -> dict[str, int]:
     """What a service holds its next list to."""
     found = service.ranker(ranker)
     return dict(found.lists.account.ahead(found.view.in_force.account))
 
 
-def account_in_store(service: RankingService, ranker: str = "shop") -> dict[str, int]:
+def account_in_store(service: ServiceFacade, ranker: str = "shop") -> dict[str, int]:
     """The sums that the store keeps, of the account in force."""
     number = service.ranker(ranker).view.in_force.account
     return {each.group: each.ahead for each in service.store.exposures(ranker) if each.account == number}

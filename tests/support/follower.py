@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from rankloop.candidate import Candidate
-from rankloop.service import RankingService, UserEvent
+from rankloop.service import ServiceFacade, UserEvent
 from rankloop.service.store import SqliteStore, write
 from tests.support.life import Clock, Ids
 
@@ -20,7 +20,7 @@ class Follower:
     def __init__(self, path: str) -> None:
         self.clock = Clock()
         self.store = SqliteStore(path)
-        self.service = RankingService(self.store, clock=self.clock, ids=Ids("theirs"))
+        self.service = ServiceFacade(self.store, clock=self.clock, ids=Ids("theirs"))
 
     def view(self, names: list[str]) -> dict[str, Any]:
         """What it takes to be in force, after catching up."""
@@ -49,7 +49,7 @@ class Follower:
         self.service.create(ranker)
 
 
-def in_force(service: RankingService, names: list[str]) -> dict[str, Any]:
+def in_force(service: ServiceFacade, names: list[str]) -> dict[str, Any]:
     """Everything that two services on one log must agree on."""
     found: dict[str, Any] = {"rankers": list(service.rankers())}
     for name in names:

@@ -13,19 +13,19 @@ from typing import Any
 from rankloop.policies import P2NeurRank, Policy, ReplayMemory
 from rankloop.policies.policy_names import POLICIES
 from rankloop.scorers import MLP
-from rankloop.service import Health, RankingService
+from rankloop.service import Health, ServiceFacade
 from rankloop.types import State
 from tests.support.plain import plain_fold
 
 # the fold
 
 
-def catch_up(service: RankingService, ranker: str = "shop") -> None:
+def catch_up(service: ServiceFacade, ranker: str = "shop") -> None:
     """Fold what is in the log; time does not pass."""
     service.ranker(ranker).catch_up()
 
 
-def folded_anew(service: RankingService, ranker: str = "shop") -> tuple[int, int, State]:
+def folded_anew(service: ServiceFacade, ranker: str = "shop") -> tuple[int, int, State]:
     """Version, lists and state by the fold of all that is kept of the log, from where it begins."""
     fold = plain_fold(service, ranker)
     scale = {f"scale.{name}": value for name, value in fold.scale.state().items()}
@@ -40,7 +40,7 @@ def findings(health: Health) -> str:
     return "\n".join(health.findings).lower()
 
 
-def ignored(service: RankingService, ranker: str = "shop") -> tuple[str, ...]:
+def ignored(service: ServiceFacade, ranker: str = "shop") -> tuple[str, ...]:
     """The features that a ranker passes over, as health says."""
     return tuple(getattr(service.health().rankers[ranker], "ignored", ()))
 

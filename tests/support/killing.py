@@ -6,7 +6,7 @@ import multiprocessing
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
-from rankloop.service import RankerSettings, RankingService
+from rankloop.service import RankerSettings, ServiceFacade
 from rankloop.service.http import AppContext, Keys, bind, serve
 from rankloop.service.operations.data_directory import DataDirectory
 from tests.support.serving import PATIENT
@@ -20,7 +20,7 @@ def life(folder: Path, keys: Keys, settings: RankerSettings, port: Connection) -
     with (
         bind("127.0.0.1", 0) as listening,
         DataDirectory(folder).open() as store,
-        RankingService(store, background=True) as service,
+        ServiceFacade(store, background=True) as service,
     ):
         service.create("default", settings)
         context = AppContext(service=service, keys=keys, settings=PATIENT)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankloop.candidate import Candidate
-from rankloop.service import RankerSettings, RankingService, RankResponse, UserEvent
+from rankloop.service import RankerSettings, RankResponse, ServiceFacade, UserEvent
 from rankloop.service.store import Store
 from rankloop.types import State
 
@@ -38,8 +38,8 @@ class Ids:
         return f"{self.prefix}{self.n}"
 
 
-def make(store: Store, clock: Clock | None = None, prefix: str = "q", **options: Any) -> RankingService:
-    return RankingService(store, clock=clock or Clock(), ids=Ids(prefix), **options)
+def make(store: Store, clock: Clock | None = None, prefix: str = "q", **options: Any) -> ServiceFacade:
+    return ServiceFacade(store, clock=clock or Clock(), ids=Ids(prefix), **options)
 
 
 def some_candidates(rng: np.random.Generator, n: int = 8, names: Sequence[str] = NAMES) -> list[Candidate]:
@@ -61,7 +61,7 @@ def best_of(ranked: RankResponse, candidates: Sequence[Candidate]) -> str:
 
 
 def live(
-    service: RankingService,
+    service: ServiceFacade,
     clock: Clock,
     *,
     rounds: int,
@@ -82,7 +82,7 @@ def live(
     return lists
 
 
-def state(service: RankingService, ranker: str = "shop") -> State:
+def state(service: ServiceFacade, ranker: str = "shop") -> State:
     """All that a ranker has learned, as arrays."""
     model = service.model(ranker)
     scale = {f"scale.{name}": value for name, value in model.scale.state().items()}

@@ -9,14 +9,14 @@ from contextlib import contextmanager
 import httpx
 import numpy as np
 
-from rankloop.service import RankingService
+from rankloop.service import ServiceFacade
 from rankloop.service.pages import Pages, page_routes
 from rankloop.service.store import Event, Impression, Store, Transaction, write
 from tests.support.serving import Live, alive
 
 
 @contextmanager
-def watched(service: RankingService, pages: Pages | None = None) -> Iterator[Live]:
+def watched(service: ServiceFacade, pages: Pages | None = None) -> Iterator[Live]:
     """A service with its pages."""
     with alive(service, routes=page_routes(pages)) as live:
         yield live

@@ -7,7 +7,7 @@ and has everything before it folded again; no snapshot, no checkpoint and no lea
 from __future__ import annotations
 
 from rankloop.policies.policy_names import PolicyKinds
-from rankloop.service import RankerSettings, RankingService
+from rankloop.service import RankerSettings, ServiceFacade
 from rankloop.service.core.configuration import in_force
 from rankloop.service.core.fold import Fold, entries_for
 from rankloop.service.core.history import first_width
@@ -73,7 +73,7 @@ class PlainPast:
         return {int(each.body["to"]) for each in self.store.decisions(self.ranker, kind="rollback")}
 
 
-def plain_fold(service: RankingService, ranker: str = "shop") -> Fold:
+def plain_fold(service: ServiceFacade, ranker: str = "shop") -> Fold:
     """The fold of all that is kept of a ranker's log."""
     known = service.ranker(ranker).history.policy_kinds
     return PlainPast(ranker, service.store, known).again(2**62)

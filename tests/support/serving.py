@@ -16,7 +16,7 @@ from typing import Any
 
 import httpx
 
-from rankloop.service import RankingService
+from rankloop.service import ServiceFacade
 from rankloop.service.http import AppContext, HttpSettings, Keys, running
 
 PATIENT = HttpSettings(deadline=30.0, patience=60.0)  # a busy machine is no fallback
@@ -48,7 +48,7 @@ class Live:
 
 
 @contextmanager
-def alive(service: RankingService, settings: HttpSettings = PATIENT, **options: Any) -> Iterator[Live]:
+def alive(service: ServiceFacade, settings: HttpSettings = PATIENT, **options: Any) -> Iterator[Live]:
     """Serve a service until the test ends."""
     keys, shown = Keys.fresh()
     context = AppContext(service=service, keys=keys, settings=settings, **options)

@@ -41,7 +41,7 @@ def demo(
     from rankloop.demo.product_scene import shop  # noqa: PLC0415
     from rankloop.demo.shop import Demo  # noqa: PLC0415
     from rankloop.demo.shop_pages import demo_routes  # noqa: PLC0415
-    from rankloop.service import RankerSettings, RankingService  # noqa: PLC0415
+    from rankloop.service import RankerSettings, ServiceFacade  # noqa: PLC0415
     from rankloop.service.http import AppContext, bind, first_keys, serve  # noqa: PLC0415
     from rankloop.service.http.access_log import log_to_stderr  # noqa: PLC0415
     from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
@@ -50,7 +50,7 @@ def demo(
     with (
         bind(host, port) as listening,
         directory.open() as store,
-        RankingService(store, background=True) as service,
+        ServiceFacade(store, background=True) as service,
     ):
         shown = first_keys(service.keys, directory.key_file, fresh=True)
         log_to_stderr(quiet=True)

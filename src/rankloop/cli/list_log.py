@@ -24,13 +24,13 @@ def lists_in(
     data_dir: Path, ranker: str, policies: Sequence[str], depth: int, share: float, level: float
 ) -> None:
     """Print what policies would have got on the first results of the lists in a service's folder."""
-    from rankloop.service import RankingService  # noqa: PLC0415
+    from rankloop.service import ServiceFacade  # noqa: PLC0415
     from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
 
     if not (data_dir / "log.db").exists():
         raise DataError(f"{data_dir} holds no log: --first is for the folder of a service")
     with DataDirectory(data_dir).open() as store:
-        service = RankingService(store)
+        service = ServiceFacade(store)
         table = Table(box=None)
         for name in policies:
             try:

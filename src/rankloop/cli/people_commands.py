@@ -70,7 +70,7 @@ def delete(
 
     `rankloop people delete --user anna --url https://ranking.example`
     """
-    from rankloop.service import RankingService  # noqa: PLC0415
+    from rankloop.service import ServiceFacade  # noqa: PLC0415
     from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
     from rankloop.service.store import Person  # noqa: PLC0415
 
@@ -84,7 +84,7 @@ def delete(
         say(found)
         return
     ERRORS.print("reading the log ...", style="dim")
-    with DataDirectory(data_dir, store).open(create=False) as log, RankingService(log) as service:
+    with DataDirectory(data_dir, store).open(create=False) as log, ServiceFacade(log) as service:
         done = service.delete_people([Person(**ids)], by=whoever(), reason=reason)
         say({name: getattr(done, name) for name in done.__dataclass_fields__})
 

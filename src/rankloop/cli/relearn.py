@@ -42,14 +42,14 @@ def relearn(
 
     `rankloop relearn --policies pdgd --adopt`
     """
-    from rankloop.service import RankingService  # noqa: PLC0415
+    from rankloop.service import ServiceFacade  # noqa: PLC0415
     from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
 
     chosen = split_names(policies)
     if adopt and len(chosen) != 1:
         raise SettingError(f"--adopt needs one policy, found {len(chosen)}")
     with DataDirectory(data_dir, store).open(create=False) as log:
-        service = RankingService(log)
+        service = ServiceFacade(log)
         rules = service.settings(ranker)
         lists = clicked_lists(log, ranker)
         table = Table(

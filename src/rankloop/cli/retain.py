@@ -40,14 +40,14 @@ def retain(
 
     `rankloop retain --gigabytes 5`
     """
-    from rankloop.service import RankingService  # noqa: PLC0415
+    from rankloop.service import ServiceFacade  # noqa: PLC0415
     from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
 
     if (days is None) == (gigabytes is None):
         raise SettingError("say --days or --gigabytes, one of them")
     directory = DataDirectory(data_dir, store)
     ERRORS.print(f"reading the log in {directory.name} ...", style="dim")
-    with directory.open(create=False) as log, RankingService(log) as service:
+    with directory.open(create=False) as log, ServiceFacade(log) as service:
         ERRORS.print(f"deleting the oldest part of {ranker} ...", style="dim")
         if gigabytes is not None:
             found = service.shrink(ranker, gigabytes=gigabytes, by=whoever())

@@ -22,7 +22,7 @@ from rankloop.errors import SettingError
 
 if TYPE_CHECKING:  # so that the other commands do not load a web server
     from rankloop.recommend import FittedRecommender
-    from rankloop.service import RankingService, RecommenderInfo
+    from rankloop.service import RecommenderInfo, ServiceFacade
     from rankloop.service.http import HttpSettings
     from rankloop.service.http.alerts import Webhook
     from rankloop.service.operations.api_keys import Scope
@@ -237,10 +237,10 @@ class Post:
 
     def prepare(self, new_keys: bool) -> Mapping[Scope, str]:
         """Make what all workers rely on: the log with its ranker, and the keys; those that are new."""
-        from rankloop.service import RankingService  # noqa: PLC0415
+        from rankloop.service import ServiceFacade  # noqa: PLC0415
         from rankloop.service.http import first_keys  # noqa: PLC0415
 
-        with self.directory.join(worker=True) as log, RankingService(log.store, clock=log.clock) as service:
+        with self.directory.join(worker=True) as log, ServiceFacade(log.store, clock=log.clock) as service:
             begin(service, self.ranker, self.policy, self.window)
             return first_keys(service.keys, self.directory.key_file, fresh=new_keys)
 
@@ -250,7 +250,7 @@ class Post:
 
     def serve(self, listening: socket.socket, say: Callable[..., None], *, new_keys: bool = False) -> None:
         """Serve until SIGTERM or Ctrl-C; `say` is called with new keys and recommenders when it answers."""
-        from rankloop.service import RankingService  # noqa: PLC0415
+        from rankloop.service import ServiceFacade  # noqa: PLC0415
         from rankloop.service.events.event_sources import SourceHash  # noqa: PLC0415
         from rankloop.service.http import AppContext, first_keys  # noqa: PLC0415
         from rankloop.service.http import serve as answer  # noqa: PLC0415
@@ -261,7 +261,7 @@ class Post:
 
         with (
             self.directory.join(worker=self.worker) as log,
-            RankingService(
+            ServiceFacade(
                 log.store,
                 clock=log.clock,
                 election=log.election,
@@ -285,7 +285,7 @@ class Post:
                 answer(context, listening, ready=partial(say, shown, service.recommenders()))
 
 
-def begin(service: RankingService, ranker: str, policy: str, window: float | None) -> None:
+def begin(service: ServiceFacade, ranker: str, policy: str, window: float | None) -> None:
     """Make sure that there is a ranker; one that is there is not changed by options."""
     from rankloop.service import RankerSettings  # noqa: PLC0415
 

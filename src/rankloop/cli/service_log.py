@@ -18,7 +18,7 @@ from rankloop.policies.policy_names import POLICIES
 from rankloop.types import BoolArray, FloatArray
 
 if TYPE_CHECKING:
-    from rankloop.service import RankerSettings, RankingService
+    from rankloop.service import RankerSettings, ServiceFacade
     from rankloop.service.store import Impression, Store
 
 PINNED, FAIR, GUARDED = "with pins", "under fair exposure", "under guardrails"
@@ -36,14 +36,14 @@ class ServiceLog:
 
 def log_in(data_dir: Path, ranker: str) -> ServiceLog:
     """The log in the folder of a service that is not running."""
-    from rankloop.service import RankingService  # noqa: PLC0415
+    from rankloop.service import ServiceFacade  # noqa: PLC0415
     from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
 
     with DataDirectory(data_dir).open() as store:
-        return log_of(RankingService(store), ranker)
+        return log_of(ServiceFacade(store), ranker)
 
 
-def log_of(service: RankingService, ranker: str) -> ServiceLog:
+def log_of(service: ServiceFacade, ranker: str) -> ServiceLog:
     """The lists of one result that a policy drew and that were shown so, once their windows have closed."""
     from rankloop.service.reports.policy_evaluation import unguarded_versions  # noqa: PLC0415
 

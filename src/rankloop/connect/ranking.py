@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from rankloop.client import Client
-from rankloop.service import RankingService, UserEvent
+from rankloop.service import ServiceFacade, UserEvent
 
-Ranks: TypeAlias = Client | RankingService
+Ranks: TypeAlias = Client | ServiceFacade
 
 
 def clicked(service: Ranks, query_id: str, object_id: str, *, session_id: str = "") -> None:

@@ -16,9 +16,9 @@ from rankloop.errors import RequestError
 from rankloop.recommend import Catalogue, FacT, FittedRecommender, Interview
 from rankloop.service import (
     RankerSettings,
-    RankingService,
     Recommendation,
     RecommendRequest,
+    ServiceFacade,
     UserEvent,
 )
 
@@ -71,7 +71,7 @@ class Shopper:
 class CampingShop:
     """Everything behind the shop's page; any thread may call it."""
 
-    service: RankingService
+    service: ServiceFacade
     shoppers: OrderedDict[str, Shopper] = field(default_factory=OrderedDict)
 
     def __post_init__(self) -> None:

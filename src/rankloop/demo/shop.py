@@ -15,7 +15,7 @@ from rankloop.demo.sellers import FAIR, LATELY, SELLERS, Seen, seen
 from rankloop.demo.simulated_visitors import SHOWN, Crowd, Visit, candidates_of
 from rankloop.errors import RequestError, SettingError, suggest_name
 from rankloop.exposure import VIEW
-from rankloop.service import Model, RankingService, RankResponse, Result, UserEvent
+from rankloop.service import Model, RankResponse, Result, ServiceFacade, UserEvent
 from rankloop.service.store import Impression
 
 KEPT = 20_000  # visits whose grades are remembered
@@ -57,7 +57,7 @@ class Progress:
 class Demo:
     """Everything behind the search page; any thread may call it."""
 
-    service: RankingService
+    service: ServiceFacade
     scene: Scene
     taste: str = ""  # of the visitors that came last: a name among the scene's tastes
     progress: Progress = field(default_factory=Progress)

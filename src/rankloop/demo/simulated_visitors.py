@@ -12,7 +12,7 @@ from rankloop.demo.product_search import Corpus, Hit
 from rankloop.demo.taste import LIKED, Taste
 from rankloop.lab.users import PresetUser
 from rankloop.metrics import NDCG
-from rankloop.service import RankingService, UserEvent
+from rankloop.service import ServiceFacade, UserEvent
 from rankloop.types import IntArray, Query, Ranking
 
 SHOWN = 10  # results of a list
@@ -45,7 +45,7 @@ class Topic:
 class Crowd:
     """Visitors with one taste; who they are and what they search follows from a seed."""
 
-    service: RankingService
+    service: ServiceFacade
     ranker: str
     topics: Sequence[Topic]
     users: PresetUser
@@ -53,7 +53,7 @@ class Crowd:
     @classmethod
     def of(
         cls,
-        service: RankingService,
+        service: ServiceFacade,
         ranker: str,
         corpus: Corpus,
         taste: Taste,

@@ -27,7 +27,7 @@ from rankloop.service.reports.pair_explanation import Explanation
 from rankloop.service.reports.policy_evaluation import WhatIf
 from rankloop.service.reports.settled_pairs import SettledPairs
 from rankloop.service.service_errors import HistoryError
-from rankloop.service.service_facade import RankingService
+from rankloop.service.service_facade import ServiceFacade
 
 __all__ = [
     "Audit",
@@ -51,7 +51,6 @@ __all__ = [
     "RankerHealth",
     "RankerInfo",
     "RankerSettings",
-    "RankingService",
     "Receipt",
     "RecommendRequest",
     "Recommendation",
@@ -60,6 +59,7 @@ __all__ = [
     "Result",
     "Retained",
     "Scaling",
+    "ServiceFacade",
     "SettledPairs",
     "Trial",
     "TrialReport",

@@ -63,7 +63,7 @@ PATIENCE = 1.0  # seconds: as a rule the next event tells the log the time
 
 
 class LiveRankers:
-    """What is asked of rankers all the time: the part of a `RankingService` that users meet."""
+    """What is asked of rankers all the time: the part of a `ServiceFacade` that users meet."""
 
     def __init__(
         self,

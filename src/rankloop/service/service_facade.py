@@ -61,7 +61,7 @@ DAY = 86_400.0  # seconds
 UPKEEP = 5.0  # seconds between two looks at what is to be done besides learning
 
 
-class RankingService(LiveRankers):
+class ServiceFacade(LiveRankers):
     """Ranks, takes in what users did, and learns; everything it knows is in the store.
 
     With `background=True` a thread of its own learns and lets time pass; otherwise `record` and `flush` learn
@@ -75,7 +75,7 @@ class RankingService(LiveRankers):
     >>> from rankloop.candidate import Candidate
     >>> from rankloop.service import UserEvent
     >>> from rankloop.service.store import MemoryStore
-    >>> service = RankingService(MemoryStore(), clock=lambda: 0.0, ids=iter("12345").__next__)
+    >>> service = ServiceFacade(MemoryStore(), clock=lambda: 0.0, ids=iter("12345").__next__)
     >>> service.create("shop")
     >>> shown = service.rank([Candidate("a", {"price": 3}), Candidate("b", {"price": 1})], ranker="shop")
     >>> service.record([UserEvent(shown.query_id, "b")])[0].verdict

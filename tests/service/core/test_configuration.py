@@ -16,7 +16,7 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import PDGD
-from rankloop.service import RankerSettings, RankingService, RankResponse, UserEvent
+from rankloop.service import RankerSettings, RankResponse, ServiceFacade, UserEvent
 from rankloop.service.store import Decision, MemoryStore, SqliteStore, StoreError, write
 from tests.support.faults import FaultyStore, settle
 from tests.support.follower import in_force
@@ -25,7 +25,7 @@ from tests.support.life import Clock, make
 RULES = RankerSettings(policy=PDGD(learning_rate=0.1), window=60.0, snapshot_every=3)
 
 
-def shown_by(service: RankingService, *names: str) -> RankResponse:
+def shown_by(service: ServiceFacade, *names: str) -> RankResponse:
     """A list of three, in the log."""
     features = [{name: float(number) for name in names or ("price",)} for number in range(3)]
     candidates = [Candidate(f"d{number}", each) for number, each in enumerate(features)]
@@ -35,7 +35,7 @@ def shown_by(service: RankingService, *names: str) -> RankResponse:
     return shown
 
 
-def verdict(service: RankingService, shown: RankResponse, number: int = 1) -> str:
+def verdict(service: ServiceFacade, shown: RankResponse, number: int = 1) -> str:
     return service.record([UserEvent(shown.query_id, shown.object_ids[number])])[0].verdict
 
 
@@ -43,7 +43,7 @@ def verdict(service: RankingService, shown: RankResponse, number: int = 1) -> st
 
 
 @pytest.fixture
-def faulty(tmp_path: Path) -> Iterator[tuple[RankingService, FaultyStore]]:
+def faulty(tmp_path: Path) -> Iterator[tuple[ServiceFacade, FaultyStore]]:
     with FaultyStore(tmp_path / "log.db") as store:
         service = make(store)
         service.create("shop", RULES)
@@ -51,7 +51,7 @@ def faulty(tmp_path: Path) -> Iterator[tuple[RankingService, FaultyStore]]:
 
 
 def test_a_flush_that_could_not_be_written_down_closes_no_list(
-    faulty: tuple[RankingService, FaultyStore],
+    faulty: tuple[ServiceFacade, FaultyStore],
 ) -> None:
     service, store = faulty
     shown = shown_by(service)
@@ -74,7 +74,7 @@ def test_a_flush_that_could_not_be_written_down_closes_no_list(
     ids=["mode", "settings", "schema", "create"],
 )
 def test_a_decision_that_could_not_be_written_down_is_not_in_force(
-    faulty: tuple[RankingService, FaultyStore], decide: Callable[[RankingService], object]
+    faulty: tuple[ServiceFacade, FaultyStore], decide: Callable[[ServiceFacade], object]
 ) -> None:
     service, store = faulty
     shown_by(service)
@@ -122,7 +122,7 @@ def test_a_request_that_is_refused_for_its_features_adds_none(features: int, con
 
 
 @pytest.fixture
-def pair(tmp_path: Path) -> Iterator[tuple[RankingService, RankingService, Clock]]:
+def pair(tmp_path: Path) -> Iterator[tuple[ServiceFacade, ServiceFacade, Clock]]:
     clock = Clock()
     with SqliteStore(tmp_path / "log.db") as one, SqliteStore(tmp_path / "log.db") as other:
         first = make(one, clock, prefix="a")
@@ -131,14 +131,14 @@ def pair(tmp_path: Path) -> Iterator[tuple[RankingService, RankingService, Clock
         yield first, make(other, clock, prefix="b"), clock
 
 
-def agree(first: RankingService, second: RankingService, *names: str) -> None:
+def agree(first: ServiceFacade, second: ServiceFacade, *names: str) -> None:
     """Both have caught up, and take the same for what is in force."""
     first.tick()
     second.tick()
     assert in_force(second, ["shop", *names]) == in_force(first, ["shop", *names])
 
 
-def test_two_services_agree_on_the_mode(pair: tuple[RankingService, RankingService, Clock]) -> None:
+def test_two_services_agree_on_the_mode(pair: tuple[ServiceFacade, ServiceFacade, Clock]) -> None:
     first, second, _ = pair
     first.set_mode("shop", "frozen")
     agree(first, second)
@@ -147,7 +147,7 @@ def test_two_services_agree_on_the_mode(pair: tuple[RankingService, RankingServi
     assert shown_by(first).provenance.mode == "exploit"
 
 
-def test_two_services_agree_on_the_rules(pair: tuple[RankingService, RankingService, Clock]) -> None:
+def test_two_services_agree_on_the_rules(pair: tuple[ServiceFacade, ServiceFacade, Clock]) -> None:
     first, second, clock = pair
     first.configure("shop", replace(RULES, window=10.0))
     agree(first, second)
@@ -156,7 +156,7 @@ def test_two_services_agree_on_the_rules(pair: tuple[RankingService, RankingServ
     assert [verdict(first, shown, 0), verdict(second, shown, 1)] == ["late", "late"]
 
 
-def test_two_services_agree_on_the_schema(pair: tuple[RankingService, RankingService, Clock]) -> None:
+def test_two_services_agree_on_the_schema(pair: tuple[ServiceFacade, ServiceFacade, Clock]) -> None:
     first, second, _ = pair
     shown_by(first, "price", "new")
     agree(first, second)
@@ -164,7 +164,7 @@ def test_two_services_agree_on_the_schema(pair: tuple[RankingService, RankingSer
 
 
 def test_features_that_two_services_meet_at_the_same_time_get_the_same_columns(
-    pair: tuple[RankingService, RankingService, Clock],
+    pair: tuple[ServiceFacade, ServiceFacade, Clock],
 ) -> None:
     first, second, _ = pair
     mine, theirs = shown_by(first, "price", "mine"), shown_by(second, "theirs", "price")
@@ -181,7 +181,7 @@ def test_features_that_two_services_meet_at_the_same_time_get_the_same_columns(
     assert second.replay(mine.query_id).identical
 
 
-def test_two_services_agree_on_the_rankers(pair: tuple[RankingService, RankingService, Clock]) -> None:
+def test_two_services_agree_on_the_rankers(pair: tuple[ServiceFacade, ServiceFacade, Clock]) -> None:
     first, second, _ = pair
     first.create("second", RULES)
     agree(first, second, "second")
@@ -191,7 +191,7 @@ def test_two_services_agree_on_the_rankers(pair: tuple[RankingService, RankingSe
 
 
 def test_two_services_agree_on_which_lists_are_closed(
-    pair: tuple[RankingService, RankingService, Clock],
+    pair: tuple[ServiceFacade, ServiceFacade, Clock],
 ) -> None:
     first, second, _ = pair
     shown = shown_by(second)
@@ -202,7 +202,7 @@ def test_two_services_agree_on_which_lists_are_closed(
 
 
 def test_two_services_learn_the_same_from_the_clicks_of_both(
-    pair: tuple[RankingService, RankingService, Clock],
+    pair: tuple[ServiceFacade, ServiceFacade, Clock],
 ) -> None:
     first, second, clock = pair
     for number in range(8):

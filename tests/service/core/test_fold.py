@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rankloop.policies import DBGD, MGD, PDGD, EpsilonGreedy, PairRank, PePairRank, Policy, RankNet, Width
-from rankloop.service import RankerSettings, RankingService, RankResponse, UserEvent
+from rankloop.service import RankerSettings, RankResponse, ServiceFacade, UserEvent
 from rankloop.service.store import MemoryStore, SqliteStore, Store, write
 from rankloop.types import Array
 from tests.support.life import SHORT, Clock, best_of, live, make, same, some_candidates, state
@@ -87,7 +87,7 @@ def test_learning_in_the_background_learns_the_same(store: Store) -> None:
         service.create("shop", RankerSettings(window=60.0, policy=PDGD()))
         live(service, clock, rounds=30)
         service.flush("shop")
-    again = plain_fold(RankingService(store, clock=clock))
+    again = plain_fold(ServiceFacade(store, clock=clock))
     assert same(state(service), again.policy.state())
     assert service.health().ok
 

@@ -15,7 +15,7 @@ from rankloop.errors import SettingError
 from rankloop.lab.baselines import OfflineRankNet
 from rankloop.policies import PDGD, FixedItems, Policy, ThompsonItems, UCBItems
 from rankloop.policies.policy_names import POLICIES
-from rankloop.service import RankerSettings, RankingService, RankResponse, UserEvent
+from rankloop.service import RankerSettings, RankResponse, ServiceFacade, UserEvent
 from rankloop.service.store import MemoryStore, SqliteStore, Store
 from rankloop.service.store.log_archive import export_jsonl, import_jsonl
 from rankloop.types import State
@@ -39,7 +39,7 @@ STARS = RankerSettings(
 LISTS, SHOWN = 12, 5
 
 
-def serve(store: Store, rules: RankerSettings, clock: Clock | None = None) -> RankingService:
+def serve(store: Store, rules: RankerSettings, clock: Clock | None = None) -> ServiceFacade:
     service = make(store, clock, policies=[Noting])
     service.create("shop", rules)
     return service

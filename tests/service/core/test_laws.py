@@ -9,7 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from rankloop.candidate import Candidate
 from rankloop.policies import PDGD, PairRank, Sure
-from rankloop.service import RankerSettings, RankingService, RankResponse, UserEvent
+from rankloop.service import RankerSettings, RankResponse, ServiceFacade, UserEvent
 from rankloop.service.core.ranker_settings import MODES, Mode
 from rankloop.service.store import MemoryStore
 from rankloop.types import State
@@ -36,8 +36,8 @@ class Life(RuleBasedStateMachine):
         self.service = self.open()
         self.service.create("shop", rules)
 
-    def open(self) -> RankingService:
-        return RankingService(self.store, clock=self.clock, ids=self.ids)
+    def open(self) -> ServiceFacade:
+        return ServiceFacade(self.store, clock=self.clock, ids=self.ids)
 
     @rule(n=st.integers(1, 6), new=st.booleans())
     def show(self, n: int, new: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rankloop.candidate import Candidate
-from rankloop.service import RankingService, UserEvent
+from rankloop.service import ServiceFacade, UserEvent
 from rankloop.service.core import snapshot_timing as pace
 from rankloop.service.core.fold import Fold
 from rankloop.service.core.ranker import Ranker
@@ -17,7 +17,7 @@ MUGS = [Candidate("blue", {"price": 3.0}), Candidate("red", {"price": 1.0})]
 def lived(mode: str) -> MemoryStore:
     """A log of twenty lists with a click each, and no snapshot."""
     store, moments = MemoryStore(), iter(range(10**6))
-    service = RankingService(store, clock=lambda: float(next(moments)))
+    service = ServiceFacade(store, clock=lambda: float(next(moments)))
     service.create("shop", mode=mode)  # type: ignore[arg-type]
     for _ in range(20):
         shown = service.rank(MUGS, ranker="shop")
@@ -45,29 +45,29 @@ def entries_of(monkeypatch: pytest.MonkeyPatch, *, most: int = 10**6) -> list[in
 def test_an_interrupted_start_goes_on_where_it_was(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pace, "LONGEST", 0.0)  # a snapshot after each entry
     monkeypatch.setattr(pace, "DEAREST", 1e9)
-    whole = RankingService(store := lived(mode)).model("shop")
+    whole = ServiceFacade(store := lived(mode)).model("shop")
     entries = len(list(store.entries("shop")))
     store.kept.clear()
     with monkeypatch.context() as interrupted:
         entries_of(interrupted, most=entries // 2)
         with pytest.raises(KeyboardInterrupt):
-            RankingService(store)
+            ServiceFacade(store)
     folded = entries_of(monkeypatch)
-    again = RankingService(store).model("shop")
+    again = ServiceFacade(store).model("shop")
     assert len(folded) == entries - entries // 2
     assert (again.version, again.lists) == (whole.version, whole.lists)
     assert all((again.policy.state()[name] == value).all() for name, value in whole.policy.state().items())
     folded.clear()
-    RankingService(store)
+    ServiceFacade(store)
     assert folded == []
 
 
 def test_a_ranker_with_nothing_to_do_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     store, now = MemoryStore(), [0.0]
-    service = RankingService(store, clock=lambda: now[0])
+    service = ServiceFacade(store, clock=lambda: now[0])
     for number in range(20):
         service.create(f"ranker {number}")
-    other = RankingService(store, clock=lambda: now[0])
+    other = ServiceFacade(store, clock=lambda: now[0])
     service.tick()
     asked: list[str] = []
     tick = Ranker.tick

@@ -9,7 +9,7 @@ import pytest
 
 from rankloop.client import Client, ClientError
 from rankloop.policies import PDGD
-from rankloop.service import FairSettings, RankerSettings, RankingService
+from rankloop.service import FairSettings, RankerSettings, ServiceFacade
 from rankloop.service.service_errors import ConflictError
 from rankloop.service.store import MemoryStore
 from tests.support.life import SHORT, Clock, live, make, same, state
@@ -19,7 +19,7 @@ PATH = "/v1/rankers/shop/settings"
 
 
 @pytest.fixture
-def service() -> RankingService:
+def service() -> ServiceFacade:
     clock = Clock()
     found = make(MemoryStore(), clock)
     found.create("shop", replace(SHORT, max_displacement=3))
@@ -29,12 +29,12 @@ def service() -> RankingService:
 
 
 @pytest.fixture
-def http(service: RankingService) -> Iterator[Live]:
+def http(service: ServiceFacade) -> Iterator[Live]:
     with alive(service) as found:
         yield found
 
 
-def test_a_preview_says_what_would_change_and_be_lost_and_changes_nothing(service: RankingService) -> None:
+def test_a_preview_says_what_would_change_and_be_lost_and_changes_nothing(service: ServiceFacade) -> None:
     learned, before = service.model("shop").lists, service.settings("shop")
     assert learned
     other = service.preview("shop", replace(before, policy=PDGD(), window=5.0, fair=FairSettings()))
@@ -53,7 +53,7 @@ def test_a_preview_says_what_would_change_and_be_lost_and_changes_nothing(servic
     assert len({each.confirm for each in (other, mild, again)}) == 3
 
 
-def test_a_put_that_would_drop_what_was_learned_is_told_twice(service: RankingService, http: Live) -> None:
+def test_a_put_that_would_drop_what_was_learned_is_told_twice(service: ServiceFacade, http: Live) -> None:
     """Also one that only leaves the policy out: what is left out has its default."""
     before = state(service)
     body = {"policy": "PDGD()", "window": 60}
@@ -70,7 +70,7 @@ def test_a_put_that_would_drop_what_was_learned_is_told_twice(service: RankingSe
     assert http["admin"].put(PATH, json={}).status_code == 409  # the default policy is another
 
 
-def test_a_patch_changes_what_it_names_and_nothing_else(service: RankingService, http: Live) -> None:
+def test_a_patch_changes_what_it_names_and_nothing_else(service: ServiceFacade, http: Live) -> None:
     before = service.settings("shop").to_json()
     patch = {"window": 7.5, "max_displacement": None, "actions": {"save": 1.0}}
     seen = http["admin"].patch(PATH, json=patch, params={"preview": True}).json()
@@ -84,7 +84,7 @@ def test_a_patch_changes_what_it_names_and_nothing_else(service: RankingService,
     assert service.settings("shop").to_json() == expected
 
 
-def test_two_operators_do_not_overwrite_each_other(service: RankingService, http: Live) -> None:
+def test_two_operators_do_not_overwrite_each_other(service: ServiceFacade, http: Live) -> None:
     seen = http["admin"].get(PATH).json()["version"]
     assert http["admin"].patch(PATH, json={"window": 9}, params={"version": seen}).status_code == 200
     late = http["admin"].patch(PATH, json={"window": 8}, params={"version": seen})
@@ -95,7 +95,7 @@ def test_two_operators_do_not_overwrite_each_other(service: RankingService, http
     assert service.settings("shop").window == 9
 
 
-def test_the_client_looks_first_and_confirms(service: RankingService, http: Live) -> None:
+def test_the_client_looks_first_and_confirms(service: ServiceFacade, http: Live) -> None:
     with Client(http.url, http.keys["admin"], timeout=30) as client:
         assert client.change({"window": 4.0}, "shop") == service.ranker("shop").view.in_force.settings
         patch = {"policy": "PDGD()"}

@@ -13,7 +13,7 @@ from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import NSGD, PDGD, OlRankNet, Policy
 from rankloop.scorers import MLP
-from rankloop.service import HistoryError, RankerSettings, RankingService, RankResponse, UserEvent
+from rankloop.service import HistoryError, RankerSettings, RankResponse, ServiceFacade, UserEvent
 from rankloop.service.store import Decision, MemoryStore, SqliteStore, Store, write
 from tests.support.faults import FaultyStore, attempt, settle
 from tests.support.internals import DAMAGES, damage_newest_snapshot, findings, folded_anew
@@ -29,7 +29,7 @@ def some(n: int, *names: str, seed: int = 0) -> list[Candidate]:
     return some_candidates(np.random.default_rng(seed), n, names)
 
 
-def clicked(service: RankingService, candidates: Sequence[Candidate], ranker: str = "shop") -> RankResponse:
+def clicked(service: ServiceFacade, candidates: Sequence[Candidate], ranker: str = "shop") -> RankResponse:
     """A list, and a click on its last result."""
     shown = service.rank(candidates, ranker=ranker, k=len(candidates))
     settle(service.store)
@@ -43,7 +43,7 @@ def close_lists(store: Store, ranker: str = "shop") -> None:
     write(store, lambda log: log.append(Decision(at=0.0, ranker=ranker, kind="flush")))
 
 
-def assert_it_is_the_fold_of_its_log(service: RankingService, ranker: str = "shop") -> None:
+def assert_it_is_the_fold_of_its_log(service: ServiceFacade, ranker: str = "shop") -> None:
     model = service.model(ranker)
     version, lists, anew = folded_anew(service, ranker)
     assert (model.version, model.lists) == (version, lists)
@@ -52,36 +52,36 @@ def assert_it_is_the_fold_of_its_log(service: RankingService, ranker: str = "sho
 
 # a lesson that cannot be learned
 
-Life = Callable[[RankingService], int]  # shows lists and has them clicked; how many
+Life = Callable[[ServiceFacade], int]  # shows lists and has them clicked; how many
 
 
-def no_features(service: RankingService) -> int:
+def no_features(service: ServiceFacade) -> int:
     clicked(service, some(4))
     return 1
 
 
-def no_features_after_some(service: RankingService) -> int:
+def no_features_after_some(service: ServiceFacade) -> int:
     clicked(service, some(4, "age", "bm25"))
     service.flush("shop")
     clicked(service, some(4))
     return 2
 
 
-def a_new_feature(service: RankingService) -> int:
+def a_new_feature(service: ServiceFacade) -> int:
     clicked(service, some(4, "age", "bm25"))
     service.flush("shop")
     clicked(service, some(4, "age", "bm25", "new", seed=1))
     return 2
 
 
-def features_after_none(service: RankingService) -> int:
+def features_after_none(service: ServiceFacade) -> int:
     clicked(service, some(4))
     close_lists(service.store)
     clicked(service, some(4, "age", "bm25"))
     return 2
 
 
-def many_new_features(service: RankingService) -> int:
+def many_new_features(service: ServiceFacade) -> int:
     """Difficult lists are remembered; then they are looked at with more features than they had."""
     for number in range(12):
         names = ("age", "bm25", "new", "newer")[: 1 + number // 3]
@@ -307,7 +307,7 @@ def test_a_list_that_is_open_because_an_event_was_forgotten_is_kept(tmp_path: Pa
         assert same(state(make(store, clock)), state(service))
 
 
-def kept_and_waited(service: RankingService, clock: Clock) -> float:
+def kept_and_waited(service: ServiceFacade, clock: Clock) -> float:
     """Has a snapshot kept; a moment after it, of which much time has passed when this returns."""
     service.close()
     settle(service.store)

@@ -11,7 +11,7 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
-from rankloop.service import RankerSettings, RankingService, UserEvent
+from rankloop.service import RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.events.event_sources import SourceHash
 from rankloop.service.events.unmatched_events import AT_ONCE, PER_LIST, StrayBudget
 from rankloop.service.http import HttpSettings
@@ -35,7 +35,7 @@ class Shop:
     def __init__(self, store: Store, settings: RankerSettings | None = None) -> None:
         self.now = itertools.count(1)
         numbers = itertools.count()
-        self.service = RankingService(
+        self.service = ServiceFacade(
             store, clock=lambda: float(next(self.now)), ids=lambda: f"q{next(numbers)}"
         )
         self.service.create("shop", settings or RankerSettings())
@@ -115,7 +115,7 @@ def test_what_was_held_back_is_held_back_after_a_restart_and_the_weights_are_the
     weights = shop.weights
     store.close()
     again = SqliteStore(tmp_path / "log.db")
-    with RankingService(again, clock=lambda: 1e6) as service:
+    with ServiceFacade(again, clock=lambda: 1e6) as service:
         state = plain_fold(service).model.policy.state()
         assert b"".join(state[name].tobytes() for name in sorted(state)) == weights
     again.close()
@@ -131,7 +131,7 @@ def test_an_id_that_another_event_had_is_seen() -> None:
 
 
 def test_strays_are_written_down_only_so_often_and_can_be_deleted() -> None:
-    service = RankingService(MemoryStore(), clock=lambda: 0.0)
+    service = ServiceFacade(MemoryStore(), clock=lambda: 0.0)
     flood = [UserEvent("unknown", "x", event_id=str(number)) for number in range(1500)]
     verdicts = [receipt.verdict for _ in range(3) for receipt in service.record(flood)]
     assert verdicts == ["orphan"] * 4500  # all are answered
@@ -145,7 +145,7 @@ def test_strays_are_written_down_only_so_often_and_can_be_deleted() -> None:
 
 @pytest.mark.parametrize(("name", "action"), [("no such mug", "click"), ("mug", "hover")])
 def test_one_list_cannot_be_used_to_fill_the_disk_with_what_teaches_nothing(name: str, action: str) -> None:
-    service = RankingService(MemoryStore(), clock=lambda: 0.0)
+    service = ServiceFacade(MemoryStore(), clock=lambda: 0.0)
     service.create("shop")
     shown = service.rank([Candidate("mug"), Candidate("cup")], ranker="shop")
     said = [UserEvent(shown.query_id, name, event_id=str(n), action=action) for n in range(5000)]
@@ -176,7 +176,7 @@ def test_events_are_selected_by_all_that_is_said() -> None:
 
 @pytest.fixture
 def live() -> Iterator[Live]:
-    service = RankingService(MemoryStore())
+    service = ServiceFacade(MemoryStore())
     service.create("default", RankerSettings(source_lists=2))
     with alive(service, HttpSettings(deadline=30.0, patience=60.0, proxies=("127.0.0.1",))) as found:
         yield found

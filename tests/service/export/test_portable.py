@@ -27,7 +27,7 @@ from rankloop.policies import (
     UCBItems,
 )
 from rankloop.scorers import MLP
-from rankloop.service import RankerSettings, RankingService, Scaling, UserEvent
+from rankloop.service import RankerSettings, Scaling, ServiceFacade, UserEvent
 from rankloop.service.export import FORMATS, NotPortable, PortableModel, check_files
 from rankloop.service.export import elasticsearch as es
 from rankloop.service.operations.data_directory import DataDirectory
@@ -39,7 +39,7 @@ LINEAR = (PairRank(caller_order="decent"), PDGD(), Race(), DBGD())
 NEURAL = (RankNet(scorer=MLP((4, 2)), caller_order="good"), P2NeurRank(scorer=MLP(4)))
 
 
-def learned(policy: Policy, scaling: Scaling, rounds: int = 12) -> RankingService:
+def learned(policy: Policy, scaling: Scaling, rounds: int = 12) -> ServiceFacade:
     """A service that has learned a little, also from candidates that lack a feature."""
     clock = Clock()
     service = make(MemoryStore(), clock)

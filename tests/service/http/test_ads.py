@@ -19,7 +19,7 @@ from rankloop.errors import DataError, RequestError
 from rankloop.evaluation import NoSupport, estimate_rewards
 from rankloop.lab.data.logged_rounds import weigh_rounds
 from rankloop.policies import AdForest, AUCRanker, LinUCB, SelectionPolicy, SquareCB, ThompsonLogistic
-from rankloop.service import FairSettings, RankerSettings, RankingService, UserEvent
+from rankloop.service import FairSettings, RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.core.model import asker_of
 from rankloop.service.core.ranker_settings import Scaling
 from rankloop.service.store import MemoryStore, SqliteStore
@@ -87,7 +87,7 @@ class Session:
 @pytest.fixture(params=["auc-ranker", "thompson-logistic"])
 def session(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Session]:
     clock = Clock()
-    service = RankingService(SqliteStore(tmp_path / "log.db"), clock=clock)
+    service = ServiceFacade(SqliteStore(tmp_path / "log.db"), clock=clock)
     policy = POLICIES[request.param]
     service.create("default", RankerSettings(policy=policy, window=50, snapshot_every=40))
     with alive(service) as live:
@@ -128,7 +128,7 @@ def test_ads_appear_are_learned_withdrawn_and_replaced(session: Session) -> None
 
 
 def test_the_client_says_who_asks() -> None:
-    service = RankingService(MemoryStore())
+    service = ServiceFacade(MemoryStore())
     service.create("default", RankerSettings(policy=SquareCB()))
     with alive(service) as live, Client(live.url, live.keys["rank"], timeout=60) as client:
         shown = client.rank([Candidate("tea"), Candidate("coffee")], k=1, user="anna", context={"age": 30.0})
@@ -139,10 +139,10 @@ def test_the_client_says_who_asks() -> None:
 # In this process
 
 
-def visited(policy: SelectionPolicy, visits: int = 90) -> tuple[RankingService, Clock]:
+def visited(policy: SelectionPolicy, visits: int = 90) -> tuple[ServiceFacade, Clock]:
     """A service whose visitors are of two kinds, each of which likes one of two ads."""
     clock, numbers = Clock(), iter(range(10_000))
-    service = RankingService(MemoryStore(), clock=clock, ids=lambda: f"list {next(numbers)}")
+    service = ServiceFacade(MemoryStore(), clock=clock, ids=lambda: f"list {next(numbers)}")
     service.create("banner", RankerSettings(policy=policy, window=50, snapshot_every=20))
     ads = [Candidate("tea"), Candidate("coffee")]
     for number in range(visits):
@@ -165,7 +165,7 @@ def test_what_was_learned_follows_from_the_log_alone(policy: SelectionPolicy) ->
     live = service.model("banner")
     assert (live.lists, live.width) == (90, 2)
     again = service.relearn("banner", service.settings("banner"))
-    restarted = RankingService(service.store, clock=clock).model("banner")
+    restarted = ServiceFacade(service.store, clock=clock).model("banner")
     assert again.lists == restarted.lists == 90
     for twin in (again, restarted):
         for name, value in live.policy.state().items():
@@ -202,7 +202,7 @@ def test_contexts_may_be_in_standard_deviations_or_as_they_come() -> None:
     cases: tuple[tuple[Scaling, list[float]], ...] = (("running", [1.0, 0.0]), ("query", [70.0, 0.0]))
     for scaling, expected in cases:
         clock = Clock()
-        service = RankingService(MemoryStore(), clock=clock)
+        service = ServiceFacade(MemoryStore(), clock=clock)
         service.create("banner", RankerSettings(policy=LinUCB(), scaling=scaling))
         for number in range(20):
             service.rank([Candidate("tea")], ranker="banner", k=1, context={"age": 30.0 + 40 * (number % 2)})
@@ -216,7 +216,7 @@ def test_contexts_may_be_in_standard_deviations_or_as_they_come() -> None:
 
 
 def test_policies_that_rank_by_features_pass_the_context_on_and_learn_as_ever() -> None:
-    service, numbers = RankingService(MemoryStore()), range(3)
+    service, numbers = ServiceFacade(MemoryStore()), range(3)
     service.create("shop")
     mugs = [Candidate(f"mug {number}", {"price": float(number)}) for number in numbers]
     shown = service.rank(mugs, ranker="shop", user="anna", context={"age": 30.0, "visits": None})
@@ -256,7 +256,7 @@ def test_a_service_log_says_what_others_would_have_got() -> None:
 )
 def test_lists_that_may_not_be_shown_as_drawn_are_no_rounds(rules: dict[str, Any], reason: str) -> None:
     clock = Clock()
-    service = RankingService(MemoryStore(), clock=clock)
+    service = ServiceFacade(MemoryStore(), clock=clock)
     plain = RankerSettings(policy=AUCRanker(epsilon=0.5), window=50)
     service.create("banner", replace(plain, **rules))
     pin = 1 if reason == PINNED else None
@@ -274,7 +274,7 @@ def test_lists_that_may_not_be_shown_as_drawn_are_no_rounds(rules: dict[str, Any
     service.tick()
     log = log_of(service, "banner")
     assert (len(log.rounds), log.left_out) == (5, {reason: 20})
-    alone = RankingService(MemoryStore(), clock=clock)  # one group: there is nothing to merge
+    alone = ServiceFacade(MemoryStore(), clock=clock)  # one group: there is nothing to merge
     alone.create("banner", replace(plain, fair=FairSettings(shares="equal")))
     for _ in range(5):
         alone.rank([Candidate("tea", group="A"), Candidate("coffee", group="A")], ranker="banner", k=1)
@@ -284,7 +284,7 @@ def test_lists_that_may_not_be_shown_as_drawn_are_no_rounds(rules: dict[str, Any
 
 
 def test_the_command_says_which_lists_of_a_service_it_left_out(tmp_path: Path) -> None:
-    service = RankingService(SqliteStore(tmp_path / "log.db"), clock=Clock())
+    service = ServiceFacade(SqliteStore(tmp_path / "log.db"), clock=Clock())
     rules = RankerSettings(policy=AUCRanker(epsilon=0.5), window=50)
     service.create("banner", replace(rules, freeze_top=True))
     ads = [Candidate("tea"), Candidate("coffee")]

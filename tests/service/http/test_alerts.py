@@ -15,7 +15,7 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.errors import SettingError
-from rankloop.service import RankingService, UserEvent
+from rankloop.service import ServiceFacade, UserEvent
 from rankloop.service.core.finding import Finding
 from rankloop.service.http.alerts import CALM, Alerts, AlertThread, Webhook
 from rankloop.service.store import MemoryStore
@@ -114,7 +114,7 @@ def test_tries_are_bounded_and_what_was_not_taken_is_told_later_without_a_token_
 
 
 def test_a_service_tells_of_what_its_doctor_finds_and_goes_on_if_nobody_listens(receiver: Receiver) -> None:
-    service = RankingService(MemoryStore())
+    service = ServiceFacade(MemoryStore())
     service.create("shop")
     shown = service.rank([Candidate("a"), Candidate("b")], ranker="shop", session_id="s")
     service.record([UserEvent(shown.query_id, "a", action="purchase")])

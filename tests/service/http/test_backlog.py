@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankloop.service import RankingService
+from rankloop.service import ServiceFacade
 from rankloop.service.http.list_backlog import LISTS, OWN, Backlog
 from rankloop.service.http.worker_pool import Refused
 from rankloop.service.store import MemoryStore
@@ -19,7 +19,7 @@ from tests.support.serving import Live, alive, click, request
 
 @pytest.fixture(scope="module")
 def live() -> Iterator[Live]:
-    service = RankingService(MemoryStore())
+    service = ServiceFacade(MemoryStore())
     service.create("default")
     with alive(service) as found:
         yield found

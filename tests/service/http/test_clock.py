@@ -8,7 +8,7 @@ from itertools import count
 
 import pytest
 
-from rankloop.service import RankingService
+from rankloop.service import ServiceFacade
 from rankloop.service.store import MemoryStore
 from tests.support.looking import numbers, signed_in, watched
 from tests.support.serving import Live, alive, click, request
@@ -27,9 +27,9 @@ class Clock:
         return self.now
 
 
-def made(clock: Clock) -> RankingService:
+def made(clock: Clock) -> ServiceFacade:
     numbers = count(1)
-    service = RankingService(MemoryStore(), clock=clock, ids=lambda: f"q{next(numbers)}")
+    service = ServiceFacade(MemoryStore(), clock=clock, ids=lambda: f"q{next(numbers)}")
     service.create("default")
     return service
 

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from rankloop.service import RankingService
+from rankloop.service import ServiceFacade
 from rankloop.service.http import HttpSettings
 from rankloop.service.http.access_log import log_to_stderr
 from rankloop.service.http.worker_pool import Once
@@ -27,7 +27,7 @@ BODY = json.dumps(request()).encode()
 
 @contextmanager
 def bounded(**settings: Any) -> Iterator[Live]:
-    service = RankingService(MemoryStore())
+    service = ServiceFacade(MemoryStore())
     service.create("default")
     with alive(service, HttpSettings(deadline=30.0, patience=60.0, **settings)) as live:
         yield live

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rankloop.service import RankingService
+from rankloop.service import ServiceFacade
 from rankloop.service.http import AppContext, Keys
 from rankloop.service.http.app import create_app
 from rankloop.service.http.rank_path import FastPath
@@ -39,7 +39,7 @@ class Framework:
 
 
 def context(**settings: Any) -> AppContext:
-    service = RankingService(MemoryStore())
+    service = ServiceFacade(MemoryStore())
     service.create("default")
     return AppContext(service=service, keys=KEYS, settings=replace(PATIENT, **settings))
 

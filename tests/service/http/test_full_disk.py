@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rankloop.service import RankingService
+from rankloop.service import ServiceFacade
 from rankloop.service.http import HttpSettings
 from rankloop.service.store import COUNTED, SqliteStore
 from tests.support.serving import alive, click, request
@@ -38,7 +38,7 @@ def fill(path: Path) -> None:
 
 def test_what_a_full_disk_cannot_take_is_refused_and_nothing_acknowledged_is_lost(small_disk: Path) -> None:
     with SqliteStore(small_disk / "log.db") as store:
-        service = RankingService(store)
+        service = ServiceFacade(store)
         service.create("default")
         with alive(service, HttpSettings(deadline=30.0, patience=30.0)) as live:
             query = live["rank"].post("/v1/rank", json=request()).json()["query_id"]
@@ -69,4 +69,4 @@ def test_what_a_full_disk_cannot_take_is_refused_and_nothing_acknowledged_is_los
     with SqliteStore(small_disk / "log.db") as again:
         counted = [each.event_id for each in again.events("default") if each.verdict in COUNTED]
         assert sorted(counted) == sorted(acknowledged)
-        assert RankingService(again).health().ok
+        assert ServiceFacade(again).health().ok

@@ -12,7 +12,7 @@ import schemathesis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rankloop.service import RankerSettings, RankingService
+from rankloop.service import RankerSettings, ServiceFacade
 from rankloop.service.http import AppContext, Keys, create_app
 from rankloop.service.store import MemoryStore, SqliteStore, Store, write
 from tests.service.extensions.recommend.shop import saved
@@ -29,8 +29,8 @@ MANY = settings(FEW, max_examples=150)
 KEYS, SHOWN = Keys.fresh()
 
 
-def some_service(store: Store | None = None) -> RankingService:
-    service = RankingService(store or MemoryStore())
+def some_service(store: Store | None = None) -> ServiceFacade:
+    service = ServiceFacade(store or MemoryStore())
     service.create("default", RankerSettings(max_candidates=50, max_features=20))
     service.feed("default", saved())
     return service

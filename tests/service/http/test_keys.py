@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from rankloop.errors import DataError, RequestError
-from rankloop.service import RankingService
+from rankloop.service import ServiceFacade
 from rankloop.service.http import Keys, first_keys
 from rankloop.service.http.access_log import JsonLines
 from rankloop.service.operations.api_keys import SCOPES, hash_of
@@ -83,7 +83,7 @@ OPEN = {"/v1/health", "/v1/ready", "/v1/openapi.json", "/rankloop.js"}
 
 
 def test_every_route_that_changes_or_reveals_needs_the_admin_key() -> None:
-    service = RankingService(MemoryStore())
+    service = ServiceFacade(MemoryStore())
     service.create("default")
     with alive(service) as live:
         paths: dict[str, Any] = live["none"].get("/v1/openapi.json").json()["paths"]
@@ -120,7 +120,7 @@ def test_every_route_that_changes_or_reveals_needs_the_admin_key() -> None:
 
 
 def test_lists_and_their_reasons_need_the_rank_key() -> None:
-    with alive(RankingService(MemoryStore())) as live:
+    with alive(ServiceFacade(MemoryStore())) as live:
         for method, path in RANK:
             assert live["none"].request(method, path).status_code == 401, path
             refused = live["page"].request(method, path)
@@ -129,7 +129,7 @@ def test_lists_and_their_reasons_need_the_rank_key() -> None:
 
 
 def test_each_key_opens_what_it_should() -> None:
-    service = RankingService(MemoryStore())
+    service = ServiceFacade(MemoryStore())
     service.create("default")
     events: dict[str, Any] = {"events": []}
     with alive(service) as live:
@@ -152,7 +152,7 @@ def test_each_key_opens_what_it_should() -> None:
 
 
 def test_only_the_page_key_may_stand_in_an_address() -> None:
-    with alive(RankingService(MemoryStore())) as live:
+    with alive(ServiceFacade(MemoryStore())) as live:
         for scope, status in {"page": 200, "rank": 401, "admin": 401}.items():
             answer = live["none"].post("/v1/events", params={"key": live.keys[scope]}, json={"events": []})
             assert answer.status_code == status
@@ -163,7 +163,7 @@ def test_only_the_page_key_may_stand_in_an_address() -> None:
     "header", ["", "Bearer", "Bearer  x", "Basic abc", "bearer wrong", "Bearer \xff\xfe", "x" * 5000]
 )
 def test_strange_headers_open_nothing(header: str) -> None:
-    with alive(RankingService(MemoryStore())) as live:
+    with alive(ServiceFacade(MemoryStore())) as live:
         answer = live["none"].get("/v1/models", headers=[(b"Authorization", header.encode("latin-1"))])
         assert answer.status_code == 401
         assert answer.headers["www-authenticate"] == "Bearer"
@@ -171,7 +171,7 @@ def test_strange_headers_open_nothing(header: str) -> None:
 
 def test_a_refused_admin_call_is_logged_and_no_key_ever_is(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    with alive(RankingService(MemoryStore())) as live:
+    with alive(ServiceFacade(MemoryStore())) as live:
         live["rank"].post("/v1/rollback", json={"to": 1})
         live["none"].post("/v1/events", params={"key": live.keys["page"]}, json={"events": []})
         live["none"].get(f"/v1/{live.keys['admin']}", params={"key": live.keys["admin"]})
@@ -231,7 +231,7 @@ def test_new_keys_replace_those_of_an_earlier_release_for_good(tmp_path: Path) -
 
 
 def test_a_key_is_made_rotated_and_revoked_while_the_service_runs_and_the_log_says_by_whom() -> None:
-    service = RankingService(MemoryStore())
+    service = ServiceFacade(MemoryStore())
     service.create("default")
     with alive(service) as live:
         admin = live["admin"]
@@ -264,7 +264,7 @@ def test_a_key_is_made_rotated_and_revoked_while_the_service_runs_and_the_log_sa
 
 
 def test_a_stream_ends_with_its_key() -> None:
-    with alive(RankingService(MemoryStore())) as live:
+    with alive(ServiceFacade(MemoryStore())) as live:
         anna = live["admin"].post("/v1/keys", json={"name": "anna", "scope": "admin"}).json()["key"]
         hers = {"Authorization": f"Bearer {anna}"}
         with httpx.stream("GET", f"{live.url}/v1/stream", headers=hers, timeout=60) as stream:
@@ -275,7 +275,7 @@ def test_a_stream_ends_with_its_key() -> None:
 
 
 def test_the_last_admin_key_cannot_be_revoked_and_the_sentence_says_how_to_go_on() -> None:
-    with alive(RankingService(MemoryStore())) as live:
+    with alive(ServiceFacade(MemoryStore())) as live:
         refused = live["admin"].post("/v1/keys/admin/revoke", json={})
         assert refused.status_code == 400
         assert "the last admin key" in refused.json()["error"]
@@ -291,7 +291,7 @@ def test_the_last_admin_key_cannot_be_revoked_and_the_sentence_says_how_to_go_on
 def test_a_key_that_one_process_revokes_opens_nothing_in_another(tmp_path: Path) -> None:
     with SqliteStore(tmp_path / "log.db") as one, SqliteStore(tmp_path / "log.db") as two:
         here = KeyManager(one, clock=time.time)
-        with RankingService(two, background=True) as there:
+        with ServiceFacade(two, background=True) as there:
             admin, rank = here.create("anna", "admin"), here.create("shop", "rank")
             wait_until(lambda: found(there.keys, rank) == "shop")
             here.revoke("shop")

@@ -14,7 +14,7 @@ import pytest
 
 from rankloop.candidate import Candidate, RankedList
 from rankloop.client import Client, ClientError
-from rankloop.service import RankerSettings, RankingService
+from rankloop.service import RankerSettings, ServiceFacade
 from rankloop.service.store import COUNTED, SqliteStore
 from tests.support.killing import Mortal
 from tests.support.life import same, state
@@ -108,7 +108,7 @@ def test_the_weights_are_those_of_an_uninterrupted_fold_of_the_log(
 ) -> None:
     folder, _ = aftermath
     with SqliteStore(folder / "log.db") as store:
-        resumed = RankingService(store)
+        resumed = ServiceFacade(store)
         resumed.tick()
         shutil.copy(folder / "log.db", tmp_path / "log.db")  # its write-ahead log is beside it
         shutil.copy(folder / "log.db-wal", tmp_path / "log.db-wal")
@@ -116,7 +116,7 @@ def test_the_weights_are_those_of_an_uninterrupted_fold_of_the_log(
             assert copy.execute("DELETE FROM snapshots").rowcount > 0
         copy.close()
         with SqliteStore(tmp_path / "log.db") as plain:
-            folded = RankingService(plain)
+            folded = ServiceFacade(plain)
             assert folded.model("default").version == resumed.model("default").version
             assert folded.model("default").lists == resumed.model("default").lists > KILLS
             assert same(state(folded, "default"), state(resumed, "default"))
@@ -136,4 +136,4 @@ def test_a_service_that_is_asked_to_end_finishes_folds_and_keeps(tmp_path: Path)
     with SqliteStore(tmp_path / "log.db") as store:
         kept = store.snapshot("default")
         assert kept is not None
-        assert kept.seq == RankingService(store).ranker("default").fold.position
+        assert kept.seq == ServiceFacade(store).ranker("default").fold.position

@@ -14,7 +14,7 @@ from rankloop.client import Client
 from rankloop.errors import DataError
 from rankloop.lab.data import load
 from rankloop.lab.users import PresetUser
-from rankloop.service import RankerSettings, RankingService
+from rankloop.service import RankerSettings, ServiceFacade
 from rankloop.service.store import MemoryStore, SqliteStore
 from tests.support.life import Clock, same, state
 from tests.support.serving import alive, click
@@ -29,7 +29,7 @@ def test_learning_over_http_reaches_what_the_simulator_reaches() -> None:
         pytest.skip(f"no mq2008 in RANKLOOP_DATA={os.environ.get('RANKLOOP_DATA', '')}")
     user = PresetUser("perfect").for_grades(raw.train.grades)
     clock, window = Clock(), 60.0
-    service = RankingService(MemoryStore(), clock=clock)
+    service = ServiceFacade(MemoryStore(), clock=clock)
     service.create("default", RankerSettings(window=window, snapshot_every=1000))
     with alive(service) as live:
         client = Client(live.url, live.keys["admin"], timeout=60)
@@ -63,7 +63,7 @@ def test_lists_are_made_again_byte_for_byte_after_a_restart(tmp_path: Path) -> N
     """After many versions, a rollback and a forgotten event."""
     rng, clock, sent = np.random.default_rng(3), Clock(), {}
     with SqliteStore(tmp_path / "log.db") as store:
-        service = RankingService(store, clock=clock)
+        service = ServiceFacade(store, clock=clock)
         service.create("default", RankerSettings(window=60.0, snapshot_every=20))
         with alive(service) as live:
             client = Client(live.url, live.keys["admin"], timeout=60)
@@ -85,7 +85,7 @@ def test_lists_are_made_again_byte_for_byte_after_a_restart(tmp_path: Path) -> N
                     client.forget(["e100"])
             client.close()
         service.close()
-    with SqliteStore(tmp_path / "log.db") as store, alive(RankingService(store, clock=clock)) as live:
+    with SqliteStore(tmp_path / "log.db") as store, alive(ServiceFacade(store, clock=clock)) as live:
         versions = set()
         for query_id, content in sent.items():
             again = live["admin"].post(f"/v1/audit/{query_id}/replay")
@@ -99,7 +99,7 @@ def test_to_forget_is_never_to_have_known() -> None:
     for forgets in (True, False):
         rng, clock = np.random.default_rng(5), Clock()
         numbers = iter(range(1000))
-        service = RankingService(MemoryStore(), clock=clock, ids=lambda numbers=numbers: f"q{next(numbers)}")  # type: ignore[misc]
+        service = ServiceFacade(MemoryStore(), clock=clock, ids=lambda numbers=numbers: f"q{next(numbers)}")  # type: ignore[misc]
         service.create("default", RankerSettings(window=60.0))
         with alive(service) as live:
             client = Client(live.url, live.keys["admin"], timeout=60)

@@ -17,7 +17,7 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.errors import DataError
-from rankloop.service import Health, RankingService, UserEvent
+from rankloop.service import Health, ServiceFacade, UserEvent
 from rankloop.service.core.history import History
 from rankloop.service.http.recent_value import RecentHealth
 from rankloop.service.store import SERVICE, Decision, MemoryStore, StoreError
@@ -30,7 +30,7 @@ BODY = {"candidates": [{"object_id": "blue"}, {"object_id": "red"}]}
 
 def test_it_is_not_ready_until_its_logs_are_folded(monkeypatch: pytest.MonkeyPatch) -> None:
     store, head = MemoryStore(), History.head
-    first = RankingService(store)
+    first = ServiceFacade(store)
     first.create("default")
     shown = first.rank(MUGS)
     first.record([UserEvent(shown.query_id, "red")])
@@ -42,7 +42,7 @@ def test_it_is_not_ready_until_its_logs_are_folded(monkeypatch: pytest.MonkeyPat
         return head(self, *args)  # type: ignore[arg-type]
 
     monkeypatch.setattr(History, "head", slow)
-    with RankingService(store, background=True, wait=False) as service, alive(service) as live:
+    with ServiceFacade(store, background=True, wait=False) as service, alive(service) as live:
         answer = live["none"].get("/v1/ready")
         assert (answer.status_code, answer.json()["ready"]) == (503, False)
         assert "being folded" in answer.json()["reason"]
@@ -69,7 +69,7 @@ class Full(MemoryStore):
 
 def test_health_is_false_only_while_it_is_and_the_log_says_why(caplog: pytest.LogCaptureFixture) -> None:
     store = Full()
-    service = RankingService(store)
+    service = ServiceFacade(store)
     service.create("default")
     with alive(service) as live:
         store.full = True
@@ -99,7 +99,7 @@ def test_an_error_of_learning_is_counted_and_passes() -> None:
             return super().decisions(ranker, kind=kind, after=after)
 
     store = Troubled()
-    with RankingService(store, background=True) as service, alive(service) as live:
+    with ServiceFacade(store, background=True) as service, alive(service) as live:
         service.create("default")
         shown = service.rank(MUGS)
         service.record([UserEvent(shown.query_id, "red")])
@@ -134,9 +134,9 @@ def test_a_service_that_cannot_be_opened_leaves_no_thread_behind(tmp_path: Path)
     unreadable, fine = KeysUnreadable(), MemoryStore()
     before = set(threading.enumerate())
     with pytest.raises(StoreError):
-        RankingService(unreadable, background=True)
+        ServiceFacade(unreadable, background=True)
     with pytest.raises(DataError):
-        RankingService(fine, background=True, recommenders={"shop": tmp_path / "nowhere.npz"})
+        ServiceFacade(fine, background=True, recommenders={"shop": tmp_path / "nowhere.npz"})
     assert set(threading.enumerate()) <= before
 
 
@@ -152,7 +152,7 @@ def test_it_drains_on_sigterm_while_balancers_look_elsewhere(tmp_path: Path) -> 
     assert process.stop() == 0  # whoever asks twice does not wait
 
 
-class Crowded(RankingService):
+class Crowded(ServiceFacade):
     """A service whose health takes a while to look at, as that of thousands of rankers does."""
 
     looks = 0

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from rankloop.service import RankingService
+from rankloop.service import ServiceFacade
 from rankloop.service.http import HttpSettings
 from rankloop.service.store import SqliteStore, write
 from tests.support.serving import alive, click, request
@@ -31,7 +31,7 @@ def locked(path: Path) -> Iterator[None]:
 
 def test_a_decision_that_was_answered_with_503_is_never_in_force(tmp_path: Path) -> None:
     with SqliteStore(tmp_path / "log.db") as store:
-        service = RankingService(store)
+        service = ServiceFacade(store)
         service.create("default")
         with alive(service, HASTY) as live:
             query = live["rank"].post("/v1/rank", json=request()).json()["query_id"]
@@ -70,7 +70,7 @@ def test_a_request_that_comes_too_late_writes_nothing_more(
 ) -> None:
     """Not even what it has not begun to write when the answer is given."""
     with SqliteStore(tmp_path / "log.db") as store:
-        service = RankingService(store)
+        service = ServiceFacade(store)
         service.create("default")
         with alive(service, HASTY) as live:
             shown = service.ranker("default")

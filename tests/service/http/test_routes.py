@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from rankloop.policies import PairRank
-from rankloop.service import RankerSettings, RankingService
+from rankloop.service import RankerSettings, ServiceFacade
 from rankloop.service.http import HttpSettings
 from rankloop.service.store import MemoryStore
 from tests.support.serving import PATIENT, Live, alive, click, request
@@ -18,7 +18,7 @@ from tests.support.serving import PATIENT, Live, alive, click, request
 
 @pytest.fixture
 def live() -> Iterator[Live]:
-    service = RankingService(MemoryStore())
+    service = ServiceFacade(MemoryStore())
     service.create("default", RankerSettings(snapshot_every=2))
     with alive(service) as found:
         yield found
@@ -244,7 +244,7 @@ def test_a_stream_tells_of_every_change(live: Live) -> None:
 
 
 def test_streams_are_few() -> None:
-    service = RankingService(MemoryStore())
+    service = ServiceFacade(MemoryStore())
     with alive(service, HttpSettings(streams=1)) as live, live["admin"].stream("GET", "/v1/stream") as first:
         said = first.iter_lines()  # kept, so that it stays open
         next(said)
@@ -327,7 +327,7 @@ def test_deep_nesting_is_refused(live: Live) -> None:
 
 
 def test_a_large_body_is_refused() -> None:
-    service = RankingService(MemoryStore())
+    service = ServiceFacade(MemoryStore())
     with alive(service, HttpSettings(max_body=1000)) as live:
         answer = live["rank"].post("/v1/rank", content=b"x" * 10_000_000)
         assert answer.status_code == 413
@@ -363,7 +363,7 @@ def test_unknown_lists_are_not_found(live: Live) -> None:
 
 
 def test_no_other_web_site_may_read_unless_it_is_named() -> None:
-    service = RankingService(MemoryStore())
+    service = ServiceFacade(MemoryStore())
     with alive(service) as live:
         plain = live["none"].get("/v1/health", headers={"Origin": "https://shop.example"})
         assert "access-control-allow-origin" not in plain.headers
@@ -376,7 +376,7 @@ def test_no_other_web_site_may_read_unless_it_is_named() -> None:
 
 def test_a_page_that_may_read_answers_may_read_refusals_and_how_long_to_wait() -> None:
     settings = HttpSettings(origins=("https://shop.example",), page_rate=0.1, page_body=500)
-    with alive(RankingService(MemoryStore()), settings) as live:
+    with alive(ServiceFacade(MemoryStore()), settings) as live:
         click = {"query_id": "q", "action_name": "click", "object_id": "a"}
 
         def sent(key: str, body: object, origin: str = "https://shop.example") -> httpx.Response:

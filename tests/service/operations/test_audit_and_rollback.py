@@ -25,7 +25,7 @@ from rankloop.policies import (
     Sure,
 )
 from rankloop.scorers import MLP
-from rankloop.service import HistoryError, RankerSettings, RankingService, UserEvent
+from rankloop.service import HistoryError, RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.core.feedback import Reaction, lesson
 from rankloop.service.core.ranker_settings import MODES
 from rankloop.service.store import (
@@ -437,7 +437,7 @@ def test_old_entries_can_go_and_the_model_stays(tmp_path: Path) -> None:
         last = [event.event_id for event in store.events("shop")][-1]
         service.forget("shop", [last])
         live(service, clock, rounds=5, seed=7)
-        assert same(state(RankingService(store)), state(service))
+        assert same(state(ServiceFacade(store)), state(service))
 
 
 def test_retention_keeps_what_a_rollback_needs(store: Store) -> None:

@@ -15,7 +15,7 @@ from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import PDGD, PairRank, Policy, RankNet
 from rankloop.scorers import MLP
-from rankloop.service import RankerSettings, RankingService
+from rankloop.service import RankerSettings, ServiceFacade
 from rankloop.service.core.checkpoint import checkpoint_name
 from rankloop.service.operations import jobs
 from rankloop.service.operations.jobs import Interrupted, Progress, ask, carry_out
@@ -31,7 +31,7 @@ MUGS = [{"object_id": name, "features": {"price": price}} for name, price in (("
 NETWORK = replace(SHORT, policy=RankNet(scorer=MLP(4)), scaling="running")
 
 
-def lived(store: Store, clock: Clock) -> RankingService:
+def lived(store: Store, clock: Clock) -> ServiceFacade:
     """A service with a past: forgotten events, a rollback, another policy that learned the log again."""
     service = make(store, clock)
     service.create("shop", SHORT)
@@ -49,15 +49,15 @@ def events_of(store: Store) -> list[str]:
     return [each.event_id for each in store.events("shop")]
 
 
-def to_forget(service: RankingService) -> tuple[Any, dict[str, Any]]:
+def to_forget(service: ServiceFacade) -> tuple[Any, dict[str, Any]]:
     return "forget", forget_body(service.ranker("shop"), service.store, events_of(service.store)[5:9])
 
 
-def to_relearn(service: RankingService) -> tuple[Any, dict[str, Any]]:
+def to_relearn(service: ServiceFacade) -> tuple[Any, dict[str, Any]]:
     return "relearn", {"settings": NETWORK.to_json()}
 
 
-def to_roll_back(service: RankingService) -> tuple[Any, dict[str, Any]]:
+def to_roll_back(service: ServiceFacade) -> tuple[Any, dict[str, Any]]:
     settings = service.ranker("shop").view.in_force.settings
     return "rollback", {"to": next(seq for seq, _ in service.versions("shop") if seq > settings)}
 
@@ -67,7 +67,7 @@ def interrupted_after(entries: int, progress: Progress) -> Callable[[], bool]:
     return lambda: progress.folded >= entries
 
 
-def alone(store: SqliteStore, path: Path, to: Path) -> RankingService:
+def alone(store: SqliteStore, path: Path, to: Path) -> ServiceFacade:
     """A service on a copy of the log without any snapshot: the plain fold."""
     write(store, lambda transaction: None)
     with SqliteStore(copied(path, to)) as plain:
@@ -78,7 +78,7 @@ def alone(store: SqliteStore, path: Path, to: Path) -> RankingService:
 
 @pytest.mark.parametrize("asked", [to_forget, to_relearn, to_roll_back])
 def test_a_job_that_is_interrupted_anywhere_ends_as_if_it_had_not_been(
-    asked: Callable[[RankingService], tuple[Any, dict[str, Any]]],
+    asked: Callable[[ServiceFacade], tuple[Any, dict[str, Any]]],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -292,7 +292,7 @@ class Held(PairRank):
 def test_a_long_job_is_answered_with_its_number_and_serving_goes_on() -> None:
     GO.clear()
     policies: list[type[Policy]] = [Held]
-    with RankingService(MemoryStore(), background=True, policies=policies) as service:
+    with ServiceFacade(MemoryStore(), background=True, policies=policies) as service:
         service.create("default", RankerSettings(policy=Held()))
         clock = Clock()
         live(service, clock, rounds=10, ranker="default")

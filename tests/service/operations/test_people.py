@@ -15,7 +15,7 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import PairRank
-from rankloop.service import FairSettings, HistoryError, RankerSettings, RankingService, UserEvent
+from rankloop.service import FairSettings, HistoryError, RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.operations import people
 from rankloop.service.operations.jobs import ask
 from rankloop.service.store import SERVICE, MemoryStore, Person, SqliteStore, Store
@@ -46,7 +46,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     opened.close()
 
 
-def live(service: RankingService, clock: Clock, rounds: int, *, start: int = 0) -> list[str]:
+def live(service: ServiceFacade, clock: Clock, rounds: int, *, start: int = 0) -> list[str]:
     """Otto and others ask and click; the ids of his lists."""
     rng, his = np.random.default_rng(start), list[str]()
     for number in range(start, start + rounds):
@@ -93,10 +93,10 @@ def never_saw(store: Store, folder: Path) -> dict[str, Any]:
     (folder / "kept.jsonl").write_text("".join(json.dumps(row) + "\n" for row in kept))
     other = MemoryStore()
     import_jsonl(folder / "kept.jsonl", other)
-    return state(RankingService(other, clock=lambda: 0.0))
+    return state(ServiceFacade(other, clock=lambda: 0.0))
 
 
-def state(service: RankingService) -> dict[str, Any]:
+def state(service: ServiceFacade) -> dict[str, Any]:
     model = service.model("shop")
     arrays = {**model.policy.state(), **model.scale.state()}
     return {"lists": model.lists, **{name: value.tobytes() for name, value in arrays.items()}}
@@ -106,7 +106,7 @@ def test_a_deleted_person_is_gone_from_log_model_and_snapshots_and_the_account_s
     store: Store, tmp_path: Path
 ) -> None:
     clock = Clock()
-    service = RankingService(store, clock=clock)
+    service = ServiceFacade(store, clock=clock)
     service.create("shop", RULES)
     his = live(service, clock, 18)
     service.forget("shop", ["otto-event-3", "other-event-4"])
@@ -119,8 +119,8 @@ def test_a_deleted_person_is_gone_from_log_model_and_snapshots_and_the_account_s
     deleted = service.delete_people([OTTO], by="anna", reason="as they asked")
     assert (deleted.lists, deleted.events, deleted.rankers, deleted.done) == (9, 9, ["shop"], True)
     assert state(service) == expected != knew
-    assert state(RankingService(store, clock=clock)) == expected  # also after a restart
-    assert service.account("shop") == RankingService(store, clock=clock).account("shop") == account
+    assert state(ServiceFacade(store, clock=clock)) == expected  # also after a restart
+    assert service.account("shop") == ServiceFacade(store, clock=clock).account("shop") == account
     assert service.find_person(OTTO).lists == 0
     with pytest.raises(HistoryError, match="deleted on request") as gone:
         service.audit(his[0])
@@ -137,7 +137,7 @@ def test_a_deleted_person_is_gone_from_log_model_and_snapshots_and_the_account_s
     assert "otto" not in text
     assert not any(query_id in text for query_id in his)
     live(service, clock, 6, start=40)  # and life goes on
-    assert state(service) == state(RankingService(store, clock=clock))
+    assert state(service) == state(ServiceFacade(store, clock=clock))
     assert service.delete_people([Person(session_id="nobody")]).decision == 0
 
 
@@ -145,7 +145,7 @@ def test_a_person_whose_list_is_open_where_a_retained_log_begins_is_gone_from_th
     tmp_path: Path,
 ) -> None:
     clock, store = Clock(), MemoryStore()
-    service = RankingService(store, clock=clock)
+    service = ServiceFacade(store, clock=clock)
     service.create("shop", RULES)
     live(service, clock, 31)  # the last list is his, and open
     service.ranker("shop").keep()
@@ -159,7 +159,7 @@ def test_a_person_whose_list_is_open_where_a_retained_log_begins_is_gone_from_th
     after = store.snapshot("shop", until=base)
     assert after is not None
     assert len(after.body["open"]) < len(kept.body["open"])
-    assert state(service) == state(RankingService(store, clock=clock))
+    assert state(service) == state(ServiceFacade(store, clock=clock))
     export_jsonl(store, tmp_path / "after.jsonl")
     assert "otto" not in (tmp_path / "after.jsonl").read_text()
 
@@ -167,7 +167,7 @@ def test_a_person_whose_list_is_open_where_a_retained_log_begins_is_gone_from_th
 def test_a_snapshot_that_was_made_before_a_deletion_and_comes_after_it_is_not_kept(tmp_path: Path) -> None:
     clock = Clock()
     with SqliteStore(tmp_path / "log.db") as one, SqliteStore(tmp_path / "log.db") as two:
-        here, there = RankingService(one, clock=clock), RankingService(two, clock=clock)
+        here, there = ServiceFacade(one, clock=clock), ServiceFacade(two, clock=clock)
         here.create("shop", RULES)
         live(here, clock, 20)
         there.tick()
@@ -177,7 +177,7 @@ def test_a_snapshot_that_was_made_before_a_deletion_and_comes_after_it_is_not_ke
         assert not [seq for seq, _ in one.snapshots("shop") if seq > 3]
         for each in (here, there):
             each.tick()
-        assert state(here) == state(there) == state(RankingService(one, clock=clock))
+        assert state(here) == state(there) == state(ServiceFacade(one, clock=clock))
         here.finish_deletions()
         assert all(each.done for each in here.deletions())
 
@@ -188,7 +188,7 @@ def test_a_job_that_knew_a_person_when_they_were_deleted_is_begun_anew(
 ) -> None:
     """They are deleted, and unlearned, when the job has all but put into force what it has learned."""
     clock, store = Clock(), MemoryStore()
-    service = RankingService(store, clock=clock)
+    service = ServiceFacade(store, clock=clock)
     service.create("shop", RULES)
     live(service, clock, 18)
     ranker, (prepare, remember) = service.ranker("shop"), deleting(service, monkeypatch)
@@ -204,12 +204,12 @@ def test_a_job_that_knew_a_person_when_they_were_deleted_is_begun_anew(
     monkeypatch.setattr(ranker.history, "remember", remember)
     service.tick()
     assert service.job(number).state == "done"
-    assert state(service) == state(RankingService(store, clock=clock))
+    assert state(service) == state(ServiceFacade(store, clock=clock))
     export_jsonl(store, tmp_path / "after.jsonl")
     assert "otto" not in (tmp_path / "after.jsonl").read_text()
 
 
-def deleting(service: RankingService, monkeypatch: pytest.MonkeyPatch) -> list[Callable[..., None]]:
+def deleting(service: ServiceFacade, monkeypatch: pytest.MonkeyPatch) -> list[Callable[..., None]]:
     """Have Otto deleted just before a job hands over what it has learned; how it does so as a rule."""
     history, usual = service.ranker("shop").history, list[Callable[..., None]]()
 
@@ -224,7 +224,7 @@ def deleting(service: RankingService, monkeypatch: pytest.MonkeyPatch) -> list[C
 
 
 def test_what_would_name_the_person_or_names_nobody_is_refused() -> None:
-    service = RankingService(MemoryStore())
+    service = ServiceFacade(MemoryStore())
     with pytest.raises(RequestError, match="would stay in the log"):
         service.delete_people([OTTO], reason="client-of-otto wrote to us")
     for nobody in ([], [Person()]):

@@ -13,7 +13,7 @@ import pytest
 from rankloop.errors import RequestError
 from rankloop.policies import MGD, PairRank, Policy, RankNet
 from rankloop.scorers import MLP
-from rankloop.service import RankingService, TrialSettings
+from rankloop.service import ServiceFacade, TrialSettings
 from rankloop.service.http.routes.health_routes import diagnose
 from rankloop.service.store import Decision, Impression, MemoryStore, SqliteStore, Store, write
 from rankloop.service.store.postgres import PostgresStore
@@ -25,7 +25,7 @@ DAY = 86400.0
 GONE = NAMES.index("clicks")
 
 
-def never_sent(store: Store, *, until: int) -> RankingService:
+def never_sent(store: Store, *, until: int) -> ServiceFacade:
     """A service on a log like this one, whose callers never sent `clicks`, and were shown the same lists."""
     twin = MemoryStore()
     found: list[Any] = [*store.decisions("shop"), *store.events("shop"), *store.impressions("shop")]
@@ -46,7 +46,7 @@ def without_it(entry: Any) -> Any:
     return entry
 
 
-def lived(store: Store, clock: Clock, policy: Policy, **settings: Any) -> RankingService:
+def lived(store: Store, clock: Clock, policy: Policy, **settings: Any) -> ServiceFacade:
     service = make(store, clock)
     service.create("shop", replace(SHORT, policy=policy, **settings))
     live(service, clock, rounds=15)

@@ -11,7 +11,7 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import PDGD
-from rankloop.service import RankerSettings, RankingService, UserEvent
+from rankloop.service import RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.service_errors import ConflictError
 from rankloop.service.store import MemoryStore, Person
 from tests.support.looking import signed_in, token, watched
@@ -19,7 +19,7 @@ from tests.support.looking import signed_in, token, watched
 MUGS = [Candidate(name, {"price": float(n), "new": n % 2}) for n, name in enumerate("abcd")]
 
 
-def visit(service: RankingService, number: int) -> str:
+def visit(service: ServiceFacade, number: int) -> str:
     shown = service.rank(MUGS, ranker="shop", session_id=f"s{number}", client_id="anna")
     service.record([UserEvent(shown.query_id, "c", event_id=f"e{number}")])
     service.flush("shop")
@@ -27,26 +27,26 @@ def visit(service: RankingService, number: int) -> str:
 
 
 @pytest.fixture
-def service() -> RankingService:
-    made = RankingService(MemoryStore())
+def service() -> ServiceFacade:
+    made = ServiceFacade(MemoryStore())
     made.create("shop", RankerSettings(snapshot_every=1), by="anna")
     for number in range(6):
         visit(made, number)
     return made
 
 
-def last(service: RankingService) -> int:
+def last(service: ServiceFacade) -> int:
     return service.decided(last=1)[0].seq
 
 
-def take_back(service: RankingService) -> None:
+def take_back(service: ServiceFacade) -> None:
     seen = service.undo_preview(last(service))
     assert seen.possible, seen.sentences
     service.undo(seen.seq, confirm=seen.confirm, reason="it was a mistake", by="otto")
 
 
 def test_modes_and_settings_are_as_they_were_and_the_undo_is_a_decision_that_can_be_undone(
-    service: RankingService,
+    service: ServiceFacade,
 ) -> None:
     before = service.settings("shop").to_json()
     service.set_mode("shop", "frozen", by="anna")
@@ -68,7 +68,7 @@ def test_modes_and_settings_are_as_they_were_and_the_undo_is_a_decision_that_can
     assert service.settings("shop").to_json() == before
 
 
-def test_a_rollback_is_undone_to_the_bit(service: RankingService) -> None:
+def test_a_rollback_is_undone_to_the_bit(service: ServiceFacade) -> None:
     knew = service.model("shop").policy.state()
     service.rollback("shop", to=service.versions("shop")[1][0])
     assert service.model("shop").lists < 6
@@ -80,7 +80,7 @@ def test_a_rollback_is_undone_to_the_bit(service: RankingService) -> None:
 
 
 def test_an_undo_says_what_would_be_lost_and_is_refused_when_things_have_changed(
-    service: RankingService,
+    service: ServiceFacade,
 ) -> None:
     service.configure("shop", RankerSettings(policy=PDGD()))
     visit(service, 7)
@@ -95,25 +95,25 @@ def test_an_undo_says_what_would_be_lost_and_is_refused_when_things_have_changed
     assert isinstance(service.settings("shop").policy, PDGD)
 
 
-def forget(service: RankingService) -> None:
+def forget(service: ServiceFacade) -> None:
     service.forget("shop", ["e1"])
 
 
-def delete(service: RankingService) -> None:
+def delete(service: ServiceFacade) -> None:
     service.delete_people([Person(client_id="anna")])
 
 
-def revoke(service: RankingService) -> None:
+def revoke(service: ServiceFacade) -> None:
     service.keys.create("emil", "rank")
     service.keys.revoke("emil")
 
 
-def twice(service: RankingService) -> None:
+def twice(service: ServiceFacade) -> None:
     service.set_mode("shop", "exploit")
     service.set_mode("shop", "frozen")
 
 
-REFUSED: list[tuple[Callable[[RankingService], object], str, str]] = [
+REFUSED: list[tuple[Callable[[ServiceFacade], object], str, str]] = [
     (forget, "forget", "as if they had never been"),
     (delete, "delete", "gone from the log"),
     (revoke, "key", "make another"),
@@ -124,7 +124,7 @@ REFUSED: list[tuple[Callable[[RankingService], object], str, str]] = [
 
 @pytest.mark.parametrize(("decide", "kind", "why"), REFUSED, ids=[kind for _, kind, _ in REFUSED])
 def test_what_cannot_be_undone_says_why(
-    service: RankingService, decide: Callable[[RankingService], object], kind: str, why: str
+    service: ServiceFacade, decide: Callable[[ServiceFacade], object], kind: str, why: str
 ) -> None:
     decide(service)
     told = service.decided(kind=kind)
@@ -136,7 +136,7 @@ def test_what_cannot_be_undone_says_why(
         service.undo(decision, confirm=seen.confirm, reason="please")
 
 
-def test_the_page_shows_the_difference_and_undoes_it_with_a_reason(service: RankingService) -> None:
+def test_the_page_shows_the_difference_and_undoes_it_with_a_reason(service: ServiceFacade) -> None:
     service.configure("shop", service.patched("shop", {"window": 60}), by="anna", reason="shorter")
     with watched(service) as live:
         api = live["admin"].get(f"/v1/decisions/{last(service)}/undo").json()

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from rankloop.candidate import Candidate
-from rankloop.service import FairSettings, RankerSettings, RankingService, UserEvent
+from rankloop.service import FairSettings, RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.pages import Pages
 from rankloop.service.pages.sessions import COOKIE, LASTS, MOST, Sessions
 from rankloop.service.store import MemoryStore
@@ -23,8 +23,8 @@ LOOKS = (
 
 
 @pytest.fixture
-def service() -> RankingService:
-    found = RankingService(MemoryStore())
+def service() -> ServiceFacade:
+    found = ServiceFacade(MemoryStore())
     found.create("default")
     shown = found.rank([Candidate("a", {"x": 1}), Candidate("b", {"x": 2})], query_id="some-list")
     found.record([UserEvent(shown.query_id, "b")])
@@ -33,7 +33,7 @@ def service() -> RankingService:
 
 
 @pytest.fixture
-def live(service: RankingService) -> Iterator[Live]:
+def live(service: ServiceFacade) -> Iterator[Live]:
     with watched(service) as found:
         yield found
 
@@ -47,7 +47,7 @@ def test_looking_needs_the_key(live: Live, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", LOOKS)
-def test_public_pages_can_be_looked_at_and_not_changed(service: RankingService, path: str) -> None:
+def test_public_pages_can_be_looked_at_and_not_changed(service: ServiceFacade, path: str) -> None:
     with watched(service, Pages(public=True)) as live:
         page = live["nobody"].get(path)
         assert page.status_code == 200
@@ -81,7 +81,7 @@ def test_signing_out_ends_the_session(live: Live) -> None:
 
 
 def test_new_bits_for_a_key_end_the_sessions_that_the_old_ones_began(
-    live: Live, service: RankingService
+    live: Live, service: ServiceFacade
 ) -> None:
     client = signed_in(live)
     assert client.get("/overview").status_code == 200
@@ -100,7 +100,7 @@ def test_after_signing_in_one_stays_here(live: Live, goal: str) -> None:
     assert answer.headers["location"] == "/overview"
 
 
-def test_the_mode_is_changed_by_a_form_of_ours(live: Live, service: RankingService) -> None:
+def test_the_mode_is_changed_by_a_form_of_ours(live: Live, service: ServiceFacade) -> None:
     client = signed_in(live)
     form = {"mode": "frozen", "ranker": "default", "token": token(client.get("/overview").text)}
     answer = client.post("/overview/mode", data=form)
@@ -121,7 +121,7 @@ def test_the_mode_is_changed_by_a_form_of_ours(live: Live, service: RankingServi
     ],
 )
 def test_no_other_site_can_change_anything(
-    live: Live, service: RankingService, form: dict[str, str] | str, headers: dict[str, str], status: int
+    live: Live, service: ServiceFacade, form: dict[str, str] | str, headers: dict[str, str], status: int
 ) -> None:
     client = signed_in(live)
     mine = token(client.get("/overview").text)
@@ -140,7 +140,7 @@ def test_no_other_site_can_change_anything(
     assert service.trial("default") is None
 
 
-def test_the_token_of_another_session_is_none(live: Live, service: RankingService) -> None:
+def test_the_token_of_another_session_is_none(live: Live, service: ServiceFacade) -> None:
     other = token(signed_in(live).get("/overview").text)
     client = signed_in(live)
     answer = client.post("/overview/mode", data={"mode": "frozen", "ranker": "default", "token": other})
@@ -148,7 +148,7 @@ def test_the_token_of_another_session_is_none(live: Live, service: RankingServic
     assert service.mode("default") == "explore"
 
 
-def test_going_back(live: Live, service: RankingService) -> None:
+def test_going_back(live: Live, service: ServiceFacade) -> None:
     learned, first = service.model("default"), service.store.decisions("default")[0].seq
     assert learned.lists == 1
     client = signed_in(live)
@@ -159,7 +159,7 @@ def test_going_back(live: Live, service: RankingService) -> None:
 
 @pytest.mark.parametrize("to", ["", "x", "-1", "999999", "1e9", "9" * 30, "²"])
 def test_a_version_that_is_none_is_refused_with_a_sentence(
-    live: Live, service: RankingService, to: str
+    live: Live, service: ServiceFacade, to: str
 ) -> None:
     client = signed_in(live)
     form = {"ranker": "default", "token": token(client.get("/overview").text), "to": to}
@@ -170,7 +170,7 @@ def test_a_version_that_is_none_is_refused_with_a_sentence(
 
 
 @pytest.mark.parametrize("mode", ["", "off", "EXPLORE"])
-def test_a_mode_that_is_none_is_refused(live: Live, service: RankingService, mode: str) -> None:
+def test_a_mode_that_is_none_is_refused(live: Live, service: ServiceFacade, mode: str) -> None:
     client = signed_in(live)
     form = {"ranker": "default", "token": token(client.get("/overview").text), "mode": mode}
     assert client.post("/overview/mode", data=form).status_code == 400
@@ -204,7 +204,7 @@ def test_secrets_are_on_no_page_and_in_no_log(live: Live, caplog: pytest.LogCapt
         assert not any(each in text for text in said)
 
 
-def test_every_word_of_a_user_is_escaped(service: RankingService) -> None:
+def test_every_word_of_a_user_is_escaped(service: ServiceFacade) -> None:
     evil = "<script>alert(1)</script>\"'"
     service.configure("default", RankerSettings(fair=FairSettings(shares={evil: 0.5})))
     shown = service.rank(
@@ -241,7 +241,7 @@ def test_the_first_page_has_the_address_filled_in(live: Live) -> None:
 
 
 def test_a_service_without_a_ranker_says_what_to_do() -> None:
-    with watched(RankingService(MemoryStore())) as live:
+    with watched(ServiceFacade(MemoryStore())) as live:
         client = signed_in(live)
         for path in ("/overview", "/query", "/doctor", "/exposure"):
             page = client.get(path)

@@ -13,7 +13,7 @@ from rankloop.demo import visitor
 from rankloop.demo.product_scene import shop
 from rankloop.demo.shop import Demo
 from rankloop.demo.shop_pages import demo_routes
-from rankloop.service import RankingService
+from rankloop.service import ServiceFacade
 from rankloop.service.store import MemoryStore
 from tests.support.browsing import (
     AXE,
@@ -41,7 +41,7 @@ def launched() -> Iterator[Browser]:
 
 @pytest.fixture
 def demo() -> Iterator[Demo]:
-    with RankingService(MemoryStore(), background=True) as service:
+    with ServiceFacade(MemoryStore(), background=True) as service:
         yield Demo(service, shop())
 
 

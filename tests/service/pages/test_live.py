@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from rankloop.candidate import Candidate
-from rankloop.service import RankingService, UserEvent
+from rankloop.service import ServiceFacade, UserEvent
 from rankloop.service.pages import Pages
 from rankloop.service.pages.page_changes import marks
 from rankloop.service.pages.ranker_status import mark_of
@@ -17,13 +17,13 @@ from tests.support.browsing import CHROMIUM, DESKTOP, NO_CHROMIUM, browser
 from tests.support.looking import signed_in, watched
 
 
-def visit(service: RankingService) -> None:
+def visit(service: ServiceFacade) -> None:
     shown = service.rank([Candidate("a", {"x": 1}), Candidate("b", {"x": 2})])
     service.record([UserEvent(shown.query_id, "b")])
     service.flush("default")
 
 
-async def collected(stream: AsyncIterator[bytes], service: RankingService) -> list[str]:
+async def collected(stream: AsyncIterator[bytes], service: ServiceFacade) -> list[str]:
     """What a stream says; after its first word somebody comes."""
     said: list[str] = []
     async for each in stream:
@@ -34,7 +34,7 @@ async def collected(stream: AsyncIterator[bytes], service: RankingService) -> li
 
 
 def test_the_stream_is_for_those_who_may_look_and_its_mark_follows_the_ranker() -> None:
-    service = RankingService(MemoryStore())
+    service = ServiceFacade(MemoryStore())
     service.create("default")
     with watched(service) as live:
         assert live["nobody"].get("/live").status_code == 303
@@ -50,7 +50,7 @@ def test_the_stream_is_for_those_who_may_look_and_its_mark_follows_the_ranker() 
 
 @pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM)
 def test_what_changes_is_swapped_in_and_what_someone_does_stays() -> None:
-    service = RankingService(MemoryStore())
+    service = ServiceFacade(MemoryStore())
     service.create("default")
     visit(service)
     with watched(service, Pages(public=True)) as live, browser(live.url, **DESKTOP) as seen:

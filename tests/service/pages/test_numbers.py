@@ -13,7 +13,7 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.policies import ListNet
-from rankloop.service import RankerSettings, RankingService, UserEvent
+from rankloop.service import RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.store import MemoryStore, SqliteStore, Store
 from tests.support.looking import numbers, signed_in, traffic, watched
 from tests.support.serving import Live
@@ -26,7 +26,7 @@ def nothing(store: Store) -> None:
 
 
 def one_click(store: Store) -> None:
-    with RankingService(store) as service:
+    with ServiceFacade(store) as service:
         shown = service.rank([Candidate("a", {"x": 1}), Candidate("b", {"x": 2})], user_query="mug")
         service.record([UserEvent(shown.query_id, "b", ordinal=1)])
         service.flush(RANKER)
@@ -40,10 +40,10 @@ def much(store: Store) -> None:
 def live(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     path: Path = tmp_path_factory.mktemp("pages") / "log.db"
     with SqliteStore(path) as store:
-        with RankingService(store) as service:
+        with ServiceFacade(store) as service:
             service.create(RANKER)
         request.param(store)
-        with watched(RankingService(store)) as found:
+        with watched(ServiceFacade(store)) as found:
             yield found
 
 
@@ -94,7 +94,7 @@ def test_the_doctor_says_what_the_api_says(live: Live) -> None:
 
 
 def test_the_doctor_tells_grades_as_the_api_does() -> None:
-    service = RankingService(MemoryStore())
+    service = ServiceFacade(MemoryStore())
     stars = RankerSettings(policy=ListNet(), grades={"star": 1.0}, highest_grade=3.0)
     service.create(RANKER, stars)
     for number in range(7):
@@ -129,7 +129,7 @@ def test_the_lists_are_those_of_the_api(live: Live) -> None:
 
 
 def test_lists_are_found_by_text_clicks_and_mode_and_turned_page_by_page() -> None:
-    service = RankingService(MemoryStore())
+    service = ServiceFacade(MemoryStore())
     service.create(RANKER)
     for number in range(70):
         shown = service.rank(several("abc"), user_query=f"Red mug {number % 2}", session_id=str(number))
@@ -167,7 +167,7 @@ def test_what_it_costs_to_look(live: Live, record_property: Any) -> None:
 
 
 def test_a_list_page_says_what_the_api_says() -> None:
-    service = RankingService(MemoryStore())
+    service = ServiceFacade(MemoryStore())
     service.create(RANKER)
     for _ in range(30):
         shown = service.rank(several("abcd"))
@@ -200,7 +200,7 @@ def test_a_list_page_says_what_the_api_says() -> None:
 
 
 def test_a_price_of_five_digits_is_explained_with_all_of_them() -> None:
-    service = RankingService(MemoryStore())
+    service = ServiceFacade(MemoryStore())
     service.create(RANKER)
     for _ in range(3):
         shown = service.rank([Candidate("a", {"price": 12_345}), Candidate("b", {"price": 9})])
@@ -215,7 +215,7 @@ def test_a_price_of_five_digits_is_explained_with_all_of_them() -> None:
 
 def test_blocks_are_what_certain_orders_leave() -> None:
     ids = (f"list-{number}" for number in range(100))  # and so the same luck each time
-    service = RankingService(MemoryStore(), ids=ids.__next__)
+    service = ServiceFacade(MemoryStore(), ids=ids.__next__)
     service.create(RANKER)
     for _ in range(40):
         shown = service.rank(several("abc"))

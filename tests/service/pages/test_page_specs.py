@@ -10,7 +10,7 @@ import altair as alt
 import pytest
 import vl_convert
 
-from rankloop.service import RankingService
+from rankloop.service import ServiceFacade
 from rankloop.service.pages import Pages
 from tests.service.extensions.fair.test_page import fair_service
 from tests.service.extensions.trial.test_page import tried_service
@@ -19,7 +19,7 @@ from tests.support.looking import watched
 SPEC = re.compile(r'<script type="application/json" id="spec-([^"]+)">(.+)</script>')
 
 
-def specs(service: RankingService, path: str, **parameters: str) -> dict[str, dict[str, Any]]:
+def specs(service: ServiceFacade, path: str, **parameters: str) -> dict[str, dict[str, Any]]:
     """The charts of a page by name."""
     with watched(service, Pages(public=True)) as live:
         page = live["nobody"].get(path, params=parameters).text

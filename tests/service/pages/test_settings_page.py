@@ -11,15 +11,15 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.policies import PairRank
-from rankloop.service import FairSettings, RankerSettings, RankingService, UserEvent
+from rankloop.service import FairSettings, RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.store import MemoryStore
 from tests.support.browsing import AXE, CHROMIUM, NO_AXE, NO_CHROMIUM, PHONE, browser
 from tests.support.looking import signed_in, watched
 
 
 @pytest.fixture
-def service() -> RankingService:
-    made = RankingService(MemoryStore())
+def service() -> ServiceFacade:
+    made = ServiceFacade(MemoryStore())
     rules = RankerSettings(policy=PairRank(), grades={"star": 1.0}, fair=FairSettings(shares="equal"))
     made.create("default", rules)
     for number in range(3):
@@ -39,7 +39,7 @@ def fields(page: str) -> dict[str, str]:
     return {name: unescape(value) for name, value in found.items()}
 
 
-def test_the_form_as_it_is_changes_nothing_and_has_every_setting(service: RankingService) -> None:
+def test_the_form_as_it_is_changes_nothing_and_has_every_setting(service: ServiceFacade) -> None:
     with watched(service) as live:
         client = signed_in(live)
         form = fields(client.get("/settings").text)
@@ -59,7 +59,7 @@ CHANGES: list[tuple[str, str, Any]] = [
 ]
 
 
-def test_a_change_is_shown_first_and_is_the_one_that_the_api_would_make(service: RankingService) -> None:
+def test_a_change_is_shown_first_and_is_the_one_that_the_api_would_make(service: ServiceFacade) -> None:
     with watched(service) as live:
         client, admin = signed_in(live), live["admin"]
         for name, text, value in CHANGES:
@@ -82,7 +82,7 @@ def test_a_change_is_shown_first_and_is_the_one_that_the_api_would_make(service:
             assert service.decided(kind="settings", last=1)[0].why == name
 
 
-def test_two_operators_do_not_overwrite_each_other_and_nonsense_is_refused(service: RankingService) -> None:
+def test_two_operators_do_not_overwrite_each_other_and_nonsense_is_refused(service: ServiceFacade) -> None:
     with watched(service) as live:
         client = signed_in(live)
         form = fields(client.get("/settings").text)
@@ -99,7 +99,7 @@ def test_two_operators_do_not_overwrite_each_other_and_nonsense_is_refused(servi
 
 @pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM)
 @pytest.mark.skipif(not AXE.exists(), reason=NO_AXE)
-def test_the_pages_to_steer_by_are_used_by_keyboard_alone(service: RankingService) -> None:
+def test_the_pages_to_steer_by_are_used_by_keyboard_alone(service: ServiceFacade) -> None:
     """Change a setting, look at what was learned, undo the change; nothing leaves the machine."""
     with watched(service) as live, browser(live.url, **PHONE) as seen:
         page = seen.go("/login?next=/settings")

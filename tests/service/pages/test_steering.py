@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from rankloop.candidate import Candidate
-from rankloop.service import RankingService, UserEvent
+from rankloop.service import ServiceFacade, UserEvent
 from rankloop.service.pages.page_charts import LINES, Mark, line_chart, placed
 from rankloop.service.pages.ranker_status import steering
 from rankloop.service.reports.traffic import Overview
@@ -23,8 +23,8 @@ BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;
 
 
 @pytest.fixture
-def service() -> RankingService:
-    found = RankingService(MemoryStore())
+def service() -> ServiceFacade:
+    found = ServiceFacade(MemoryStore())
     found.create("default")
     found.create("shop")
     shown = found.rank([Candidate("a", {"x": 1}), Candidate("b", {"x": 2})], query_id="some-list")
@@ -34,7 +34,7 @@ def service() -> RankingService:
 
 
 @pytest.fixture
-def live(service: RankingService) -> Iterator[Live]:
+def live(service: ServiceFacade) -> Iterator[Live]:
     with watched(service) as found:
         yield found
 
@@ -62,7 +62,7 @@ def test_nobody_who_is_not_signed_in_sees_how_a_ranker_is(live: Live) -> None:
 
 
 def test_stop_shows_the_own_order_and_resume_goes_back_to_the_mode_before(
-    live: Live, service: RankingService
+    live: Live, service: ServiceFacade
 ) -> None:
     client = signed_in(live)
     service.set_mode("default", "exploit")
@@ -78,7 +78,7 @@ def test_stop_shows_the_own_order_and_resume_goes_back_to_the_mode_before(
     assert "<h1>Overview" in page
 
 
-def test_the_gravest_state_is_told(service: RankingService) -> None:
+def test_the_gravest_state_is_told(service: ServiceFacade) -> None:
     found = steering(service, "shop")
     assert found is not None
     assert (found.ranker, found.state, found.stopped) == ("shop", "learning", False)
@@ -95,10 +95,10 @@ def test_the_gravest_state_is_told(service: RankingService) -> None:
     unknown = steering(service, "nobody")
     assert unknown is not None
     assert unknown.ranker == "default"
-    assert steering(RankingService(MemoryStore())) is None
+    assert steering(ServiceFacade(MemoryStore())) is None
 
 
-def test_a_trial_is_begun_and_ended_on_the_page(live: Live, service: RankingService) -> None:
+def test_a_trial_is_begun_and_ended_on_the_page(live: Live, service: ServiceFacade) -> None:
     client = signed_in(live)
     page = lever(client, "/overview/trial", share="20", action="purchase", highest="200")
     trial = service.trial("default")
@@ -115,7 +115,7 @@ def test_a_trial_is_begun_and_ended_on_the_page(live: Live, service: RankingServ
 
 
 def test_going_back_says_which_version_is_known_again_and_which_is_in_use(
-    live: Live, service: RankingService
+    live: Live, service: ServiceFacade
 ) -> None:
     first = service.store.decisions("default")[0].seq
     page = lever(signed_in(live), "/overview/rollback", to=str(first))
@@ -144,7 +144,7 @@ def test_a_browser_gets_a_page_and_a_program_json(live: Live, method: str, path:
 
 
 def test_an_error_of_ours_is_a_page_too(
-    live: Live, service: RankingService, monkeypatch: pytest.MonkeyPatch
+    live: Live, service: ServiceFacade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = signed_in(live)
     for problem, status in ((ValueError("secret"), 500), (StoreError("secret"), 503)):

@@ -11,7 +11,7 @@ from scipy.special import expit, ndtri
 from rankloop.candidate import Candidate
 from rankloop.learning.logistic import online_newton
 from rankloop.policies import Random
-from rankloop.service import HistoryError, RankerSettings, RankingService, UserEvent
+from rankloop.service import HistoryError, RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.reports.clicks_needed import clicks_needed
 from rankloop.service.store import MemoryStore
 from tests.support.looking import numbers, signed_in, watched
@@ -52,9 +52,9 @@ def test_a_pair_needs_fewer_clicks_the_clearer_it_is_and_none_when_it_is_settled
 
 
 @pytest.fixture(scope="module")
-def service() -> RankingService:
+def service() -> ServiceFacade:
     """Visitors who take what is short, and then what is cheap."""
-    made, rng = RankingService(MemoryStore()), np.random.default_rng(0)
+    made, rng = ServiceFacade(MemoryStore()), np.random.default_rng(0)
     made.create("shop", RankerSettings(snapshot_every=20))
     for number in range(160):
         mugs = [Candidate(f"m{n}", {"title_length": rng.normal(), "price": rng.normal()}) for n in range(6)]
@@ -67,7 +67,7 @@ def service() -> RankingService:
     return made
 
 
-def test_weights_are_said_in_words_and_changes_by_how_much_they_count(service: RankingService) -> None:
+def test_weights_are_said_in_words_and_changes_by_how_much_they_count(service: ServiceFacade) -> None:
     versions = [number for number, _ in service.versions("shop")]
     early = service.learned("shop", versions[len(versions) // 2 - 1])
     now = service.learned("shop")
@@ -86,7 +86,7 @@ def test_weights_are_said_in_words_and_changes_by_how_much_they_count(service: R
 
 
 def test_a_query_has_its_clicks_its_order_beside_the_callers_and_what_is_open(
-    service: RankingService,
+    service: ServiceFacade,
 ) -> None:
     found = service.query_report("shop", "mug 1")
     assert (found.lists, found.clicked, found.ctr) == (53, 53, 1.0)
@@ -104,7 +104,7 @@ def test_a_query_has_its_clicks_its_order_beside_the_callers_and_what_is_open(
         service.query_report("shop", "a mug that nobody asked for")
 
 
-def test_the_page_has_the_numbers_of_the_api_and_says_what_a_mode_tries_out(service: RankingService) -> None:
+def test_the_page_has_the_numbers_of_the_api_and_says_what_a_mode_tries_out(service: ServiceFacade) -> None:
     service.create("coin", RankerSettings(policy=Random()))
     service.set_mode("shop", "passthrough")
     with watched(service) as live:

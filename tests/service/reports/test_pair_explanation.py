@@ -9,12 +9,12 @@ from scipy.special import ndtr
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import PDGD, PairRank, PePairRank, Random
-from rankloop.service import RankerSettings, RankingService
+from rankloop.service import RankerSettings, ServiceFacade
 from rankloop.service.store import MemoryStore
 from tests.support.life import TASTE, Clock, live, make, some_candidates
 
 
-def trained(policy: object, rounds: int = 60) -> RankingService:
+def trained(policy: object, rounds: int = 60) -> ServiceFacade:
     clock = Clock()
     service = make(MemoryStore(), clock)
     service.create("shop", RankerSettings(policy=policy, window=60.0))  # type: ignore[arg-type]

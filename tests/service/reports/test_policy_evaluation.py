@@ -16,7 +16,7 @@ from rankloop.client import Client
 from rankloop.errors import DataError, SettingError
 from rankloop.evaluation import NoSupport
 from rankloop.policies import DBGD, MGD, PDGD, PairRank, Policy, Random
-from rankloop.service import RankerSettings, RankingService, TrialSettings, UserEvent
+from rankloop.service import RankerSettings, ServiceFacade, TrialSettings, UserEvent
 from rankloop.service.operations.data_directory import DataDirectory
 from rankloop.service.store import MemoryStore, Store
 from rankloop.types import FloatArray, Query
@@ -28,7 +28,7 @@ RATES = np.array([0.1, 0.2, 0.4, 0.8])  # of a click, by how good a mug is
 
 def visited(
     store: Store, policy: Policy, *, visits: int = 400, k: int = 2, **rules: object
-) -> tuple[RankingService, Clock]:
+) -> tuple[ServiceFacade, Clock]:
     """Visitors who read from the top and stop at a click; mugs of four grades in random order."""
     clock, rng = Clock(), np.random.default_rng(7)
     service = make(store, clock)
@@ -40,7 +40,7 @@ def visited(
     return service, clock
 
 
-def visit(service: RankingService, rng: np.random.Generator, k: int = 2) -> None:
+def visit(service: ServiceFacade, rng: np.random.Generator, k: int = 2) -> None:
     good = rng.permutation(4)
     mugs = [Candidate(f"m{row}", {"good": float(good[row]), "noise": rng.random()}) for row in range(4)]
     shown = service.rank(mugs, ranker="shop", k=k)

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from rankloop.candidate import Candidate
 from rankloop.cli import app
-from rankloop.service import RankingService, UserEvent
+from rankloop.service import ServiceFacade, UserEvent
 from rankloop.service.core.finding import Finding
 from rankloop.service.http.routes.health_routes import diagnose
 from rankloop.service.store import MemoryStore, SqliteStore, Store, StoreError
@@ -19,9 +19,9 @@ from tests.support.looking import signed_in, watched
 MUGS = [Candidate("a"), Candidate("b"), Candidate("c")]
 
 
-def shop(visits: int = 60, store: Store | None = None) -> RankingService:
+def shop(visits: int = 60, store: Store | None = None) -> ServiceFacade:
     """Visitors who click on every second list."""
-    service = RankingService(store or MemoryStore())
+    service = ServiceFacade(store or MemoryStore())
     service.create("shop")
     for number in range(visits):
         shown = service.rank(MUGS, ranker="shop", session_id=f"s{number}", client_id=f"c{number}")
@@ -30,7 +30,7 @@ def shop(visits: int = 60, store: Store | None = None) -> RankingService:
     return service
 
 
-def found(service: RankingService) -> dict[str, Finding]:
+def found(service: ServiceFacade) -> dict[str, Finding]:
     return {each.code: each for each in diagnose(service, 60).causes}
 
 
@@ -139,4 +139,4 @@ def test_a_log_that_is_only_read_refuses_to_be_written(tmp_path: Path) -> None:
     with SqliteStore(tmp_path / "log.db", read_only=True) as store:
         assert store.rankers() == ["shop"]
         with pytest.raises(StoreError, match="readonly"):
-            RankingService(store).create("another")
+            ServiceFacade(store).create("another")

@@ -11,7 +11,7 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
-from rankloop.service import RankingService, UserEvent
+from rankloop.service import ServiceFacade, UserEvent
 from rankloop.service.store import MemoryStore, Person, SqliteStore, Store
 from tests.support.looking import signed_in, watched
 
@@ -19,9 +19,9 @@ COLOURS = ("blue", "red", "green", "white")
 STORES = [lambda _: MemoryStore(), lambda folder: SqliteStore(folder / "log.db")]
 
 
-def shop(store: Store, *, titled: bool) -> RankingService:
+def shop(store: Store, *, titled: bool) -> ServiceFacade:
     """Visitors who take the red one; the shop shows three of four."""
-    service = RankingService(store, clock=lambda: 1e9)
+    service = ServiceFacade(store, clock=lambda: 1e9)
     service.create("shop")
     for number in range(20):
         mugs = [

@@ -22,7 +22,7 @@ from rankloop.errors import SettingError
 from rankloop.service.core.finding import Finding
 from rankloop.service.http.routes.health_routes import diagnose
 from rankloop.service.operator_log import log_trouble
-from rankloop.service.service_facade import RankingService
+from rankloop.service.service_facade import ServiceFacade
 
 LOGGER = logging.getLogger("rankloop.service")
 LOOK_EVERY = 60.0  # seconds
@@ -144,7 +144,7 @@ class Alerts:
 class AlertThread:
     """Looks every minute and tells a webhook; used as a context, it ends with it."""
 
-    def __init__(self, service: RankingService, webhook: Webhook, *, every: float = LOOK_EVERY) -> None:
+    def __init__(self, service: ServiceFacade, webhook: Webhook, *, every: float = LOOK_EVERY) -> None:
         self._service, self._every, self._ended = service, every, threading.Event()
         self.alerts = Alerts(webhook, self._find, pause=self._ended.wait)
         self._thread = threading.Thread(target=self._work, name="alerts", daemon=True)

@@ -121,10 +121,10 @@ ROUTES: list[Any] = [
 def create_app(context: AppContext) -> ASGIApp:
     """An ASGI app for a service: give it to any server.
 
-    >>> from rankloop.service import RankingService
+    >>> from rankloop.service import ServiceFacade
     >>> from rankloop.service.http import Keys
     >>> from rankloop.service.store import MemoryStore
-    >>> app = create_app(AppContext(service=RankingService(MemoryStore()), keys=Keys.fresh()[0]))
+    >>> app = create_app(AppContext(service=ServiceFacade(MemoryStore()), keys=Keys.fresh()[0]))
     """
     description = Once(lambda: msgspec.json.encode(described(context)))  # made when it is first asked for
 

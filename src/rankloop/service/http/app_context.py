@@ -23,7 +23,7 @@ from rankloop.service.http.recommend_executor import RecommendExecutor
 from rankloop.service.http.service_metrics import Metrics
 from rankloop.service.http.worker_pool import FutureWaiter, WorkerPool
 from rankloop.service.random_ids import random_id
-from rankloop.service.service_facade import RankingService
+from rankloop.service.service_facade import ServiceFacade
 
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ class AppContext:
     wait for the store, which takes no thread.
     """
 
-    service: RankingService
+    service: ServiceFacade
     keys: Keys = field(default_factory=lambda: Keys({}))  # beside those in the store
     settings: HttpSettings = field(default_factory=HttpSettings)
     routes: Sequence[Any] = ()  # beside the API: pages

@@ -25,7 +25,7 @@ from rankloop.service.core.view import View
 from rankloop.service.http.publisher import Publisher
 from rankloop.service.http.service_metrics import Metrics
 from rankloop.service.http.worker_pool import Busy, WorkerPool
-from rankloop.service.service_facade import RankingService
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import StoreError
 
 QUICK = 0.005  # seconds
@@ -42,7 +42,7 @@ class RankExecutor:
 
     def __init__(
         self,
-        service: RankingService,
+        service: ServiceFacade,
         metrics: Metrics,
         workers: WorkerPool,
         publisher: Publisher,

@@ -6,7 +6,7 @@ from functools import partial
 
 from rankloop.service.core.lists.make_list import Draft
 from rankloop.service.http.worker_pool import Busy, FutureWaiter
-from rankloop.service.service_facade import RankingService
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import StoreError
 
 MOST = 2048  # lists that may wait to be durable
@@ -19,7 +19,7 @@ class Publisher:
     audited, whatever happens next.
     """
 
-    def __init__(self, service: RankingService, *, durable: bool, deadline: float) -> None:
+    def __init__(self, service: ServiceFacade, *, durable: bool, deadline: float) -> None:
         self._service, self._durable, self._deadline = service, durable, deadline
         self._waiter = FutureWaiter(most=MOST)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from rankloop.exposure import VIEW
 from rankloop.service.reports.health import RankerHealth
-from rankloop.service.service_facade import RankingService
+from rankloop.service.service_facade import ServiceFacade
 
 GAUGES = {
     "model": "version of the model in use",
@@ -26,7 +26,7 @@ PROMISE_GAUGES = {
 }
 
 
-def ranker_metrics(service: RankingService) -> bytes:
+def ranker_metrics(service: ServiceFacade) -> bytes:
     """A gauge for each number of each ranker, at this moment."""
     health = service.health()
     lines = _gauge("rankloop_healthy", "1 if nothing is in trouble", [("", float(health.ok))])
@@ -72,7 +72,7 @@ def _promises(rankers: Mapping[str, RankerHealth]) -> list[str]:
     return lines + _gauge("rankloop_promise_searches", "searches that are over", searches)
 
 
-def _exposure(service: RankingService, rankers: Iterable[str]) -> list[str]:
+def _exposure(service: ServiceFacade, rankers: Iterable[str]) -> list[str]:
     """Without the names of groups: there may be any number of them, and they may be people's."""
     accounts = {ranker: account for ranker in rankers if (account := service.account(ranker))}
     off = [
@@ -86,7 +86,7 @@ def _exposure(service: RankingService, rankers: Iterable[str]) -> list[str]:
     ]
 
 
-def _trials(service: RankingService, rankers: Iterable[str]) -> list[str]:
+def _trials(service: ServiceFacade, rankers: Iterable[str]) -> list[str]:
     """Of the trials that run: how many, the interval by which each is decided, and its sessions by arm."""
     running = {ranker: report for ranker in rankers if (report := service.recent_trial(ranker))}
     bounds, sessions = [], []

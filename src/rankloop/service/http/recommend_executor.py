@@ -13,7 +13,7 @@ from rankloop.service.http.list_executor import count, reason_of
 from rankloop.service.http.publisher import Publisher
 from rankloop.service.http.service_metrics import Metrics
 from rankloop.service.http.worker_pool import WorkerPool
-from rankloop.service.service_facade import RankingService
+from rankloop.service.service_facade import ServiceFacade
 
 
 class RecommendExecutor:
@@ -25,7 +25,7 @@ class RecommendExecutor:
 
     def __init__(
         self,
-        service: RankingService,
+        service: ServiceFacade,
         metrics: Metrics,
         workers: WorkerPool,
         publisher: Publisher,

@@ -13,7 +13,7 @@ from prometheus_client.registry import Collector
 from rankloop.service.http.bounded_connections import Connections
 from rankloop.service.http.ranker_metrics import ranker_metrics
 from rankloop.service.http.vitals import Vitals
-from rankloop.service.service_facade import RankingService
+from rankloop.service.service_facade import ServiceFacade
 
 SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5)
 
@@ -25,7 +25,7 @@ class Metrics:
     than counting, and there are few, so those found once are kept.
     """
 
-    def __init__(self, service: RankingService) -> None:
+    def __init__(self, service: ServiceFacade) -> None:
         self._registry = CollectorRegistry()
         self._service = service
         self._registry.register(Vitals(service))

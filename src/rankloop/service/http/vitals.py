@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from rankloop.service.service_facade import RankingService
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import StoreError
 
 
 class Vitals(Collector):
     """Asks the service and its store; what cannot be read just now is left out."""
 
-    def __init__(self, service: RankingService) -> None:
+    def __init__(self, service: ServiceFacade) -> None:
         self._service = service
 
     def collect(self) -> Iterator[Metric]:

@@ -10,7 +10,7 @@ from itertools import islice
 from rankloop.candidate import Candidate
 from rankloop.connect.click_log_lists import LoggedList
 from rankloop.errors import RequestError
-from rankloop.service import PastList, RankingService, RankRequest, UserEvent, columns
+from rankloop.service import PastList, RankRequest, ServiceFacade, UserEvent, columns
 
 BATCH = 200  # lists in one transaction
 
@@ -26,7 +26,7 @@ class Imported:
 
 
 def import_click_log(
-    service: RankingService,
+    service: ServiceFacade,
     ranker: str,
     lists: Iterable[LoggedList],
     *,

@@ -16,7 +16,7 @@ from rankloop.service.service_errors import ConflictError, HistoryError
 from rankloop.service.store import SERVICE, Decision, Store
 
 if TYPE_CHECKING:  # it has these as its methods
-    from rankloop.service.service_facade import RankingService
+    from rankloop.service.service_facade import ServiceFacade
 
 NEVER = {  # kinds that cannot be undone, and why
     "delete": "What was deleted on request is gone from the log, the snapshots and the models: there is "
@@ -57,7 +57,7 @@ class Refused(Exception):
     """Why a decision cannot be undone."""
 
 
-def undo_plan(service: RankingService, seq: int) -> Plan:
+def undo_plan(service: ServiceFacade, seq: int) -> Plan:
     """How to undo a decision by its entry in the log."""
     decision = _find(service.store, seq)
     former = [each for each in service.store.decisions(decision.ranker, kind=decision.kind) if each.seq < seq]
@@ -68,7 +68,7 @@ def undo_plan(service: RankingService, seq: int) -> Plan:
         return Plan(UndoPreview(*told, False, (str(refused),)), do=print)
 
 
-def undo(service: RankingService, seq: int, *, confirm: str, by: str, reason: str) -> UndoPreview:
+def undo(service: ServiceFacade, seq: int, *, confirm: str, by: str, reason: str) -> UndoPreview:
     """Undo a decision as its preview said; refused if that is not what would happen by now."""
     if not reason.strip():
         raise RequestError("an undo needs a reason: those who read the decisions want to know why")
@@ -82,7 +82,7 @@ def undo(service: RankingService, seq: int, *, confirm: str, by: str, reason: st
     return plan.preview
 
 
-def _plan(service: RankingService, decision: Decision, told: tuple[int, str, str, str]) -> Plan:
+def _plan(service: ServiceFacade, decision: Decision, told: tuple[int, str, str, str]) -> Plan:
     kind, ranker = decision.kind, decision.ranker
     if kind in NEVER:
         raise Refused(NEVER[kind])
@@ -99,7 +99,7 @@ def _plan(service: RankingService, decision: Decision, told: tuple[int, str, str
 Way = tuple[tuple[str, ...], tuple[ChangedField, ...], Callable[[str, str], object]]
 
 
-def _mode(service: RankingService, decision: Decision) -> Way:
+def _mode(service: ServiceFacade, decision: Decision) -> Way:
     ranker, now = decision.ranker, service.ranker(decision.ranker).view.in_force
     if now.mode_since != decision.seq:
         raise Refused(f"The mode was changed again since, by decision {now.mode_since}: undo that one.")
@@ -117,7 +117,7 @@ def _mode(service: RankingService, decision: Decision) -> Way:
     return tuple(sentences), (ChangedField("mode", now.mode, mode),), do
 
 
-def _settings(service: RankingService, decision: Decision) -> Way:
+def _settings(service: ServiceFacade, decision: Decision) -> Way:
     ranker = decision.ranker
     found = service.ranker(ranker)
     version = found.view.in_force.settings
@@ -140,7 +140,7 @@ def _settings(service: RankingService, decision: Decision) -> Way:
     return (*sentences, *seen.sentences), seen.changes, do
 
 
-def _rollback(service: RankingService, decision: Decision) -> Way:
+def _rollback(service: ServiceFacade, decision: Decision) -> Way:
     ranker = decision.ranker
     found = service.ranker(ranker)
     later = [each.seq for each in service.store.decisions(ranker, kind="rollback") if each.seq > decision.seq]
@@ -159,11 +159,11 @@ def _rollback(service: RankingService, decision: Decision) -> Way:
     return tuple(sentences), (change,), partial(_roll_back, service, ranker, decision.seq - 1)
 
 
-def _roll_back(service: RankingService, ranker: str, to: int, by: str, reason: str) -> object:
+def _roll_back(service: ServiceFacade, ranker: str, to: int, by: str, reason: str) -> object:
     return service.rollback(ranker, to=to, by=by, reason=reason)
 
 
-def _trial(service: RankingService, decision: Decision) -> Way:
+def _trial(service: ServiceFacade, decision: Decision) -> Way:
     ranker, trial = decision.ranker, service.ranker(decision.ranker).view.trial
     if trial is None or trial.number != decision.seq:
         raise Refused("The trial has ended already.")
@@ -174,7 +174,7 @@ def _trial(service: RankingService, decision: Decision) -> Way:
     return (f"Trial {trial.number} would end; what has come of it stays.",), (), do
 
 
-def _key(service: RankingService, decision: Decision) -> Way:
+def _key(service: ServiceFacade, decision: Decision) -> Way:
     name, action = str(decision.body["name"]), decision.body["action"]
     if action == "rotate":
         raise Refused("The old bits of the key are kept nowhere: only their hash was. Rotate it again.")

@@ -10,7 +10,7 @@ from litestar.datastructures import FormMultiDict
 from litestar.response import Redirect
 
 from rankloop.errors import RequestError
-from rankloop.service import RankingService, TrialSettings
+from rankloop.service import ServiceFacade, TrialSettings
 from rankloop.service.core.ranker_settings import MODES, Mode
 from rankloop.service.http.app_context import InjectedContext
 from rankloop.service.pages.shell import InjectedPages
@@ -117,12 +117,12 @@ def back(form: FormMultiDict, ranker: str, done: str, **more: str) -> Redirect:
     return Redirect(f"{came.path}?{said}", status_code=303)
 
 
-def mode_before(service: RankingService, ranker: str) -> Mode:
+def mode_before(service: ServiceFacade, ranker: str) -> Mode:
     """The mode a ranker was in before it was stopped; `explore`, if it never was in another."""
     modes: list[Mode] = [each.body["mode"] for each in service.store.decisions(ranker, kind="mode")]
     return next((each for each in reversed(modes) if each != "passthrough"), "explore")
 
 
-def _resume(service: RankingService, ranker: str, key: str, why: str) -> None:
+def _resume(service: ServiceFacade, ranker: str, key: str, why: str) -> None:
     if service.mode(ranker) == "passthrough":  # or somebody else has resumed it
         service.set_mode(ranker, mode_before(service, ranker), by=key, reason=why)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.service import RankingService
+from rankloop.service import ServiceFacade
 from rankloop.service.core.lists.order_certainty import Grade
 from rankloop.service.reports.settled_pairs import settled_pairs
 
@@ -29,7 +29,7 @@ class LearnedSoFar:
         return self.grades[grade] / self.pairs
 
 
-def learned_so_far(service: RankingService, ranker: str, last: int = LAST) -> LearnedSoFar | None:
+def learned_so_far(service: ServiceFacade, ranker: str, last: int = LAST) -> LearnedSoFar | None:
     """What is known of the last lists; None if there are none, or if the policy cannot say how sure it is."""
     model = service.model(ranker)
     lists = service.lists(ranker, last=last)

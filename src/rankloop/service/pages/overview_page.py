@@ -10,7 +10,7 @@ from litestar import Response, get
 from litestar.params import FromQuery
 
 from rankloop.charts import PALETTE
-from rankloop.service import RankingService
+from rankloop.service import ServiceFacade
 from rankloop.service.extensions.trial.page import TrialCard, trial_card
 from rankloop.service.http.app_context import InjectedContext
 from rankloop.service.http.routes.health_routes import Insight, Minutes, look
@@ -87,7 +87,7 @@ async def overview(
     )
 
 
-def _look(service: RankingService, name: str, minutes: int, by: By) -> Looked:
+def _look(service: ServiceFacade, name: str, minutes: int, by: By) -> Looked:
     seen = look(service, name, minutes=minutes, steps=STEPS, by=by)
     health = RankerHealth.of(service.ranker(name))
     since = seen.steps[0].start if seen.steps else float("inf")  # what came before the first list is no mark
@@ -107,14 +107,14 @@ def _look(service: RankingService, name: str, minutes: int, by: By) -> Looked:
     )
 
 
-def _line(service: RankingService, name: str, minutes: int) -> tuple[Steering, Insight]:
+def _line(service: ServiceFacade, name: str, minutes: int) -> tuple[Steering, Insight]:
     """A ranker in the table of all."""
     found = steering(service, name)
     assert found is not None
     return found, look(service, name, minutes=minutes, steps=SPARKS, by="lists")
 
 
-def _account(service: RankingService, name: str) -> AccountBars | None:
+def _account(service: ServiceFacade, name: str) -> AccountBars | None:
     """Who is ahead, of a ranker that shares exposure: those who are farthest off first."""
     fair = service.settings(name).fair
     if fair is None:

@@ -12,7 +12,7 @@ from litestar import Response, get
 from litestar.params import FromPath, QueryParameter
 
 from rankloop.errors import RankloopError
-from rankloop.service import Audit, Explanation, RankingService
+from rankloop.service import Audit, Explanation, ServiceFacade
 from rankloop.service.extensions.recommend.reason_bars import ReasonBar, reason_bars
 from rankloop.service.http.app_context import InjectedContext
 from rankloop.service.pages.shell import InjectedPages
@@ -107,7 +107,7 @@ def bars(contributions: Mapping[str, float]) -> list[Bar]:
     ]
 
 
-def _look(service: RankingService, query_id: str, a: str, b: str) -> Looked:
+def _look(service: ServiceFacade, query_id: str, a: str, b: str) -> Looked:
     audit, picture = service.audit(query_id), service.settled(query_id)
     if not (a and b):
         a, b = _first_pair(picture)
@@ -115,7 +115,7 @@ def _look(service: RankingService, query_id: str, a: str, b: str) -> Looked:
     return Looked(audit, picture, why, *_reasons(service, audit))
 
 
-def _reasons(service: RankingService, audit: Audit) -> tuple[Sequence[ReasonBar], str]:
+def _reasons(service: ServiceFacade, audit: Audit) -> tuple[Sequence[ReasonBar], str]:
     """Why the results were recommended; or nothing, and what to do about it if they were."""
     if audit.impression.recommended is None:
         return [], ""

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rankloop.service import RankingService
+from rankloop.service import ServiceFacade
 from rankloop.service.reports.health import RankerHealth
 
 FEW = 12  # rankers that are listed; of more, one is named in a form
@@ -57,13 +57,13 @@ class Steering:
         return self.mode == "passthrough"
 
 
-def first_ranker(service: RankingService) -> str:
+def first_ranker(service: ServiceFacade) -> str:
     """The ranker to begin with, if there is one."""
     names = service.rankers()
     return "default" if "default" in names else names[0] if names else ""
 
 
-def steering(service: RankingService, name: str = "") -> Steering | None:
+def steering(service: ServiceFacade, name: str = "") -> Steering | None:
     """How a ranker is, or the first one if there is none of that name; None: there is no ranker at all."""
     names = service.rankers()
     chosen = name if name in names else first_ranker(service)
@@ -86,7 +86,7 @@ def steering(service: RankingService, name: str = "") -> Steering | None:
     )
 
 
-def mark_of(service: RankingService, name: str) -> str:
+def mark_of(service: ServiceFacade, name: str) -> str:
     """What is another text whenever a page about this ranker would say something else."""
     found = steering(service, name)
     return found.mark if found else "nothing"
@@ -96,7 +96,7 @@ def _mark(health: RankerHealth, *said: str) -> str:
     return hashlib.sha256(repr((health, said)).encode()).hexdigest()[:16]
 
 
-def _state(service: RankingService, name: str, health: RankerHealth) -> tuple[str, str, str]:
+def _state(service: ServiceFacade, name: str, health: RankerHealth) -> tuple[str, str, str]:
     """The gravest first: trouble, then a job under way, then what the mode means."""
     if health.broken or health.trouble or health.losing:
         return "in trouble", "bad", f"This ranker {next(iter(health.findings()), 'is in trouble')}"

@@ -14,7 +14,7 @@ from litestar.params import FromQuery, QueryParameter
 from litestar.response import Redirect
 
 from rankloop.errors import RequestError
-from rankloop.service import RankerSettings, RankingService
+from rankloop.service import RankerSettings, ServiceFacade
 from rankloop.service.core.settings_change import SettingsPreview, check_confirmed
 from rankloop.service.http.app_context import InjectedContext
 from rankloop.service.pages.ranker_status import first_ranker
@@ -182,14 +182,14 @@ def _parsed(name: str, text: str) -> Any:
         raise RequestError(f"{name}: expected a number or JSON, found {text[:50]!r}") from error
 
 
-def _with(service: RankingService, ranker: str, changes: Any) -> RankerSettings:
+def _with(service: ServiceFacade, ranker: str, changes: Any) -> RankerSettings:
     if not isinstance(changes, dict):
         raise RequestError(f"expected changes by the names of settings, found {str(changes)[:50]!r}")
     return service.settings_from({**service.settings(ranker).to_json(), **changes})
 
 
 def _confirmed(
-    service: RankingService, ranker: str, rules: RankerSettings, relearn: bool, confirm: str
+    service: ServiceFacade, ranker: str, rules: RankerSettings, relearn: bool, confirm: str
 ) -> SettingsPreview:
     seen = service.preview(ranker, rules, relearn=relearn)
     check_confirmed(seen, confirm)

@@ -13,7 +13,7 @@ from rankloop.checks import small_world
 from rankloop.lab.users import PresetUser
 from rankloop.policies import PDGD, OlRankNet, PairRank, PePairRank, Policy
 from rankloop.scorers import MLP
-from rankloop.service import RankerSettings, RankingService
+from rankloop.service import RankerSettings, ServiceFacade
 from rankloop.service.core.lists.order_certainty import grade_of
 from rankloop.service.core.lists.replay import former_digest, replay
 from rankloop.service.store import MemoryStore
@@ -21,7 +21,7 @@ from rankloop.types import Query
 from tests.support.life import Clock, live, make, some_candidates
 
 
-def trained(policy: Policy, rounds: int = 60) -> RankingService:
+def trained(policy: Policy, rounds: int = 60) -> ServiceFacade:
     clock = Clock()
     service = make(MemoryStore(), clock)
     service.create("shop", RankerSettings(policy=policy, window=60.0))

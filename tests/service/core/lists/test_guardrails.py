@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rankloop.candidate import Candidate
 from rankloop.policies import MGD, PDGD, PairRank, Policy
-from rankloop.service import RankerSettings, RankingService, UserEvent
+from rankloop.service import RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.core.feedback import Reaction, lesson
 from rankloop.service.core.lists.placement import (
     by_score,
@@ -82,7 +82,7 @@ def test_pins_stand_where_they_must(n: int, data: st.DataObject) -> None:
 # in lists
 
 
-def shop(store: Store, clock: Clock | None = None, **rules: Any) -> RankingService:
+def shop(store: Store, clock: Clock | None = None, **rules: Any) -> ServiceFacade:
     service = make(store, clock)
     service.create("shop", RankerSettings(window=60.0, **rules))
     return service

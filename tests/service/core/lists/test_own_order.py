@@ -10,7 +10,7 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.errors import SettingError
 from rankloop.policies import PairRank, Random
-from rankloop.service import RankerSettings, RankingService, UserEvent
+from rankloop.service import RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.reports.pair_explanation import OWN_ORDER
 from rankloop.service.store import MemoryStore, Store
 from tests.support.life import Clock, make
@@ -27,7 +27,7 @@ def shelf(seed: int, pins: dict[int, int] | None = None) -> list[Candidate]:
     ]
 
 
-def kept(service: RankingService, ranker: str = "shop", visitors: int = 10) -> float:
+def kept(service: ServiceFacade, ranker: str = "shop", visitors: int = 10) -> float:
     """Share of the caller's first ten that visitors see."""
     lists = [
         service.rank(shelf(seed), ranker=ranker, session_id=f"{ranker} {seed}") for seed in range(visitors)

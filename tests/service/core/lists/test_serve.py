@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError, SettingError
 from rankloop.policies import PDGD, RankNet
-from rankloop.service import RankerSettings, RankingService, RankResponse, UserEvent
+from rankloop.service import RankerSettings, RankResponse, ServiceFacade, UserEvent
 from rankloop.service.core.lists.candidate_columns import Candidates
 from rankloop.service.store import MemoryStore, Store
 from rankloop.types import FloatArray, Query
 from tests.support.life import Clock, live, make, some_candidates
 
 
-def shop(store: Store, **rules: Any) -> RankingService:
+def shop(store: Store, **rules: Any) -> ServiceFacade:
     service = make(store)
     service.create("shop", RankerSettings(**rules))
     return service
@@ -238,7 +238,7 @@ def test_any_finite_features_can_be_ranked_and_learned(
 
 def test_features_that_always_come_in_one_order_find_their_columns_when_others_join() -> None:
     """Names that were looked up once are not again: until the schema has grown."""
-    service = RankingService(MemoryStore())
+    service = ServiceFacade(MemoryStore())
     service.create("shop")
     names, values = ("price", "age"), np.array([[3.0, 1.0], [5.0, 2.0]])
     usual = Candidates(object_ids=["a", "b"], names=names, values=values)
@@ -252,7 +252,7 @@ def test_features_that_always_come_in_one_order_find_their_columns_when_others_j
 
 
 def test_policies_meet_the_precision_of_simulations() -> None:
-    service = RankingService(MemoryStore())
+    service = ServiceFacade(MemoryStore())
     service.create("shop")
     _, features = service.model("shop").ready(np.array([[0.1, 5.0], [0.3, np.nan]]))
     assert features.dtype == np.float32

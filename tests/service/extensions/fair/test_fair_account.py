@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rankloop.candidate import Candidate
 from rankloop.policies import MGD, PDGD, PairRank, Policy
-from rankloop.service import FairSettings, RankerSettings, RankingService, RankRequest, UserEvent, columns
+from rankloop.service import FairSettings, RankerSettings, RankRequest, ServiceFacade, UserEvent, columns
 from rankloop.service.extensions.fair.fair_account import Merge, account_of, cap_change, merged, stays_within
 from rankloop.service.store import MemoryStore, Store
 from tests.support.fairness import VIEW, account_by_hand, account_in_memory, account_in_store, of_sellers
@@ -23,7 +23,7 @@ FAIR = FairSettings(shares="equal", tolerance=2.0)
 SELLERS = ("a", "b")
 
 
-def live(service: RankingService, clock: Clock, rounds: int, **options: Any) -> list[str]:
+def live(service: ServiceFacade, clock: Clock, rounds: int, **options: Any) -> list[str]:
     """Lists for two sellers of very different size, and clicks; their ids."""
     rng, found = np.random.default_rng(5), []
     for number in range(rounds):
@@ -164,7 +164,7 @@ def test_a_reload_gives_the_same_list_and_the_next_page_continues_it(
     ), "after the window, the account is that of the day"
 
 
-def account_before(service: RankingService, group: str) -> int:
+def account_before(service: ServiceFacade, group: str) -> int:
     """The account before the last list."""
     told = service.lists("shop", last=1)[0].exposure
     assert told is not None

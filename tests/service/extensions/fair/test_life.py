@@ -17,7 +17,7 @@ from hypothesis.stateful import initialize, rule, run_state_machine_as_test
 
 from rankloop.candidate import Candidate
 from rankloop.policies import MGD, PDGD, PairRank, Policy
-from rankloop.service import FairSettings, RankerSettings, RankingService, RankRequest, columns
+from rankloop.service import FairSettings, RankerSettings, RankRequest, ServiceFacade, columns
 from rankloop.service.store import SqliteStore
 from tests.service.test_service_life import LIVES, NAMES, ServiceLife, rankers
 from tests.support.fairness import account_by_hand, account_in_memory, account_in_store
@@ -87,12 +87,12 @@ class FairLife(ServiceLife):
         for name in self.service.rankers():
             self.check_account(self.service, name)
         with SqliteStore(copied(self.path, self.folder / self.files())) as store:
-            second = RankingService(store, clock=self.clock, ids=self.ids)
+            second = ServiceFacade(store, clock=self.clock, ids=self.ids)
             for name in second.rankers():
                 self.check_account(second, name)
                 assert account_in_memory(second, name) == account_in_memory(self.service, name)
 
-    def check_account(self, service: RankingService, name: str) -> None:
+    def check_account(self, service: ServiceFacade, name: str) -> None:
         number = service.ranker(name).view.in_force.account
         assert bool(number) == (service.settings(name).fair is not None)
         if number:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rankloop.candidate import Candidate
-from rankloop.service import FairSettings, RankerSettings, RankingService, UserEvent
+from rankloop.service import FairSettings, RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.pages import Pages
 from rankloop.service.store import MemoryStore
 from tests.support.browsing import AXE, CHROMIUM, DESKTOP, NO_AXE, NO_CHROMIUM, PHONE, browser
@@ -26,9 +26,9 @@ GROUPS: dict[str, Sequence[str]] = {
 }
 
 
-def fair_service() -> RankingService:
+def fair_service() -> ServiceFacade:
     """A ranker for each number of groups, held to equal shares, and one that shares nothing."""
-    service = RankingService(MemoryStore(), clock=lambda: 5000.0)
+    service = ServiceFacade(MemoryStore(), clock=lambda: 5000.0)
     rng = np.random.default_rng(2)
     for ranker, groups in GROUPS.items():
         service.create(ranker, RankerSettings(fair=FairSettings(shares="equal", tolerance=1.0)))

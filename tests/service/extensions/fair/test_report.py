@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rankloop.candidate import Candidate
-from rankloop.service import FairSettings, RankerSettings, RankingService, UserEvent
+from rankloop.service import FairSettings, RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.extensions.fair.report import to_csv
 from rankloop.service.reports.service_facts import doctor
 from rankloop.service.store import ExposureTally, GroupTally, MemoryStore, Store
@@ -21,7 +21,7 @@ from tests.support.life import Clock, make, some_candidates
 FAIR = FairSettings(shares="equal", tolerance=1.0)
 
 
-def lived(store: Store, rules: RankerSettings, rounds: int = 30) -> RankingService:
+def lived(store: Store, rules: RankerSettings, rounds: int = 30) -> ServiceFacade:
     """A service whose seller b has a quarter of the candidates; every list gets a click."""
     clock = Clock()
     service = make(store, clock)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rankloop.client import Client
-from rankloop.service import FairSettings, RankerSettings, RankingService
+from rankloop.service import FairSettings, RankerSettings, ServiceFacade
 from rankloop.service.store import MemoryStore
 from tests.support.serving import Live, alive, click
 
@@ -17,7 +17,7 @@ LISTS = 25
 
 @pytest.fixture
 def live() -> Iterator[Live]:
-    service = RankingService(MemoryStore())
+    service = ServiceFacade(MemoryStore())
     service.create("default", RankerSettings(fair=FairSettings(shares="equal", tolerance=1)))
     with alive(service) as found:
         for number in range(LISTS):

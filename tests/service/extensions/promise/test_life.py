@@ -18,8 +18,8 @@ from rankloop.policies import PairRank, Policy, policy_names
 from rankloop.service import (
     PromiseSettings,
     RankerSettings,
-    RankingService,
     RankResponse,
+    ServiceFacade,
     TrialSettings,
     UserEvent,
 )
@@ -153,7 +153,7 @@ class Reversed(Policy):
 FRUIT = [Candidate(name, {"ripe": float(number)}) for number, name in enumerate("abcdef")]
 
 
-def begun(store: Store, clock: Clock, policy: Policy | None = None, **settings: Any) -> RankingService:
+def begun(store: Store, clock: Clock, policy: Policy | None = None, **settings: Any) -> ServiceFacade:
     service = make(store, clock, policies=[Reversed])
     chosen = PairRank(caller_order="decent") if policy is None else policy
     rules = RankerSettings(policy=chosen, window=WINDOW, promise=PROMISE, snapshot_every=5)
@@ -161,7 +161,7 @@ def begun(store: Store, clock: Clock, policy: Policy | None = None, **settings: 
     return service
 
 
-def visit(service: RankingService, clock: Clock, rng: np.random.Generator, **asked: Any) -> RankResponse:
+def visit(service: ServiceFacade, clock: Clock, rng: np.random.Generator, **asked: Any) -> RankResponse:
     """Somebody who likes the first of the caller's results, sometimes."""
     shown = service.rank(FRUIT, ranker="shop", k=3, **asked)
     if "a" in shown.object_ids and rng.random() < 0.6:
@@ -171,7 +171,7 @@ def visit(service: RankingService, clock: Clock, rng: np.random.Generator, **ask
     return shown
 
 
-def account(service: RankingService) -> dict[str, Any]:
+def account(service: ServiceFacade) -> dict[str, Any]:
     """The account and the open searches, by the fold of the whole log and by what is served with."""
     settle(service.store)
     service.tick()

@@ -9,7 +9,7 @@ import pytest
 
 from rankloop.cli.promise import promise
 from rankloop.errors import DataError
-from rankloop.service import RankingService
+from rankloop.service import ServiceFacade
 from rankloop.service.pages import Pages
 from rankloop.service.store import MemoryStore
 from tests.support.looking import watched
@@ -20,7 +20,7 @@ CANDIDATES = [{"object_id": name, "features": {"price": price}} for price, name 
 
 @pytest.fixture(scope="module")
 def live() -> Iterator[Live]:
-    service = RankingService(MemoryStore())
+    service = ServiceFacade(MemoryStore())
     service.create("plain")
     with watched(service, Pages(public=True)) as found:
         settings = {"promise": {"share": 0.9, "advance": 2}}

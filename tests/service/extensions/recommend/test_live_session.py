@@ -13,7 +13,7 @@ import pytest
 
 from rankloop.client import Client, ClientError
 from rankloop.recommend import save_recommender
-from rankloop.service import RankingService
+from rankloop.service import ServiceFacade
 from rankloop.service.store import SqliteStore
 from tests.service.extensions.recommend.shop import CATALOGUE, NEWCOMERS, ROWS, Newcomer, fitted
 from tests.support.serving import Live, alive
@@ -56,17 +56,17 @@ class Session:
 
 
 @contextmanager
-def serving(log: Path, model: Path | None) -> Iterator[tuple[Live, RankingService]]:
+def serving(log: Path, model: Path | None) -> Iterator[tuple[Live, ServiceFacade]]:
     """The service as it would be started on this log."""
     with (
         SqliteStore(log) as store,
-        RankingService(store, recommenders={"shop": model} if model else {}) as found,
+        ServiceFacade(store, recommenders={"shop": model} if model else {}) as found,
         alive(found) as live,
     ):
         yield live, found
 
 
-def live_sessions(live: Live, service: RankingService) -> tuple[list[dict[str, Any]], np.ndarray[Any, Any]]:
+def live_sessions(live: Live, service: ServiceFacade) -> tuple[list[dict[str, Any]], np.ndarray[Any, Any]]:
     """All newcomers look at their lists in turn; the ranker learns from everybody's clicks in between."""
     answers, qualities = [], np.zeros((len(NEWCOMERS), LISTS))
     with Client(live.url, live.keys["rank"], timeout=60) as client:

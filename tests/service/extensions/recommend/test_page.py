@@ -8,7 +8,7 @@ from html import unescape
 import pytest
 
 from rankloop.candidate import Candidate
-from rankloop.service import RankingService, RecommendRequest
+from rankloop.service import RecommendRequest, ServiceFacade
 from rankloop.service.store import MemoryStore
 from tests.service.extensions.recommend.shop import saved
 from tests.support.looking import signed_in, watched
@@ -19,7 +19,7 @@ def amounts(page: str) -> list[float]:
 
 
 def test_the_page_of_a_list_has_the_parts_that_the_api_gives() -> None:
-    with RankingService(MemoryStore(), recommenders={"shop": saved()}) as service, watched(service) as live:
+    with ServiceFacade(MemoryStore(), recommenders={"shop": saved()}) as service, watched(service) as live:
         shown = service.recommend(RecommendRequest(ranker="shop", items=["item 3", "item 5"], k=4))
         page = signed_in(live).get(f"/query/{shown.query_id}").text
         told = live["rank"].get(f"/v1/reasons/{shown.query_id}").json()["reasons"]
@@ -35,9 +35,9 @@ def test_the_page_of_a_list_has_the_parts_that_the_api_gives() -> None:
 
 def test_a_recommender_that_is_gone_is_named_and_a_way_back_is_shown() -> None:
     store = MemoryStore()
-    with RankingService(store, recommenders={"shop": saved()}) as service:
+    with ServiceFacade(store, recommenders={"shop": saved()}) as service:
         shown = service.recommend(RecommendRequest(ranker="shop", k=4))
-    with RankingService(store) as service, watched(service) as live:
+    with ServiceFacade(store) as service, watched(service) as live:
         operator = signed_in(live)
         page = unescape(operator.get(f"/query/{shown.query_id}").text)
         assert "was chosen by the recommender digest of fact 0" in page
@@ -61,7 +61,7 @@ def test_a_recommender_that_is_gone_is_named_and_a_way_back_is_shown() -> None:
 )
 def test_an_operator_sees_what_anyone_would_get_or_why_not(kind: str, query: str, told: str) -> None:
     with (
-        RankingService(MemoryStore(), recommenders={"shop": saved(kind)}) as service,
+        ServiceFacade(MemoryStore(), recommenders={"shop": saved(kind)}) as service,
         watched(service) as live,
     ):
         assert live["nobody"].get("/recommend").status_code == 303  # to sign in

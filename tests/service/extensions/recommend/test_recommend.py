@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rankloop.candidate import Candidate
 from rankloop.errors import DataError, RequestError
 from rankloop.recommend import IALS, FittedRecommender, UserProfile
-from rankloop.service import HistoryError, RankingService, RecommendRequest, UserEvent
+from rankloop.service import HistoryError, RecommendRequest, ServiceFacade, UserEvent
 from rankloop.service.extensions.recommend.recommender_candidates import FEATURES
 from rankloop.service.http import HttpSettings
 from rankloop.service.store import MemoryStore
@@ -27,12 +27,12 @@ EXACT = [name for name in KINDS if name not in ("bprmf", "mter")]
 ITEMS = st.lists(st.sampled_from(CATALOGUE.items), max_size=8, unique=True)
 
 
-def service_of(name: str = "fact") -> RankingService:
-    return RankingService(MemoryStore(), recommenders={"shop": saved(name)})
+def service_of(name: str = "fact") -> ServiceFacade:
+    return ServiceFacade(MemoryStore(), recommenders={"shop": saved(name)})
 
 
 @pytest.fixture(scope="module")
-def services() -> dict[str, RankingService]:
+def services() -> dict[str, ServiceFacade]:
     return {name: service_of(name) for name in KINDS}
 
 
@@ -45,7 +45,7 @@ def services() -> dict[str, RankingService]:
     n=st.integers(1, 130),
 )
 def test_candidates_are_the_best_that_are_neither_known_nor_excluded(
-    services: dict[str, RankingService], name: str, user: str, items: list[str], exclude: list[str], n: int
+    services: dict[str, ServiceFacade], name: str, user: str, items: list[str], exclude: list[str], n: int
 ) -> None:
     """By a slow reference: all items, sorted by their score."""
     service, model = services[name], fitted(name)
@@ -87,7 +87,7 @@ def test_candidates_are_the_best_that_are_neither_known_nor_excluded(
 @pytest.fixture(scope="module")
 def live() -> Iterator[Live]:
     recommenders = {name: saved(name) for name in ("fact", "bprmf", "ials")}
-    with alive(RankingService(MemoryStore(), recommenders=recommenders)) as found:
+    with alive(ServiceFacade(MemoryStore(), recommenders=recommenders)) as found:
         yield found
 
 
@@ -217,7 +217,7 @@ def test_the_most_popular_items_are_shown_when_the_recommender_fails(
     kind: type[IALS], deadline: float, reason: str
 ) -> None:
     model = kind(d=2).fit(REVIEWS, np.random.default_rng(0))
-    service = RankingService(
+    service = ServiceFacade(
         MemoryStore(), recommenders={"shop": FittedRecommender(model, CATALOGUE, "digest")}
     )
     popular = np.argsort(-np.bincount(REVIEWS.item, minlength=120), kind="stable")
@@ -256,15 +256,15 @@ def test_lists_of_the_callers_own_candidates_have_no_reasons() -> None:
 def test_a_file_that_is_no_recommender_is_refused_before_anything_begins(tmp_path: Any) -> None:
     store = MemoryStore()
     with pytest.raises(DataError, match="found nothing; make one with"):
-        RankingService(store, recommenders={"shop": tmp_path / "none.npz"})
+        ServiceFacade(store, recommenders={"shop": tmp_path / "none.npz"})
     assert not store.rankers()
     with pytest.raises(RequestError, match="no recommender feeds a ranker 'shop': there is none"):
-        RankingService(store).interview("shop")
+        ServiceFacade(store).interview("shop")
 
 
 def test_who_says_no_name_is_nobody_also_if_a_review_has_none() -> None:
     nameless = replace(CATALOGUE, users=("", *CATALOGUE.users[1:]))
-    service = RankingService(
+    service = ServiceFacade(
         MemoryStore(), recommenders={"shop": FittedRecommender(fitted("ials"), nameless, "d")}
     )
     found = service.recommend(RecommendRequest(ranker="shop"))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rankloop.candidate import Candidate
-from rankloop.service import RankerSettings, RankingService, TrialSettings, UserEvent
+from rankloop.service import RankerSettings, ServiceFacade, TrialSettings, UserEvent
 from rankloop.service.pages import Pages
 from rankloop.service.store import MemoryStore
 from tests.support.browsing import AXE, CHROMIUM, DESKTOP, NO_AXE, NO_CHROMIUM, PHONE, browser
@@ -25,10 +25,10 @@ TRIALS = {
 }
 
 
-def tried_service() -> RankingService:
+def tried_service() -> ServiceFacade:
     """A ranker that is better than the caller's order by either kind, one that is worse, and one unseen."""
     now = [5000.0]
-    service = RankingService(MemoryStore(), clock=lambda: now[0])
+    service = ServiceFacade(MemoryStore(), clock=lambda: now[0])
     for ranker, settings in TRIALS.items():
         rng = np.random.default_rng(3)
         service.create(ranker, RankerSettings(window=5))
@@ -71,7 +71,7 @@ def test_the_page_says_what_the_api_says(live: Live, ranker: str) -> None:
 
 
 def test_a_ranker_without_a_trial_shows_none() -> None:
-    service = RankingService(MemoryStore())
+    service = ServiceFacade(MemoryStore())
     service.create("shop")
     with watched(service, Pages(public=True)) as live:
         page = live["nobody"].get("/overview").text

@@ -17,8 +17,8 @@ from rankloop.policies.policy_names import read_policy
 from rankloop.service import (
     HistoryError,
     RankerSettings,
-    RankingService,
     RankRequest,
+    ServiceFacade,
     TrialSettings,
     UserEvent,
     columns,
@@ -36,13 +36,13 @@ from tests.test_docs import ROOT
 SHORT = {"wait": 10.0, "session": 10.0}
 
 
-def shop(store: Store, clock: Clock | None = None, **settings: object) -> RankingService:
+def shop(store: Store, clock: Clock | None = None, **settings: object) -> ServiceFacade:
     service = make(store, clock)
     service.create("shop", RankerSettings(window=10, **settings))  # type: ignore[arg-type]
     return service
 
 
-def visit(service: RankingService, clock: Clock, visits: int, *, seed: int = 0, k: int = 4) -> list[str]:
+def visit(service: ServiceFacade, clock: Clock, visits: int, *, seed: int = 0, k: int = 4) -> list[str]:
     """Sessions of two lists each, whose users click what they like best; the ids of the lists."""
     rng, lists = np.random.default_rng(seed), []
     for number in range(visits):
@@ -168,7 +168,7 @@ def test_what_is_learned_from_arm_b_is_what_shadow_mode_learns_from_it() -> None
     assert all(np.array_equal(value, states[1][name]) for name, value in states[0].items())
 
 
-CHANGES: dict[str, Callable[[RankingService], object]] = {
+CHANGES: dict[str, Callable[[ServiceFacade], object]] = {
     "the settings were changed": lambda service: service.configure("shop", RankerSettings(window=11)),
     "the mode was changed to exploit": lambda service: service.set_mode("shop", "exploit"),
     "the model was rolled back": lambda service: service.rollback("shop", to=1),

@@ -11,7 +11,7 @@ from litestar import Response, get
 from litestar.params import FromQuery
 
 from rankloop.charts import PALETTE
-from rankloop.service import RankingService
+from rankloop.service import ServiceFacade
 from rankloop.service.extensions.fair.report import (
     AccountReport,
     AccountStep,
@@ -100,7 +100,7 @@ async def as_json(
     return Response(found, headers=_file(found, "json"))
 
 
-def first_fair(service: RankingService) -> str:
+def first_fair(service: ServiceFacade) -> str:
     """The ranker to begin with: one that shares exposure, if there is one."""
     first = first_ranker(service)
     names = [first, *service.rankers()] if first else []

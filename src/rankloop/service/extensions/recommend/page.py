@@ -12,7 +12,7 @@ from litestar.params import FromQuery, QueryParameter
 
 from rankloop.errors import RequestError
 from rankloop.recommend import Interview
-from rankloop.service import RankingService, Recommendation, RecommenderInfo, RecommendRequest
+from rankloop.service import Recommendation, RecommenderInfo, RecommendRequest, ServiceFacade
 from rankloop.service.extensions.recommend.reason_bars import ReasonBar, reason_bars
 from rankloop.service.http.app_context import InjectedContext
 from rankloop.service.pages.shell import InjectedPages
@@ -73,7 +73,7 @@ def _answer(text: str) -> tuple[str, str]:
 
 
 def _try(
-    service: RankingService,
+    service: ServiceFacade,
     info: RecommenderInfo,
     user: str,
     items: Sequence[str],

@@ -15,7 +15,7 @@ from rankloop.evaluation import NoSupport
 from rankloop.service.http.app_context import InjectedContext
 from rankloop.service.http.route_decorators import needs
 from rankloop.service.reports.policy_evaluation import WhatIf
-from rankloop.service.service_facade import RankingService
+from rankloop.service.service_facade import ServiceFacade
 
 SECONDS = 60.0  # a whole log is read, and half of it learned
 Fraction = Annotated[float, Meta(gt=0, lt=1)]
@@ -39,7 +39,7 @@ async def what_if(data: JSONBody[WhatIfBody], context: InjectedContext) -> WhatI
     return await context.admin_workers.run(partial(answered, context.service, data), seconds=SECONDS)
 
 
-def answered(service: RankingService, asked: WhatIfBody) -> WhatIf:
+def answered(service: ServiceFacade, asked: WhatIfBody) -> WhatIf:
     """The answer, or the reason why the log has none."""
     policy = None if asked.policy is None else service.settings_from({"policy": asked.policy}).policy
     try:

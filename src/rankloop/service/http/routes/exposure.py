@@ -11,7 +11,7 @@ from litestar.params import FromPath, QueryParameter
 from rankloop.service.extensions.fair.report import ExposureReport, to_csv
 from rankloop.service.http.app_context import InjectedContext
 from rankloop.service.http.route_decorators import needs
-from rankloop.service.service_facade import RankingService
+from rankloop.service.service_facade import ServiceFacade
 
 ADMIN = [needs("admin")]
 Minutes = Annotated[int, QueryParameter(ge=1, le=5_256_000, description="how far to look back")]
@@ -36,7 +36,7 @@ async def exposure_csv(
     return Response(to_csv(found), media_type="text/csv", headers={"Content-Disposition": name})
 
 
-def report(service: RankingService, ranker: str, minutes: int, steps: int) -> ExposureReport:
+def report(service: ServiceFacade, ranker: str, minutes: int, steps: int) -> ExposureReport:
     """The last minutes by the log's time, to the end of this second."""
     until = service.store.time(service.clock()) + 1
     return service.exposure(ranker, since=until - 60 * minutes - 1, until=until, steps=steps)

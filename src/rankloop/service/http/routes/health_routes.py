@@ -26,7 +26,7 @@ from rankloop.service.operations.rebuild_requests import about_unused
 from rankloop.service.reports.health import Health
 from rankloop.service.reports.service_facts import Diagnosis, doctor, with_causes
 from rankloop.service.reports.traffic import By, Overview, by_steps
-from rankloop.service.service_facade import RankingService
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import StoreError
 
 ADMIN = [needs("admin")]
@@ -102,7 +102,7 @@ async def insight(
     return await context.ask(job)
 
 
-def diagnose(service: RankingService, minutes: int) -> Diagnosis:
+def diagnose(service: ServiceFacade, minutes: int) -> Diagnosis:
     """Whether the clicks of the last minutes arrived; what is wrong with the service itself comes first."""
     since, until = _stretch(service, minutes)
     rules = {name: service.settings(name) for name in service.rankers()}
@@ -111,7 +111,7 @@ def diagnose(service: RankingService, minutes: int) -> Diagnosis:
     return with_causes(replace(found, causes=(*service.health().causes, *found.causes)), aged)
 
 
-def look(service: RankingService, ranker: str, *, minutes: int, steps: int, by: By) -> Insight:
+def look(service: ServiceFacade, ranker: str, *, minutes: int, steps: int, by: By) -> Insight:
     """What happened in the last minutes."""
     store, name = service.store, service.ranker(ranker).name
     since, until = _stretch(service, minutes)
@@ -156,7 +156,7 @@ def _spoken(state: Health) -> bytes:
     return msgspec.json.encode({"ok": state.ok, "findings": state.findings, "rankers": state.rankers})
 
 
-def _stretch(service: RankingService, minutes: int) -> tuple[float, float]:
+def _stretch(service: ServiceFacade, minutes: int) -> tuple[float, float]:
     """The last minutes by the log's time, to the end of this second."""
     now = service.store.time(service.clock())
     return now - 60 * minutes, now + 1
