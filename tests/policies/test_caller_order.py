@@ -35,7 +35,7 @@ from rankloop.policies import (
 )
 from rankloop.query_set import QuerySet
 from rankloop.scorers import MLP
-from rankloop.types import Feedback, FloatArray, Query, log_ranks
+from rankloop.types import Feedback, FloatArray, Query, cache_columns, log_ranks
 
 SMALL = MLP((8,))
 KINDS: dict[str, Make] = {
@@ -68,6 +68,20 @@ def with_order(world: QuerySet, scores: FloatArray) -> QuerySet:
 def test_all_that_can_start_from_an_order_are_here() -> None:
     here = {type(make()) for make in KINDS.values()}
     assert {kind for kind in ALL_POLICIES.values() if issubclass(kind, CallerOrderPolicy)} == here
+
+
+@each_kind
+def test_what_a_policy_sees_of_a_query_is_laid_out_once(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[Query] = []
+
+    def keep(query: Query, value: tuple[object, FloatArray]) -> None:
+        kept.append(query)
+        cache_columns(query, value)
+
+    monkeypatch.setattr("rankloop.caller_order.cache_columns", keep)
+    policy, world = replace(make(), caller_order="decent"), small_world()  # type: ignore[call-arg]
+    log = live_rounds(policy, with_order(world, np.random.default_rng(0).random(240)), rounds=5)
+    assert [id(query) for query in kept] == [id(feedback.ranking.query) for feedback in log]
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20), st.randoms(use_true_random=False))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import tracemalloc
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
@@ -156,6 +157,46 @@ def test_twins_do_not_write_into_each_others_memory(kind: Callable[..., NeuralPa
     lived(twin, 30, seed=1)
     for name, value in policy.state().items():
         np.testing.assert_array_equal(value, before[name])
+
+
+DESCENT: dict[str, Any] = {"scorer": SMALL, "optimiser": "gradient-descent", "learning_rate": 1e-3}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("rounds", [0, 6, 60])  # nothing is known, there is room, the memory is full
+def test_a_training_that_does_not_converge_changes_nothing(
+    kind: Callable[..., NeuralPairwise], rounds: int
+) -> None:
+    policy = kind(**DESCENT, training=ReplayMemory(4, memory=20))
+    log = lived(policy, rounds) or lived(kind(scorer=SMALL), 20)
+    lesson = next(each for each in log if differences(each, "all", 0).size)
+    before = policy.state()
+    policy.learning_rate = 1e30
+    for seed in range(3):
+        with pytest.raises(RankingError, match="does not converge"):
+            policy.learn(reseeded(lesson, seed))
+    for name, value in policy.state().items():
+        np.testing.assert_array_equal(value, before[name])
+    policy.learning_rate = 1e-3
+    policy.learn(lesson)
+    assert int(policy.lists) == before["lists"] + 1
+
+
+def test_learning_by_gradient_descent_copies_no_memory() -> None:
+    lists = 40_000
+    policy = P2NeurRank(**DESCENT, training=ReplayMemory(4, memory=lists))
+    log = lived(policy, 60)
+    taught = [each for each in log if differences(each, "all", 0).size]
+    repeats = {"documents": (lists, 1, 1), "wins": (lists, 1, 1), "seeds": (lists,)}
+    once = {name: getattr(policy, name)[:1] for name in repeats}
+    full = {name: np.tile(once[name], repeats[name]) for name in repeats}
+    policy = policy.from_state({**policy.state(), **full, "lists": np.array(lists)})
+    tracemalloc.start()
+    policy.learn(taught[0])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < policy.documents.nbytes / 2
+    assert len(policy.documents) == lists
 
 
 def test_lists_that_teach_nothing_change_nothing() -> None:

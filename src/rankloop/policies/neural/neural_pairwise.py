@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import copy
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, Self, TypeAlias, get_args
 
@@ -90,12 +90,12 @@ class NeuralPairwise(ExploresUncertain, OrderScorerPolicy):
         if not (compared.wins.any() and query.features.shape[1]):
             return
         check_size(compared.documents)
-        before = copy.copy(self) if self.optimiser == "gradient-descent" else self  # Adam's steps are bounded
+        undo = self._note_what_changes()
         try:
             with np.errstate(over="ignore", invalid="ignore"):
                 self._train(compared, seed)
         except RankingError:
-            vars(self).update(vars(before))
+            undo()
             raise
         self._update_certainty(compared)
         self.learn_order(feedback)
@@ -118,6 +118,26 @@ class NeuralPairwise(ExploresUncertain, OrderScorerPolicy):
             return np.zeros((query.n_docs, query.n_docs), dtype=bool)
         scores = self.score(query)
         return np.asarray(scores[:, None] > scores)
+
+    def _note_what_changes(self) -> Callable[[], None]:
+        """Note what a training changes, and return a function that puts it back.
+
+        Arrays are replaced and need no copy; of the memory, which is written in place, one slot changes.
+        """
+        before, slot = dict(vars(self)), self._next_slot()
+        memories: list[Array] = [getattr(self, name) for name in self.rewritten_names()]
+        slots = [(memory, memory[slot].copy()) for memory in memories if slot < len(memory)]
+
+        def undo() -> None:
+            vars(self).update(before)
+            for memory, former in slots:
+                memory[slot] = former
+
+        return undo
+
+    def _next_slot(self) -> int:
+        """The slot of the memory for the next list: that of the oldest if there is no room."""
+        return int(self.lists) % (self.training.memory or int(self.lists) + 1)
 
     def _train(self, compared: Comparisons, seed: int) -> None:
         if not self.parameters.size:
@@ -149,12 +169,12 @@ class NeuralPairwise(ExploresUncertain, OrderScorerPolicy):
         return self.scorer.start(n_features)
 
     def _remember(self, compared: Comparisons, seed: int) -> int:
-        """Keep the comparisons of a list, in place of the oldest if there is no room; the slot it is in."""
+        """Keep the comparisons of a list; the slot it is in."""
         widths = (self.documents.shape[2], compared.documents.shape[1])
         known, found = (width - self.layout.extra for width in widths)
         if known != found:
             raise RankingError(f"this ranker knows {known} features but the query has {found}")
-        slot = int(self.lists) % (self.training.memory or int(self.lists) + 1)
+        slot = self._next_slot()
         self.documents, self.wins = keep(self.documents, self.wins, slot, compared)
         self.seeds = enlarged(self.seeds, self.documents.shape[:1])
         self.seeds[slot] = seed
