@@ -11,7 +11,7 @@ run: .venv/.run ## start the demo: a shop with pictures that learns from your cl
 	$(BIN)/rankloop demo --data-dir build/demo
 
 compare: .venv/.lab ## compare the policies on the built-in world: table, plots, report
-	$(BIN)/rankloop compare --out build/first-run
+	$(BIN)/rankloop lab compare --out build/first-run
 
 test: .venv/.test browser postgres nginx lint types unit ## everything that must hold: style, types, docs, tests
 

@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 
 from rankloop import policies
 from rankloop.cli import app
-from rankloop.cli.commands import COMMANDS, imported
+from rankloop.cli.commands import import_all
 from rankloop.cli.own_policies import read_any_policy
 from rankloop.lab import baselines
 from rankloop.lab.simulation.protocol import Protocol
@@ -119,9 +119,15 @@ def commands(block: str, *, prompt: str = "") -> list[list[str]]:
     return [shlex.split(line, comments=True)[1:] for line in found]
 
 
+@cache
+def known_commands() -> dict[str, Any]:
+    """Every command by its full name."""
+    return dict(import_all())
+
+
 def run_commands(block: str) -> None:
     for words in commands(block, prompt="$ "):
-        few = ["--workers", "1"] if words[0] in ("compare", "run") else []
+        few = ["--workers", "1"] if words[:2] in (["lab", "compare"], ["lab", "run"]) else []
         result = CliRunner().invoke(app, [*words, *few])
         assert result.exit_code == 0, f"rankloop {shlex.join(words)}\n{result.output}"
 
@@ -140,12 +146,10 @@ def test_shown_commands_exist_with_these_options(page: str, words: list[str], tm
     """Parse the command without running it, and look its names up; a file of settings is read at once."""
     (settings := tmp_path / "rankloop.toml").touch()
     words = [str(settings) if before == "--config" else word for before, word in pairwise(["", *words])]
-    assert words[0] in COMMANDS, f"{page}: no command is called {words[0]}"
-    command, words = imported(words[0]), words[1:]
-    while hasattr(command, "commands"):
-        assert words, f"{page}: a group of commands is not a command"
-        assert words[0] in command.commands, f"{page}: no command is called {words[0]}"
-        command, words = command.commands[words[0]], words[1:]
+    name = next((name for n in (3, 2, 1) if (name := " ".join(words[:n])) in known_commands()), "")
+    command, words = known_commands().get(name), words[len(name.split()) :]
+    assert command, f"{page}: no command is called {words[0]}"
+    assert not hasattr(command, "commands"), f"{page}: {name} {' '.join(words)} is not a command"
     given = command.make_context("rankloop", list(words)).params  # refuses options that do not exist
     for name in split_names(given.get("policies") or ""):
         read_any_policy(name)
@@ -155,7 +159,9 @@ def test_shown_commands_exist_with_these_options(page: str, words: list[str], tm
 
 def test_an_option_that_does_not_exist_would_be_noticed(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="--polices"):
-        test_shown_commands_exist_with_these_options("here", ["compare", "--polices", "pdgd"], tmp_path)
+        test_shown_commands_exist_with_these_options(
+            "here", ["lab", "compare", "--polices", "pdgd"], tmp_path
+        )
 
 
 def test_make_targets_exist() -> None:

@@ -71,7 +71,8 @@ def test_the_core_and_the_simulator_need_numpy_and_scipy_only(module: str, tmp_p
     ("command", "missing", "extra"),
     [
         (["serve"], SERVE, "serve"),
-        (["compare", "--rounds", "2"], LAB, "lab"),
+        (["lab", "compare", "--rounds", "2"], LAB, "lab"),
+        (["lab", "compare-recommenders"], LAB, "lab"),
         (["demo"], SERVE, "serve"),
     ],
 )
@@ -83,8 +84,8 @@ def test_a_command_names_the_extra_it_misses(
     )
     assert done.returncode == 2, done.stderr
     sentence = " ".join(done.stderr.split())
-    assert f"`rankloop {command[0]}` needs" in sentence
-    assert f"pip install 'rankloop[{extra}]'" in sentence
+    assert f"Expected the extra package `{extra}`, found none" in sentence
+    assert f"run `pip install 'rankloop[{extra}]'`" in sentence
 
 
 def test_help_needs_no_extra(tmp_path: Path) -> None:

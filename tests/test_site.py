@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from rankloop.cli.commands import COMMANDS, imported
+from rankloop.cli.commands import import_all
 from rankloop.service import ServiceFacade
 from rankloop.service.http import AppContext, Keys
 from rankloop.service.http.app import described
@@ -184,13 +184,10 @@ def test_every_route_and_type_of_the_service_is_in_the_reference(site: Path) -> 
 def test_every_command_and_option_is_in_the_reference(site: Path) -> None:
     text = re.sub(r"<[^>]+>", "", (site / "reference" / "cli.html").read_text("utf-8"))
     ids = read(site / "reference" / "cli.html").ids
-    for name in COMMANDS:
-        command = imported(name)
-        inner = {f"{name} {each}": value for each, value in getattr(command, "commands", {}).items()}
-        for called, each in {name: command, **inner}.items():
-            assert f"rankloop-{called.replace(' ', '-')}" in ids, called
-            named = [option for given in each.params for option in given.opts if option.startswith("--")]
-            assert all(option in text for option in named if option != "--help"), called
+    for name, command in import_all():
+        assert f"rankloop-{name.replace(' ', '-')}" in ids, name
+        named = [option for given in command.params for option in given.opts if option.startswith("--")]
+        assert all(option in text for option in named if option != "--help"), name
 
 
 @pytest.mark.parametrize(

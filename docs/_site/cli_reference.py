@@ -11,27 +11,14 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from rankloop.cli.commands import COMMANDS, imported
+from rankloop.cli.commands import import_all
 
 from .http_api import table
 
 
-def commands() -> Iterator[tuple[str, Any]]:
-    """Every command by its full name; a group is followed by its commands.
-
-    >>> [name for name, _ in commands() if name.startswith("data")]
-    ['data', 'data info', 'data check', 'data prepare']
-    """
-    for name in COMMANDS:
-        group = imported(name)
-        yield name, group
-        for inner, command in getattr(group, "commands", {}).items():
-            yield f"{name} {inner}", command
-
-
 def markdown() -> str:
     """A section for each command, and one below its group for each command of a group."""
-    found = list(commands())
+    found = list(import_all())
     contents = [f"- [`rankloop {name}`](#{anchor(name)})" for name, _ in found if " " not in name]
     return "\n\n".join(
         ["## All commands", "\n".join(contents), *(section(name, command) for name, command in found)]
@@ -49,7 +36,7 @@ def anchor(name: str) -> str:
 
 def section(name: str, command: Any) -> str:
     """A command: how it is called, what it does, examples, and what it takes."""
-    heading = f"{'##' if ' ' not in name else '###'} `rankloop {name}`"
+    heading = f"{'#' * (2 + name.count(' '))} `rankloop {name}`"
     parts = [heading, *text(inspect.cleandoc(command.help or ""))]
     if hasattr(command, "commands"):
         inner = (f"[`{each}`](#{anchor(f'{name} {each}')})" for each in command.commands)
@@ -98,7 +85,7 @@ def row(parameter: Any) -> tuple[str, str, str]:
 def kind(parameter: Any) -> str:
     """What an option takes, as a placeholder; a switch takes nothing.
 
-    >>> [kind(each) for each in imported("report").params if each.name in ("latex", "width")]
+    >>> [kind(each) for each in dict(import_all())["lab report"].params if each.name in ("latex", "width")]
     ['', 'NUMBER']
     """
     if parameter.is_flag:

@@ -14,6 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rankloop.cli import app
+from rankloop.cli.lab.lab_commands import LAB_COMMANDS
 from tests.support.waiting import wait_until
 
 SMALL = ["--data", "linear(queries=20)", "--rounds", "30", "--seeds", "2", "--workers", "1"]
@@ -44,7 +45,9 @@ def asked(*arguments: str, expect: int = 0) -> str:
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     out = tmp_path_factory.mktemp("compare") / "out"
-    return out, rankloop("compare", *SMALL, "--policies", "pdgd,random", "--stop", "both", "--out", str(out))
+    return out, rankloop(
+        "lab", "compare", *SMALL, "--policies", "pdgd,random", "--stop", "both", "--out", str(out)
+    )
 
 
 def test_compare_prints_a_table_and_names_the_report(finished: tuple[Path, str]) -> None:
@@ -75,23 +78,23 @@ def test_compare_prints_a_table_and_names_the_report(finished: tuple[Path, str])
 def test_the_same_command_again_takes_what_is_there(finished: tuple[Path, str]) -> None:
     out, _ = finished
     before = {path: path.read_bytes() for path in out.glob("*.*")}
-    asked("compare", *SMALL, "--policies", "pdgd,random", "--stop", "both", "--out", str(out))
+    asked("lab", "compare", *SMALL, "--policies", "pdgd,random", "--stop", "both", "--out", str(out))
     assert {path: path.read_bytes() for path in out.glob("*.*")} == before
 
 
 def test_run_repeats_a_spec(finished: tuple[Path, str], tmp_path: Path) -> None:
     out, _ = finished
-    asked("run", str(out / "spec.json"), "--workers", "1", "--out", str(tmp_path))
+    asked("lab", "run", str(out / "spec.json"), "--workers", "1", "--out", str(tmp_path))
     for name in ("results.parquet", "spec.json", "summary.json"):
         assert (tmp_path / name).read_bytes() == (out / name).read_bytes()
 
 
 def test_run_takes_a_suite(tmp_path: Path) -> None:
     arguments = [*QUICK, "--out", str(tmp_path)]
-    printed = " ".join(asked("run", "classic/interleaving", *arguments).split())
+    printed = " ".join(asked("lab", "run", "classic/interleaving", *arguments).split())
     assert "A quick look, 20 rounds and 2 seeds" in printed
     assert 'class="banner"' in (tmp_path / "report.html").read_text()
-    again = " ".join(rankloop("report", str(tmp_path), "--latex", "--figures", "svg").split())
+    again = " ".join(rankloop("lab", "report", str(tmp_path), "--latex", "--figures", "svg").split())
     assert "A quick look, 20 rounds and 2 seeds" in again
     assert 'class="banner"' in (tmp_path / "report.html").read_text()
     for name in ("tables.tex", "figures.tex"):
@@ -101,21 +104,21 @@ def test_run_takes_a_suite(tmp_path: Path) -> None:
     assert "Offline means rest on " in printed
     rows = json.loads((tmp_path / "summary.json").read_text())
     assert {row["policy"] for row in rows} >= {"dbgd", "MGD(candidates=49, interleaving=Probabilistic())"}
-    asked("run", str(tmp_path / "spec.json"), "--workers", "1", "--out", str(tmp_path))
+    asked("lab", "run", str(tmp_path / "spec.json"), "--workers", "1", "--out", str(tmp_path))
 
 
 def test_a_suite_of_a_paper_shows_its_figure_and_can_be_repeated(tmp_path: Path) -> None:
     first, again = tmp_path / "first", tmp_path / "again"
     small = [*QUICK, "--out", str(first)]
-    printed = asked("run", "pairrank/fig7", *small)
+    printed = asked("lab", "run", "pairrank/fig7", *small)
     assert "what the paper shows" in printed
     assert "a description, neither better nor worse" in " ".join(printed.split())  # it may be wrapped
     assert "offline nDCG@10" not in printed
     assert {path.name for path in first.glob("*.png")} == {"blocks.png", "block-size-by-position.png"}
-    asked("run", str(first / "spec.json"), "--workers", "1", "--out", str(again))
+    asked("lab", "run", str(first / "spec.json"), "--workers", "1", "--out", str(again))
     for name in ("results.parquet", "spec.json", "summary.json", "blocks.png"):
         assert (again / name).read_bytes() == (first / name).read_bytes()
-    asked("report", str(first))
+    asked("lab", "report", str(first))
     assert {path.name for path in first.glob("*.png")} == {"blocks.png", "block-size-by-position.png"}
 
 
@@ -128,10 +131,10 @@ def test_compare_takes_probes(tmp_path: Path) -> None:
         "--probes",
         "block-size(ranks=(1,2)),cosine",
     ]
-    asked("compare", *SMALL, *choice, "--out", str(tmp_path))
+    asked("lab", "compare", *SMALL, *choice, "--out", str(tmp_path))
     metrics = set(pl.read_parquet(tmp_path / "results.parquet")["metric"].to_list())
     assert {"block size at rank 2", "cosine to offline RankNet"} <= metrics
-    asked("run", str(tmp_path / "spec.json"), "--workers", "1", "--out", str(tmp_path))
+    asked("lab", "run", str(tmp_path / "spec.json"), "--workers", "1", "--out", str(tmp_path))
 
 
 def test_a_spec_of_names_that_people_chose_runs(finished: tuple[Path, str], tmp_path: Path) -> None:
@@ -142,7 +145,7 @@ def test_a_spec_of_names_that_people_chose_runs(finished: tuple[Path, str], tmp_
     }
     path = tmp_path / "spec.json"
     path.write_text(json.dumps(spec))
-    asked("run", str(path), "--workers", "1", "--out", str(tmp_path / "out"))
+    asked("lab", "run", str(path), "--workers", "1", "--out", str(tmp_path / "out"))
     again = json.loads((tmp_path / "out" / "spec.json").read_text())
     assert again["policies"] == {"ours": "PDGD(learning_rate=0.2)", "pdgd": "PDGD()"}
 
@@ -153,19 +156,19 @@ def test_a_spec_may_leave_out_what_nobody_asked_for(finished: tuple[Path, str], 
     path.write_text(
         json.dumps({key: spec[key] for key in spec if key not in ("probes", "main_metrics", "compare_with")})
     )
-    asked("run", str(path), "--workers", "1", "--out", str(tmp_path / "out"))
+    asked("lab", "run", str(path), "--workers", "1", "--out", str(tmp_path / "out"))
     assert (tmp_path / "out" / "spec.json").read_bytes() == (finished[0] / "spec.json").read_bytes()
 
 
 def test_every_metric_can_be_asked_for(tmp_path: Path) -> None:
     wanted = "offline ERR@10, online MRR,offline Precision(relevant_from=2)@5,cumulative nDCG@5"
     choice = ["--policies", "pdgd", "--users", "perfect", "--measures", wanted, "--out", str(tmp_path)]
-    printed = asked("compare", *SMALL, *choice)
+    printed = asked("lab", "compare", *SMALL, *choice)
     metrics = {each.strip() for each in wanted.split(",")}
     assert set(pl.read_parquet(tmp_path / "results.parquet")["metric"].to_list()) == metrics
     assert all(metric in " ".join(printed.split()) for metric in metrics)  # long titles are wrapped
     before = {name: (tmp_path / name).read_bytes() for name in ("results.parquet", "spec.json")}
-    asked("run", str(tmp_path / "spec.json"), "--workers", "1", "--out", str(tmp_path / "again"))
+    asked("lab", "run", str(tmp_path / "spec.json"), "--workers", "1", "--out", str(tmp_path / "again"))
     assert {name: (tmp_path / "again" / name).read_bytes() for name in before} == before
 
 
@@ -182,19 +185,21 @@ class Bold(EpsilonGreedy):
 def test_a_policy_of_ones_own_is_compared_in_other_processes_and_again(tmp_path: Path) -> None:
     (tmp_path / "my_rankers.py").write_text(OWN)
     choice = ["--policies", "my_rankers.Bold(boldness=0.1, epsilon=0.2),pdgd", "--users", "perfect"]
-    rankloop("compare", *SMALL, *choice, "--workers", "2", "--out", "out", cwd=tmp_path)
+    rankloop("lab", "compare", *SMALL, *choice, "--workers", "2", "--out", "out", cwd=tmp_path)
     spec = json.loads((tmp_path / "out" / "spec.json").read_text())
     name = "my_rankers.Bold(boldness=0.1, epsilon=0.2)"
     assert set(spec["policies"]) == {name, "pdgd"}
     assert spec["policies"][name] == "my_rankers.Bold(epsilon=0.2, boldness=0.1)"
-    rankloop("run", "out/spec.json", "--workers", "1", "--out", "again", cwd=tmp_path)
+    rankloop("lab", "run", "out/spec.json", "--workers", "1", "--out", "again", cwd=tmp_path)
     for file in ("results.parquet", "spec.json", "summary.json"):
         assert (tmp_path / "again" / file).read_bytes() == (tmp_path / "out" / file).read_bytes()
 
 
 def test_policies_taught_by_labels_are_compared_like_any_other(tmp_path: Path) -> None:
     names = "pdgd,OfflineRankNet(scorer=Linear(), steps=20)"
-    printed = asked("compare", *SMALL, "--policies", names, "--users", "perfect", "--out", str(tmp_path))
+    printed = asked(
+        "lab", "compare", *SMALL, "--policies", names, "--users", "perfect", "--out", str(tmp_path)
+    )
     printed = " ".join(printed.split())  # it may be wrapped
     assert (
         "OfflineRankNet(scorer=Linear(), steps=20): taught by the labels, shown for reference only" in printed
@@ -211,17 +216,17 @@ def test_policies_are_compared_under_a_user_who_grades(
     monkeypatch.chdir(tmp_path)
     policies = "Slam(weights=APWeights()),ListNet(step_size=InverseRoot(first=0.1))"
     users = "labels,labels(top_k=2, noise=0.1)"
-    asked("compare", *SMALL, "--policies", policies, "--users", users, "--out", "out")
+    asked("lab", "compare", *SMALL, "--policies", policies, "--users", users, "--out", "out")
     spec = json.loads((tmp_path / "out" / "spec.json").read_text())
     assert list(spec["users"]) == ["labels", "labels(top_k=2, noise=0.1)"]
-    asked("run", "out/spec.json", "--workers", "1", "--out", "again")
+    asked("lab", "run", "out/spec.json", "--workers", "1", "--out", "again")
     for file in ("results.parquet", "spec.json"):
         assert (tmp_path / "again" / file).read_bytes() == (tmp_path / "out" / file).read_bytes()
 
 
 def test_report_can_be_written_again(finished: tuple[Path, str]) -> None:
     out, _ = finished
-    assert "offline nDCG@10" in asked("report", str(out), "--title", "Once more")
+    assert "offline nDCG@10" in asked("lab", "report", str(out), "--title", "Once more")
     assert "Once more" in (out / "report.html").read_text()
 
 
@@ -230,13 +235,13 @@ def test_damaged_results_are_named(finished: tuple[Path, str], tmp_path: Path) -
     for name in ("spec.json", "results.parquet"):
         (tmp_path / name).write_bytes((out / name).read_bytes())
     (tmp_path / "results.parquet").write_bytes(b"junk")
-    printed = asked("report", str(tmp_path), expect=2)
+    printed = asked("lab", "report", str(tmp_path), expect=2)
     assert "results.parquet is damaged" in printed
     assert "Traceback" not in printed
 
 
 def test_list_knows_everything() -> None:
-    printed = asked("list")
+    printed = asked("lab", "list")
     for word in ("PDGD", "EpsilonGreedy", "informational", "nonlinear", "cosine", "pairrank/fig3"):
         assert word in printed
 
@@ -244,42 +249,42 @@ def test_list_knows_everything() -> None:
 def test_data_commands(tmp_path: Path) -> None:
     file = tmp_path / "train.txt"
     file.write_text("".join(f"{n % 3} qid:{n // 4} 1:{n} 2:0.5\n" for n in range(40)))
-    assert "10 queries, 40 documents, 2 features, 3 grades: good" in asked("data", "check", str(file))
-    assert "grades" in asked("data", "info", "linear")
-    assert "ready" in asked("data", "prepare", str(file))
+    assert "10 queries, 40 documents, 2 features, 3 grades: good" in asked("lab", "data", "check", str(file))
+    assert "grades" in asked("lab", "data", "info", "linear")
+    assert "ready" in asked("lab", "data", "prepare", str(file))
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["compare", "--policies", "pdgdd"], "did you mean 'PDGD'?"),
-        (["compare", "--policies", "my_rankers.Bold"], "no module is called 'my_rankers'"),
-        (["compare", "--policies", "rankloop.policies.Bold"], "rankloop.policies has no class 'Bold'"),
-        (["compare", "--policies", "rankloop.scorers.MLP"], "is no policy"),
-        (["compare", "--measures", "ERR@10"], "no measure is called 'ERR@10'"),
-        (["compare", "--measures", "offline ERRR"], "no metric is called 'ERRR'"),
-        (["compare", "--data", "liner"], "did you mean 'linear'?"),
-        (["compare", "--data", "nowhere"], "RANKLOOP_DATA"),
-        (["compare", "--stop", "never"], "choose from click, every, both"),
-        (["compare", "--probes", "block"], "did you mean 'blocks'?"),
-        (["compare", "--probes", "blocks(every=0)"], "every must be at least 1"),
-        (["compare", "--probes", "blocks,blocks(every=2)"], "two probes of a kind"),
-        (["compare", "--users", ""], "users must name at least one"),
+        (["lab", "compare", "--policies", "pdgdd"], "did you mean 'PDGD'?"),
+        (["lab", "compare", "--policies", "my_rankers.Bold"], "no module is called 'my_rankers'"),
+        (["lab", "compare", "--policies", "rankloop.policies.Bold"], "rankloop.policies has no class 'Bold'"),
+        (["lab", "compare", "--policies", "rankloop.scorers.MLP"], "is no policy"),
+        (["lab", "compare", "--measures", "ERR@10"], "no measure is called 'ERR@10'"),
+        (["lab", "compare", "--measures", "offline ERRR"], "no metric is called 'ERRR'"),
+        (["lab", "compare", "--data", "liner"], "did you mean 'linear'?"),
+        (["lab", "compare", "--data", "nowhere"], "RANKLOOP_DATA"),
+        (["lab", "compare", "--stop", "never"], "choose from click, every, both"),
+        (["lab", "compare", "--probes", "block"], "did you mean 'blocks'?"),
+        (["lab", "compare", "--probes", "blocks(every=0)"], "every must be at least 1"),
+        (["lab", "compare", "--probes", "blocks,blocks(every=2)"], "two probes of a kind"),
+        (["lab", "compare", "--users", ""], "users must name at least one"),
         (
-            ["compare", "--policies", "RTopKItems(objective=NDCGGain())"],
+            ["lab", "compare", "--policies", "RTopKItems(objective=NDCGGain())"],
             "NDCG cannot be learned item by item",
         ),
-        (["compare", "--measures", "regret ERR"], "best fixed order in hindsight is known for DCG"),
-        (["observable", "--measure", "NDGC"], "did you mean 'NDCG'?"),
-        (["observable", "--measure", "Precision@4", "--items", "4"], "the same for every order"),
-        (["observable", "--items", "6"], "items must be 2 to 5, found 6"),
-        (["observable", "--k", "5", "--items", "4"], "k must be from 1 to the number of items, 4"),
-        (["run", "classic/base"], "did you mean 'classic/baselines'?"),
-        (["run", "missing.json"], "missing.json"),
-        (["run", "missing.json", "--quick"], "says everything"),
-        (["run", "p2neurrank/fig2.14", "--rounds", "10"], "a table of its own length"),
-        (["report", "missing"], "does not exist"),
-        (["data", "check", "missing.txt"], "missing.txt"),
+        (["lab", "compare", "--measures", "regret ERR"], "best fixed order in hindsight is known for DCG"),
+        (["lab", "observable", "--measure", "NDGC"], "did you mean 'NDCG'?"),
+        (["lab", "observable", "--measure", "Precision@4", "--items", "4"], "the same for every order"),
+        (["lab", "observable", "--items", "6"], "items must be 2 to 5, found 6"),
+        (["lab", "observable", "--k", "5", "--items", "4"], "k must be from 1 to the number of items, 4"),
+        (["lab", "run", "classic/base"], "did you mean 'classic/baselines'?"),
+        (["lab", "run", "missing.json"], "missing.json"),
+        (["lab", "run", "missing.json", "--quick"], "says everything"),
+        (["lab", "run", "p2neurrank/fig2.14", "--rounds", "10"], "a table of its own length"),
+        (["lab", "report", "missing"], "does not exist"),
+        (["lab", "data", "check", "missing.txt"], "missing.txt"),
     ],
 )
 def test_mistakes_get_one_sentence_and_change_nothing(
@@ -295,7 +300,7 @@ def test_mistakes_get_one_sentence_and_change_nothing(
 def test_an_output_that_is_a_file_is_left_alone(tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("mine")
-    printed = asked("compare", *SMALL, "--policies", "random", "--out", str(file), expect=2)
+    printed = asked("lab", "compare", *SMALL, "--policies", "random", "--out", str(file), expect=2)
     assert "notes.txt: File exists" in printed
     assert "Traceback" not in printed
     assert file.read_text() == "mine"
@@ -304,7 +309,7 @@ def test_an_output_that_is_a_file_is_left_alone(tmp_path: Path) -> None:
 def test_a_broken_file_is_named_with_its_line(tmp_path: Path) -> None:
     file = tmp_path / "bad.txt"
     file.write_text("1 qid:1 1:0.5\n0 qid:1 1:abc\n")
-    assert "bad.txt, line 2: expected" in asked("data", "check", str(file), expect=2)
+    assert "bad.txt, line 2: expected" in asked("lab", "data", "check", str(file), expect=2)
 
 
 def test_a_spec_of_unknown_values_is_refused(finished: tuple[Path, str], tmp_path: Path) -> None:
@@ -312,31 +317,33 @@ def test_a_spec_of_unknown_values_is_refused(finished: tuple[Path, str], tmp_pat
     spec["users"]["perfect"] = "Cascade(click=(0.1, 0.9))"
     path = tmp_path / "spec.json"
     path.write_text(json.dumps(spec))
-    assert "no spec that can be run again: no user is called" in asked("run", str(path), expect=2)
+    assert "no spec that can be run again: no user is called" in asked("lab", "run", str(path), expect=2)
 
 
-@pytest.mark.parametrize("command", [["compare"], ["run"], ["report"], ["list"], ["data"], ["data", "info"]])
+@pytest.mark.parametrize(
+    "command", [["lab"], *(["lab", each] for each in LAB_COMMANDS), ["lab", "data", "info"]]
+)
 def test_help_explains(command: list[str]) -> None:
     assert "Usage" in asked(*command, "--help")
 
 
 def test_help_has_examples() -> None:
-    assert 'rankloop compare --data "mq2008(fold=1)"' in asked("compare", "--help")
-    assert "rankloop observable --measure AP --k 1 --items 4" in asked("observable", "--help")
+    assert 'rankloop lab compare --data "mq2008(fold=1)"' in asked("lab", "compare", "--help")
+    assert "rankloop lab observable --measure AP --k 1 --items 4" in asked("lab", "observable", "--help")
 
 
 def test_observable_says_what_cannot_be_learned_why_and_what_would_do() -> None:
-    verdict, reason, least = asked("observable", "--measure", "ap", "--k", "1").splitlines()
+    verdict, reason, least = asked("lab", "observable", "--measure", "ap", "--k", "1").splitlines()
     assert verdict.startswith("AP cannot be learned from the first grade of 4 items: regret grows like T,")
     assert "not globally observable" in reason
     assert least.startswith("The smallest k that would do is 3")
-    assert "T^(2/3)" in asked("observable", "--measure", "DCG", "--k", "2", "--items", "4")
-    assert "locally observable" in asked("observable", "--measure", "precision@2", "--items", "3")
+    assert "T^(2/3)" in asked("lab", "observable", "--measure", "DCG", "--k", "2", "--items", "4")
+    assert "locally observable" in asked("lab", "observable", "--measure", "precision@2", "--items", "3")
 
 
 def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    command = ["compare", "--data", "linear", "--rounds", "2000", "--seeds", "3", "--out", str(out)]
+    command = ["lab", "compare", "--data", "linear", "--rounds", "2000", "--seeds", "3", "--out", str(out)]
     process = subprocess.Popen(
         [sys.executable, "-m", "rankloop", *command],
         stdout=subprocess.PIPE,
@@ -348,7 +355,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to everyone
     printed = "".join(process.communicate(timeout=120))
     assert process.returncode == 130, printed
-    assert "the same command goes on from there" in printed
+    assert "Stopped. Run the same command again to continue" in printed
     assert "Traceback" not in printed
     assert not [path for path in out.rglob("*") if path.name.startswith(".")]
     assert not (out / "results.parquet").exists()

@@ -5,9 +5,9 @@ Importing all of them takes two seconds; a person who asks for `--help` waits fo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import typer
 from typer.core import TyperCommand
@@ -20,6 +20,7 @@ class Command(NamedTuple):
 
     where: str  # module:attribute, below rankloop.cli
     help: str
+    stopped: str = "Stopped"  # what Ctrl-C leaves, in words
 
     def load(self) -> Any:
         """The function, or the group of functions."""
@@ -27,15 +28,24 @@ class Command(NamedTuple):
         return getattr(import_module(f"rankloop.cli.{module}"), attribute)
 
 
+STORED = "Stopped. All data is stored"
+CONTINUE = "Stopped. Run the same command again to continue"
+WAITING = "Stopped waiting. The job continues"
+
 COMMANDS: Mapping[str, Command] = {
     "demo": Command(
         "demo_command:demo",
         "A shop with pictures: search, click, and watch the order learn beside that of plain search.",
+        STORED,
     ),
-    "serve": Command("serve_commands:serve", "Serve rankings over HTTP, and learn from the clicks on them."),
+    "serve": Command(
+        "serve_commands:serve", "Serve rankings over HTTP, and learn from the clicks on them.", STORED
+    ),
     "trial": Command("trial_commands:trial_app", "Compare a ranker of a running service, live."),
     "jobs": Command(
-        "job_commands:jobs_app", "Long jobs of a running service: forget, relearn, retire, roll back."
+        "job_commands:jobs_app",
+        "Long jobs of a running service: forget, relearn, retire, roll back.",
+        WAITING,
     ),
     "what-if": Command(
         "what_if:what_if",
@@ -79,6 +89,7 @@ COMMANDS: Mapping[str, Command] = {
     "import-clicks": Command(
         "import_commands:import_clicks",
         "Import what another system has shown and what was clicked, one row for each result shown.",
+        CONTINUE,
     ),
     "export-model": Command(
         "export_commands:export_model",
@@ -88,61 +99,44 @@ COMMANDS: Mapping[str, Command] = {
         "lab.logged_rounds_command:evaluate",
         "Estimate the click rate of policies from a log with propensities, without showing them to anybody.",
     ),
-    "compare": Command(
-        "lab.compare:compare",
-        "Let policies learn from simulated clicks and compare them: table, plots, report.",
-    ),
-    "run": Command(
-        "lab.run:run", "Run an experiment by its id, or again from the spec that lies beside its results."
-    ),
-    "tune": Command(
-        "lab.tune_command:tune_",
-        "Choose settings of a policy on validation queries; test queries take no part.",
-    ),
-    "report": Command(
-        "lab.sweep_report_command:report", "Print the table of finished results and write their report again."
-    ),
-    "trec": Command(
-        "lab.trec_commands:trec_app",
-        "TREC files: write runs and qrels of policies, evaluate those of others.",
-    ),
-    "list": Command(
-        "lab.list_names:list_everything",
-        "List policies, users, datasets, probes, measures and suites by name.",
-    ),
-    "data": Command("lab.data_commands:data_app", "Look at data, check files, and read them into the cache."),
-    "reviews": Command("lab.review_commands:reviews_app", "Read opinions out of reviews, and look at them."),
-    "recommend": Command(
-        "lab.recommend_commands:recommend_app", "Recommendations from reviews, with their reasons."
-    ),
-    "observable": Command(
-        "lab.observable:observable",
-        "Say whether a measure can be learned from the grades of the first k of a list of fixed items.",
-    ),
-    "bounds": Command(
-        "lab.bounds:bounds",
-        "Print the bounds of learning theory for a dataset, with the measured excess beside them.",
-    ),
+    "lab": Command("lab.lab_commands:lab_app", "Run experiments on data and simulated users."),
 }
 
 
-class Commands(Stopping):
-    """The group of all commands: `--help` shows the table, and the one that is called is imported."""
+class CommandTable(Stopping):
+    """A group of commands: `--help` prints its table, and only the command that is called is imported."""
+
+    table: ClassVar[Mapping[str, Command]]
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.commands = {name: TyperCommand(name, help=each.help) for name, each in COMMANDS.items()}
+        self.commands = {name: TyperCommand(name, help=each.help) for name, each in self.table.items()}
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that is called, as it is."""
         name, command, rest = super().resolve_command(ctx, args)
         ctx.invoked_subcommand = name  # an import that fails is told with the command's name
-        return name, command and imported(command.name or ""), rest
+        return name, command and import_command(command.name or "", self.table), rest
+
+    def describe_stop(self, ctx: typer.Context) -> str:
+        """Say what Ctrl-C has left of the command that was called."""
+        called = self.table.get(ctx.invoked_subcommand or "")
+        return called.stopped if called else "Stopped"
 
 
-def imported(name: str) -> Any:
-    """A command of the table, with its options."""
-    found, holder = COMMANDS[name].load(), typer.Typer(rich_markup_mode="markdown")
+class Commands(CommandTable):
+    """The commands after `rankloop`."""
+
+    table = COMMANDS
+
+
+def import_command(name: str, table: Mapping[str, Command] = COMMANDS) -> Any:
+    """Import a command of a table, with its options.
+
+    >>> sorted(import_command("keys").commands)
+    ['create', 'list', 'revoke', 'rotate']
+    """
+    found, holder = table[name].load(), typer.Typer(rich_markup_mode="markdown")
     holder.callback()(lambda: None)  # a holder of one command would be that command
     if isinstance(found, typer.Typer):
         holder.add_typer(found, name=name)
@@ -150,3 +144,19 @@ def imported(name: str) -> Any:
         holder.command(name=name)(found)
     group: Any = typer.main.get_command(holder)
     return group.commands[name]
+
+
+def import_all(table: Mapping[str, Command] = COMMANDS) -> Iterator[tuple[str, Any]]:
+    """Import every command, each with its full name; a group comes before its commands.
+
+    >>> [name for name, _ in import_all() if name.startswith("keys")]
+    ['keys', 'keys create', 'keys list', 'keys revoke', 'keys rotate']
+    """
+    for name in table:
+        command = import_command(name, table)
+        yield name, command
+        if isinstance(command, CommandTable):
+            inner: Iterable[tuple[str, Any]] = import_all(command.table)
+        else:
+            inner = getattr(command, "commands", {}).items()
+        yield from ((f"{name} {each}", value) for each, value in inner)

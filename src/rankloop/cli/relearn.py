@@ -25,7 +25,7 @@ LAST = 5000  # lists on which policies are compared
 
 def relearn(
     policies: Annotated[
-        str, typer.Option(help="Policies, comma-separated; see `rankloop list`.")
+        str, typer.Option(help="Policies, comma-separated; see `rankloop lab list`.")
     ] = "pairrank,pdgd",
     data_dir: DataDir = Path("rankloop-data"),
     store: StoreUrl = "",

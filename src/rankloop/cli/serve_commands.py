@@ -56,12 +56,12 @@ def serve(
     ranker: Annotated[
         str, typer.Option(help="A ranker to begin with, if there is none of this name.")
     ] = "default",
-    policy: Annotated[str, typer.Option(help="Its policy; see `rankloop list`.")] = "",
+    policy: Annotated[str, typer.Option(help="Its policy; see `rankloop lab list`.")] = "",
     window: Annotated[float | None, typer.Option(help="Seconds in which its lists take clicks.")] = None,
     recommender: Annotated[
         list[str] | None,
         typer.Option(
-            help="A file of `rankloop recommend fit` that feeds a ranker, as in shop=shop.npz; repeatable."
+            help="A file of `rankloop lab recommend fit` that feeds a ranker: shop=shop.npz; repeatable."
         ),
     ] = None,
     new_keys: Annotated[

@@ -17,7 +17,7 @@ EXTRA_OF = {  # top-level modules that the base install leaves out
 
 
 class Stopping(TyperGroup):
-    """A group of commands that turns our own errors into one sentence, and Ctrl-C into a promise."""
+    """A group of commands that turns our own errors into one sentence, and Ctrl-C into what is kept."""
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         """Run the command."""
@@ -34,8 +34,8 @@ class Stopping(TyperGroup):
                 raise
             extra = EXTRA_OF[module]
             ERRORS.print(
-                f"[bold red]error:[/] `rankloop {ctx.invoked_subcommand}` needs {module}, which the extra "
-                f"`{extra}` brings: pip install 'rankloop\\[{extra}]'"
+                f"[bold red]error:[/] Expected the extra package `{extra}`, found none: "
+                f"run `pip install 'rankloop\\[{extra}]'`"
             )
             raise typer.Exit(2) from error
         except BrokenPipeError:
@@ -45,5 +45,9 @@ class Stopping(TyperGroup):
             ERRORS.print(f"[bold red]error:[/] {escape(f'{where}{error.strerror or error}')}")
             raise typer.Exit(2) from error
         except KeyboardInterrupt as error:
-            ERRORS.print("\nstopped: finished runs are kept, and the same command goes on from there")
+            ERRORS.print(f"\n{self.describe_stop(ctx)}", highlight=False)
             raise typer.Exit(130) from error
+
+    def describe_stop(self, ctx: typer.Context) -> str:  # noqa: ARG002  # a table knows its commands
+        """Say what Ctrl-C has left, and what to do."""
+        return "Stopped"

@@ -65,7 +65,7 @@ def load_recommender(
     path = Path(path)
     if not path.exists():
         raise DataError(
-            f"{path}: expected a recommender, found nothing; make one with `rankloop recommend fit`"
+            f"{path}: expected a recommender, found nothing; make one with `rankloop lab recommend fit`"
         )
     try:
         with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
@@ -111,7 +111,7 @@ def _arrays(model: Recommender, catalogue: Catalogue) -> dict[str, Array]:
 
 def _foreign(path: Path, error: Exception) -> DataError:
     return DataError(
-        f"{path}: expected a file written by `rankloop recommend fit`, "
+        f"{path}: expected a file written by `rankloop lab recommend fit`, "
         f"found: {type(error).__name__} {error}; make it again"
     )
 

@@ -67,7 +67,7 @@ class ServiceFacade(LiveRankers):
     With `background=True` a thread of its own learns and lets time pass; otherwise `record` and `flush` learn
     before they return. `clock` and `ids` are arguments so that a life can be lived again exactly. `policies`
     are classes of your own, to be found by their names. `recommenders` are fitted recommenders, or files of
-    `rankloop recommend fit`, by the name of the ranker that they feed, which is created if it is not there.
+    `rankloop lab recommend fit`, by the name of the ranker that they feed, created if it is not there.
     `election` says which of several processes on one store writes ticks and snapshots; without one, this is
     the only process. Without `wait`, the logs are folded in the background: until then, as `starting` says,
     lists are in the caller's order.

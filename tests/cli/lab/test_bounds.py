@@ -1,4 +1,4 @@
-"""rankloop bounds: a table, its constants, and a plain word about what it is not."""
+"""rankloop lab bounds: a table, its constants, and a plain word about what it is not."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WORLD = ["--data", "linear(queries=20, test_queries=10)"]
     ],
 )
 def test_each_loss_has_the_bounds_that_hold_for_it(loss: str, rows: list[str]) -> None:
-    done = CliRunner().invoke(app, ["bounds", *WORLD, "--loss", loss], catch_exceptions=False)
+    done = CliRunner().invoke(app, ["lab", "bounds", *WORLD, "--loss", loss], catch_exceptions=False)
     assert done.exit_code == 0
     assert re.findall(r"^(?:Thm|Cor) \d\d", done.stdout, re.MULTILINE) == rows
     assert "20 training queries" in done.stdout
@@ -29,6 +29,6 @@ def test_each_loss_has_the_bounds_that_hold_for_it(loss: str, rows: list[str]) -
 
 
 def test_an_unknown_loss_is_refused_with_a_suggestion() -> None:
-    done = CliRunner().invoke(app, ["bounds", *WORLD, "--loss", "listnett"])
+    done = CliRunner().invoke(app, ["lab", "bounds", *WORLD, "--loss", "listnett"])
     assert done.exit_code
     assert "did you mean 'listnet'" in done.output

@@ -1,4 +1,4 @@
-"""rankloop recommend: what is printed, and what is refused."""
+"""rankloop lab recommend: what is printed, and what is refused."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from rankloop.lab.data.review_data import AccessoryShop, write_reviews
 SMALL = "synthetic:shop:users=60,items=24"
 
 
-def run(*words: str) -> str:
-    result = CliRunner().invoke(app, ["recommend", *words])
+def run(*words: str, group: str = "recommend") -> str:
+    result = CliRunner().invoke(app, ["lab", group, *words])
     assert result.exit_code == 0, result.output
     return result.output
 
 
-def refused(*words: str) -> str:
-    result = CliRunner().invoke(app, ["recommend", *words])
+def refused(*words: str, group: str = "recommend") -> str:
+    result = CliRunner().invoke(app, ["lab", group, *words])
     assert result.exit_code != 0
     return " ".join((result.output + str(result.exception or "")).split())
 
@@ -51,7 +51,9 @@ def test_a_newcomer_gets_a_list_by_items_or_by_answers(shop: str) -> None:
 
 
 def test_models_are_compared_by_both_protocols() -> None:
-    told = run("compare", "--models", "MostPopular, IALS(d=6)", "--data", SMALL, "--seeds", "1")
+    told = run(
+        *("--models", "MostPopular, IALS(d=6)", "--data", SMALL, "--seeds", "1"), group="compare-recommenders"
+    )
     assert all(name in told for name in ("MostPopular", "IALS(d=6)", "A@50", "C2@50"))
 
 
@@ -73,11 +75,11 @@ def test_reviews_of_ones_own_are_learned_from(tmp_path: Path) -> None:
 
 
 def test_mistakes_are_explained(shop: str, tmp_path: Path) -> None:
-    assert "make one with `rankloop recommend fit`" in refused(
+    assert "make one with `rankloop lab recommend fit`" in refused(
         "explain", "--model", str(tmp_path / "no.npz"), "--user", "a"
     )
     assert "is called 'nobody'" in refused("explain", "--model", shop, "--user", "nobody")
     assert "not both" in refused("explain", "--model", shop)
     assert "much, little or skip" in refused("interview", "--model", shop, "--answers", "yes")
     assert "did you mean 'FacT'" in refused("fit", "--model", "facts")
-    assert "at least one recommender" in refused("compare", "--models", " ")
+    assert "at least one recommender" in refused("--models", " ", group="compare-recommenders")

@@ -1,4 +1,4 @@
-"""rankloop reviews extract: what a person sees, and what is left when something goes wrong."""
+"""rankloop lab reviews extract: what a person sees, and what is left when something goes wrong."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.lab.reviews.samples import SAMPLE
 
 
 def run(*words: object) -> Result:
-    return CliRunner().invoke(app, ["reviews", "extract", *map(str, words)])
+    return CliRunner().invoke(app, ["lab", "reviews", "extract", *map(str, words)])
 
 
 def test_the_doctor_speaks_and_the_files_are_there(tmp_path: Path) -> None:
@@ -85,13 +85,13 @@ def test_a_missing_extra_is_a_sentence_with_the_command(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_info_says_what_is_there_and_what_is_poor(tmp_path: Path) -> None:
+def test_describe_says_what_is_there_and_what_is_poor(tmp_path: Path) -> None:
     assert run(SAMPLE, "--out", tmp_path / "out.jsonl", "--least", 2).exit_code == 0
-    told = CliRunner().invoke(app, ["reviews", "info", str(tmp_path / "out.jsonl")])
+    told = CliRunner().invoke(app, ["lab", "reviews", "describe", str(tmp_path / "out.jsonl")])
     assert told.exit_code == 0, told.output
     for line in ("reviews: 36 by", "stars: ", "with a word; features: ", "time: from 2023-", "quality"):
         assert line in told.output
     (tmp_path / "poor.csv").write_text(f"user,item,rating,time\na,x,5,{2**60}\n")
-    told = CliRunner().invoke(app, ["reviews", "info", str(tmp_path / "poor.csv")])
+    told = CliRunner().invoke(app, ["lab", "reviews", "describe", str(tmp_path / "poor.csv")])
     assert "warning: no review mentions a feature" in told.output
     assert f"time: from {2**60}" in told.output

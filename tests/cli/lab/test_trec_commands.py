@@ -1,4 +1,4 @@
-"""`rankloop trec`: policies leave runs that can be graded."""
+"""`rankloop lab trec`: policies leave runs that can be graded."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DATA = "linear(queries=40, test_queries=20)"
 
 
 def asked(*words: str, expect: int = 0) -> str:
-    result = CliRunner().invoke(app, ["trec", *words], env={"COLUMNS": "120"})
+    result = CliRunner().invoke(app, ["lab", "trec", *words], env={"COLUMNS": "120"})
     assert result.exit_code == expect, result.output
     return result.output
 

@@ -76,7 +76,7 @@ def test_the_plane_is_that_of_the_entire_dataset(tmp_path: Path) -> None:
 
 
 def test_it_is_a_suite_of_its_own(tmp_path: Path) -> None:
-    answer = CliRunner().invoke(app, ["run", "neural/fig3", "--out", str(tmp_path)])
+    answer = CliRunner().invoke(app, ["lab", "run", "neural/fig3", "--out", str(tmp_path)])
     assert answer.exit_code == 0
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == ["neural-fig3-nonlinear.png", "neural-fig3-nonlinear.svg"]

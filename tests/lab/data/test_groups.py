@@ -57,7 +57,7 @@ def test_groups_travel_with_queries_splits_and_joins() -> None:
 
 
 def test_a_sweep_says_its_groups_in_its_spec_and_is_run_again_from_it(tmp_path: Path) -> None:
-    words = ["compare", "--data", WORLD, "--policies", "random", "--users", "perfect", "--rounds", "3"]
+    words = ["lab", "compare", "--data", WORLD, "--policies", "random", "--users", "perfect", "--rounds", "3"]
     options = ["--seeds", "1", "--workers", "1", "--groups", "feature=136,threshold=0.3"]
     done = CliRunner().invoke(app, [*words, *options, "--out", str(tmp_path)])
     assert done.exit_code == 0, done.output

@@ -114,7 +114,19 @@ def test_a_point_that_diverges_is_out() -> None:
 
 
 def test_the_command_goes_on_where_it_stopped_and_writes_what_it_chose(tmp_path: Path) -> None:
-    words = ["tune", "ranknet@paper", "--data", DATA, "--users", "perfect", "--rounds", "10", "--seeds", "1"]
+    words = [
+        "lab",
+        "tune",
+        "ranknet@paper",
+        "--data",
+        DATA,
+        "--users",
+        "perfect",
+        "--rounds",
+        "10",
+        "--seeds",
+        "1",
+    ]
     outcomes = []
     for _ in range(2):
         result = CliRunner().invoke(app, [*words, "--workers", "1", "--out", str(tmp_path)])
@@ -138,7 +150,7 @@ def test_the_command_goes_on_where_it_stopped_and_writes_what_it_chose(tmp_path:
     ],
 )
 def test_what_cannot_be_tuned_is_explained(words: list[str], said: str) -> None:
-    result = CliRunner().invoke(app, ["tune", *words])
+    result = CliRunner().invoke(app, ["lab", "tune", *words])
     assert result.exit_code != 0
     assert said in " ".join((result.output + str(result.exception)).split())
 

@@ -1,4 +1,4 @@
-"""rankloop bounds: what the theory promises for a dataset, and what is measured."""
+"""rankloop lab bounds: what the theory promises for a dataset, and what is measured."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ NOTES = (
 
 
 def bounds(
-    data: Annotated[str, typer.Option(help="A dataset; see `rankloop list`.")] = "linear",
+    data: Annotated[str, typer.Option(help="A dataset; see `rankloop lab list`.")] = "linear",
     loss: Annotated[str, typer.Option(help="*listnet*, *smooth-dcg* or *rank-svm*.")] = "listnet",
     queries: Annotated[int, typer.Option(min=3, help="The sample: so many training queries.")] = 1000,
     held_out: Annotated[int, typer.Option(min=1, help="How many test queries stand for the world.")] = 1000,
@@ -54,11 +54,11 @@ def bounds(
 
     For example:
 
-    `rankloop bounds`
+    `rankloop lab bounds`
 
-    `rankloop bounds --data "mq2007(fold=1)" --queries 1000 --norm 5`
+    `rankloop lab bounds --data "mq2007(fold=1)" --queries 1000 --norm 5`
 
-    `rankloop bounds --data "mq2008(fold=1)" --loss rank-svm`
+    `rankloop lab bounds --data "mq2008(fold=1)" --loss rank-svm`
     """
     make = find_kind(loss, LOSSES, "loss")
     _say(f"reading {data}")

@@ -1,4 +1,4 @@
-"""rankloop compare: policies on simulated clicks, side by side."""
+"""rankloop lab compare: policies on simulated clicks, side by side."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import Annotated
 import typer
 
 from rankloop.cli.lab import names
-from rankloop.cli.lab.engine import EngineName, Workers
 from rankloop.cli.lab.sweep_commands import study
-from rankloop.cli.lab.sweep_options import CallerOrders, Groups, Out
+from rankloop.cli.lab.sweep_options import CallerOrders, EngineName, Groups, Out, Workers
 from rankloop.cli.own_policies import read_any_policy
 from rankloop.lab.data import parse_groups
 from rankloop.lab.simulation.probes import PROBES
@@ -19,7 +18,9 @@ from rankloop.naming import read_name, split_names
 
 
 def compare(
-    data: Annotated[str, typer.Option(help="Datasets, comma-separated; see `rankloop list`.")] = "nonlinear",
+    data: Annotated[
+        str, typer.Option(help="Datasets, comma-separated; see `rankloop lab list`.")
+    ] = "nonlinear",
     policies: Annotated[
         str, typer.Option(help="Policies, comma-separated, with settings after a colon.")
     ] = "pairrank,pdgd,mgd,dbgd,epsilon-greedy,ranknet,random",
@@ -33,7 +34,8 @@ def compare(
     ] = 3,
     k: Annotated[int, typer.Option(min=1, help="Results shown, and cutoff of nDCG.")] = 10,
     probes: Annotated[
-        str, typer.Option(help="What to look at inside the policies while they learn; see `rankloop list`.")
+        str,
+        typer.Option(help="What to look at inside the policies while they learn; see `rankloop lab list`."),
     ] = "",
     measures: Annotated[
         str,
@@ -48,21 +50,23 @@ def compare(
     workers: Workers = None,
     engine: EngineName = "pool",
 ) -> None:
-    """Let policies learn from simulated clicks and compare them: table, plots, report.
+    """Compare policies on simulated clicks.
+
+    Policies learn from the clicks of simulated users; a table, plots and a report say which learned best.
 
     For example:
 
-    `rankloop compare`
+    `rankloop lab compare`
 
-    `rankloop compare --data "mq2008(fold=1)" --policies pdgd,dbgd --rounds 5000 --out results/first`
+    `rankloop lab compare --data "mq2008(fold=1)" --policies pdgd,dbgd --rounds 5000 --out results/first`
 
-    `rankloop compare --policies "pdgd,PDGD(learning_rate=0.01),MGD(interleaving=probabilistic)"`
+    `rankloop lab compare --policies "pdgd,PDGD(learning_rate=0.01),MGD(interleaving=probabilistic)"`
 
-    `rankloop compare --policies "pairrank,PairRank(caller_order=decent)" --caller-order none,decent,reversed`
+    `rankloop lab compare --policies "pairrank,PairRank(caller_order=decent)" --caller-order none,decent`
 
-    `rankloop compare --policies pairrank,pdgd --measures "offline ERR@10,online MRR,cumulative nDCG@5"`
+    `rankloop lab compare --policies pairrank,pdgd --measures "offline ERR@10,online MRR,cumulative nDCG@5"`
 
-    `rankloop compare --engine ray:auto`
+    `rankloop lab compare --engine ray:auto`
 
     The same command in the same folder goes on where it was stopped.
     """

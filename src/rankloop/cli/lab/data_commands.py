@@ -1,4 +1,4 @@
-"""rankloop data: look at data, check it, prepare it."""
+"""rankloop lab data: look at data, check it, prepare it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.table import Table
 from rankloop.cli.console import CONSOLE
 from rankloop.lab.data import effective_rank, list_folds, load, read_letor, summarise_queries
 
-data_app = typer.Typer(help="Look at data, check files, and read them into the cache.", no_args_is_help=True)
+data_app = typer.Typer(help="Describe, check or cache a dataset.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(help="mq2008(fold=1), a folder, a file, or a world such as linear.")]
 
 
@@ -19,7 +19,7 @@ Name = Annotated[str, typer.Argument(help="mq2008(fold=1), a folder, a file, or 
 def info(name: Name) -> None:
     """Say what is in a dataset.
 
-    Example: `rankloop data info nonlinear`
+    Example: `rankloop lab data info nonlinear`
     """
     for fold in list_folds(name):
         with CONSOLE.status(f"reading {fold}"):
@@ -57,7 +57,7 @@ def check(
 ) -> None:
     """Read files from beginning to end and report the first mistake in each.
 
-    Example: `rankloop data check Fold1/train.txt Fold1/test.txt`
+    Example: `rankloop lab data check Fold1/train.txt Fold1/test.txt`
     """
     for file in files:
         with CONSOLE.status(f"reading {file}"):
@@ -73,7 +73,7 @@ def check(
 def prepare_(name: Name) -> None:
     """Read a dataset into the cache, so that every later use of it is instant.
 
-    Example: `rankloop data prepare mq2008`
+    Example: `rankloop lab data prepare mq2008`
     """
     for fold in list_folds(name):
         with CONSOLE.status(f"reading {fold}"):

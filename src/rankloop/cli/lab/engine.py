@@ -3,22 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
-
-import typer
 
 from rankloop.errors import SettingError
 from rankloop.lab.sweeps.engines import Engine, Pool
 from rankloop.lab.sweeps.ray_engine import Ray
-
-Workers = Annotated[int | None, typer.Option(min=1, help="Processes to use (default: all cores).")]
-EngineName = Annotated[
-    str,
-    typer.Option(
-        help="Where runs are done: *pool*, processes of this machine; *ray*, a Ray cluster of this machine; "
-        "*ray:address*, another one, as in `ray:10.0.0.5:6379` or `ray:auto`."
-    ),
-]
 
 
 def engine(name: str, workers: int | None, runs: int) -> Engine:

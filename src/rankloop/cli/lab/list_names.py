@@ -1,9 +1,11 @@
-"""rankloop list: every name the command line understands."""
+"""rankloop lab list: every name the command line understands."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Annotated
 
+import typer
 from rich.table import Table
 
 from rankloop.cli.console import CONSOLE
@@ -14,23 +16,24 @@ from rankloop.lab.simulation.measures import MEASURE_KINDS
 from rankloop.lab.simulation.probes import PROBES
 from rankloop.lab.suites import PICTURES, SUITES, TABLES
 from rankloop.metrics import METRICS
-from rankloop.naming import settings_of
+from rankloop.naming import find_kind, settings_of
 from rankloop.policies.paper_settings import PAPER
 
 
-def list_everything() -> None:
-    """List policies, users, datasets, probes, measures and suites by name."""
-    for table in (
-        _kinds("policies", "what it does", ALL_POLICIES),
-        _paper(),
-        _users(),
-        _data(),
-        _kinds("recommenders", "what they do", RECOMMENDERS),
-        _kinds("probes", "what they see", PROBES),
-        _measures(),
-        _suites(),
-    ):
-        CONSOLE.print(table, "")
+def list_names(
+    what: Annotated[str, typer.Argument(help="Only these: " + ", ".join(KINDS) + ".")] = "",
+) -> None:
+    """List policies, users, datasets, measures and experiments.
+
+    For example:
+
+    `rankloop lab list`
+
+    `rankloop lab list policies`
+    """
+    wanted = [find_kind(what, KINDS, "list of names")] if what else list(KINDS.values())
+    for make_table in wanted:
+        CONSOLE.print(make_table(), "")
 
 
 def _kinds(title: str, meaning: str, kinds: Mapping[str, type]) -> Table:
@@ -92,7 +95,7 @@ def _measures() -> Table:
 
 
 def _suites() -> Table:
-    table = _table("suites", "id", "question")
+    table = _table("experiments", "id", "question")
     titles = {name: picture.title for name, picture in PICTURES.items()}
     titles |= {name: table.title for name, table in TABLES.items()}
     titles |= {name: suite.title for name, suite in SUITES.items()}
@@ -107,3 +110,15 @@ def _table(title: str, *columns: str) -> Table:
 
 def _first_line(kind: type) -> str:
     return (kind.__doc__ or "").strip().splitlines()[0]
+
+
+KINDS: Mapping[str, Callable[[], Table]] = {
+    "policies": lambda: _kinds("policies", "what it does", ALL_POLICIES),
+    "papers": _paper,
+    "users": _users,
+    "data": _data,
+    "recommenders": lambda: _kinds("recommenders", "what they do", RECOMMENDERS),
+    "probes": lambda: _kinds("probes", "what they see", PROBES),
+    "measures": _measures,
+    "experiments": _suites,
+}

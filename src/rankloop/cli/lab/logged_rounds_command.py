@@ -34,7 +34,7 @@ def evaluate(
         typer.Argument(help="A CSV file with a header or a stopped service's folder."),
     ],
     policies: Annotated[
-        str, typer.Option(help="Policies for one ad, comma-separated; see `rankloop list`.")
+        str, typer.Option(help="Policies for one ad, comma-separated; see `rankloop lab list`.")
     ] = "auc-ranker,ad-logistic,random",
     columns: Annotated[
         str,

@@ -1,4 +1,4 @@
-"""rankloop observable: whether a measure can be learned from the grades of the first k results."""
+"""rankloop lab observable: whether a measure can be learned from the grades of the first k results."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def observable(
 
     For example:
 
-    `rankloop observable --measure AP --k 1 --items 4`
+    `rankloop lab observable --measure AP --k 1 --items 4`
 
-    `rankloop observable --measure Precision@2 --k 1 --items 5`
+    `rankloop lab observable --measure Precision@2 --k 1 --items 5`
 
     The answer holds for binary grades and every policy: it is about the worst world.
     """

@@ -1,4 +1,4 @@
-"""rankloop recommend: fit a recommender, compare several, say why, interview a newcomer."""
+"""rankloop lab recommend: fit a recommender, compare several, say why, interview a newcomer."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ import typer
 from rich.table import Table
 
 from rankloop.cli.console import CONSOLE
-from rankloop.cli.lab.engine import EngineName, Workers, mapper
+from rankloop.cli.lab.sweep_options import EngineName, Workers
 from rankloop.errors import SettingError
 from rankloop.lab.data.review_data import load_reviews
 from rankloop.lab.recommenders import RECOMMENDERS, read_recommender
-from rankloop.lab.sweeps.engines import InProcess
 from rankloop.recommend import (
     Catalogue,
     FittedRecommender,
@@ -31,11 +30,13 @@ from rankloop.recommend import (
 
 SEPARATOR = re.compile(r"\s*,\s*(?![^(]*\))")  # commas outside of parentheses
 
-recommend_app = typer.Typer(help="Recommendations from reviews, with their reasons.", no_args_is_help=True)
+recommend_app = typer.Typer(
+    help="Fit a recommender, explain items, or try its interview.", no_args_is_help=True
+)
 Data = Annotated[
     str, typer.Option(help="`synthetic:shop`, `phones`, `phones-fact`, `music`, or a CSV or JSON lines file.")
 ]
-Model = Annotated[Path, typer.Option(help="A file written by `rankloop recommend fit`.")]
+Model = Annotated[Path, typer.Option(help="A file written by `rankloop lab recommend fit`.")]
 Length = Annotated[int, typer.Option(min=1, help="How many items to recommend.")]
 
 
@@ -53,7 +54,7 @@ def fit(
 
     For example:
 
-    `rankloop recommend fit --model 'FacT(leaf_weight=0.3)' --data reviews.csv --out shop.npz --everything`
+    `rankloop lab recommend fit --model 'FacT(leaf_weight=0.3)' --data reviews.csv --out shop.npz`
     """
     chosen, reviews = read_recommender(model), load_reviews(data, everything=everything).train
     with CONSOLE.status(f"fitting {model}"):
@@ -66,7 +67,6 @@ def fit(
     )
 
 
-@recommend_app.command()
 def compare(
     models: Annotated[
         str, typer.Option(help="Recommenders, separated by commas, with settings in parentheses.")
@@ -76,16 +76,20 @@ def compare(
     workers: Workers = None,
     engine: EngineName = "pool",
 ) -> None:
-    """Compare recommenders on held-out reviews: plain nDCG (A@k), and beside it that of released code (C2@k).
+    """Compare recommenders on held-out reviews.
+
+    The measure is plain nDCG (A@k); beside it stands that of released code (C2@k).
 
     For example:
 
-    `rankloop recommend compare --models "MostPopular, FacT, FacT(leaf_weight=inf)" --data phones`
+    `rankloop lab compare-recommenders --models "MostPopular, FacT, FacT(leaf_weight=inf)" --data phones`
 
-    `rankloop recommend compare --data phones --engine ray:auto`
+    `rankloop lab compare-recommenders --data phones --engine ray:auto`
     """
     chosen = {text: read_recommender(text) for text in SEPARATOR.split(models.strip()) if text}
-    from rankloop.lab.recommendation import compare_recommenders  # noqa: PLC0415  # needs Polars
+    from rankloop.cli.lab.engine import mapper  # noqa: PLC0415  # with the next two, needs the extra lab
+    from rankloop.lab.recommendation import compare_recommenders  # noqa: PLC0415
+    from rankloop.lab.sweeps.engines import InProcess  # noqa: PLC0415
 
     if not chosen:
         raise SettingError("name at least one recommender, such as FacT")
@@ -116,7 +120,7 @@ def explain(
 
     For example:
 
-    `rankloop recommend explain --model shop.npz --user "user 3"`
+    `rankloop lab recommend explain --model shop.npz --user "user 3"`
     """
     fitted = load_recommender(model, RECOMMENDERS)
     if bool(user) == bool(items):
@@ -144,7 +148,7 @@ def interview(
 
     For example:
 
-    `rankloop recommend interview --model shop.npz --answers much,little,skip`
+    `rankloop lab recommend interview --model shop.npz --answers much,little,skip`
     """
     fitted = load_recommender(model, RECOMMENDERS)
     given = [each.strip() for each in answers.split(",") if each.strip()]

@@ -1,4 +1,4 @@
-"""rankloop reviews: read opinions out of texts, and say what is in reviews."""
+"""rankloop lab reviews: read opinions out of texts, and say what is in reviews."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from rankloop.naming import split_names
 
 SHOWN = 12
 
-reviews_app = typer.Typer(help="Read opinions out of reviews, and look at them.", no_args_is_help=True)
+reviews_app = typer.Typer(help="Extract opinions from reviews, or describe them.", no_args_is_help=True)
 
 
 @reviews_app.command(name="extract")
@@ -52,9 +52,9 @@ def extract_(
 
     For example:
 
-    `rankloop reviews extract shop.csv --out extracted.jsonl`
+    `rankloop lab reviews extract shop.csv --out extracted.jsonl`
 
-    `rankloop reviews extract shop.jsonl.gz --out extracted.jsonl --least 5 --ignore guitar,guitars`
+    `rankloop lab reviews extract shop.jsonl.gz --out extracted.jsonl --least 5 --ignore guitar,guitars`
 
     The file is JSON lines, with the sentence of every mention.
     """
@@ -79,7 +79,7 @@ def extract_(
 
 
 @reviews_app.command()
-def info(
+def describe(
     name: Annotated[
         str,
         typer.Argument(
@@ -91,7 +91,7 @@ def info(
 
     For example:
 
-    `rankloop reviews info extracted.jsonl`
+    `rankloop lab reviews describe extracted.jsonl`
     """
     _report(name)
 

@@ -1,4 +1,4 @@
-"""rankloop run: an experiment by its id, or again from its spec."""
+"""rankloop lab run: an experiment by its id, or again from its spec."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from rankloop.cli.lab import names
-from rankloop.cli.lab.engine import EngineName, Workers, mapper
+from rankloop.cli.lab.engine import mapper
 from rankloop.cli.lab.spec import from_spec
 from rankloop.cli.lab.sweep_commands import about_the_paper, draw, study, tabulate
-from rankloop.cli.lab.sweep_options import CallerOrders, Groups, Out
+from rankloop.cli.lab.sweep_options import CallerOrders, EngineName, Groups, Out, Workers
 from rankloop.errors import SettingError
 from rankloop.lab.data import parse_groups
 from rankloop.lab.suites import PICTURES, SUITES, TABLES
@@ -20,7 +20,7 @@ from rankloop.naming import find_kind, split_names
 
 
 def run(
-    what: Annotated[str, typer.Argument(help="A suite's id (see `rankloop list`) or a `spec.json`.")],
+    what: Annotated[str, typer.Argument(help="A suite's id (see `rankloop lab list`) or a `spec.json`.")],
     data: Annotated[str, typer.Option(help="Other datasets than the suite's.")] = "",
     rounds: Annotated[int | None, typer.Option(min=1, help="Other length than the suite's.")] = None,
     seeds: Annotated[
@@ -35,15 +35,17 @@ def run(
     workers: Workers = None,
     engine: EngineName = "pool",
 ) -> None:
-    """Run an experiment by its id, or again from the spec that lies beside its results.
+    """Run a published experiment, table or bound.
+
+    By its id, or again from the spec that lies beside its results.
 
     For example:
 
-    `rankloop run classic/baselines --data mq2008 --out results/mq2008`
+    `rankloop lab run classic/baselines --data mq2008 --out results/mq2008`
 
-    `rankloop run pairrank/fig6 --data "mq2008(fold=1)" --quick`
+    `rankloop lab run pairrank/fig6 --data "mq2008(fold=1)" --quick`
 
-    `rankloop run results/mq2008/spec.json --out results/again`
+    `rankloop lab run results/mq2008/spec.json --out results/again`
     """
     if what.endswith(".json"):
         if data or rounds or seeds or quick or groups or caller_order:

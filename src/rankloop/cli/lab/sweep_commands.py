@@ -113,13 +113,13 @@ def redo_report(
     """Print the tables of finished results and write their report again, with files for a paper if asked."""
     path = folder / "results.parquet"
     if not path.exists():
-        raise DataError(f"{path} does not exist: name a folder that `rankloop compare --out` has filled")
+        raise DataError(f"{path} does not exist: name a folder that `rankloop lab compare --out` has filled")
     sweep = from_spec(folder / "spec.json")
     try:
         results = pl.read_parquet(path)
     except pl.exceptions.PolarsError as error:
         raise DataError(
-            f"{path} is damaged: `rankloop run {folder / 'spec.json'} --out {folder}` mends it"
+            f"{path} is damaged: `rankloop lab run {folder / 'spec.json'} --out {folder}` mends it"
         ) from error
     analysis = analyse_folder(folder, sweep, results)
     page = print_analysis(analysis, folder, title=title, lines=style.lines)

@@ -26,3 +26,11 @@ CallerOrders = Annotated[
         '`--data "<name>(caller_order=decent)"` says the same of one.'
     ),
 ]
+Workers = Annotated[int | None, typer.Option(min=1, help="Processes to use (default: all cores).")]
+EngineName = Annotated[
+    str,
+    typer.Option(
+        help="Where runs are done: *pool*, processes of this machine; *ray*, a Ray cluster of this machine; "
+        "*ray:address*, another one, as in `ray:10.0.0.5:6379` or `ray:auto`."
+    ),
+]

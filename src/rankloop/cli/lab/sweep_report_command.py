@@ -1,4 +1,4 @@
-"""rankloop report: the table and the page of finished results, again, and files for a paper."""
+"""rankloop lab report: the table and the page of finished results, again, and files for a paper."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ def report(
         int, typer.Option(help="Most lines of a figure; its caption names what is left out.")
     ] = 8,
 ) -> None:
-    """Print the table of finished results and write their report again.
+    """Write the report of finished results again.
 
     For example:
 
-    `rankloop report results/mq2008`
+    `rankloop lab report results/mq2008`
 
-    `rankloop report results/mq2008 --latex --figures pdf`
+    `rankloop lab report results/mq2008 --latex --figures pdf`
 
-    `rankloop report results/mq2008 --figures svg --width 505 --log rounds --smooth 5`
+    `rankloop lab report results/mq2008 --figures svg --width 505 --log rounds --smooth 5`
     """
     if figures and figures not in FIGURE_KINDS:
         raise SettingError(f"--figures must be pdf or svg, found {figures}")

@@ -1,4 +1,4 @@
-"""rankloop trec: runs and qrels in the form of trec_eval, out and in."""
+"""rankloop lab trec: runs and qrels in the form of trec_eval, out and in."""
 
 from __future__ import annotations
 
@@ -25,14 +25,12 @@ from rankloop.metrics import Metric, mean_over_lists, parse_metric
 from rankloop.naming import split_names
 from rankloop.policies import score_all
 
-trec_app = typer.Typer(
-    no_args_is_help=True, help="TREC files: write runs and qrels of policies, evaluate those of others."
-)
+trec_app = typer.Typer(no_args_is_help=True, help="Write or evaluate TREC files.")
 
 
 @trec_app.command()
 def write(
-    data: Annotated[str, typer.Option(help="Datasets, comma-separated; see `rankloop list`.")],
+    data: Annotated[str, typer.Option(help="Datasets, comma-separated; see `rankloop lab list`.")],
     policies: Annotated[str, typer.Option(help="Policies, comma-separated, with settings after a colon.")],
     user: Annotated[str, typer.Option(help="Who clicks while they learn.")] = "perfect",
     rounds: Annotated[int, typer.Option(min=1, help="Queries asked while they learn.")] = 2000,
@@ -47,7 +45,7 @@ def write(
 
     For example:
 
-    `rankloop trec write --data "mq2008(fold=1)" --policies pairrank,pdgd --rounds 1000 --out trec`
+    `rankloop lab trec write --data "mq2008(fold=1)" --policies pairrank,pdgd --rounds 1000 --out trec`
 
     `trec_eval -m map trec/mq2008-fold=1.qrels trec/mq2008-fold=1.pairrank.run`
 
@@ -71,7 +69,7 @@ def evaluate(
     qrels: Annotated[Path, typer.Argument(help="Judgements: `<query> <iteration> <document> <grade>`.")],
     runs: Annotated[list[Path], typer.Argument(help="Cells: `<query> Q0 <document> <rank> <score> <tag>`.")],
     metrics: Annotated[
-        str, typer.Option(help="Metrics, comma-separated; see `rankloop list`.")
+        str, typer.Option(help="Metrics, comma-separated; see `rankloop lab list`.")
     ] = "nDCG@10,AP,MRR,Precision@10",
     without_relevant: Annotated[
         str, typer.Option(help="What a query without a relevant document counts: *zero*, *one* or *skip*.")
@@ -81,9 +79,9 @@ def evaluate(
 
     For example:
 
-    `rankloop trec evaluate qrels.txt bm25.run mine.run`
+    `rankloop lab trec evaluate qrels.txt bm25.run mine.run`
 
-    `rankloop trec evaluate trec/mq2008-fold=1.qrels trec/*.run --metrics "nDCG@5,AP(relevant_from=2)"`
+    `rankloop lab trec evaluate trec/mq2008-fold=1.qrels trec/*.run --metrics "nDCG@5,AP(relevant_from=2)"`
 
     Documents are sorted by their score; a query that a run lacks counts 0 (trec_eval's option -c), and what
     nobody judged is not relevant. Gains of nDCG are 2^grade - 1; those of trec_eval are the grades.

@@ -1,4 +1,4 @@
-"""rankloop tune: settings of a policy, chosen on validation queries."""
+"""rankloop lab tune: settings of a policy, chosen on validation queries."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ def tune_(
     grid: Annotated[
         str, typer.Option(help="Settings to try, as in `learning_rate=0.1|0.01,epsilon=0.1|0.2`.")
     ] = "",
-    data: Annotated[str, typer.Option(help="Datasets, comma-separated; see `rankloop list`.")] = "nonlinear",
+    data: Annotated[
+        str, typer.Option(help="Datasets, comma-separated; see `rankloop lab list`.")
+    ] = "nonlinear",
     users: Annotated[str, typer.Option(help="Simulated users.")] = "perfect,navigational,informational",
     stop: Annotated[
         str, typer.Option(help="When users may stop reading: after a *click*, at *every* result, or *both*.")
@@ -61,15 +63,17 @@ def tune_(
     ] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes to use (default: all cores).")] = None,
 ) -> None:
-    """Choose settings of a policy on validation queries; test queries take no part.
+    """Choose settings on validation queries.
+
+    Test queries take no part.
 
     For example:
 
-    `rankloop tune pairrank@paper --data "mq2008(fold=1)" --rounds 5000 --halving`
+    `rankloop lab tune pairrank@paper --data "mq2008(fold=1)" --rounds 5000 --halving`
 
-    `rankloop tune epsilon-greedy --grid "learning_rate=0.01|0.001,epsilon=0.05|0.1" --data mq2008`
+    `rankloop lab tune epsilon-greedy --grid "learning_rate=0.01|0.001,epsilon=0.05|0.1" --data mq2008`
 
-    `rankloop tune ranknet@paper --by cumulative --users navigational`
+    `rankloop lab tune ranknet@paper --by cumulative --users navigational`
 
     Of data without validation queries, the last fifth of the training queries is taken for them. The same
     command in the same folder goes on where it was stopped.

@@ -81,7 +81,7 @@ class ReviewReport:
             (
                 not self.mentions,
                 "no review mentions a feature: there are no rules about features; read them out of the "
-                "texts with `rankloop reviews extract`",
+                "texts with `rankloop lab reviews extract`",
             ),
             (
                 0 < self.coverage < FEW_MENTIONING,

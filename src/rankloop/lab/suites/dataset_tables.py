@@ -39,7 +39,7 @@ TABLES: Mapping[str, PaperTable] = {
         make=table_4_1,
         notes=(
             "Diagnostics, and no guarantee: the bounds hold for the worst world, and say little about this "
-            "one. `rankloop bounds` explains the columns.",
+            "one. `rankloop lab bounds` explains the columns.",
         ),
         data="linear(queries=1000, test_queries=500)",
     ),

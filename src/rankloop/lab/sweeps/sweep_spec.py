@@ -94,12 +94,12 @@ def _read_judge(text: str) -> LabelJudge:
 
 
 def _write_user(user: UserChoice) -> str:
-    """Write a user as `rankloop run` reads it; one that has no name is shown as Python does."""
+    """Write a user as `rankloop lab run` reads it; one that has no name is shown as Python does."""
     return write_user(user) if isinstance(user, NamedUser) else repr(user)
 
 
 def _write_policy(policy: Policy) -> str:
-    """Write a policy as `rankloop run` reads it; what cannot be written so is shown as Python does."""
+    """Write a policy as `rankloop lab run` reads it; what cannot be written so is shown as Python does."""
     try:
         return policy_names.write_policy(policy, ALL_POLICIES)
     except SettingError:

@@ -72,7 +72,7 @@ def _why_not(objective: Objective) -> str:
     return (
         f"{objective.name} cannot be learned item by item: what a grade counts depends on all grades of the "
         "list together, so that worlds in which every item has the same mean grade want different orders. It "
-        f"would take the grades of the first {needed} (`rankloop observable --measure {objective.name}`): "
+        f"would take the grades of the first {needed}: "
         "choose dcg, sum-loss, pairwise-loss or precision, which add up over the items"
     )
 
