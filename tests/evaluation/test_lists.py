@@ -19,8 +19,8 @@ from rankloop.evaluation import (
     greedy_probabilities,
     weigh_lists,
 )
-from rankloop.policies import DBGD, PDGD, PairRank, Policy, Random
-from rankloop.types import Feedback, FloatArray, Query
+from rankloop.policies import DBGD, PDGD, FairExpPairRank, PairRank, Policy, Random
+from rankloop.types import Feedback, FloatArray, Query, Ranking
 
 QUERY = Query("q", np.array([[1.0, 0.0], [0.6, 0.2], [0.1, 0.9], [0.0, 0.3]]))
 ATTRACTIVE = np.array([0.8, 0.5, 0.3, 0.1])
@@ -62,6 +62,13 @@ def test_the_chances_of_lists_are_those_with_which_they_are_drawn(name: str) -> 
 def test_a_policy_that_cannot_say_its_chances_is_refused() -> None:
     with pytest.raises(SettingError, match="DBGD cannot say with which probability"):
         draw_probabilities(DBGD(), QUERY)
+    with pytest.raises(SettingError, match="FairExpPairRank cannot say with which probability"):
+        draw_probabilities(FairExpPairRank(), QUERY)  # it draws in a way of its own
+    long = Query("q", np.random.default_rng(0).random((600, 3)))
+    fair, plain = FairExpPairRank(), PairRank()
+    for policy in (fair, plain):
+        policy.learn(Feedback(Ranking(long, np.arange(3), {"seed": np.array(0)}), np.eye(3, dtype=bool)[1]))
+    assert fair.top_orders(long, 10) is None is not plain.top_orders(long, 10)
 
 
 def clicks_from_the_top(order: tuple[int, ...]) -> Iterator[tuple[float, FloatArray]]:

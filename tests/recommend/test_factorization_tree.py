@@ -241,6 +241,22 @@ def test_features_get_what_their_rules_add(models: dict[float, FacT]) -> None:
         assert model.score_features(profile, items) == pytest.approx(found, abs=1e-12)
 
 
+def test_features_of_many_items_need_one_linear_solve(
+    models: dict[float, FacT], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, solved = models[1.0], 0
+    profile, solve = model.profile_user(7), np.linalg.solve
+
+    def count(matrix: FloatArray, goal: FloatArray) -> FloatArray:
+        nonlocal solved
+        solved += 1
+        return solve(matrix, goal)
+
+    monkeypatch.setattr(np.linalg, "solve", count)
+    model.score_features(profile, np.arange(30))
+    assert solved == 1
+
+
 # objectives of both sides
 
 

@@ -30,7 +30,7 @@ def draw_probabilities(policy: Policy, query: Query) -> NextProbabilities:
     if isinstance(policy, PDGD):
         lift = np.exp(policy.score(query) - policy.score(query).max()).astype(np.float64)
         return lambda above: _shared(np.where(_left(query.n_docs, above), lift, 0.0))
-    if isinstance(policy, ExploresUncertain) and _draws_itself(type(policy)):
+    if isinstance(policy, ExploresUncertain) and policy.draws_from_certain_orders:
         return _uncertain(policy, query)
     raise SettingError(
         f"{type(policy).__name__} cannot say with which probability it shows a list: only pdgd, random, "
@@ -56,11 +56,6 @@ def greedy_probabilities(policy: Policy, query: Query) -> NextProbabilities:
         return found
 
     return following
-
-
-def _draws_itself(kind: type[ExploresUncertain]) -> bool:
-    """Whether it draws as its kind does, and not in a way of its own."""
-    return kind.rank is ExploresUncertain.rank and kind.draw is ExploresUncertain.draw
 
 
 def _uncertain(policy: ExploresUncertain, query: Query) -> NextProbabilities:

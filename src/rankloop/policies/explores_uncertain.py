@@ -40,6 +40,12 @@ class ExploresUncertain(Policy):
     def certain_orders(self, query: Query) -> BoolArray:
         """`certain[i, j]`: the order of `i` above `j` is certain, and not tried out."""
 
+    @property
+    def draws_from_certain_orders(self) -> bool:
+        """Whether its lists follow from its certain orders alone: it has no `rank` or `draw` of its own."""
+        kind, own = type(self), ExploresUncertain
+        return kind.rank is own.rank and kind.draw is own.draw
+
     def list_scores(self, query: Query) -> FloatArray:
         """Scores that no certain order contradicts."""
         return self.score(query)

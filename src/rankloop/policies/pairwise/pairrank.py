@@ -76,7 +76,7 @@ class PairRank(PairwiseLogistic):
 
     def top_orders(self, query: Query, k: int) -> TopOrders | None:
         """What a list of `k` depends on, for `Sure` and many documents: then most pairs are not looked at."""
-        own = type(self).certain_orders is PairRank.certain_orders and type(self).draw is PairRank.draw
+        own = type(self).certain_orders is PairRank.certain_orders and self.draws_from_certain_orders
         if query.n_docs < LONG or not own or not isinstance(self.certainty, Sure):
             return None
         knowing = self._with_prior(query)
