@@ -61,10 +61,10 @@ def verdict(path: Path, answered: Collection[str], ranker: str = "default") -> V
     with SqliteStore(path) as store:
         service = ServiceFacade(store)
         number = service.ranker(ranker).view.in_force.account
-        lists = list(store.impressions(ranker))
+        lists = list(store.read_impressions(ranker))
         told = [(each, each.exposure) for each in lists if each.exposure and each.exposure.account == number]
         identical = sum(service.replay(each.query_id).identical for each in lists)
-        in_store = {each.group: each.ahead for each in store.exposures(ranker) if each.account == number}
+        in_store = {each.group: each.ahead for each in store.read_totals(ranker) if each.account == number}
         memory = service.account(ranker)
         outside = [
             _could_be_within(*each, service.settings(ranker)) for each in _unguarded(store, ranker, told)
@@ -97,7 +97,7 @@ def _unguarded(
     """Some lists outside of the tolerance, up to ten long, that no guardrail had changed."""
     guarded = {
         each.seq
-        for each in store.decisions(ranker, kind="settings")
+        for each in store.read_decisions(ranker, kind="settings")
         if each.body["settings"]["freeze_top"] or each.body["settings"]["max_displacement"] is not None
     }
     found = [

@@ -303,17 +303,17 @@ def _verdict(
     left, damaged = _traces(folder, seen.deleted), [each for path in backups[-3:] for each in _damage(path)]
     plain = folder.with_name("plain.db")
     with SqliteStore(folder / "log.db") as store:
-        events = Counter(each.event_id for each in store.events("default") if each.verdict in COUNTED)
+        events = Counter(each.event_id for each in store.read_events("default") if each.verdict in COUNTED)
         service = ServiceFacade(store)
         service.tick()
         fold, jobs = service.ranker("default").fold, {each.id: each.state for each in service.jobs()}
-        write(store, lambda transaction: transaction.rankers())  # whatever was in the queue is written
+        write(store, lambda transaction: transaction.list_rankers())  # whatever was in the queue is written
         for ending in ("", "-wal"):
             if (folder / f"log.db{ending}").exists():
                 shutil.copy(folder / f"log.db{ending}", f"{plain}{ending}")
         with SqliteStore(plain) as copy:
             for name in ("default", checkpoint_name("default")):
-                write(copy, lambda job, name=name: job.drop_snapshots(name, before=END))  # type: ignore[misc]
+                write(copy, lambda job, name=name: job.delete_snapshots(name, before=END))  # type: ignore[misc]
             anew = _plain_fold(copy, service, fold.without)
         here = fold.policy.state()
         same = here.keys() == anew.keys() and all(

@@ -103,7 +103,7 @@ def run(folder: Path, *, lists: int, jobs: int, between: int, seed: int) -> Foun
         before = service.model(RANKER).policy.state()
     with SqliteStore(folder / "log.db") as store:
         for name in (RANKER, checkpoint_name(RANKER)):
-            write(store, lambda job, name=name: job.drop_snapshots(name, before=END))  # type: ignore[misc]
+            write(store, lambda job, name=name: job.delete_snapshots(name, before=END))  # type: ignore[misc]
         began = time.perf_counter()
         after = ServiceFacade(store).model(RANKER).policy.state()
         start = time.perf_counter() - began

@@ -118,15 +118,15 @@ def _lists(store: PostgresStore) -> Callable[[], int]:
 
 
 def _clicks(store: PostgresStore) -> Callable[[], int]:
-    number, last = iter(range(10**9)), next(store.impressions("shop", last=1))
+    number, last = iter(range(10**9)), next(store.read_impressions("shop", newest=1))
 
     def work() -> int:
         ids = [f"click {next(number):026d}" for _ in range(20)]
 
         def job(transaction: Transaction) -> None:
-            transaction.look_up(event_ids=ids, query_ids=[last.query_id])
+            transaction.prefetch(event_ids=ids, query_ids=[last.query_id])
             for name in ids:
-                if not transaction.knows(name) and transaction.shown(last.query_id):
+                if not transaction.knows(name) and transaction.find_shown(last.query_id):
                     transaction.append(event(event_id=name, query_id=last.query_id, list_seq=last.seq))
 
         write(store, job)

@@ -198,7 +198,7 @@ def create_many(store: Store, number: int) -> None:
     """Rankers with the usual settings, all in one transaction."""
     service = ServiceFacade(store)
     service.create("ranker 0")
-    first = store.decisions("ranker 0")
+    first = store.read_decisions("ranker 0")
 
     def job(transaction: Transaction) -> None:
         for name in range(1, number):
@@ -257,7 +257,7 @@ def lists_in_bytes() -> None:
 
 def stored(store: SqliteStore) -> int:
     """Bytes of all payloads."""
-    write(store, lambda transaction: transaction.rankers())
+    write(store, lambda transaction: transaction.list_rankers())
     return int(store._rows("SELECT ifnull(sum(length(arrays)), 0) FROM payloads")[0][0])
 
 

@@ -39,9 +39,9 @@ def recorded(store: Store, batch: int) -> int:
 
     def job(transaction: Transaction) -> int:
         events = [replace(EVENT, event_id=f"e{next(NUMBERS)}") for _ in range(batch)]
-        transaction.look_up(event_ids=[each.event_id for each in events], query_ids=[EVENT.query_id])
+        transaction.prefetch(event_ids=[each.event_id for each in events], query_ids=[EVENT.query_id])
         for event in events:
-            if not transaction.knows(event.event_id) and transaction.shown(event.query_id):
+            if not transaction.knows(event.event_id) and transaction.find_shown(event.query_id):
                 transaction.append(event)
         return batch
 

@@ -252,9 +252,9 @@ class Chaos:
         self._audit(chosen[: 6 * REPLICAS])
         found.known = [each.end() for each in self.replicas]
         with PostgresStore(self.url) as store:
-            logged = {each.query_id: each for each in store.impressions(RANKER)}
+            logged = {each.query_id: each for each in store.read_impressions(RANKER)}
             there = {name: each.digest for name, each in logged.items()}
-            counted = Counter(each.event_id for each in store.events(None) if each.verdict in COUNTED)
+            counted = Counter(each.event_id for each in store.read_events(None) if each.verdict in COUNTED)
             acknowledged = {event for each in found.notes for event in each.acknowledged}
             found.lost = len(acknowledged - counted.keys())
             found.twice = sum(count > 1 for count in counted.values())
@@ -283,7 +283,7 @@ class Chaos:
 
 
 def _ahead(store: PostgresStore) -> float:
-    last = next(store.events(None, last=1), None)
+    last = next(store.read_events(None, newest=1), None)
     return 0.0 if last is None else max(0.0, last.at - time.time())
 
 

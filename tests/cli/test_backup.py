@@ -115,11 +115,11 @@ def test_one_flipped_bit_is_named(
 def test_a_snapshot_that_is_not_the_fold_and_a_torn_file_are_named(folder: Path) -> None:
     with SqliteStore(folder / "log.db") as log:
         service = ServiceFacade(log)
-        kept = log.snapshot("shop")
+        kept = log.load_latest("shop")
         assert kept is not None
         weights = {name: value + (value.dtype.kind == "f") for name, value in kept.arrays.items()}
         wrong = type(kept)(seq=kept.seq, at=kept.at, ranker="shop", body=kept.body, arrays=weights)
-        log.submit(lambda transaction: transaction.keep(wrong)).result()
+        log.submit(lambda transaction: transaction.save_snapshot(wrong)).result()
         assert service.versions("shop")
     assert any("is not what the fold of its log gives" in each for each in findings(folder, "", 0))
     raw = bytearray((folder / "log.db").read_bytes())

@@ -18,7 +18,7 @@ def test_an_operator_forgets_looks_changes_and_is_asked_twice(monkeypatch: pytes
     service.create("shop", SHORT)
     live(service, clock, rounds=8)
     service.flush("shop")
-    event = next(iter(service.store.events("shop"))).event_id
+    event = next(iter(service.store.read_events("shop"))).event_id
     lists = service.model("shop").lists
     with alive(service) as found:
         monkeypatch.setenv("RANKLOOP_URL", found.url)

@@ -58,11 +58,11 @@ def test_a_folder_in_use_or_without_a_log_is_refused(folder: Path, tmp_path: Pat
 def test_by_size_the_oldest_goes_until_it_fits_and_what_was_learned_stays(folder: Path) -> None:
     with DataDirectory(folder).open() as store:
         service = ServiceFacade(store)
-        learned, before = service.model("shop"), store.size()
+        learned, before = service.model("shop"), store.measure_size()
         most = before * 0.8 / 1e9
         found = service.shrink("shop", gigabytes=most, by="anna")
         assert found.entries
-        assert store.size() <= most * 1e9
+        assert store.measure_size() <= most * 1e9
         again = ServiceFacade(store).model("shop")
         assert (again.version, again.lists) == (learned.version, learned.lists)
         for name, value in learned.policy.state().items():
@@ -75,6 +75,8 @@ def test_a_service_keeps_to_its_settings_by_itself(folder: Path) -> None:
         service = ServiceFacade(store, retention=RetentionSettings(days=1))
         service.upkeep()
         assert service.decided(kind="retain")[0].why == "older than 1 days"
-        service = ServiceFacade(store, retention=RetentionSettings(gigabytes=store.size() * 0.9 / 1e9))
+        service = ServiceFacade(
+            store, retention=RetentionSettings(gigabytes=store.measure_size() * 0.9 / 1e9)
+        )
         service.upkeep()
         assert service.decided(kind="retain", last=5)

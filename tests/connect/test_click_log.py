@@ -138,10 +138,16 @@ def test_a_preview_changes_nothing_and_an_import_counts_once(tmp_path: Path) -> 
     code, said = run(log, "--map", "object=sku,query=search_term", "--data-dir", data)
     assert "3 lists with 2 clicks imported, 0 were there already; default has learned from 2 lists" in said
     with DataDirectory(data).open() as store:
-        before = (store.changed(after=0)[0], [each.query_id for each in store.impressions("default")])
+        before = (
+            store.list_changed_rankers(after=0)[0],
+            [each.query_id for each in store.read_impressions("default")],
+        )
     assert "0 lists with 0 clicks imported, 3 were there already" in run(log, "--data-dir", data)[1]
     with DataDirectory(data).open() as store:
-        assert before == (store.changed(after=0)[0], [each.query_id for each in store.impressions("default")])
+        assert before == (
+            store.list_changed_rankers(after=0)[0],
+            [each.query_id for each in store.read_impressions("default")],
+        )
     assert CliRunner().invoke(app, ["relearn", "--data-dir", str(data), "--policies", "pdgd"]).exit_code == 0
 
 
@@ -204,7 +210,7 @@ def test_an_import_that_breaks_leaves_whole_lists_and_goes_on_later() -> None:
 
     with pytest.raises(StoreError):
         import_click_log(service, "default", _lists(rows), look=fail)
-    lists, events = list(store.impressions("default")), list(store.events("default"))
+    lists, events = list(store.read_impressions("default")), list(store.read_events("default"))
     assert (len(lists), len(events)) == (200, 200)
     store.broken = False
     done = import_click_log(service, "default", _lists(rows))

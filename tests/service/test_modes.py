@@ -98,7 +98,7 @@ def test_the_mode_survives_a_restart(tmp_path: Path) -> None:
         service.set_mode("shop", "frozen", reason="a bad feeling")
     with SqliteStore(tmp_path / "log.db") as store:
         assert make(store).mode("shop") == "frozen"
-        assert store.decisions("shop", kind="mode")[-1].body["reason"] == "a bad feeling"
+        assert store.read_decisions("shop", kind="mode")[-1].body["reason"] == "a bad feeling"
 
 
 def test_unknown_modes_are_refused(store: Store) -> None:
@@ -124,7 +124,7 @@ def test_too_few_clicks_step_down_one_rung_at_a_time(store: Store) -> None:
         if service.mode("shop") not in seen:
             seen.append(service.mode("shop"))
     assert seen == ["explore", "exploit", "frozen", "passthrough"]
-    reason = store.decisions("shop", kind="mode")[1].body["reason"]
+    reason = store.read_decisions("shop", kind="mode")[1].body["reason"]
     assert reason == "0 of the last 20 lists got a click, the floor is 0.2"
 
 

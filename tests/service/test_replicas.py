@@ -90,7 +90,7 @@ def test_one_learns_all_follow_and_another_takes_over(
     assert version(learner) == version(follower)
     assert same(state(learner), state(follower))
     shown = shown_by(learner)
-    wait_until(lambda: follower.store.impression(shown.query_id))
+    wait_until(lambda: follower.store.find_impression(shown.query_id))
     assert follower.replay(shown.query_id).identical
     next(own for own, each in opened if each is learner).close()
     wait_until(lambda: follower.ranker("shop").leads)
@@ -110,7 +110,7 @@ def test_a_replica_that_is_cut_off_ranks_says_so_and_heals(
     held_up = shown_by(service)  # not written yet
     proxy.drop()
     assert held_up.provenance.unlogged is None
-    wait_until(service.store.away)
+    wait_until(service.store.describe_outage)
     assert isinstance(service.store, PostgresStore)
     for _ in range(20):
         shown = shown_by(service)  # by the model it has
@@ -120,7 +120,7 @@ def test_a_replica_that_is_cut_off_ranks_says_so_and_heals(
             click(service, before)
     assert service.store.committer.waiting() <= 1  # nothing is queued but a try now and then
     proxy.mend()
-    wait_until(lambda: not service.store.away())
+    wait_until(lambda: not service.store.describe_outage())
     assert shown_by(service).provenance.unlogged is None
     assert click(service, held_up) in ("accepted", "late")  # it was kept, and written first
     with pytest.raises(Exception, match="no list is kept"):
@@ -169,10 +169,10 @@ def test_ids_are_not_looked_up_while_nobody_can_say(postgres: Cluster, tmp_path:
         candidates = [Candidate("a", {"price": 1.0}), Candidate("b", {"price": 2.0})]
         service.rank(candidates, ranker="shop", query_id="mine")
         proxy.drop()
-        wait_until(service.store.away)
+        wait_until(service.store.describe_outage)
         assert service.rank(candidates, ranker="shop", query_id="another").provenance.unlogged
         with pytest.raises(ConnectionLost):
             service.store.submit(lambda transaction: None).result()
         proxy.mend()
-        wait_until(lambda: not service.store.away())
+        wait_until(lambda: not service.store.describe_outage())
     proxy.close()

@@ -189,7 +189,7 @@ class ServiceLife(RuleBasedStateMachine):
 
     @rule(ranker=rankers, which=st.integers(0, 20))
     def forget(self, ranker: str, which: int) -> None:
-        events = [event.event_id for event in self.store.events(ranker) if event.event_id]
+        events = [event.event_id for event in self.store.read_events(ranker) if event.event_id]
         if events:
             with_reason(partial(self.service.forget, ranker, [events[which % len(events)]]))
 

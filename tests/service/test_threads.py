@@ -72,7 +72,7 @@ def test_new_features_from_many_callers_get_one_column_each(store: Store) -> Non
     assert sorted(service.schema("shop")) == sorted(f"f{n}" for n in range(10))
     assert make(store).schema("shop") == service.schema("shop")
     service.flush("shop")
-    for shown in store.impressions("shop"):
+    for shown in store.read_impressions("shop"):
         assert np.isfinite(shown.features[0]).sum() == 5
 
 
@@ -112,12 +112,12 @@ def test_a_killed_service_loses_nothing_it_acknowledged(tmp_path: Path) -> None:
         process.wait()
         acknowledged |= dict(line.split() for line in said if line.endswith("\n"))
         with SqliteStore(path) as store:
-            found = [(event.event_id, event.verdict) for event in store.events(None)]
+            found = [(event.event_id, event.verdict) for event in store.read_events(None)]
             assert len(set(found)) == len(found)
             assert set(acknowledged.items()) <= set(found)
             service = ServiceFacade(store)
             again = plain_fold(service)
             assert same(again.policy.state(), state(service))
-            for shown in islice(store.impressions("shop"), 0, None, 50):
+            for shown in islice(store.read_impressions("shop"), 0, None, 50):
                 assert service.replay(shown.query_id).identical
     assert "accepted" in acknowledged.values()

@@ -46,10 +46,10 @@ def account_by_hand(store: Store, ranker: str = "shop", number: int | None = Non
 
     Without a number it is the newest one that a list belongs to.
     """
-    shown = [each for each in store.impressions(ranker) if each.exposure is not None]
+    shown = [each for each in store.read_impressions(ranker) if each.exposure is not None]
     carried = [
         (account, group, given - due - lapsed)
-        for decision in store.decisions(ranker, kind="retain")
+        for decision in store.read_decisions(ranker, kind="retain")
         for account, group, _, _, given, due, lapsed in decision.body.get("exposure", ())
     ]
     for each in shown:
@@ -78,4 +78,4 @@ def account_in_memory(service: ServiceFacade, ranker: str = "shop") -> dict[str,
 def account_in_store(service: ServiceFacade, ranker: str = "shop") -> dict[str, int]:
     """The sums that the store keeps, of the account in force."""
     number = service.ranker(ranker).view.in_force.account
-    return {each.group: each.ahead for each in service.store.exposures(ranker) if each.account == number}
+    return {each.group: each.ahead for each in service.store.read_totals(ranker) if each.account == number}

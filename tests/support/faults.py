@@ -41,9 +41,9 @@ class FaultyStore(SqliteStore):
         with patch("sqlite3.connect", faulty):  # the writer's connection is opened at the start
             super().__init__(path)
 
-    def impression(self, query_id: str) -> Impression | None:
+    def find_impression(self, query_id: str) -> Impression | None:
         self.faults.strike("reads")
-        return super().impression(query_id)
+        return super().find_impression(query_id)
 
 
 def _connection(faults: Faults) -> type[sqlite3.Connection]:

@@ -22,7 +22,7 @@ class PlainPast:
         self.ranker, self.store, self.known = ranker, store, known
 
     def impression(self, query_id: str) -> Impression | None:
-        return self.store.impression(query_id)
+        return self.store.find_impression(query_id)
 
     def model(self, seq: int, *, without: frozenset[str], dropped: frozenset[int] = frozenset()) -> Model:
         return self.again(seq + 1, without=without, dropped=dropped).model.apart()
@@ -53,13 +53,13 @@ class PlainPast:
         dropped: frozenset[int],
         targets: set[int],
     ) -> Fold:
-        retained = self.store.decisions(self.ranker, kind="retain")
-        deleted = self.store.decisions(self.ranker, kind="delete")
+        retained = self.store.read_decisions(self.ranker, kind="retain")
+        deleted = self.store.read_decisions(self.ranker, kind="delete")
         if not retained:
             fold = Fold(self.ranker, self, self.known, without=without, rules=rules, targets=targets)
         else:
             base = int(retained[-1].body["base"])
-            kept, terms = self.store.snapshot(self.ranker, until=base), None
+            kept, terms = self.store.load_latest(self.ranker, until=base), None
             assert kept is not None
             assert kept.seq == base
             terms = in_force(self.store, self.ranker, self.known, until=base)
@@ -70,7 +70,7 @@ class PlainPast:
 
     def _returned_to(self) -> set[int]:
         """Under other rules there is no other way to an earlier model than to keep it on the way."""
-        return {int(each.body["to"]) for each in self.store.decisions(self.ranker, kind="rollback")}
+        return {int(each.body["to"]) for each in self.store.read_decisions(self.ranker, kind="rollback")}
 
 
 def plain_fold(service: ServiceFacade, ranker: str = "shop") -> Fold:

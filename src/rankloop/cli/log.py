@@ -55,7 +55,7 @@ def import_(
         raise DataError(f"{source} does not exist: name a file or a folder that `rankloop export` wrote")
     directory = DataDirectory(data_dir, store)
     with directory.open() as log:
-        if log.rankers():
+        if log.list_rankers():
             kind = "database" if store else "folder"
             raise DataError(f"{directory.name} holds a log already: an import needs a new {kind}")
         count = (import_parquet if source.is_dir() else import_jsonl)(source, log)

@@ -76,10 +76,10 @@ def relearn(
 def clicked_lists(store: Store, ranker: str) -> list[tuple[Impression, list[int]]]:
     """The last lists with clicks, and the positions of the clicks."""
     clicked: dict[str, list[int]] = {}
-    for event in store.events(ranker):
+    for event in store.read_events(ranker):
         if event.verdict == "accepted" and event.position is not None:
             clicked.setdefault(event.query_id, []).append(event.position)
-    shown = ((store.impression(query_id), positions) for query_id, positions in clicked.items())
+    shown = ((store.find_impression(query_id), positions) for query_id, positions in clicked.items())
     return list(deque(((each, found) for each, found in shown if each is not None), maxlen=LAST))
 
 

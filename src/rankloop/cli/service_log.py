@@ -51,7 +51,7 @@ def log_of(service: ServiceFacade, ranker: str) -> ServiceLog:
     closed, unguarded = store.time(service.clock()) - rules.window, unguarded_versions(store, ranker)
     lists: list[Impression] = []
     left_out: Counter[str] = Counter()
-    for each in store.impressions(ranker):
+    for each in store.read_impressions(ranker):
         if each.at <= closed and _one_ad(each):
             if reason := _changed(each, unguarded):
                 left_out[reason] += 1
@@ -73,7 +73,7 @@ def told(left_out: Mapping[str, int]) -> str:
 
 def _rounds(lists: list[Impression], rules: RankerSettings, store: Store, ranker: str) -> LoggedRounds:
     done: dict[str, dict[str, float | None]] = {}
-    for event in store.events(ranker):
+    for event in store.read_events(ranker):
         if event.verdict == "accepted":
             done.setdefault(event.query_id, {})[event.action] = event.value
     ads = tuple(dict.fromkeys(name for each in lists for name in each.object_ids))

@@ -70,7 +70,7 @@ def of_folder(data_dir: Path, minutes: int) -> dict[str, Any]:
 
     with DataDirectory(data_dir).look() as store:
         now = store.time(time.time())
-        rules = {name: in_force(store, name, POLICIES).rules for name in store.rankers()}
+        rules = {name: in_force(store, name, POLICIES).rules for name in store.list_rankers()}
         found = diagnose(store, since=now - 60 * minutes, until=now + 1, rules=rules)
     told: dict[str, Any] = msgspec.to_builtins(found)
     return told

@@ -79,7 +79,7 @@ class CampingShop:
         if RANKER not in self.service.rankers():
             self.service.create(RANKER, SETTINGS)
         self.service.feed(RANKER, fitted())
-        self._first = self.service.store.decisions(RANKER)[0].seq
+        self._first = self.service.store.read_decisions(RANKER)[0].seq
         self.goods: Mapping[str, Good] = {each.id: each for each in goods()}
         self.reviews: dict[str, list[Review]] = {}
         for review in written():

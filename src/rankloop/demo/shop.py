@@ -69,7 +69,7 @@ class Demo:
         scene = self.scene
         if scene.ranker not in self.service.rankers():
             self.service.create(scene.ranker, scene.settings)
-        self._first = self.service.store.decisions(scene.ranker)[0].seq
+        self._first = self.service.store.read_decisions(scene.ranker)[0].seq
         self._one_crowd = threading.Lock()
 
     @property

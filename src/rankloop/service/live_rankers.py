@@ -234,13 +234,13 @@ class LiveRankers:
 
     def lists(self, ranker: str, *, last: int = 20) -> list[Impression]:
         """The lists shown last, the newest first."""
-        return list(self.store.impressions(self.ranker(ranker).name, last=last))
+        return list(self.store.read_impressions(self.ranker(ranker).name, newest=last))
 
     def find_lists(
         self, ranker: str, wanted: ListFilter | None = None, *, last: int = 20
     ) -> list[ListSummary]:
         """Past lists in a line each, with what was clicked, the newest first: those that are wanted."""
-        return list(self.store.summaries(self.ranker(ranker).name, wanted or ListFilter(), last=last))
+        return list(self.store.find_lists(self.ranker(ranker).name, wanted or ListFilter(), last=last))
 
     def account(self, ranker: str) -> dict[str, int]:
         """By how many millionths of a look each group is ahead: what the next list is held to."""
@@ -352,7 +352,9 @@ class LiveRankers:
     def discard_strays(self, *, since: float | None = None, until: float | None = None) -> int:
         """Delete orphans, duplicates and what could not be understood, of a stretch of time; how many."""
         start, end = -MOMENT if since is None else since, MOMENT if until is None else until
-        return write(self.store, lambda transaction: transaction.discard_strays(since=start, until=end))
+        return write(
+            self.store, lambda transaction: transaction.remove_unmatched_events(since=start, until=end)
+        )
 
     # learning
 
@@ -405,7 +407,7 @@ class LiveRankers:
         return self._thread.errors if self._thread else 0
 
     def _check_fresh(self, query_id: str | None) -> None:
-        if query_id is not None and not self.store.away() and self.store.impression(query_id):
+        if query_id is not None and not self.store.describe_outage() and self.store.find_impression(query_id):
             raise RequestError(f"a list was shown under the query_id {query_id!r} before: ids must be unique")
 
     def _feed(self, ranker: str, found: ServedRecommender) -> None:
@@ -416,7 +418,7 @@ class LiveRankers:
     def _discover(self, *, begin: bool = True) -> None:
         """Open the rankers that are in the store and not yet here."""
         with self._naming:
-            fresh = [name for name in self.store.rankers() if name not in self._rankers]
+            fresh = [name for name in self.store.list_rankers() if name not in self._rankers]
             if fresh:
                 given = self.store, self._policy_kinds, self.clock, self.election
                 opened = {name: Ranker(name, *given, begin=begin, holding=self._holding) for name in fresh}

@@ -324,7 +324,7 @@ class ServiceFacade(LiveRankers):
 
     def versions(self, ranker: str) -> list[tuple[int, float]]:
         """Versions with a snapshot, and when each was made; any version between them can be rebuilt, too."""
-        return [(int(seq), float(at)) for seq, at in self.store.snapshots(self.ranker(ranker).name)]
+        return [(int(seq), float(at)) for seq, at in self.store.list_snapshots(self.ranker(ranker).name)]
 
     def learned(self, ranker: str, version: int | None = None) -> Learned:
         """What a version has learned, in numbers and in words; without one, what is in use."""

@@ -59,7 +59,7 @@ def test_a_flush_that_could_not_be_written_down_closes_no_list(
     with pytest.raises(StoreError):
         service.flush("shop")
     assert store.faults.struck == 1
-    assert not store.decisions("shop", kind="flush")
+    assert not store.read_decisions("shop", kind="flush")
     assert verdict(service, shown) == "accepted"
 
 
@@ -114,8 +114,8 @@ def test_a_request_that_is_refused_for_its_features_adds_none(features: int, con
     asks = {f"age {number}": 1.0 for number in range(context)}
     with pytest.raises(RequestError, match="max_features"):
         service.rank(candidates, ranker="shop", context=asks)
-    assert not service.store.decisions("shop", kind="schema")
-    assert not service.store.decisions("shop", kind="context")
+    assert not service.store.read_decisions("shop", kind="schema")
+    assert not service.store.read_decisions("shop", kind="context")
 
 
 # two services on one file
@@ -170,7 +170,7 @@ def test_features_that_two_services_meet_at_the_same_time_get_the_same_columns(
     mine, theirs = shown_by(first, "price", "mine"), shown_by(second, "theirs", "price")
     agree(first, second)
     assert first.schema("shop") == ["price", "mine", "theirs"]
-    logged = first.store.impression(theirs.query_id)
+    logged = first.store.find_impression(theirs.query_id)
     assert logged is not None
     assert logged.features[2, : logged.width].tolist()[::2] == [2.0, 2.0], "price and theirs, not mine"
     verdict(first, theirs)

@@ -69,11 +69,11 @@ def test_a_fold_from_any_snapshot_is_the_fold_from_the_start(store: Store) -> No
     service.create("shop", SHORT)
     live(service, clock, rounds=80)
     history, head = service.ranker("shop").history, service.model("shop")
-    assert len(store.snapshots("shop")) >= 5
+    assert len(store.list_snapshots("shop")) >= 5
     plain = PlainPast("shop", store, history.policy_kinds)
     from_start = plain.again(head.version + 1)
     assert same(from_start.policy.state(), head.policy.state())
-    for seq, _ in store.snapshots("shop"):
+    for seq, _ in store.list_snapshots("shop"):
         assert same(history.model(seq).policy.state(), plain.again(seq + 1).policy.state())
 
 
@@ -254,11 +254,11 @@ def test_a_snapshot_with_other_moments_is_passed_over_too(store: Store) -> None:
     live(service, clock, rounds=20)
     service.close()
     settle(store)
-    last = store.snapshot("shop")
+    last = store.load_latest("shop")
     assert last is not None
     write(
         store,
-        lambda transaction: transaction.keep(
+        lambda transaction: transaction.save_snapshot(
             replace(last, arrays={**last.arrays, "scale.more": np.zeros(1)})
         ),
     )

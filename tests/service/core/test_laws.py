@@ -90,7 +90,7 @@ class Life(RuleBasedStateMachine):
 
     @rule(which=st.integers(0, 20))
     def forget(self, which: int) -> None:
-        events = [event.event_id for event in self.store.events("shop")]
+        events = [event.event_id for event in self.store.read_events("shop")]
         if events:
             self.service.forget("shop", [events[which % len(events)]])
 

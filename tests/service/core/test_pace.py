@@ -46,7 +46,7 @@ def test_an_interrupted_start_goes_on_where_it_was(mode: str, monkeypatch: pytes
     monkeypatch.setattr(pace, "LONGEST", 0.0)  # a snapshot after each entry
     monkeypatch.setattr(pace, "DEAREST", 1e9)
     whole = ServiceFacade(store := lived(mode)).model("shop")
-    entries = len(list(store.entries("shop")))
+    entries = len(list(store.read_entries("shop")))
     store.kept.clear()
     with monkeypatch.context() as interrupted:
         entries_of(interrupted, most=entries // 2)

@@ -51,7 +51,7 @@ class Past:
         live(self.service, self.clock, rounds=1 + which % 8, seed=self.lives)
 
     def forget(self, which: int) -> None:
-        events = [each.event_id for each in self.store.events("shop")]
+        events = [each.event_id for each in self.store.read_events("shop")]
         self.service.forget("shop", {events[which % len(events)], events[which * 7 % len(events)]})
 
     def roll_back(self, which: int) -> None:
@@ -74,9 +74,9 @@ class Past:
 
     def lose(self, which: int) -> None:
         """The oldest snapshots are gone, and what was left of a refold."""
-        seqs = [seq for seq, _ in self.store.snapshots("shop")]
-        write(self.store, lambda job: job.drop_snapshots("shop", before=seqs[which % len(seqs)]))
-        write(self.store, lambda job: job.drop_snapshots(checkpoint_name("shop"), before=2**62))
+        seqs = [seq for seq, _ in self.store.list_snapshots("shop")]
+        write(self.store, lambda job: job.delete_snapshots("shop", before=seqs[which % len(seqs)]))
+        write(self.store, lambda job: job.delete_snapshots(checkpoint_name("shop"), before=2**62))
 
     def restart(self, _: int) -> None:
         self.service = make(self.store, self.clock, prefix=f"life{self.lives}-")
@@ -126,7 +126,7 @@ def test_the_last_of_many_jobs_folds_no_more_entries_than_the_first() -> None:
         report = past.service.jobs()[0]
         assert report.done
         folded.append(report.folded)
-    entries = len(list(past.store.entries("shop")))
+    entries = len(list(past.store.read_entries("shop")))
     assert max(folded) <= entries + jobs.NEAR
 
 
@@ -134,8 +134,8 @@ def test_forgetting_what_came_last_folds_only_what_came_since() -> None:
     past = Past()
     for _ in range(12):
         past.live(7)
-    newest = [each.event_id for each in past.store.events("shop")][-1]
+    newest = [each.event_id for each in past.store.read_events("shop")][-1]
     past.service.forget("shop", [newest])
     known, store = past.service.ranker("shop").history.policy_kinds, past.store
-    assert past.service.jobs()[0].folded < len(list(store.entries("shop"))) / 4
+    assert past.service.jobs()[0].folded < len(list(store.read_entries("shop"))) / 4
     assert alike(past.service.ranker("shop").fold, PlainPast("shop", store, known).again(2**62))

@@ -259,7 +259,7 @@ def test_a_list_that_the_base_holds_open_is_kept_when_the_window_was_shortened(t
         settle(store)
         clock.now += 50.0
         assert service.retain("shop", since=clock.now).entries > 0
-        assert store.impression(held.query_id) is not None, "it was still open there"
+        assert store.find_impression(held.query_id) is not None, "it was still open there"
         clock.now += 600.0
         service.tick()
         assert service.model("shop").lists == 1
@@ -295,7 +295,7 @@ def test_a_list_that_is_open_because_an_event_was_forgotten_is_kept(tmp_path: Pa
         other = clicked(service, some(4, "age", "bm25", seed=1))
         assert service.model("shop").lists == 1
         clock.now += 10 * WINDOW
-        service.forget("shop", [store.events_of(other.query_id)[0].event_id])
+        service.forget("shop", [store.find_events(query_id=other.query_id)[0].event_id])
         settle(store)
         since = clock.now + 1.0
         clock.now += 10.0
@@ -358,7 +358,7 @@ def test_what_was_forgotten_before_retaining_stays_forgotten(tmp_path: Path) -> 
             shown = clicked(service, some(4, "age", "bm25", seed=number))
             service.flush("shop")
         since = kept_and_waited(service, clock)
-        service.forget("shop", [store.events_of(shown.query_id)[0].event_id])
+        service.forget("shop", [store.find_events(query_id=shown.query_id)[0].event_id])
         assert service.model("shop").lists == 1
         service.retain("shop", since=since)
         assert_it_is_the_fold_of_its_log(service)
@@ -372,7 +372,7 @@ def test_what_was_forgotten_does_not_come_back_by_rolling_back(tmp_path: Path) -
             shown = clicked(service, some(4, "age", "bm25", seed=number))
             service.flush("shop")
         version = service.model("shop").version
-        service.forget("shop", [store.events_of(shown.query_id)[0].event_id])
+        service.forget("shop", [store.find_events(query_id=shown.query_id)[0].event_id])
         service.rollback("shop", to=version)
         assert service.model("shop").lists == 1
         assert_it_is_the_fold_of_its_log(service)
@@ -396,7 +396,7 @@ def test_nobody_rolls_back_to_what_was_discarded_also_if_it_is_still_remembered(
         service.rollback("shop", to=service.versions("shop")[-1][0])
         settle(store)
         service.retain("shop", since=clock.now + 1.0)
-        assert service.store.snapshots("shop")[0][1] > since, "the log begins after all of that"
+        assert service.store.list_snapshots("shop")[0][1] > since, "the log begins after all of that"
         with pytest.raises((RequestError, HistoryError)):
             service.rollback("shop", to=early)
         assert_it_is_the_fold_of_its_log(service)

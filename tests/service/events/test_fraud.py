@@ -135,10 +135,10 @@ def test_strays_are_written_down_only_so_often_and_can_be_deleted() -> None:
     flood = [UserEvent("unknown", "x", event_id=str(number)) for number in range(1500)]
     verdicts = [receipt.verdict for _ in range(3) for receipt in service.record(flood)]
     assert verdicts == ["orphan"] * 4500  # all are answered
-    assert len(list(service.store.events(None))) == AT_ONCE
+    assert len(list(service.store.read_events(None))) == AT_ONCE
     assert service.strays.dropped == 4500 - AT_ONCE
     assert service.discard_strays() == AT_ONCE
-    assert not list(service.store.events(None))
+    assert not list(service.store.read_events(None))
     budget = StrayBudget()
     assert sum(budget.spend(float(second)) for second in range(2000) for _ in range(10)) < 2 * AT_ONCE + 4010
 
@@ -151,11 +151,13 @@ def test_one_list_cannot_be_used_to_fill_the_disk_with_what_teaches_nothing(name
     said = [UserEvent(shown.query_id, name, event_id=str(n), action=action) for n in range(5000)]
     verdicts = {receipt.verdict for receipt in service.record(said)}
     assert verdicts <= {"not_shown", "ignored"}
-    assert len(list(service.store.events("shop"))) == PER_LIST + AT_ONCE
+    assert len(list(service.store.read_events("shop"))) == PER_LIST + AT_ONCE
     assert service.strays.dropped == 5000 - PER_LIST - AT_ONCE
     (told,) = service.record([UserEvent(shown.query_id, "mug")])
     assert told.verdict == "accepted"
-    assert len(list(service.store.events("shop"))) == PER_LIST + AT_ONCE + 1  # what counts is always there
+    assert (
+        len(list(service.store.read_events("shop"))) == PER_LIST + AT_ONCE + 1
+    )  # what counts is always there
 
 
 def test_events_are_selected_by_all_that_is_said() -> None:
@@ -166,7 +168,7 @@ def test_events_are_selected_by_all_that_is_said() -> None:
     assert select("shop", Selection(source="s0")) == ["e0", "e2"]
     assert select("shop", Selection(client_id="c1")) == ["e2", "e3"]
     assert select("shop", Selection(client_id="c1", source="s0")) == ["e2"]
-    at = next(each.at for each in shop.service.store.events("shop") if each.event_id == "e2")
+    at = next(each.at for each in shop.service.store.read_events("shop") if each.event_id == "e2")
     assert select("shop", Selection(since=at)) == ["e2", "e3"]
     assert select("shop", Selection(until=at)) == ["e0", "e1"]
     for nothing in (Selection(), Selection(client_id="nobody")):
@@ -201,7 +203,7 @@ def test_over_http_pages_are_told_apart_by_address_and_servers_clients_by_id(liv
         "held",
     ]
     assert [sent(live, "rank", "192.0.2.9") for _ in range(3)] == ["accepted"] * 3
-    events = list(live.context.service.store.events(None))
+    events = list(live.context.service.store.read_events(None))
     assert not [each for each in events if "192.0.2" in repr(each)]  # no address is stored
     diagnosis = live["admin"].get("/v1/doctor").json()
     assert diagnosis["tally"]["verdicts"]["held"] == 2

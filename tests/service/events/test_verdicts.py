@@ -49,7 +49,7 @@ def test_every_verdict(store: Store) -> None:
     clock.now += 60.0
     (late,) = service.record([UserEvent(shown.query_id, second)])
     assert (late.verdict, late.detail) == ("late", "the list was shown 60 seconds ago and is closed")
-    assert store.tally(None, since=0, until=1e9).verdicts == dict.fromkeys(
+    assert store.count_events(None, since=0, until=1e9).verdicts == dict.fromkeys(
         ("accepted", "duplicate", "orphan", "not_shown", "ignored", "invalid", "late"), 1
     )
 
@@ -100,7 +100,7 @@ def test_ubi_is_understood(store: Store) -> None:
         message="clicked",
     )
     assert service.record([sent])[0].verdict == "accepted"
-    (event,) = store.events_of(shown.query_id)
+    (event,) = store.find_events(query_id=shown.query_id)
     assert (event.ordinal, event.occurred_at, event.client_id, event.session_id) == (2, 0.0, "c1", "s1")
 
 
@@ -137,7 +137,7 @@ def test_what_cannot_be_understood_is_answered_and_harms_nobody(
     receipts = service.record([UserEvent(shown.query_id, "a"), event, UserEvent(shown.query_id, "b")])
     assert [each.verdict for each in receipts] == ["accepted", "invalid", "accepted"]
     assert reason in receipts[1].detail
-    (kept,) = (each for each in store.events(None) if each.verdict == "invalid")
+    (kept,) = (each for each in store.read_events(None) if each.verdict == "invalid")
     assert (kept.query_id, kept.object_id) == ("", "")
 
 
@@ -145,7 +145,7 @@ def test_too_many_events_at_once_are_refused(store: Store) -> None:
     service = make(store)
     with pytest.raises(RequestError, match="at most 10000 events"):
         service.record({} for _ in range(10_001))
-    assert not list(store.events(None))
+    assert not list(store.read_events(None))
 
 
 def test_no_events_are_no_trouble(store: Store) -> None:

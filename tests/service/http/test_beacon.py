@@ -37,8 +37,8 @@ def test_a_browser_reports_a_click_on_a_result_and_on_nothing_else(tmp_path: Pat
         query = shown["query_id"]
         page.write_text(PAGE.format(url=live.url, key=live.keys["page"], query=query, results=results))
         browse(page, tmp_path / "profile")
-        wait_until(lambda: len(list(service.store.events(None))) >= 2)
-        events = list(service.store.events(None))
+        wait_until(lambda: len(list(service.store.read_events(None))) >= 2)
+        events = list(service.store.read_events(None))
     found = {(each.object_id, each.action, each.verdict, each.ordinal) for each in events}
     assert found == {
         ("d2", "click", "accepted", names.index("d2") + 1),

@@ -48,7 +48,10 @@ def live(clock: Clock) -> Iterator[Live]:
 def test_lists_have_the_services_time_and_ids(live: Live) -> None:
     named = [live["rank"].post("/v1/rank", json=request()).json()["query_id"] for _ in range(2)]
     assert named == ["q1", "q2"]
-    assert [each.at for each in live.context.service.store.impressions("default")] == [LONG_AGO, LONG_AGO]
+    assert [each.at for each in live.context.service.store.read_impressions("default")] == [
+        LONG_AGO,
+        LONG_AGO,
+    ]
 
 
 def test_api_and_pages_look_back_by_the_services_time(live: Live) -> None:

@@ -82,7 +82,7 @@ def test_a_fallback_is_written_down_and_its_clicks_find_it() -> None:
     service.create("default", RankerSettings(policy=Stuck()))
     with alive(service, HASTY) as live:
         query = live["rank"].post("/v1/rank", json=request()).json()["query_id"]
-        wait_until(lambda: service.store.impression(query))
+        wait_until(lambda: service.store.find_impression(query))
         receipt = live["rank"].post("/v1/events", json={"events": [click(query, "d1")]}).json()["receipts"][0]
         assert receipt["verdict"] == "accepted"
         service.flush("default")
@@ -101,8 +101,8 @@ def test_a_fallback_has_the_time_and_the_id_that_the_service_gives() -> None:
     with alive(service, HASTY) as live:
         answer = live["rank"].post("/v1/rank", json=request()).json()
         assert answer["provenance"]["fallback"].startswith("deadline")
-        wait_until(lambda: service.store.impression(answer["query_id"]))
-        logged = service.store.impression(answer["query_id"])
+        wait_until(lambda: service.store.find_impression(answer["query_id"]))
+        logged = service.store.find_impression(answer["query_id"])
         assert logged is not None
         assert logged.at == 1234.5
         assert logged.query_id.startswith("given")
@@ -188,7 +188,7 @@ def test_a_store_that_is_stuck_gives_the_callers_own_order_and_acknowledges_noth
         store.stuck = False
         wait_until(lambda: store.known)
         assert live["rank"].post("/v1/events", json=events).json()["receipts"][0]["verdict"] == "duplicate"
-        assert len(list(store.events("default"))) == 1
+        assert len(list(store.read_events("default"))) == 1
 
 
 def test_a_store_that_is_broken_gives_the_callers_own_order_and_acknowledges_nothing() -> None:
@@ -254,7 +254,7 @@ def test_a_list_that_comes_too_late_has_never_been() -> None:
         answer = live["rank"].post("/v1/rank", json=request()).json()
         GO.set()
         wait_until(lambda: live.context.rank_workers.pending == 0)
-        (logged,) = service.store.impressions("default")  # what was given back, and nothing else
+        (logged,) = service.store.read_impressions("default")  # what was given back, and nothing else
         assert logged.query_id == answer["query_id"]
         assert logged.fallback.startswith("deadline")
         assert logged.shown == [each["object_id"] for each in answer["ranking"]]
@@ -328,4 +328,4 @@ def test_only_our_own_policies_rank_where_nobody_could_leave_them_behind(
         body["candidates"][0]["features"]["new"] = 1
         live["rank"].post("/v1/rank", json=body)
         assert len(jobs) == 1  # a new feature waits for the disk
-        assert all(each.fallback == "" for each in service.store.impressions("default"))
+        assert all(each.fallback == "" for each in service.store.read_impressions("default"))

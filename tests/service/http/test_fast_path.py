@@ -77,7 +77,7 @@ def test_a_usual_request_is_answered_without_the_framework() -> None:
     assert (b"content-length", str(len(body["body"])).encode()) in start["headers"]
     assert framework.heard == []
     shown = json.loads(body["body"])
-    stored = given.service.store.impression(shown["query_id"])
+    stored = given.service.store.find_impression(shown["query_id"])
     assert stored is not None
     assert stored.shown == [each["object_id"] for each in shown["ranking"]]
 
@@ -112,7 +112,7 @@ def test_whatever_is_unusual_goes_the_framework_with_its_whole_body(unusual: dic
     given, framework = context(), Framework()
     assert ask(FastPath(framework, given), BODY[:9], BODY[9:], **USUAL | unusual) == []
     assert framework.heard == [BODY]
-    assert not list(given.service.store.impressions("default"))
+    assert not list(given.service.store.read_impressions("default"))
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_wrong_body_goes_the_framework_and_nothing_is_written(body: bytes) -> 
     given, framework = context(), Framework()
     ask(FastPath(framework, given), body, **USUAL)
     assert framework.heard == [body]
-    assert not list(given.service.store.impressions("default"))
+    assert not list(given.service.store.read_impressions("default"))
 
 
 def test_a_body_that_is_too_large_is_not_read_to_its_end() -> None:

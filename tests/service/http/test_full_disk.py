@@ -67,6 +67,6 @@ def test_what_a_full_disk_cannot_take_is_refused_and_nothing_acknowledged_is_los
             assert status == 200
             acknowledged += names
     with SqliteStore(small_disk / "log.db") as again:
-        counted = [each.event_id for each in again.events("default") if each.verdict in COUNTED]
+        counted = [each.event_id for each in again.read_events("default") if each.verdict in COUNTED]
         assert sorted(counted) == sorted(acknowledged)
         assert ServiceFacade(again).health().ok

@@ -259,7 +259,7 @@ def test_a_key_is_made_rotated_and_revoked_while_the_service_runs_and_the_log_sa
         answers = hers.get("/v1/keys").text + hers.get("/v1/decisions").text
         secrets = (made, rotated, again, anna, *live.keys.values())
         assert not any(key in answers or hash_of(key) in answers for key in secrets)
-        assert not any(key in str(each) for key in secrets for each in service.store.decisions(SERVICE))
+        assert not any(key in str(each) for key in secrets for each in service.store.read_decisions(SERVICE))
         hers.close()
 
 

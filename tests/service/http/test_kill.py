@@ -98,7 +98,7 @@ def test_every_acknowledged_event_is_in_the_log_exactly_once(aftermath: tuple[Pa
     folder, acknowledged = aftermath
     assert len(acknowledged) > 10 * KILLS
     with SqliteStore(folder / "log.db") as store:
-        counted = Counter(each.event_id for each in store.events("default") if each.verdict in COUNTED)
+        counted = Counter(each.event_id for each in store.read_events("default") if each.verdict in COUNTED)
     assert set(acknowledged) <= counted.keys()
     assert set(counted.values()) == {1}
 
@@ -134,6 +134,6 @@ def test_a_service_that_is_asked_to_end_finishes_folds_and_keeps(tmp_path: Path)
         wait_until(lambda: client.models()["lists"] == verdicts.count("accepted"))
     assert server.stop() == 0
     with SqliteStore(tmp_path / "log.db") as store:
-        kept = store.snapshot("default")
+        kept = store.load_latest("default")
         assert kept is not None
         assert kept.seq == ServiceFacade(store).ranker("default").fold.position

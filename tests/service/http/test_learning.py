@@ -46,7 +46,7 @@ def test_learning_over_http_reaches_what_the_simulator_reaches() -> None:
         reached = offline(client, raw.test)
         client.close()
     assert {"accepted", "duplicate", "late", "orphan"} <= {
-        each.verdict for each in service.store.events(None)
+        each.verdict for each in service.store.read_events(None)
     }
     assert not verdicts.keys() & {"invalid", "not_shown"}
     simulated = in_the_simulator(prepared, user, rounds=ROUNDS, seeds=4)

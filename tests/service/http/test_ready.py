@@ -93,10 +93,12 @@ def test_an_error_of_learning_is_counted_and_passes() -> None:
     class Troubled(MemoryStore):
         broken = False
 
-        def decisions(self, ranker: str, *, kind: str | None = None, after: int = 0) -> Sequence[Decision]:
+        def read_decisions(
+            self, ranker: str, *, kind: str | None = None, after: int = 0
+        ) -> Sequence[Decision]:
             if self.broken:
                 raise StoreError("cannot be read")
-            return super().decisions(ranker, kind=kind, after=after)
+            return super().read_decisions(ranker, kind=kind, after=after)
 
     store = Troubled()
     with ServiceFacade(store, background=True) as service, alive(service) as live:
@@ -124,10 +126,10 @@ def test_an_error_of_learning_is_counted_and_passes() -> None:
 class KeysUnreadable(MemoryStore):
     """A store whose entries about the service cannot be read."""
 
-    def decisions(self, ranker: str, *, kind: str | None = None, after: int = 0) -> Sequence[Decision]:
+    def read_decisions(self, ranker: str, *, kind: str | None = None, after: int = 0) -> Sequence[Decision]:
         if ranker == SERVICE:
             raise StoreError("this page is damaged")
-        return super().decisions(ranker, kind=kind, after=after)
+        return super().read_decisions(ranker, kind=kind, after=after)
 
 
 def test_a_service_that_cannot_be_opened_leaves_no_thread_behind(tmp_path: Path) -> None:

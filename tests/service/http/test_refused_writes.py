@@ -48,11 +48,11 @@ def test_a_decision_that_was_answered_with_503_is_never_in_force(tmp_path: Path)
             assert [each.status_code for each in refused] == [503] * 4
             assert all("nothing has changed" in each.json()["error"] for each in refused)
             write(store, lambda transaction: None)  # whatever was in the queue is written by now
-            assert [each.kind for each in store.decisions("default")] == ["settings", "mode", "schema"]
+            assert [each.kind for each in store.read_decisions("default")] == ["settings", "mode", "schema"]
             assert service.mode("default") == "explore"
             assert service.settings("default").to_json() == before
             assert service.rankers() == ["default"]
-            assert not list(store.events(None))
+            assert not list(store.read_events(None))
             answers = list[httpx.Response]()
 
             def answered() -> bool:
@@ -91,4 +91,4 @@ def test_a_request_that_comes_too_late_writes_nothing_more(
             assert "nothing has changed" in answer.json()["error"]
             assert ended.wait(60)
             assert service.mode("default") == "explore"
-            assert [each.kind for each in store.decisions("default")] == ["settings", "mode"]
+            assert [each.kind for each in store.read_decisions("default")] == ["settings", "mode"]

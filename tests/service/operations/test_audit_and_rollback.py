@@ -56,7 +56,7 @@ def test_a_thousand_lists_are_made_again_byte_for_byte(tmp_path: Path) -> None:
         lists += live(service, clock, rounds=200, seed=1)
         service.configure("shop", RankerSettings(window=60.0, policy=PairRank(certainty=Sure(0.8))))
         lists += live(service, clock, rounds=200, seed=2)
-        service.forget("shop", [next(store.events("shop")).event_id])
+        service.forget("shop", [next(store.read_events("shop")).event_id])
         lists += live(service, clock, rounds=200, seed=3)
         service.close()
     assert len({each.provenance.model for each in lists}) > 100
@@ -159,7 +159,7 @@ def test_learning_goes_on_from_where_it_went_back_to(store: Store) -> None:
     shown = service.rank(some_candidates(np.random.default_rng(5)), ranker="shop")
     service.record([UserEvent(shown.query_id, shown.object_ids[2])])
     service.flush("shop")
-    impression = store.impression(shown.query_id)
+    impression = store.find_impression(shown.query_id)
     assert impression is not None
     found = lesson(service.ranker("shop").history.model(good), impression, Reaction("clicks", {3: 1.0}))
     assert found is not None
@@ -189,12 +189,12 @@ def test_a_rollback_survives_a_restart_and_can_be_taken_back(tmp_path: Path) -> 
 def test_versions_that_never_were_are_refused(store: Store, to: int) -> None:
     service = make(store)
     service.create("shop")
-    before = len(store.decisions("shop"))
+    before = len(store.read_decisions("shop"))
     with pytest.raises(RequestError, match="no version"):
         service.rollback("shop", to=to)
     with pytest.raises(RequestError, match="one of them"):
         service.rollback("shop")
-    assert len(store.decisions("shop")) == before
+    assert len(store.read_decisions("shop")) == before
 
 
 def test_another_policy_cannot_be_rolled_back_to(store: Store) -> None:
@@ -215,7 +215,7 @@ def without(store: Store, ids: set[str]) -> MemoryStore:
     """A store in which these events never were, and nobody ever asked to forget anything."""
     other = MemoryStore()
     entries: list[Impression | Event | Decision] = []
-    entries += [*store.impressions("shop"), *store.events(None), *store.decisions("shop")]
+    entries += [*store.read_impressions("shop"), *store.read_events(None), *store.read_decisions("shop")]
     for entry in sorted(entries, key=lambda each: each.seq):
         forgotten = isinstance(entry, Event) and entry.event_id in ids
         if not forgotten and not (isinstance(entry, Decision) and entry.kind == "forget"):
@@ -231,7 +231,7 @@ def test_to_forget_is_never_to_have_known(store: Store, scaling: str) -> None:
     live(service, clock, rounds=30)
     service.rollback("shop", to=service.versions("shop")[2][0])
     live(service, clock, rounds=30, seed=1)
-    ids = {event.event_id for event in list(store.events("shop"))[::5]}
+    ids = {event.event_id for event in list(store.read_events("shop"))[::5]}
     before = state(service)
     service.forget("shop", ids)
     assert not same(state(service), before)
@@ -246,7 +246,7 @@ def test_what_was_forgotten_does_not_come_back_with_a_rollback(store: Store) -> 
     service.create("shop", SHORT)
     live(service, clock, rounds=20)
     version = service.model("shop").version
-    ids = {event.event_id for event in list(store.events("shop"))[:3]}
+    ids = {event.event_id for event in list(store.read_events("shop"))[:3]}
     service.forget("shop", ids)
     live(service, clock, rounds=10, seed=1)
     service.rollback("shop", to=version)
@@ -261,7 +261,7 @@ def test_forgetting_twice_and_restarting(tmp_path: Path) -> None:
         service = make(store, clock)
         service.create("shop", SHORT)
         live(service, clock, rounds=30)
-        events = [event.event_id for event in store.events("shop")]
+        events = [event.event_id for event in store.read_events("shop")]
         service.forget("shop", events[:2])
         live(service, clock, rounds=5, seed=1)
         service.forget("shop", events[4:6])
@@ -288,10 +288,12 @@ def test_events_of_another_ranker_are_not_forgotten(store: Store) -> None:
     for name in ("shop", "news"):
         service.create(name, SHORT)
         live(service, clock, rounds=5, ranker=name)
-    mine, theirs = ([each.event_id for each in store.events(name)] for name in ("shop", "news"))
+    mine, theirs = ([each.event_id for each in store.read_events(name)] for name in ("shop", "news"))
     with pytest.raises(RequestError, match=r"1 of 2 events are not of 'shop': .* is of 'news'; nothing was"):
         service.forget("shop", [mine[0], theirs[0]])
-    assert {each.kind for name in ("shop", "news") for each in store.decisions(name)}.isdisjoint({"forget"})
+    assert {each.kind for name in ("shop", "news") for each in store.read_decisions(name)}.isdisjoint(
+        {"forget"}
+    )
 
 
 # another policy
@@ -434,7 +436,7 @@ def test_old_entries_can_go_and_the_model_stays(tmp_path: Path) -> None:
     with SqliteStore(tmp_path / "log.db") as store:
         service = make(store, clock, prefix="r")
         assert same(state(service), expected)
-        last = [event.event_id for event in store.events("shop")][-1]
+        last = [event.event_id for event in store.read_events("shop")][-1]
         service.forget("shop", [last])
         live(service, clock, rounds=5, seed=7)
         assert same(state(ServiceFacade(store)), state(service))
@@ -472,11 +474,11 @@ def test_a_snapshot_of_another_release_is_passed_over(tmp_path: Path) -> None:
         live(service, clock, rounds=20)
         service.close()
         expected = state(service)
-        write(store, lambda transaction: transaction.keep(damaged(store)))
+        write(store, lambda transaction: transaction.save_snapshot(damaged(store)))
         assert same(state(make(store)), expected)
 
 
 def damaged(store: Store) -> Snapshot:
-    found = store.snapshot("shop")
+    found = store.load_latest("shop")
     assert found is not None
     return replace(found, arrays={"policy.something_else": np.zeros(3)})

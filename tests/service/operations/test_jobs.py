@@ -46,7 +46,7 @@ def lived(store: Store, clock: Clock) -> ServiceFacade:
 
 
 def events_of(store: Store) -> list[str]:
-    return [each.event_id for each in store.events("shop")]
+    return [each.event_id for each in store.read_events("shop")]
 
 
 def to_forget(service: ServiceFacade) -> tuple[Any, dict[str, Any]]:
@@ -72,7 +72,7 @@ def alone(store: SqliteStore, path: Path, to: Path) -> ServiceFacade:
     write(store, lambda transaction: None)
     with SqliteStore(copied(path, to)) as plain:
         for name in ("shop", checkpoint_name("shop")):
-            write(plain, lambda transaction, name=name: transaction.drop_snapshots(name, before=2**62))  # type: ignore[misc]
+            write(plain, lambda transaction, name=name: transaction.delete_snapshots(name, before=2**62))  # type: ignore[misc]
         return make(plain)
 
 
@@ -90,7 +90,7 @@ def test_a_job_that_is_interrupted_anywhere_ends_as_if_it_had_not_been(
         service = lived(store, clock)
         number = ask(service.ranker("shop"), *asked(service))
         for name in ("shop", checkpoint_name("shop")):  # it is a long way
-            write(store, lambda transaction, name=name: transaction.drop_snapshots(name, before=2**62))  # type: ignore[misc]
+            write(store, lambda transaction, name=name: transaction.delete_snapshots(name, before=2**62))  # type: ignore[misc]
         rounds, resumed = 0, []
         while service.job(number).state != "done":
             service = make(store, clock, prefix=f"life{rounds}-")  # a new process
@@ -298,7 +298,7 @@ def test_a_long_job_is_answered_with_its_number_and_serving_goes_on() -> None:
         live(service, clock, rounds=10, ranker="default")
         service.flush("default")
         before = service.model("default")
-        ids = [each.event_id for each in service.store.events("default")]
+        ids = [each.event_id for each in service.store.read_events("default")]
         with alive(service) as http:
             admin, headers = http["admin"], {"Idempotency-Key": "one"}
             asked = admin.post("/v1/forget", json={"event_ids": ids[:3]}, headers=headers)

@@ -152,11 +152,11 @@ def test_a_person_whose_list_is_open_where_a_retained_log_begins_is_gone_from_th
     live(service, clock, 8, start=31)
     assert service.retain("shop", since=clock.now - 8).entries
     base = service.ranker("shop").history.base()
-    kept = store.snapshot("shop", until=base)
+    kept = store.load_latest("shop", until=base)
     assert kept is not None
     assert kept.body["open"]
     service.delete_people([OTTO])
-    after = store.snapshot("shop", until=base)
+    after = store.load_latest("shop", until=base)
     assert after is not None
     assert len(after.body["open"]) < len(kept.body["open"])
     assert state(service) == state(ServiceFacade(store, clock=clock))
@@ -174,7 +174,7 @@ def test_a_snapshot_that_was_made_before_a_deletion_and_comes_after_it_is_not_ke
         people.delete(one, [OTTO], clock=clock.now, said={})
         there.ranker("shop").keep()  # it has not heard of it yet
         there.store.submit(lambda _: None).result()
-        assert not [seq for seq, _ in one.snapshots("shop") if seq > 3]
+        assert not [seq for seq, _ in one.list_snapshots("shop") if seq > 3]
         for each in (here, there):
             each.tick()
         assert state(here) == state(there) == state(ServiceFacade(one, clock=clock))
@@ -230,4 +230,4 @@ def test_what_would_name_the_person_or_names_nobody_is_refused() -> None:
     for nobody in ([], [Person()]):
         with pytest.raises(RequestError, match=r"people in one call|found none of them"):
             service.delete_people(nobody)
-    assert not service.store.decisions(SERVICE)
+    assert not service.store.read_decisions(SERVICE)

@@ -28,7 +28,11 @@ GONE = NAMES.index("clicks")
 def never_sent(store: Store, *, until: int) -> ServiceFacade:
     """A service on a log like this one, whose callers never sent `clicks`, and were shown the same lists."""
     twin = MemoryStore()
-    found: list[Any] = [*store.decisions("shop"), *store.events("shop"), *store.impressions("shop")]
+    found: list[Any] = [
+        *store.read_decisions("shop"),
+        *store.read_events("shop"),
+        *store.read_impressions("shop"),
+    ]
     for entry in sorted((each for each in found if each.seq < until), key=lambda each: each.seq):
         write(twin, lambda transaction, entry=entry: transaction.append(without_it(entry)))  # type: ignore[misc]
     return make(twin)
@@ -134,7 +138,7 @@ def test_it_survives_reopening_and_a_second_service_agrees(kept: Store) -> None:
 def test_what_is_refused_changes_nothing() -> None:
     store, clock = MemoryStore(), Clock()
     service = lived(store, clock, PairRank())
-    before, entries = state(service), len(store.decisions("shop"))
+    before, entries = state(service), len(store.read_decisions("shop"))
     for names, days, word in (
         (["clcks"], None, "'clicks'"),
         (["clicks", "gone"], None, "no feature 'gone'"),
@@ -145,7 +149,7 @@ def test_what_is_refused_changes_nothing() -> None:
     ):
         with pytest.raises(RequestError, match=word):
             service.retire_features("shop", names, unused_for=days)
-    assert len(store.decisions("shop")) == entries
+    assert len(store.read_decisions("shop")) == entries
     assert same(state(service), before)
     service.retire_features("shop", ["clicks"])
     narrow = state(service)

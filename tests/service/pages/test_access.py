@@ -149,7 +149,7 @@ def test_the_token_of_another_session_is_none(live: Live, service: ServiceFacade
 
 
 def test_going_back(live: Live, service: ServiceFacade) -> None:
-    learned, first = service.model("default"), service.store.decisions("default")[0].seq
+    learned, first = service.model("default"), service.store.read_decisions("default")[0].seq
     assert learned.lists == 1
     client = signed_in(live)
     form = {"ranker": "default", "token": token(client.get("/overview").text), "to": str(first)}

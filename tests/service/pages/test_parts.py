@@ -24,7 +24,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
 
 
 def test_parts_differ_by_one_list_at_most(store: Store) -> None:
-    parts = store.in_parts("shop", since=0.0, until=NOW, parts=10)
+    parts = store.sum_traffic_parts("shop", since=0.0, until=NOW, parts=10)
     assert [part.lists for part in parts] == [11, 11, 11, *[10] * 7]
     starts = [part.start for part in parts]
     assert starts == sorted(starts)
@@ -32,9 +32,15 @@ def test_parts_differ_by_one_list_at_most(store: Store) -> None:
 
 
 def test_no_part_is_too_small_to_say_anything(store: Store) -> None:
-    assert [part.lists for part in store.in_parts("shop", **ALL, parts=50, least=20)] == [21, 21, 21, 20, 20]
-    assert [part.lists for part in store.in_parts("shop", **ALL, parts=50, least=1000)] == [103]
-    assert list(store.in_parts("shop", since=0.0, until=1.0, parts=5)) == []
+    assert [part.lists for part in store.sum_traffic_parts("shop", **ALL, parts=50, minimum=20)] == [
+        21,
+        21,
+        21,
+        20,
+        20,
+    ]
+    assert [part.lists for part in store.sum_traffic_parts("shop", **ALL, parts=50, minimum=1000)] == [103]
+    assert list(store.sum_traffic_parts("shop", since=0.0, until=1.0, parts=5)) == []
 
 
 @pytest.mark.parametrize("by", ["lists", "time"])
@@ -49,6 +55,6 @@ def test_the_whole_is_the_sum_of_its_steps(store: Store, by: str) -> None:
 
 
 def test_the_last_lists_the_newest_first(store: Store) -> None:
-    assert [each.query_id for each in store.impressions("shop", last=3)] == ["q102", "q101", "q100"]
-    assert len(list(store.impressions("shop", last=1000))) == 103
-    assert list(store.impressions("another", last=3)) == []
+    assert [each.query_id for each in store.read_impressions("shop", newest=3)] == ["q102", "q101", "q100"]
+    assert len(list(store.read_impressions("shop", newest=1000))) == 103
+    assert list(store.read_impressions("another", newest=3)) == []

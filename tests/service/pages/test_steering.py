@@ -117,7 +117,7 @@ def test_a_trial_is_begun_and_ended_on_the_page(live: Live, service: ServiceFaca
 def test_going_back_says_which_version_is_known_again_and_which_is_in_use(
     live: Live, service: ServiceFacade
 ) -> None:
-    first = service.store.decisions("default")[0].seq
+    first = service.store.read_decisions("default")[0].seq
     page = lever(signed_in(live), "/overview/rollback", to=str(first))
     now = service.model("default").version
     assert now != first

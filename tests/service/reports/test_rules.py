@@ -137,6 +137,6 @@ def test_a_log_that_is_only_read_refuses_to_be_written(tmp_path: Path) -> None:
     with SqliteStore(tmp_path / "log.db") as store:
         shop(2, store)
     with SqliteStore(tmp_path / "log.db", read_only=True) as store:
-        assert store.rankers() == ["shop"]
+        assert store.list_rankers() == ["shop"]
         with pytest.raises(StoreError, match="readonly"):
             ServiceFacade(store).create("another")

@@ -43,7 +43,7 @@ def test_titles_change_neither_what_is_learned_nor_what_is_shown(
     with closing(made(tmp_path / "with")) as store, closing(made(tmp_path / "without")) as plain:
         titled, untitled = shop(store, titled=True), shop(plain, titled=False)
         for number in range(20):
-            one, other = store.impression(f"q{number}"), plain.impression(f"q{number}")
+            one, other = store.find_impression(f"q{number}"), plain.find_impression(f"q{number}")
             assert one is not None
             assert other is not None
             assert (one.digest, one.shown) == (other.digest, other.shown)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import replace
@@ -121,8 +121,8 @@ class Hoarder(MemoryStore):
 class Shuffling(MemoryStore):
     """Gives the events of a list newest first."""
 
-    def events_of(self, query_id: str) -> Sequence[Event]:
-        return super().events_of(query_id)[::-1]
+    def find_events(self, ids: Collection[str] = (), *, query_id: str = "") -> Sequence[Event]:
+        return super().find_events(ids, query_id=query_id)[::-1]
 
 
 class Eager(MemoryStore):
@@ -135,8 +135,8 @@ class Eager(MemoryStore):
 class Rounding(MemoryStore):
     """Loses the sign of zero."""
 
-    def impression(self, query_id: str) -> Impression | None:
-        found = super().impression(query_id)
+    def find_impression(self, query_id: str) -> Impression | None:
+        found = super().find_impression(query_id)
         if found is not None:
             return replace(found, features=found.features + 0.0)
         return found
@@ -170,7 +170,7 @@ def test_reading_never_waits_for_a_job(tmp_path: Path) -> None:
 
         written = store.submit(slow)
         assert started.wait(60)
-        assert len(store.decisions("shop")) == 1
+        assert len(store.read_decisions("shop")) == 1
         go.set()
         assert written.result() == 2
 
@@ -178,5 +178,5 @@ def test_reading_never_waits_for_a_job(tmp_path: Path) -> None:
 def test_what_a_base_names_need_not_be_there(store: Store) -> None:
     put(store, Decision(at=1.0, ranker="shop", kind="retain", body={"base": 7}))
     snapshot = Snapshot(seq=9, at=1.0, ranker="shop", body={}, arrays={})
-    write(store, lambda transaction: transaction.keep(snapshot))
-    assert list(store.snapshots("shop")) == [(9, 1.0)]
+    write(store, lambda transaction: transaction.save_snapshot(snapshot))
+    assert list(store.list_snapshots("shop")) == [(9, 1.0)]

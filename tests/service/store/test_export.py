@@ -32,15 +32,15 @@ def filled(store: Store) -> Store:
 
 def check(copy: Store, original: Store) -> None:
     for query_id in ("q1", "q2"):
-        one, other = copy.impression(query_id), original.impression(query_id)
+        one, other = copy.find_impression(query_id), original.find_impression(query_id)
         assert one is not None
         assert other is not None
         assert same(one, other)
         assert one.seq == other.seq
-    assert list(copy.events(None)) == list(original.events(None))
-    assert list(copy.decisions("shop")) == list(original.decisions("shop"))
-    assert list(copy.exposures("shop")) == list(original.exposures("shop"))
-    one_kept, other_kept = copy.snapshot("shop"), original.snapshot("shop")
+    assert list(copy.read_events(None)) == list(original.read_events(None))
+    assert list(copy.read_decisions("shop")) == list(original.read_decisions("shop"))
+    assert list(copy.read_totals("shop")) == list(original.read_totals("shop"))
+    one_kept, other_kept = copy.load_latest("shop"), original.load_latest("shop")
     assert one_kept is not None
     assert other_kept is not None
     assert one_kept.body == other_kept.body
@@ -79,7 +79,7 @@ def test_an_exposure_account_comes_back_with_what_retention_carried(
         export_parquet(filled, tmp_path / "log")
         import_parquet(tmp_path / "log", copy)
     check(copy, filled)
-    ahead = {(each.account, each.group): each.ahead for each in copy.exposures("shop")}
+    ahead = {(each.account, each.group): each.ahead for each in copy.read_totals("shop")}
     assert (ahead[1, "x"], ahead[9, "y"]) == (500_005, -2)
 
 
@@ -106,14 +106,14 @@ def test_where_a_log_begins_comes_back(store: Store, tmp_path: Path) -> None:
     put(store, replace(DECISION, seq=9000, kind="retain", body={"base": 100}))
     for seq in range(1000, 9000, 100):
         keep(store, seq=seq, at=2.0, arrays={})
-    kept = [seq for seq, _ in store.snapshots("shop")]
+    kept = [seq for seq, _ in store.list_snapshots("shop")]
     copies = MemoryStore(), MemoryStore()
     export_jsonl(store, tmp_path / "log.jsonl")
     import_jsonl(tmp_path / "log.jsonl", copies[0])
     export_parquet(store, tmp_path / "tables")
     import_parquet(tmp_path / "tables", copies[1])
     assert kept[0] == 100
-    assert [[seq for seq, _ in copy.snapshots("shop")] for copy in copies] == [kept, kept]
+    assert [[seq for seq, _ in copy.list_snapshots("shop")] for copy in copies] == [kept, kept]
 
 
 def test_a_damaged_snapshot_is_left_out(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def test_whatever_is_submitted_after_a_list_is_done_after_it(store: Store, lost:
     buffer = ImpressionBuffer(store, lost=lost)
     for number in range(50):
         buffer.put(impression(query_id=f"q{number}"))
-        assert write(store, lambda transaction, name=f"q{number}": transaction.shown(name)) is not None  # type: ignore[misc]
+        assert write(store, lambda transaction, name=f"q{number}": transaction.find_shown(name)) is not None  # type: ignore[misc]
     assert lost.lists == 0
 
 
@@ -77,7 +77,9 @@ def test_lists_that_come_while_another_transaction_is_open_are_one_job(
     assert sqlite.committer.waiting() == 1
     held.release()
     write(sqlite, lambda _: None)
-    assert [each.query_id for each in sqlite.impressions("shop")] == [f"q{number}" for number in range(50)]
+    assert [each.query_id for each in sqlite.read_impressions("shop")] == [
+        f"q{number}" for number in range(50)
+    ]
     assert lost.lists == 0
 
 
@@ -87,7 +89,7 @@ def test_an_urgent_list_takes_the_others_along(sqlite: SqliteStore, lost: Lost) 
     buffer.put(impression(query_id="q2"), urgent=True)
     buffer.put(impression(query_id="q3"))
     write(sqlite, lambda _: None)
-    assert [each.query_id for each in sqlite.impressions("shop")] == ["q1", "q2", "q3"]
+    assert [each.query_id for each in sqlite.read_impressions("shop")] == ["q1", "q2", "q3"]
 
 
 def test_one_bad_list_does_not_harm_the_others(sqlite: SqliteStore, lost: Lost) -> None:
@@ -97,7 +99,7 @@ def test_one_bad_list_does_not_harm_the_others(sqlite: SqliteStore, lost: Lost) 
         buffer.put(impression(**changes))
     held.release()
     write(sqlite, lambda _: None)
-    assert [each.query_id for each in sqlite.impressions("shop")] == ["q1", "q4"]
+    assert [each.query_id for each in sqlite.read_impressions("shop")] == ["q1", "q4"]
     assert lost.lists == 3
 
 
@@ -110,7 +112,7 @@ def test_more_than_may_wait_is_lost_and_counted(
         buffer.put(impression(query_id=f"q{number}"))
     held.release()
     write(sqlite, lambda _: None)
-    assert [each.query_id for each in sqlite.impressions("shop")] == ["q0", "q1", "q2"]
+    assert [each.query_id for each in sqlite.read_impressions("shop")] == ["q0", "q1", "q2"]
     assert lost.lists == 2
 
 
@@ -142,7 +144,7 @@ def test_a_disk_in_trouble_loses_lists_and_those_after_it_are_written(
     monkeypatch.setattr(sqlite.committer, "_transact", works)
     buffer.put(impression(query_id="q3"))
     write(sqlite, lambda _: None)
-    assert [each.query_id for each in sqlite.impressions("shop")] == ["q3"]
+    assert [each.query_id for each in sqlite.read_impressions("shop")] == ["q3"]
 
 
 class Halting(MemoryStore):
@@ -171,5 +173,5 @@ def test_a_list_is_put_only_when_the_job_that_takes_it_is_in_the_queue(lost: Los
     store.go_on.set()
     first.join()
     second.join()
-    assert all(store.impression(name) for name in "ab")
+    assert all(store.find_impression(name) for name in "ab")
     assert lost.lists == 0

@@ -27,7 +27,7 @@ def test_what_was_acknowledged_survives_being_killed(tmp_path: Path) -> None:
     for number, moment in enumerate(moments):
         acknowledged += killed_after(tmp_path / "log.db", f"run{number}", float(moment))
         with SqliteStore(tmp_path / "log.db") as store:
-            found = [event.event_id for event in store.events("shop")]
+            found = [event.event_id for event in store.read_events("shop")]
         assert len(set(found)) == len(found), "an event is there twice"
         assert set(acknowledged) <= set(found), "an acknowledged event is lost"
     assert len(acknowledged) > KILLS
@@ -73,7 +73,7 @@ def test_what_was_acknowledged_survives_the_death_of_the_database(postgres: Clus
 
 
 def check(acknowledged: list[str], store: Store) -> None:
-    found = [event.event_id for event in store.events("shop")]
+    found = [event.event_id for event in store.read_events("shop")]
     assert len(set(found)) == len(found), "an event is there twice"
     assert set(acknowledged) <= set(found), "an acknowledged event is lost"
     assert len(acknowledged) > 50

@@ -42,17 +42,17 @@ def file_of_version(path: Path, version: int) -> Path:
 @pytest.mark.parametrize("version", [1, 2])
 def test_an_older_file_is_brought_up_to_date(tmp_path: Path, version: int) -> None:
     with SqliteStore(file_of_version(tmp_path / "log.db", version)) as store:
-        settings, mode = store.decisions("shop")
+        settings, mode = store.read_decisions("shop")
         assert settings.body == {
             "settings": {"training": {"part": "replay-memory", "lists": 7}},
             "relearn": True,
         }
         assert mode.body == {"mode": "frozen"}
-        click, orphan = store.events(None)
+        click, orphan = store.read_events(None)
         assert (click.position, orphan.position) == (1, None)
-        (traffic,) = store.traffic("shop", since=0.0, until=10.0, step=10.0)
+        (traffic,) = store.sum_traffic("shop", since=0.0, until=10.0, step=10.0)
         assert (traffic.lists, traffic.clicked, traffic.reciprocal, traffic.pairs) == (1, 1, 1.0, 0)
-        shown, snapshot = store.impression("q0"), store.snapshot("shop")
+        shown, snapshot = store.find_impression("q0"), store.load_latest("shop")
         assert shown is not None
         assert (shown.shown, shown.digest) == (["a", "ü"], b"")
         assert shown.features.tobytes() == IMPRESSION.features.tobytes()

@@ -112,7 +112,7 @@ def test_what_waits_is_written_in_one_transaction(store: PostgresStore) -> None:
 
     futures = [store.submit(slow)]
     assert started.wait(60)  # the writer is busy with a group of one
-    assert not store.decisions("shop")  # whoever reads neither waits nor sees it
+    assert not store.read_decisions("shop")  # whoever reads neither waits nor sees it
     futures += [
         store.submit(lambda transaction, n=n: transaction.append(event(event_id=f"e{n}")))  # type: ignore[misc]
         for n in range(100)
@@ -132,10 +132,10 @@ def test_of_two_writers_what_is_visible_is_always_a_prefix(postgres: Cluster) ->
 
         written = [pool.submit(work, each, f"{n}-") for n, each in enumerate((one, other, one, other))]
         while not all(each.done() for each in written):
-            seen = [each.seq for each in other.events(None)]
+            seen = [each.seq for each in other.read_events(None)]
             assert seen == list(range(1, len(seen) + 1))
         numbers = sorted(seq for each in written for seq in each.result())
-        assert numbers == list(range(1, 201)) == [each.seq for each in one.events("shop")]
+        assert numbers == list(range(1, 201)) == [each.seq for each in one.read_events("shop")]
 
 
 def some_job(rng: np.random.Generator, step: int, now: float, before: MemoryStore) -> Job[int]:
@@ -147,7 +147,9 @@ def some_job(rng: np.random.Generator, step: int, now: float, before: MemoryStor
         return lambda transaction: transaction.append_all(lists)
     if step > 40 and step % 24 == 23:
         until, kept = int(before.head.seq * rng.random()), [f"q{step // 2 - 20}-1"]
-        return lambda transaction: transaction.discard("shop", until=until, shown_before=now - 4, keep=kept)
+        return lambda transaction: transaction.remove_before(
+            "shop", until=until, shown_before=now - 4, keep=kept
+        )
     if step % 24 == 7:
         return lambda transaction: transaction.append(replace(DECISION, at=now))
     verdicts: tuple[Verdict, ...] = ("accepted", "late", "ignored")
@@ -157,7 +159,7 @@ def some_job(rng: np.random.Generator, step: int, now: float, before: MemoryStor
         ranker="" if step % 30 == 5 else ranker,
         verdict=verdicts[rng.integers(3)],
         action=("click", "star")[rng.integers(2)],
-        list_seq=int(rng.choice([each.seq for each in before.impressions(ranker)] or [0])),
+        list_seq=int(rng.choice([each.seq for each in before.read_impressions(ranker)] or [0])),
         position=int(2 ** rng.integers(3)),
     )
     return lambda transaction: transaction.append(done)
@@ -167,22 +169,22 @@ def everything(store: Store) -> dict[str, Any]:
     """All that can be asked of a store."""
     span: Any = {"since": 0.0, "until": 1e6}
     return {
-        "events": list(store.events(None)),
-        "decisions": [replace(each, body=dict(each.body)) for each in store.decisions("shop")],
-        "entries": list(store.entries("shop")),
-        "logged": [each.seq for each in store.logged("shop")],
-        "exposures": [list(store.exposures(ranker)) for ranker in ("shop", "news")],
-        "traffic": list(store.traffic("shop", step=40.0, **span)),
-        "parts": list(store.in_parts("shop", parts=4, **span)),
+        "events": list(store.read_events(None)),
+        "decisions": [replace(each, body=dict(each.body)) for each in store.read_decisions("shop")],
+        "entries": list(store.read_entries("shop")),
+        "logged": [each.seq for each in store.read_entries("shop", with_lists=True)],
+        "exposures": [list(store.read_totals(ranker)) for ranker in ("shop", "news")],
+        "traffic": list(store.sum_traffic("shop", step=40.0, **span)),
+        "parts": list(store.sum_traffic_parts("shop", parts=4, **span)),
         "recent": store.recent("news", lists=9, after=20, before=200.0),
-        "tally": store.tally(None, **span),
+        "tally": store.count_events(None, **span),
         "grades": store.grades(
             "shop", scale=GradeScale(weights={"star": 1.0, "click": 2.0}, highest=4.0), **span
         ),
         "exposure": list(store.exposure("shop", step=50.0, **span)),
         "by query": list(store.exposure_by_query("shop", most=3, **span)),
         "account": list(store.exposure_in_parts("shop", account=1, parts=3, **span)),
-        "snapshots": [tuple(each) for each in store.snapshots("shop")],
+        "snapshots": [tuple(each) for each in store.list_snapshots("shop")],
         "time": (store.time(5.0), store.lag(5.0)),
     }
 
@@ -200,7 +202,7 @@ def test_partitions_come_and_go_and_nobody_can_tell(
         assert write(store, job) == write(plain, job)
     assert everything(store) == everything(plain)
     for ranker in ("shop", "news"):
-        pairs = zip(store.impressions(ranker), plain.impressions(ranker), strict=True)
+        pairs = zip(store.read_impressions(ranker), plain.read_impressions(ranker), strict=True)
         assert all(one.seq == other.seq and same(one, other) for one, other in pairs)
     ranges = store._rows("SELECT first, past FROM partitions ORDER BY first")
     assert ranges[0][0] > 1, "no partition was dropped"
@@ -211,7 +213,7 @@ def test_partitions_come_and_go_and_nobody_can_tell(
     )
     assert tables == [(3 * len(ranges),)]
     assert store._freed > 0
-    assert store.compact() > 0 == store._freed
+    assert store.reclaim_space() > 0 == store._freed
 
 
 def test_a_partition_whose_job_failed_is_made_again(store: PostgresStore) -> None:
@@ -228,9 +230,9 @@ def test_a_partition_whose_job_failed_is_made_again(store: PostgresStore) -> Non
 
 def test_a_lost_connection_is_told_and_made_again(store: PostgresStore) -> None:
     put(store, EVENT)
-    assert len(list(store.events("shop"))) == 1
+    assert len(list(store.read_events("shop"))) == 1
     cut_off(store)
-    assert len(list(store.events("shop"))) == 1  # asked again, on a new connection
+    assert len(list(store.read_events("shop"))) == 1  # asked again, on a new connection
     assert put(store, DECISION) == [2]  # begun again, on another
 
     def cut_in_the_middle(transaction: Transaction) -> None:
@@ -278,8 +280,8 @@ def test_events_that_cannot_be_written_harm_no_other(store: PostgresStore) -> No
     for each in done[1:]:
         assert isinstance(each.exception(), StoreError | UnicodeError)
     assert failed.exception().args == (True,)  # type: ignore[union-attr]
-    assert [each.event_id for each in store.events(None)] == ["one", "two"]
-    assert not store.decisions("shop")
+    assert [each.event_id for each in store.read_events(None)] == ["one", "two"]
+    assert not store.read_decisions("shop")
 
 
 def test_an_error_that_a_job_hides_undoes_that_job_alone(store: PostgresStore) -> None:
@@ -298,7 +300,7 @@ def test_an_error_that_a_job_hides_undoes_that_job_alone(store: PostgresStore) -
     with pytest.raises(StoreError, match="hid an error"):
         hidden.result()
     assert (before.result(), after.result()) == (1, 2)
-    assert [each.seq for each in store.decisions("shop")] == [1, 2]
+    assert [each.seq for each in store.read_decisions("shop")] == [1, 2]
 
 
 def test_an_exclusive_store_is_had_by_one_at_a_time(postgres: Cluster) -> None:
@@ -370,18 +372,18 @@ def test_snapshots_share_blocks_and_damage_is_seen(store: PostgresStore) -> None
         memory[seq] = seq
         arrays = {"weights": np.full(8, float(seq)), "memory": memory.copy()}
         keep(store, seq=seq, at=float(seq), arrays=arrays)
-    kept = [seq for seq, _ in store.snapshots("shop")]
+    kept = [seq for seq, _ in store.list_snapshots("shop")]
     used = "SELECT count(*), count(DISTINCT block), (SELECT count(*) FROM blocks) FROM snapshot_blocks"
     ((_, distinct, stored),) = store._rows(used)
     assert distinct == stored == len(kept) + 2  # four slots each: one changes, one was full, one is empty
     store._writer.execute("UPDATE blocks SET data = '\\x00' WHERE id = (SELECT max(id) FROM blocks)")
     with pytest.raises(SnapshotDamaged, match="entry 11 is damaged: a block of 'memory' is not as written"):
-        store.snapshot("shop")
-    found = store.snapshot("shop", until=10)
+        store.load_latest("shop")
+    found = store.load_latest("shop", until=10)
     assert found is not None
     assert found.arrays["memory"][10].tolist() == np.full((40, 50), 10.0).tolist()
     assert found.arrays["memory"].flags.writeable
     store._writer.execute("ALTER TABLE blocks RENAME TO away")
     with pytest.raises(StoreError, match="cannot be read") as told:
-        store.snapshot("shop")
+        store.load_latest("shop")
     assert not isinstance(told.value, SnapshotDamaged)

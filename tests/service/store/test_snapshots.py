@@ -76,7 +76,7 @@ def test_snapshots_share_what_did_not_change(sqlite: SqliteStore) -> None:
     assert blocks == 1 + 5  # four slots each: one that is empty, and one that was written at each step
     assert stored == blocks * 4 * 40 * 50 * 8 < state(1)["memory"].nbytes
     for step in range(1, 6):
-        found = sqlite.snapshot("shop", until=step)
+        found = sqlite.load_latest("shop", until=step)
         assert found is not None
         assert list(found.arrays) == ["weights", "memory", "seeds"]
         for name, value in state(step).items():
@@ -90,7 +90,7 @@ def test_blocks_go_with_the_last_snapshot_that_has_them(sqlite: SqliteStore) -> 
     common = rng.random((100, 200))
     for seq in range(1, 200):
         keep(sqlite, seq=seq, at=0.0, arrays={"own": rng.random(10_000), "common": common})
-    kept = len(sqlite.snapshots("shop"))
+    kept = len(sqlite.list_snapshots("shop"))
     assert sqlite._rows("SELECT count(DISTINCT block) FROM snapshot_blocks") == sqlite._rows(
         "SELECT count(*) FROM blocks"
     )
@@ -115,13 +115,13 @@ def test_a_damaged_snapshot_is_named_and_the_one_before_it_is_found(sqlite: Sqli
     keep(sqlite, seq=2, at=2.0, arrays={"parameters": np.arange(1e5)})
     sqlite._writer.execute(damage)
     with pytest.raises(SnapshotDamaged, match="snapshot of 'shop' at entry 2 is damaged"):
-        sqlite.snapshot("shop")
-    assert list(sqlite.snapshots("shop")) == [(1, 1.0), (2, 2.0)]
-    found = sqlite.snapshot("shop", until=1)
+        sqlite.load_latest("shop")
+    assert list(sqlite.list_snapshots("shop")) == [(1, 1.0), (2, 2.0)]
+    found = sqlite.load_latest("shop", until=1)
     assert found is not None
     assert found.arrays["parameters"].tolist() == [0.0, 1.0, 2.0]
     keep(sqlite, seq=2, at=2.0, arrays={"parameters": np.arange(1e5)})  # it can be made again
-    mended = sqlite.snapshot("shop")
+    mended = sqlite.load_latest("shop")
     assert mended is not None
     assert mended.arrays["parameters"].tolist() == np.arange(1e5).tolist()
 
@@ -130,5 +130,5 @@ def test_a_file_in_trouble_is_not_taken_for_a_damaged_snapshot(sqlite: SqliteSto
     keep(sqlite, seq=1, at=1.0)
     sqlite._writer.execute("ALTER TABLE snapshots RENAME TO away")
     with pytest.raises(StoreError, match="cannot be read") as raised:
-        sqlite.snapshot("shop")
+        sqlite.load_latest("shop")
     assert not isinstance(raised.value, SnapshotDamaged)

@@ -58,7 +58,7 @@ def test_nothing_is_acknowledged_before_it_is_durable(tmp_path: Path) -> None:
         blocker.result()
         second.result()
         assert first.result() == 1
-        assert len(list(store.events("shop"))) == 1
+        assert len(list(store.read_events("shop"))) == 1
 
 
 def test_a_job_cannot_wait_for_another(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
 def test_threads_that_ended_leave_no_connections(tmp_path: Path) -> None:
     with SqliteStore(tmp_path / "log.db") as store:
         for _ in range(20):
-            thread = threading.Thread(target=store.rankers)
+            thread = threading.Thread(target=store.list_rankers)
             thread.start()
             thread.join()
         assert len(store._opened) == 2  # one to write, one to read

@@ -36,7 +36,9 @@ def some_job(rng: np.random.Generator, step: int, at: float, before: MemoryStore
     kind = rng.random()
     if kind < 0.05:
         until = int(before.head.seq * rng.random())
-        return lambda transaction: transaction.discard(ranker, until=until, shown_before=at - 9, keep=["q3"])
+        return lambda transaction: transaction.remove_before(
+            ranker, until=until, shown_before=at - 9, keep=["q3"]
+        )
     settled = None if rng.random() < 0.3 else int(rng.integers(4))
     own = {"fallback": "slow" if rng.random() < 0.2 else "", "cost": float(rng.random()), "settled": settled}
     if kind < 0.4:
@@ -45,7 +47,7 @@ def some_job(rng: np.random.Generator, step: int, at: float, before: MemoryStore
     if kind < 0.5:
         shown = impression(at=at, ranker=ranker, query_id=f"q{step}", **own)
         return lambda transaction: transaction.append_all([shown, shown])  # the second is refused
-    lists = [each.seq for each in before.impressions(ranker)]
+    lists = [each.seq for each in before.read_impressions(ranker)]
     done = event(
         seq=seq,
         at=at,
@@ -80,13 +82,13 @@ def test_sums_are_those_of_a_recount(store: Store) -> None:
         length, parts = max(float(rng.choice([7.0, 90.0, until - since])), 1.0), int(rng.integers(1, 9))
         for ranker in ("shop", "news", "other"):
             span = {"since": since, "until": until}
-            assert list(store.traffic(ranker, step=length, **span)) == plain.traffic(
+            assert list(store.sum_traffic(ranker, step=length, **span)) == plain.sum_traffic(
                 ranker, step=length, **span
             )
-            found = store.in_parts(ranker, parts=parts, least=parts % 3 + 1, **span)
-            assert list(found) == plain.in_parts(ranker, parts=parts, least=parts % 3 + 1, **span)
-            assert store.tally(ranker, **span) == plain.tally(ranker, **span)
-        assert store.tally(None, **span) == plain.tally(None, **span)
+            found = store.sum_traffic_parts(ranker, parts=parts, minimum=parts % 3 + 1, **span)
+            assert list(found) == plain.sum_traffic_parts(ranker, parts=parts, minimum=parts % 3 + 1, **span)
+            assert store.count_events(ranker, **span) == plain.count_events(ranker, **span)
+        assert store.count_events(None, **span) == plain.count_events(None, **span)
 
 
 def test_an_older_file_gets_the_sums_it_would_have(tmp_path: Path) -> None:
@@ -162,5 +164,5 @@ def test_nothing_but_lists_and_events_is_in_the_sums(tmp_path: Path) -> None:
     with SqliteStore(tmp_path / "log.db") as store:
         shown: Impression = impression(query_id="q", at=1.0)
         write(store, lambda transaction: transaction.append(shown))
-        write(store, lambda transaction: transaction.discard("shop", until=9, shown_before=9.0))
+        write(store, lambda transaction: transaction.remove_before("shop", until=9, shown_before=9.0))
         assert kept(tmp_path / "log.db") == []

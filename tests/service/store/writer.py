@@ -37,8 +37,8 @@ def tidy(store: Store) -> None:
     waste = Event(at=0.0, verdict="invalid", detail="x" * 100_000, **nobody)
     while True:
         write(store, lambda transaction: [transaction.append(waste) for _ in range(5)])
-        write(store, lambda transaction: transaction.discard("", until=0, shown_before=1e9))
-        store.compact()
+        write(store, lambda transaction: transaction.remove_before("", until=0, shown_before=1e9))
+        store.reclaim_space()
 
 
 if __name__ == "__main__":

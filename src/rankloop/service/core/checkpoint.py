@@ -94,7 +94,7 @@ def restored(
 
 def drop_checkpoint(transaction: Transaction, ranker: str) -> None:
     """Delete what is kept of a refold."""
-    transaction.drop_snapshots(checkpoint_name(ranker), before=2**62)
+    transaction.delete_snapshots(checkpoint_name(ranker), before=2**62)
 
 
 def _told(model: Model) -> dict[str, Any]:

@@ -43,7 +43,7 @@ KINDS = tuple(
 class KnowsDecisions(Protocol):
     """A transaction, as far as a fold of decisions needs it."""
 
-    def decisions(self, ranker: str, *, after: int = 0) -> Iterable[Decision]:
+    def read_decisions(self, ranker: str, *, after: int = 0) -> Iterable[Decision]:
         """What was decided after an entry, in order; also what this transaction wrote."""
         ...
 
@@ -138,12 +138,12 @@ class InForce:
 
     def within(self, transaction: KnowsDecisions, ranker: str, policy_kinds: PolicyKinds) -> InForce:
         """What is in force inside a transaction: it sees what is not durable yet, so nobody may keep it."""
-        return self.after_all(transaction.decisions(ranker, after=self.position), policy_kinds)
+        return self.after_all(transaction.read_decisions(ranker, after=self.position), policy_kinds)
 
 
 def in_force(store: Store, ranker: str, policy_kinds: PolicyKinds, *, until: int | None = None) -> InForce:
     """What was in force after an entry of the log; without one, what is in force now."""
-    chosen = (decision for kind in KINDS for decision in store.decisions(ranker, kind=kind))
+    chosen = (decision for kind in KINDS for decision in store.read_decisions(ranker, kind=kind))
     ordered = sorted(chosen, key=lambda decision: decision.seq)
     kept = [decision for decision in ordered if until is None or decision.seq <= until]
     found = InForce().after_all(kept, policy_kinds)

@@ -14,7 +14,7 @@ def begin(
     """Begin the log of a ranker; nothing happens, and it says so, if there is one."""
 
     def job(transaction: Transaction) -> bool:
-        if transaction.decisions(ranker):
+        if transaction.read_decisions(ranker):
             return False
         now = transaction.time(at)
         for kind, body in (("settings", {"settings": settings.to_json()}), ("mode", {"mode": mode})):

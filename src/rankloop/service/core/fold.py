@@ -490,17 +490,16 @@ class Fold:
 
 def keep_if_true(snapshot: Snapshot, ranker: str, transaction: Transaction) -> None:
     """Keep a snapshot, unless entries that it knows were deleted meanwhile."""
-    later = transaction.decisions(ranker, after=snapshot.seq)
+    later = transaction.read_decisions(ranker, after=snapshot.seq)
     if not any(each.kind == "delete" and int(each.body["first"]) <= snapshot.seq for each in later):
-        transaction.keep(snapshot)
+        transaction.save_snapshot(snapshot)
 
 
 def entries_for(fold: Fold, store: Store, *, until: int | None = None) -> Iterator[Logged]:
     """What a fold is to take in next; with all lists as long as it hears them."""
     while True:
         heard = fold.hears_lists
-        read = store.logged if heard else store.entries
-        for entry in read(fold.ranker, after=fold.position, until=until):
+        for entry in store.read_entries(fold.ranker, after=fold.position, until=until, with_lists=heard):
             yield entry
             if fold.hears_lists != heard:  # a decision has changed that: go on from here
                 break

@@ -80,7 +80,7 @@ class History:
 
     def impression(self, query_id: str) -> Impression | None:
         """A list that was shown."""
-        return self.store.impression(query_id)
+        return self.store.find_impression(query_id)
 
     def head(self, passed: Callable[[Fold, int, RefoldSpec], None] = lambda _, __, ___: None) -> Fold:
         """The fold of everything there is, from the latest snapshot.
@@ -197,7 +197,7 @@ class History:
 
         Models from before it that are returned to later are rebuilt, and searches under a promise counted.
         """
-        settings = self.store.decisions(self._ranker, kind="settings", after=fold.position)
+        settings = self.store.read_decisions(self._ranker, kind="settings", after=fold.position)
         created = 0 if fold.position else 1  # with the first settings there is nothing to learn again
         again = [each.seq for each in settings[created:] if each.seq < until and each.body.get("relearn")]
         if not again:
@@ -236,7 +236,7 @@ class History:
     def forgotten(self, until: int) -> dict[str, int]:
         """The events that were forgotten before an entry, each with the decision that did so first."""
         found = dict[str, int]()
-        for each in self.store.decisions(self._ranker, kind="forget"):
+        for each in self.store.read_decisions(self._ranker, kind="forget"):
             if each.seq < until:
                 found = {**dict.fromkeys(each.body["events"], each.seq), **found}
         return found
@@ -268,30 +268,30 @@ class History:
 
     def returned_to(self, until: int, *, after: int = 0) -> set[int]:
         """The entries to which rollbacks between two others return."""
-        rollbacks = self.store.decisions(self._ranker, kind="rollback", after=after)
+        rollbacks = self.store.read_decisions(self._ranker, kind="rollback", after=after)
         return {int(each.body["to"]) for each in rollbacks if each.seq < until}
 
     def base(self) -> int:
         """The entry at which the log begins, if its beginning was discarded; otherwise 0."""
-        kept = self.store.decisions(self._ranker, kind="retain")
+        kept = self.store.read_decisions(self._ranker, kind="retain")
         return int(kept[-1].body["base"]) if kept else 0
 
     def settings(self, version: int) -> RankerSettings:
         """The rules of a version."""
-        decisions = self.store.decisions(self._ranker, kind="settings")
+        decisions = self.store.read_decisions(self._ranker, kind="settings")
         body = next(each.body for each in decisions if each.seq == version)
         return RankerSettings.from_json(body["settings"], self.policy_kinds)
 
     def fair(self, version: int) -> FairSettings | None:
         """How exposure was shared by the rules of a version, whatever their policy is."""
-        decisions = self.store.decisions(self._ranker, kind="settings")
+        decisions = self.store.read_decisions(self._ranker, kind="settings")
         body = next(each.body for each in decisions if each.seq == version)
         fair = body["settings"].get("fair")
         return None if fair is None else FairSettings.from_json(fair)
 
     def trial(self, number: int) -> Trial:
         """A trial as it was begun."""
-        begun = self.store.decisions(self._ranker, kind="trial", after=number - 1)
+        begun = self.store.read_decisions(self._ranker, kind="trial", after=number - 1)
         return Trial.begun(next(each for each in begun if each.seq == number))
 
     def terms(self, *, since: int) -> InForce:
@@ -299,15 +299,15 @@ class History:
 
         Until then a schema only grows, so that its columns are those of any list since.
         """
-        retired = self.store.decisions(self._ranker, kind="retire", after=since)
+        retired = self.store.read_decisions(self._ranker, kind="retire", after=since)
         return in_force(
             self.store, self._ranker, self.policy_kinds, until=retired[0].seq - 1 if retired else None
         )
 
     def at(self, moment: float) -> int:
         """The version that was in use at a moment."""
-        times = [(each.seq, each.at) for each in self.store.decisions(self._ranker)]
-        passed = [seq for seq, at in (*times, *self.store.snapshots(self._ranker)) if at <= moment]
+        times = [(each.seq, each.at) for each in self.store.read_decisions(self._ranker)]
+        passed = [seq for seq, at in (*times, *self.store.list_snapshots(self._ranker)) if at <= moment]
         if not passed:
             raise HistoryError(f"at {moment} there was no ranker {self._ranker!r} yet")
         fold = self._from_log(max(passed))
@@ -328,7 +328,9 @@ class History:
     def _walk(self, seq: int) -> Fold:
         fold, self._cursor = self._cursor, None  # a fold that fails on the way is of no use
         spec = self.spec(seq + 1)
-        newest = max((found for found, _ in self.store.snapshots(self._ranker) if found <= seq), default=0)
+        newest = max(
+            (found for found, _ in self.store.list_snapshots(self._ranker) if found <= seq), default=0
+        )
         if fold is None or not newest <= fold.position <= seq or fold.without != spec.without:
             fold = self._from_log(seq)
         self._cursor = self.run(fold, spec, until=seq)
@@ -354,7 +356,7 @@ class History:
         """The refold of the checkpoint, if there is one of it, and none of what comes later is in it."""
         cleared = self._cleared()
         try:
-            kept = self.store.snapshot(checkpoint_name(self._ranker), until=until - 1)
+            kept = self.store.load_latest(checkpoint_name(self._ranker), until=until - 1)
             if kept is None or kept.body.get("refold") != spec.digest:
                 return None
             terms = in_force(self.store, self._ranker, self.policy_kinds, until=kept.seq)
@@ -369,7 +371,7 @@ class History:
     def _kept_state(self, spec: RefoldSpec, until: int, targets: set[int], *, after: int) -> Fold | None:
         """The newest snapshot after an entry in which nothing is that the refold passes over."""
         unknown = self._stretches(spec, until)
-        for seq, _ in reversed(self.store.snapshots(self._ranker)):
+        for seq, _ in reversed(self.store.list_snapshots(self._ranker)):
             if not max(after, spec.base - 1) < seq:
                 return None
             if seq < until and not any(first <= seq < last for first, last in unknown):
@@ -385,7 +387,7 @@ class History:
         """
         terms = in_force(self.store, self._ranker, self.policy_kinds, until=until - 1)
         forgotten = self.forgotten(until)
-        events = self.store.events_named(spec.without) if spec.without else ()
+        events = self.store.find_events(spec.without) if spec.without else ()
         knew = [(each.seq, forgotten.get(each.event_id, END)) for each in events]
         return [*knew, *((0, terms.dropped.get(column, END)) for column in spec.dropped)]
 
@@ -444,7 +446,7 @@ class History:
 
     def _cleared(self) -> int:
         """The newest decision to delete people's data: read before anything that a fold takes in."""
-        deleted = self.store.decisions(self._ranker, kind="delete")
+        deleted = self.store.read_decisions(self._ranker, kind="delete")
         return deleted[-1].seq if deleted else 0
 
     @staticmethod
@@ -453,7 +455,7 @@ class History:
         return fold
 
     def _snapshot(self, seq: int) -> Snapshot:
-        found = self.store.snapshot(self._ranker, until=seq)
+        found = self.store.load_latest(self._ranker, until=seq)
         if found is None or found.seq != seq:
             raise HistoryError(f"the snapshot of entry {seq} of {self._ranker!r} is not kept any more")
         return found

@@ -28,16 +28,18 @@ class LearningRounds:
         self._store, self._rankers, self._holding = store, rankers, holding
         self._restless: set[str] = set()  # those that had something to do when they were last looked after
         self._rounds = 0
-        self._seen, _ = store.changed(after=BEYOND)  # the entry up to which every ranker was looked after
+        self._seen, _ = store.list_changed_rankers(
+            after=BEYOND
+        )  # the entry up to which every ranker was looked after
 
     def behind(self) -> int:
         """How many entries the log has that were not looked at."""
-        return max(self._store.changed(after=BEYOND)[0] - self._seen, 0)
+        return max(self._store.list_changed_rankers(after=BEYOND)[0] - self._seen, 0)
 
     def go(self, patience: float) -> list[Exception]:
         """Let time pass for all rankers; what went wrong."""
         try:
-            head, changed = self._store.changed(after=self._seen)
+            head, changed = self._store.list_changed_rankers(after=self._seen)
         except StoreError:  # each of them finds out, and says so
             head, changed = self._seen, set(self._rankers(()))
         troubles = []

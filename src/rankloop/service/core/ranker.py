@@ -76,7 +76,7 @@ class Ranker:
         self.seen = 0  # the entry up to which readers see what was learned
         self._account_read = float("-inf")  # by the clock
         terms = in_force(store, name, policy_kinds)
-        self.lists.account.begin(terms.account, store.exposures(name) if terms.account else ())
+        self.lists.account.begin(terms.account, store.read_totals(name) if terms.account else ())
         self._view = self._with_opponent(View(in_force=terms, model=_unlearned(terms)))
         self.starting = not begin  # nobody has tried to fold its log yet
         self.trouble = "it is starting: its log is not folded yet" if self.starting else ""
@@ -168,7 +168,7 @@ class Ranker:
         with self._viewing:
             before = self._view.in_force
             after = before.after_all(
-                self._store.decisions(self.name, after=before.position), self._policy_kinds
+                self._store.read_decisions(self.name, after=before.position), self._policy_kinds
             )
             if after is not before:
                 self.lists.account.begin(after.account, ())  # what others wrote is read with the next tick
@@ -260,7 +260,7 @@ class Ranker:
     def _known_lists(self, fold: Fold) -> list[str]:
         """Lists that wait in the budget of a promise and are in a fold, or were deleted since."""
         waiting = self.lists.budget.waiting
-        found = {name: (self._store.impression(name), told) for name, told in waiting.items()}
+        found = {name: (self._store.find_impression(name), told) for name, told in waiting.items()}
         return [
             name
             for name, (shown, told) in found.items()
@@ -380,7 +380,7 @@ class Ranker:
         if not self._pace.due():
             return
         if self.starting:
-            newest, _ = self._store.changed(after=2**62)
+            newest, _ = self._store.list_changed_rankers(after=2**62)
             self.trouble = f"it is starting: its log is folded up to entry {fold.position:,} of {newest:,}"
             LOGGER.info("ranker %r: %s", self.name, self.trouble)
         whole, since = self.history.base() <= began, time.perf_counter()

@@ -91,7 +91,7 @@ def preview(
     policy = before["policy"] != after["policy"]
     understood = settings.policy.continues(terms.rules.policy) and settings.scaling == terms.rules.scaling
     lost = model.lists if not understood and not relearn else 0
-    tally = store.tally(ranker.name, since=float("-inf"), until=float("inf")).verdicts if lost else {}
+    tally = store.count_events(ranker.name, since=float("-inf"), until=float("inf")).verdicts if lost else {}
     events = sum(tally.get(verdict, 0) for verdict in COUNTED)
     sentences = _sentences(ranker, changes, policy, understood, relearn, lost, settings)
     return SettingsPreview(

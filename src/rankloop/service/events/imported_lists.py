@@ -50,9 +50,11 @@ def import_lists(
     drafts = [(ranker.lists.shown_elsewhere(each.request), each.events) for each in lists]
 
     def job(transaction: Transaction) -> tuple[int, list[Receipt]]:
-        transaction.look_up(event_ids=[], query_ids=[made.impression.query_id for made, _ in drafts])
+        transaction.prefetch(event_ids=[], query_ids=[made.impression.query_id for made, _ in drafts])
         fresh = [
-            (made, events) for made, events in drafts if transaction.shown(made.impression.query_id) is None
+            (made, events)
+            for made, events in drafts
+            if transaction.find_shown(made.impression.query_id) is None
         ]
         now = transaction.time(at)
         transaction.append_all([replace(made.impression, at=now) for made, _ in fresh])

@@ -48,7 +48,7 @@ class Judge:
         now = self._now
         if self._transaction.knows(event.event_id):
             return _entered(event, now, "duplicate", self._taken(event))
-        shown = self._transaction.shown(event.query_id)
+        shown = self._transaction.find_shown(event.query_id)
         if shown is None:
             return _entered(event, now, "orphan", f"no list was shown under the query_id {event.query_id!r}")
         in_force = self._in_force(shown.ranker)
@@ -72,7 +72,10 @@ class Judge:
 
     def _taken(self, event: UserEvent) -> str:
         """Whose id it has: its own, or that of another event, which is no accident."""
-        query_id, source = self._transaction.recorded(event.event_id) or (event.query_id, event.source)
+        query_id, source = self._transaction.find_recorded_event(event.event_id) or (
+            event.query_id,
+            event.source,
+        )
         other = query_id != event.query_id or (source and event.source and source != event.source)
         return SQUATTED if other else "an event of this id was recorded before"
 
@@ -81,7 +84,7 @@ class Judge:
         key, mine = (shown.ranker, event.source), (shown.seq, event.object_id)
         if key not in self._done:
             since = self._now - rules.source_window
-            self._done[key] = set(self._transaction.contributed(*key, since=since))
+            self._done[key] = set(self._transaction.read_contributions(*key, since=since))
         done = self._done[key]
         lists, times = {seq for seq, _ in done}, sum(name == event.object_id for _, name in done)
         if mine not in done and rules.source_repeats is not None and times >= rules.source_repeats:
@@ -93,10 +96,10 @@ class Judge:
 
     def was_deleted(self, event: Event) -> bool:
         """Whether its list was deleted on request: then nothing of the event may come into the log again."""
-        if event.ranker or not event.query_id or self._transaction.shown(event.query_id):
+        if event.ranker or not event.query_id or self._transaction.find_shown(event.query_id):
             return False
         if self._deletions is None:
-            decisions = self._transaction.decisions(SERVICE)
+            decisions = self._transaction.read_decisions(SERVICE)
             self._deletions = [each for each in decisions if each.kind == DELETE]
         return lies_under(event.query_id, self._deletions)
 
@@ -124,10 +127,10 @@ def judged(
     are written down as there is room for, and none whose list was deleted on request.
     """
     clear = [event for event in events if not isinstance(event, str)]
-    transaction.look_up(
+    transaction.prefetch(
         event_ids=[each.event_id for each in clear], query_ids=[each.query_id for each in clear]
     )
-    if not last and not all(transaction.shown(each.query_id) for each in clear):
+    if not last and not all(transaction.find_shown(each.query_id) for each in clear):
         raise ListUnderWay
     now = transaction.time(at)
     judge, receipts = Judge(transaction, rankers, policy_kinds, now), []

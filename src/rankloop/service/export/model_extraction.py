@@ -161,7 +161,7 @@ def _linear(policy: Policy, width: int) -> tuple[tuple[Network, ...], float, flo
 def _logged(model: Model, store: Store, ranker: str, width: int) -> list[ScoredList]:
     """The last lists of the log that are not too large, and how the model scores their candidates."""
     lists, room = [], CELLS
-    for shown in islice(store.impressions(ranker, last=LISTS), LISTS):
+    for shown in islice(store.read_impressions(ranker, newest=LISTS), LISTS):
         features = fitted(model.seen(shown.features), width)
         if features.size <= room and len(features):
             lists.append(_scored(model, features))

@@ -21,7 +21,7 @@ class Vitals(Collector):
     def collect(self) -> Iterator[Metric]:
         """Gauges, and a counter of errors."""
         service = self._service
-        waiting, behind = service.store.waiting(), None
+        waiting, behind = service.store.count_waiting_jobs(), None
         yield GaugeMetricFamily("rankloop_jobs_waiting", "jobs that wait to be written", value=waiting)
         with contextlib.suppress(StoreError):
             behind = service.behind()
@@ -34,7 +34,7 @@ class Vitals(Collector):
         yield CounterMetricFamily("rankloop_learner_errors", meaning, value=service.learner_errors)
         with contextlib.suppress(StoreError):
             meaning = "bytes that the log takes on the disk"
-            yield GaugeMetricFamily("rankloop_store_bytes", meaning, value=service.store.size())
+            yield GaugeMetricFamily("rankloop_store_bytes", meaning, value=service.store.measure_size())
 
     def describe(self) -> Iterator[Metric]:
         """Nothing is known before it is asked for."""

@@ -78,7 +78,7 @@ def _import(source: Path, directory: DataDirectory, overwrite: bool) -> None:
     if overwrite:
         raise DataError("an export is restored into a new folder or database only: nothing is overwritten")
     with directory.open() as log:
-        if log.rankers() or log.decisions(SERVICE):
+        if log.list_rankers() or log.read_decisions(SERVICE):
             raise DataError(f"{directory.name} holds a log already: restore into a new folder or database")
         import_jsonl(source, log)
 

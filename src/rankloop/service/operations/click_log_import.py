@@ -38,7 +38,7 @@ def import_click_log(
     """
     done = Imported()
     for batch in _batches(_past(lists, ranker, done)):
-        fresh = [each for each in batch if service.store.impression(each.request.query_id or "") is None]
+        fresh = [each for each in batch if service.store.find_impression(each.request.query_id or "") is None]
         done.known += len(batch) - len(fresh)
         if fresh:
             count, receipts = service.import_lists(ranker, fresh)

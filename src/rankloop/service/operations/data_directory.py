@@ -46,7 +46,7 @@ class DataDirectory:
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, DataDirectory(Path(folder)).open() as store:
-    ...     store.rankers()
+    ...     store.list_rankers()
     []
     """
 

@@ -51,5 +51,5 @@ def select_events(store: Store, ranker: str, selection: Selection) -> list[str]:
 
 def selected(store: Store, ranker: str, selection: Selection, *, before: int = 2**62) -> list[str]:
     """The same, also if there are none; of the entries before one."""
-    counted = (each for each in store.events(ranker) if each.verdict in COUNTED and each.seq < before)
+    counted = (each for each in store.read_events(ranker) if each.verdict in COUNTED and each.seq < before)
     return [each.event_id for each in counted if each in selection]

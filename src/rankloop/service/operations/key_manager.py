@@ -111,7 +111,7 @@ class KeyManager:
     def refresh(self) -> None:
         """Take in what was decided since, by whatever process."""
         with self._lock:
-            self._ring = self._ring.after_all(self._store.decisions(SERVICE, after=self._ring.position))
+            self._ring = self._ring.after_all(self._store.read_decisions(SERVICE, after=self._ring.position))
             self._read = time.monotonic()
 
     def close(self) -> None:
@@ -135,7 +135,7 @@ class KeyManager:
                 now, said = transaction.time(at), {"grace": 0.0, "sha256": "", "replaces": [], **body}
                 transaction.append(Decision(at=now, ranker=SERVICE, kind=KEY, body=said | signed(by, reason)))
 
-            return change(start.after_all(transaction.decisions(SERVICE, after=start.position)), append)
+            return change(start.after_all(transaction.read_decisions(SERVICE, after=start.position)), append)
 
         found = write(self._store, job)
         self.refresh()

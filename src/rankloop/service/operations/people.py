@@ -77,7 +77,7 @@ def check_person(person: Person) -> None:
 def find(store: Store, person: Person) -> PersonReport:
     """What is stored of a person: lists, events, and how many."""
     check_person(person)
-    traces = store.traces(person)
+    traces = store.find_person_entries(person)
     every = [*traces.lists, *traces.events]
     times = [each.at for each in every]
     return PersonReport(
@@ -100,11 +100,13 @@ def delete(
     for person in people:
         check_person(person)
         _check_silent(person, said)
-    seen = {person: store.traces(person) for person in people}  # the long look, while others write
+    seen = {
+        person: store.find_person_entries(person) for person in people
+    }  # the long look, while others write
     newest = max((each.seq for found in seen.values() for each in (*found.lists, *found.events)), default=0)
 
     def job(transaction: Transaction) -> Decision | None:
-        late = [transaction.traces(person, after=newest) for person in people]
+        late = [transaction.find_person_entries(person, after=newest) for person in people]
         return _remove(store, transaction, _together([*seen.values(), *late]), clock, said)
 
     return write(store, job)
@@ -112,8 +114,8 @@ def delete(
 
 def pending(store: Store) -> list[Decision]:
     """Deletions whose bytes may still be in the files."""
-    finished = {int(seq) for each in store.decisions(SERVICE, kind=ERASED) for seq in each.body["of"]}
-    return [each for each in store.decisions(SERVICE, kind=DELETE) if each.seq not in finished]
+    finished = {int(seq) for each in store.read_decisions(SERVICE, kind=ERASED) for seq in each.body["of"]}
+    return [each for each in store.read_decisions(SERVICE, kind=DELETE) if each.seq not in finished]
 
 
 def finish(store: Store, *, clock: float) -> None:
@@ -121,7 +123,7 @@ def finish(store: Store, *, clock: float) -> None:
     open_ = [each.seq for each in pending(store)]
     if not open_:
         return
-    store.compact(anew=True)
+    store.purge_deleted()
 
     def job(transaction: Transaction) -> int:
         body = {"of": open_}
@@ -148,17 +150,17 @@ def report(store: Store, decision: Decision | None) -> Deleted:
 
 def reports(store: Store) -> list[Deleted]:
     """Every deletion, the newest first."""
-    return [report(store, each) for each in reversed(store.decisions(SERVICE, kind=DELETE))]
+    return [report(store, each) for each in reversed(store.read_decisions(SERVICE, kind=DELETE))]
 
 
 def was_deleted(store: Store, query_id: str) -> bool:
     """Whether a list of this id was deleted on request."""
-    return lies_under(query_id, store.decisions(SERVICE, kind=DELETE))
+    return lies_under(query_id, store.read_decisions(SERVICE, kind=DELETE))
 
 
 def backups_before(store: Store, seq: int) -> list[str]:
     """Backups that were made before an entry and are still where they were written; also by halves."""
-    made = (Path(each.body["file"]) for each in store.decisions(SERVICE, kind=BACKUP) if each.seq < seq)
+    made = (Path(each.body["file"]) for each in store.read_decisions(SERVICE, kind=BACKUP) if each.seq < seq)
     return sorted({str(path) for file in made for path in (file, draft_of(file)) if path.exists()})
 
 
@@ -169,12 +171,14 @@ def _remove(
     if not every:
         return None
     names = sorted({each.ranker for each in every} - {SERVICE})
-    before = {name: transaction.exposures(name) for name in names}
-    transaction.erase(lists=[each.seq for each in traces.lists], events=[each.seq for each in traces.events])
+    before = {name: transaction.read_totals(name) for name in names}
+    transaction.remove_entries(
+        lists=[each.seq for each in traces.lists], events=[each.seq for each in traces.events]
+    )
     at = transaction.time(clock)
     for name in names:
         first = _unlearn(store, transaction, name, traces)
-        rows = carried(before[name], transaction.exposures(name))
+        rows = carried(before[name], transaction.read_totals(name))
         body = {"first": first, **({"exposure": rows} if rows else {})}
         transaction.append(Decision(at=at, ranker=name, kind=DELETE, body=body))
     decision = Decision(at=at, ranker=SERVICE, kind=DELETE, body=_body(traces, names, said))
@@ -198,19 +202,19 @@ def _unlearn(store: Store, transaction: Transaction, ranker: str, traces: Traces
     """Take people out of what a ranker keeps beside its log; the entry from which to fold that anew."""
     lists = {each.name for each in traces.lists if each.ranker == ranker}
     events = {each.name for each in traces.events if each.ranker == ranker}
-    retained = store.decisions(ranker, kind="retain")
+    retained = store.read_decisions(ranker, kind="retain")
     base = int(retained[-1].body["base"]) if retained else 0
     numbers = [each.seq for each in (*traces.lists, *traces.events) if each.ranker == ranker]
     first = max(min(numbers), base + 1)
     for kind in ("forget", "job"):
-        for decision in store.decisions(ranker, kind=kind):
+        for decision in store.read_decisions(ranker, kind=kind):
             _amend(transaction, decision, events)
     drop_checkpoint(transaction, ranker)
-    transaction.drop_snapshots(ranker, since=first)
-    for seq, _ in transaction.snapshots(ranker):
-        snapshot = store.snapshot(ranker, until=seq)
+    transaction.delete_snapshots(ranker, since=first)
+    for seq, _ in transaction.list_snapshots(ranker):
+        snapshot = store.load_latest(ranker, until=seq)
         if snapshot is not None and (cleaned := _cleaned(snapshot, lists, events)) is not None:
-            transaction.keep(cleaned)
+            transaction.save_snapshot(cleaned)
     return first
 
 
@@ -268,7 +272,7 @@ def _check_silent(person: Person, said: Mapping[str, str]) -> None:
 
 
 def _list_told(store: Store, each: Trace) -> dict[str, Any]:
-    shown = store.impression(each.name)
+    shown = store.find_impression(each.name)
     said = {} if shown is None else {"user_query": shown.user_query, "shown": list(shown.shown)}
     return {"query_id": each.name, "ranker": each.ranker, "at": each.at, **said}
 

@@ -51,7 +51,7 @@ def retired_before(ranker: Ranker, store: Store, names: Iterable[str], key: str)
     number = next((job.number for job in jobs if key and job.key == key and job.kind == "retire"), 0)
     if not number:
         return 0
-    asked, said = store.decisions(ranker.name, kind="job", after=number - 1)[0], sorted(set(names))
+    asked, said = store.read_decisions(ranker.name, kind="job", after=number - 1)[0], sorted(set(names))
     if said and said != asked.body["body"]["names"]:
         raise ConflictError(f"the key {key!r} was used for another request: job {number}")
     return number
@@ -87,13 +87,13 @@ def unused(ranker: Ranker, store: Store, days: float, *, last: int = EVERY_LIST)
     since = store.time(ranker.now()) - days * DAY
     young = {
         name
-        for each in store.decisions(ranker.name, kind="schema")
+        for each in store.read_decisions(ranker.name, kind="schema")
         if each.at >= since
         for name in each.body["names"]
     }
     unseen = {name: column for name, column in ranker.view.in_force.schema.items() if name not in young}
     asked = False
-    for shown in store.impressions(ranker.name, last=last) if unseen else ():
+    for shown in store.read_impressions(ranker.name, newest=last) if unseen else ():
         if shown.at < since:
             break
         asked = True

@@ -50,14 +50,14 @@ def retain(
 
     def job(transaction: Transaction) -> int | None:
         refuse_while_jobs_wait(ranker.within(transaction), "discard a part of the log")
-        if start not in (seq for seq, _ in transaction.snapshots(ranker.name)):
+        if start not in (seq for seq, _ in transaction.list_snapshots(ranker.name)):
             return None  # thinned meanwhile
         drop_checkpoint(transaction, ranker.name)
-        before = transaction.exposures(ranker.name)
-        discarded = transaction.discard(
+        before = transaction.read_totals(ranker.name)
+        discarded = transaction.remove_before(
             ranker.name, until=start, shown_before=oldest, keep=tuple(base.body["open"])
         )
-        rows = carried(before, transaction.exposures(ranker.name))
+        rows = carried(before, transaction.read_totals(ranker.name))
         body, at = {"base": start, **said, **({"exposure": rows} if rows else {})}, transaction.time(clock)
         transaction.append(Decision(at=at, ranker=ranker.name, kind="retain", body=body))
         return discarded
@@ -66,7 +66,7 @@ def retain(
     if gone is None:
         return retain(ranker, rankers, store, since, said=said)
     ranker.refresh()
-    return Retained(gone, store.compact(), start)
+    return Retained(gone, store.reclaim_space(), start)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +110,7 @@ class RetentionRounds:
             for _, found in sorted(rankers.items()):
                 with contextlib.suppress(RequestError, HistoryError):
                     retain(found, rankers, store, since, said=said)
-        if store.size() > rules.most and now - self._looked["size"] >= LOOK_AT_SIZE:
+        if store.measure_size() > rules.most and now - self._looked["size"] >= LOOK_AT_SIZE:
             self._looked["size"] = now
             said = {"reason": f"over {rules.gigabytes:g} GB"}
             for _, found in sorted(rankers.items()):
@@ -124,8 +124,8 @@ def shrink(
     """Discard the oldest part of a log, from one snapshot to the next, until it takes no more bytes."""
     refuse_if_needed(rankers, ranker.name)
     entries = freed = 0
-    for seq, at in store.snapshots(ranker.name)[:-1]:
-        if store.size() <= most:
+    for seq, at in store.list_snapshots(ranker.name)[:-1]:
+        if store.measure_size() <= most:
             break
         if seq > ranker.history.base():
             found = retain(ranker, rankers, store, at, said=said)
@@ -135,13 +135,13 @@ def shrink(
 
 def find_base(ranker: Ranker, store: Store, since: float) -> Snapshot | None:
     """The last snapshot before a moment to which nothing that was decided later reaches back."""
-    decisions = store.decisions(ranker.name)
-    base = store.snapshot(ranker.name, before=since)
+    decisions = store.read_decisions(ranker.name)
+    base = store.load_latest(ranker.name, before=since)
     while base is not None and base.seq > ranker.history.base():
         later = [each for each in decisions if each.seq > base.seq]
         if not _reaches_back(later, base.seq, ranker.name, store):
             return base
-        base = store.snapshot(ranker.name, until=base.seq - 1)
+        base = store.load_latest(ranker.name, until=base.seq - 1)
     return None
 
 
@@ -157,4 +157,6 @@ def _reaches_back(later: Iterable[Decision], base: int, ranker: str, store: Stor
             return True  # its arm B is learned from the log before it
         if decision.kind == "forget":
             forgotten.update(decision.body["events"])
-    return bool(forgotten) and not forgotten <= {each.event_id for each in store.events(ranker, after=base)}
+    return bool(forgotten) and not forgotten <= {
+        each.event_id for each in store.read_events(ranker, after=base)
+    }

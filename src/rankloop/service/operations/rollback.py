@@ -23,7 +23,7 @@ def rollback_body(ranker: Ranker, store: Store, *, to: int | None, moment: float
         raise RequestError(f"no version {to}: {ranker.name!r} is at version {version}")
     if to is not None and to < ranker.history.base():
         ranker.history.model(to)  # it is the base's own version, or is not kept any more
-    if moment is not None and moment < store.decisions(ranker.name)[0].at:
+    if moment is not None and moment < store.read_decisions(ranker.name)[0].at:
         raise HistoryError(f"at {moment} there was no ranker {ranker.name!r} yet")
     return {"moment": moment} if to is None else {"to": to}
 
@@ -46,8 +46,8 @@ def forgotten_before(ranker: Ranker, store: Store, chosen: Collection[str] | Sel
     if job is None:
         return 0
     if isinstance(chosen, Selection):
-        asked = store.decisions(ranker.name, kind="job", after=job.number - 1)[0].body["body"]["events"]
-        left = {each.event_id for each in store.events_named(asked)}
+        asked = store.read_decisions(ranker.name, kind="job", after=job.number - 1)[0].body["body"]["events"]
+        left = {each.event_id for each in store.find_events(asked)}
         same = left == set(selected(store, ranker.name, chosen, before=job.number))
     else:
         same = digest_of("forget", {"events": sorted(set(chosen))}) == job.request
@@ -58,7 +58,7 @@ def forgotten_before(ranker: Ranker, store: Store, chosen: Collection[str] | Sel
 
 def check_events(ranker: str, store: Store, ids: Collection[str]) -> None:
     """Refuse events that are not there, and those of another ranker, which has learned from them instead."""
-    found = {each.event_id: each.ranker for each in store.events_named(ids)}
+    found = {each.event_id: each.ranker for each in store.find_events(ids)}
     unknown = [each for each in ids if each not in found]
     if unknown or not ids:
         raise RequestError(f"no such events in the log: {unknown[:5]}")

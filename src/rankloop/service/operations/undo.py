@@ -60,7 +60,9 @@ class Refused(Exception):
 def undo_plan(service: ServiceFacade, seq: int) -> Plan:
     """How to undo a decision by its entry in the log."""
     decision = _find(service.store, seq)
-    former = [each for each in service.store.decisions(decision.ranker, kind=decision.kind) if each.seq < seq]
+    former = [
+        each for each in service.store.read_decisions(decision.ranker, kind=decision.kind) if each.seq < seq
+    ]
     told = seq, decision.ranker, decision.kind, in_words(decision, former[-1] if former else None).what
     try:
         return _plan(service, decision, told)
@@ -103,7 +105,7 @@ def _mode(service: ServiceFacade, decision: Decision) -> Way:
     ranker, now = decision.ranker, service.ranker(decision.ranker).view.in_force
     if now.mode_since != decision.seq:
         raise Refused(f"The mode was changed again since, by decision {now.mode_since}: undo that one.")
-    before = [each for each in service.store.decisions(ranker, kind="mode") if each.seq < decision.seq]
+    before = [each for each in service.store.read_decisions(ranker, kind="mode") if each.seq < decision.seq]
     if not before:
         raise Refused("The ranker began with it: there is no mode before.")
     mode = before[-1].body["mode"]
@@ -123,7 +125,9 @@ def _settings(service: ServiceFacade, decision: Decision) -> Way:
     version = found.view.in_force.settings
     if version != decision.seq:
         raise Refused(f"The settings were changed again since, by decision {version}: undo that one.")
-    before = [each for each in service.store.decisions(ranker, kind="settings") if each.seq < decision.seq]
+    before = [
+        each for each in service.store.read_decisions(ranker, kind="settings") if each.seq < decision.seq
+    ]
     if not before:
         raise Refused("The ranker began with them: there are no settings before.")
     terms = in_force(service.store, ranker, found.history.policy_kinds, until=decision.seq - 1)
@@ -143,7 +147,9 @@ def _settings(service: ServiceFacade, decision: Decision) -> Way:
 def _rollback(service: ServiceFacade, decision: Decision) -> Way:
     ranker = decision.ranker
     found = service.ranker(ranker)
-    later = [each.seq for each in service.store.decisions(ranker, kind="rollback") if each.seq > decision.seq]
+    later = [
+        each.seq for each in service.store.read_decisions(ranker, kind="rollback") if each.seq > decision.seq
+    ]
     if later:
         raise Refused(f"It was rolled back again since, by decision {later[-1]}: undo that one.")
     try:
@@ -191,8 +197,8 @@ def _key(service: ServiceFacade, decision: Decision) -> Way:
 
 
 def _find(store: Store, seq: int) -> Decision:
-    for name in (SERVICE, *store.rankers()):
-        found: Any = store.decisions(name, after=seq - 1)
+    for name in (SERVICE, *store.list_rankers()):
+        found: Any = store.read_decisions(name, after=seq - 1)
         if found and found[0].seq == seq:
             return found[0]  # type: ignore[no-any-return]
     raise HistoryError(f"there is no decision {seq}: it never was, or was discarded")
@@ -200,7 +206,7 @@ def _find(store: Store, seq: int) -> Decision:
 
 def seq_of(store: Store) -> int:
     """The last decision about the service as a whole."""
-    return max((each.seq for each in store.decisions(SERVICE)), default=0)
+    return max((each.seq for each in store.read_decisions(SERVICE)), default=0)
 
 
 def _nothing(by: str, reason: str) -> None:

@@ -24,7 +24,7 @@ def verify(
     store: Store, policy_kinds: PolicyKinds, *, replays: int = 1000, step: Step = lambda _: None
 ) -> Iterator[str]:
     """What is wrong with a log, in sentences; nothing, if all is well."""
-    for ranker in store.rankers():
+    for ranker in store.list_rankers():
         history = History(ranker, store, policy_kinds)
         yield from _guarded(
             f"the lists of {ranker!r}", partial(_lists, store, ranker, history, replays, step)
@@ -36,7 +36,7 @@ def verify(
 
 def size(store: Store) -> int:
     """How many entries `verify` looks at."""
-    return sum(1 for ranker in store.rankers() for _ in store.logged(ranker))
+    return sum(1 for ranker in store.list_rankers() for _ in store.read_entries(ranker, with_lists=True))
 
 
 def _guarded(what: str, check: Callable[[], Iterator[str]]) -> Iterator[str]:
@@ -49,14 +49,14 @@ def _guarded(what: str, check: Callable[[], Iterator[str]]) -> Iterator[str]:
 
 def _lists(store: Store, ranker: str, history: History, replays: int, step: Step) -> Iterator[str]:
     """Every list can be read, the newest are made again, and the accounts are the sums of all."""
-    shown = [each for each in store.logged(ranker) if isinstance(each, ListEntry)]
+    shown = [each for each in store.read_entries(ranker, with_lists=True) if isinstance(each, ListEntry)]
     newest = {each.seq for each in shown[len(shown) - min(replays, len(shown)) :]}
     found, whole = list[object](), True
     for each in shown:
         name = f"list {each.query_id!r} (entry {each.seq:,} of {ranker!r})"
         step(1)
         try:
-            impression = store.impression(each.query_id)
+            impression = store.find_impression(each.query_id)
             if impression is None:
                 yield f"{name} has lost what it holds"
                 whole = False
@@ -69,23 +69,23 @@ def _lists(store: Store, ranker: str, history: History, replays: int, step: Step
         except Exception as error:  # whatever a damaged list does
             yield f"{name} cannot be read: {_said(error)}"
             whole = False
-    sums = rows_of(sums_of([*found, *store.decisions(ranker)]), ranker)
-    if whole and sums != list(store.exposures(ranker)):
+    sums = rows_of(sums_of([*found, *store.read_decisions(ranker)]), ranker)
+    if whole and sums != list(store.read_totals(ranker)):
         yield f"the exposure accounts of {ranker!r} are not the sums over its lists"
 
 
 def _again(shown: Impression, history: History, store: Store) -> bool:
     """Whether a list can be made again to the bit, or never could since what its model knew was deleted."""
-    deleted = store.decisions(shown.ranker, kind="delete")
+    deleted = store.read_decisions(shown.ranker, kind="delete")
     if any(each.seq > shown.seq and int(each.body["first"]) <= shown.model for each in deleted):
         return True
     return replay(shown, history).identical
 
 
 def _events(store: Store, ranker: str, step: Step) -> Iterator[str]:
-    lists = {each.seq for each in store.logged(ranker) if isinstance(each, ListEntry)}
-    base = max((int(each.body["base"]) for each in store.decisions(ranker, kind="retain")), default=0)
-    for event in store.events(ranker):
+    lists = {each.seq for each in store.read_entries(ranker, with_lists=True) if isinstance(each, ListEntry)}
+    base = max((int(each.body["base"]) for each in store.read_decisions(ranker, kind="retain")), default=0)
+    for event in store.read_events(ranker):
         step(1)
         if event.list_seq is not None and event.list_seq > base and event.list_seq not in lists:
             name = f"event {event.event_id!r} (entry {event.seq:,} of {ranker!r})"
@@ -93,9 +93,9 @@ def _events(store: Store, ranker: str, step: Step) -> Iterator[str]:
 
 
 def _snapshots(store: Store, ranker: str) -> Iterator[str]:
-    for seq, _ in store.snapshots(ranker):
+    for seq, _ in store.list_snapshots(ranker):
         try:
-            store.snapshot(ranker, until=seq)
+            store.load_latest(ranker, until=seq)
         except SnapshotDamaged as error:
             yield f"the snapshot of entry {seq:,} of {ranker!r} is damaged: {_said(error)}"
 
@@ -103,10 +103,10 @@ def _snapshots(store: Store, ranker: str) -> Iterator[str]:
 def _model(store: Store, ranker: str, history: History) -> Iterator[str]:
     """The newest snapshot is what the fold of the log from its beginning gives."""
     base = history.base()
-    seqs = [seq for seq, _ in store.snapshots(ranker) if seq > base]
+    seqs = [seq for seq, _ in store.list_snapshots(ranker) if seq > base]
     if not seqs:
         return
-    kept = store.snapshot(ranker, until=seqs[-1])
+    kept = store.load_latest(ranker, until=seqs[-1])
     if kept is None:
         return
     from_log = History(ranker, store, history.policy_kinds, kept=False)

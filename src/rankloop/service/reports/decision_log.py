@@ -58,9 +58,9 @@ def decided(
     """What was decided, the newest first: about one ranker, or about all and the service as a whole."""
     if kind and kind not in KINDS:
         raise RequestError(f"no decision is of the kind {kind!r}: {suggest_name(kind, KINDS)}")
-    names = (SERVICE, *store.rankers()) if ranker is None else (ranker,)
+    names = (SERVICE, *store.list_rankers()) if ranker is None else (ranker,)
     kinds = (kind,) if kind else KINDS
-    streams = (_newest_first(store.decisions(name, kind=each)) for name in names for each in kinds)
+    streams = (_newest_first(store.read_decisions(name, kind=each)) for name in names for each in kinds)
     merged = heapq.merge(*streams, key=lambda each: -each[0].seq)
     told = (in_words(each, former) for each, former in merged)
     return list(islice((each for each in told if who in ("", each.who)), last))

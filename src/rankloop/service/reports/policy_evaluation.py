@@ -127,7 +127,7 @@ def usable(ranker: Ranker, store: Store, depth: int) -> Judged:
     """The closed lists that were shown as a policy drew them, each draw once."""
     closed, unguarded = store.time(ranker.now()) - ranker.rules.window, unguarded_versions(store, ranker.name)
     found, left_out, seen = list[Impression](), Counter[str](), set[tuple[str, str]]()
-    for each in store.impressions(ranker.name):
+    for each in store.read_impressions(ranker.name):
         key = unit_of(each.session_id, each.client_id, each.query_id), each.user_query
         if reason := _unusable(each, closed, unguarded, depth) or ("drawn before" if key in seen else ""):
             left_out[reason] += 1
@@ -140,7 +140,7 @@ def usable(ranker: Ranker, store: Store, depth: int) -> Judged:
 def clicked(store: Store, ranker: str, rules: RankerSettings) -> dict[str, set[int]]:
     """By list, the positions that were clicked, from 1."""
     done: dict[tuple[str, int], set[str]] = {}
-    for event in store.events(ranker):
+    for event in store.read_events(ranker):
         if event.verdict == "accepted" and event.position is not None:
             done.setdefault((event.query_id, event.position), set()).add(event.action)
     found: dict[str, set[int]] = {}
@@ -190,7 +190,9 @@ def _unusable(shown: Impression, closed: float, unguarded: frozenset[int], depth
 
 def unguarded_versions(store: Store, ranker: str) -> frozenset[int]:
     """The versions of settings without guardrails, whatever their policy is."""
-    versions = {each.seq: dict(each.body["settings"]) for each in store.decisions(ranker, kind="settings")}
+    versions = {
+        each.seq: dict(each.body["settings"]) for each in store.read_decisions(ranker, kind="settings")
+    }
     for body in versions.values():
         body.pop("policy", None)
     return frozenset(seq for seq, body in versions.items() if RankerSettings.from_json(body, {}).unguarded)

@@ -85,11 +85,11 @@ class QueryLine:
 
 def query_report(ranker: Ranker, store: Store, user_query: str) -> QueryReport:
     """The report on one query, by its exact text."""
-    found = store.summaries(ranker.name, ListFilter(query=user_query), last=LISTS + 1)
+    found = store.find_lists(ranker.name, ListFilter(query=user_query), last=LISTS + 1)
     if not found:
         raise HistoryError(f"no list of the newest for the query {user_query!r}: is it spelled like that?")
     counted = found[:LISTS]
-    last = store.impression(counted[0].query_id)
+    last = store.find_impression(counted[0].query_id)
     if last is None:
         raise HistoryError(f"the last list for the query {user_query!r} was just discarded")
     return _reported(ranker, user_query, counted, last, more=len(found) > LISTS)
@@ -97,12 +97,12 @@ def query_report(ranker: Ranker, store: Store, user_query: str) -> QueryReport:
 
 def frequent_queries(ranker: Ranker, store: Store, *, most: int = 10) -> list[QueryLine]:
     """The queries that were asked most of late, with what is not settled in them."""
-    lately = store.summaries(ranker.name, ListFilter(within=LATELY), last=LATELY)
+    lately = store.find_lists(ranker.name, ListFilter(within=LATELY), last=LATELY)
     counts = Counter(each.user_query for each in lately)
     lines = []
     for name, _ in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:most]:
         mine = [each for each in lately if each.user_query == name]
-        last = store.impression(mine[0].query_id)
+        last = store.find_impression(mine[0].query_id)
         if last is not None:
             lines.append(_line(_reported(ranker, name, mine, last, more=False)))
     return lines

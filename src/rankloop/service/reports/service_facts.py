@@ -52,15 +52,15 @@ def doctor(
 
     With the rankers' `rules`, also what grades users gave, and whether exposure is shared as it should be.
     """
-    tally = store.tally(None, since=since, until=until)
+    tally = store.count_events(None, since=since, until=until)
     counts = tally.verdicts
     joined = sum(counts.get(verdict, 0) for verdict in (*JOINED, "held"))
-    sources = store.sources(since=since, until=until)
+    sources = store.count_sources(since=since, until=until)
     understood = joined + counts.get("orphan", 0)
     rate = joined / understood if understood else None
     lists = 0
     if not counts.get("accepted"):  # otherwise nobody asks how many there were
-        lists = sum(overview(store, each, since=since, until=until).lists for each in store.rankers())
+        lists = sum(overview(store, each, since=since, until=until).lists for each in store.list_rankers())
     given = dict(sorted((rules or {}).items()))
     found = [*about_sources(sources, counts), *about_events(tally, joined, lists)]
     if counts.get("ignored", 0):
@@ -77,7 +77,7 @@ def doctor(
             tallies = store.exposure(ranker, since=since, until=until, step=max(until - since, 1e-9))
             total = tallies[0] if tallies else ExposureTally()
             found += [_about_exposure(ranker, sentence) for sentence in exposure_findings(each, total)]
-    last = tuple(store.events(None, last=LAST))
+    last = tuple(store.read_events(None, newest=LAST))
     return with_causes(Diagnosis(tally, rate, (), last, rated, sources), found)
 
 

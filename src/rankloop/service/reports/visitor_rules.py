@@ -17,7 +17,7 @@ CHANCE = 0.001  # how probable it may be that a visitor clicks in none of so man
 
 def about_visits(store: Store, ranker: str, *, since: float) -> Iterator[Finding]:
     """Whether those who asked for the newest lists of a ranker are people."""
-    found = store.summaries(ranker, ListFilter(within=LATELY), last=LATELY)
+    found = store.find_lists(ranker, ListFilter(within=LATELY), last=LATELY)
     lists = [each for each in found if each.at >= since]
     if len(lists) < FEW:
         return
@@ -67,7 +67,9 @@ def _never_clicking(ranker: str, lists: Sequence[ListSummary]) -> Iterator[Findi
 def about_actions(store: Store, rules: Mapping[str, RankerSettings]) -> Iterator[Finding]:
     """Actions that are sent, and to which the settings of their ranker give no weight."""
     found = Counter(
-        (each.ranker, each.action) for each in store.events(None, last=LATELY) if each.verdict == "ignored"
+        (each.ranker, each.action)
+        for each in store.read_events(None, newest=LATELY)
+        if each.verdict == "ignored"
     )
     for ranker in sorted({name for name, _ in found} & set(rules)):
         counts = {action: number for (name, action), number in found.items() if name == ranker}

@@ -44,7 +44,7 @@ class ImpressionBuffer:
     ... )
     >>> store = MemoryStore()
     >>> ImpressionBuffer(store, lost=print).put(shown)
-    >>> store.impression("q").shown
+    >>> store.find_impression("q").shown
     ['a']
     >>> store.close()
     >>> ImpressionBuffer(store, lost=print).put(shown)
@@ -161,8 +161,8 @@ def _missing(lists: Sequence[_Waiting], transaction: Transaction) -> list[Impres
     """Those that are not there yet: of a commit that was cut off nobody knows."""
     unsure = [each.shown.query_id for each in lists if each.again]
     if unsure:
-        transaction.look_up(event_ids=(), query_ids=unsure)
-    return [each.shown for each in lists if not (each.again and transaction.shown(each.shown.query_id))]
+        transaction.prefetch(event_ids=(), query_ids=unsure)
+    return [each.shown for each in lists if not (each.again and transaction.find_shown(each.shown.query_id))]
 
 
 def _tell(lists: Sequence[_Waiting], error: BaseException | None) -> None:

@@ -97,11 +97,11 @@ def import_parquet(folder: Path, store: Store) -> int:
 
 def _records(store: Store, kind: str = "") -> Iterator[Record]:
     """Everything in a store, or all of one kind, in order."""
-    rankers = store.rankers()
+    rankers = store.list_rankers()
     streams: dict[str, list[Iterable[Record]]] = {
-        "impression": [store.impressions(ranker) for ranker in rankers],
-        "event": [store.events(None)],
-        "decision": [store.decisions(ranker) for ranker in (SERVICE, *rankers)],
+        "impression": [store.read_impressions(ranker) for ranker in rankers],
+        "event": [store.read_events(None)],
+        "decision": [store.read_decisions(ranker) for ranker in (SERVICE, *rankers)],
         "snapshot": [_snapshots(store, ranker) for ranker in rankers],
     }
     chosen = [stream for name, found in streams.items() if kind in ("", name) for stream in found]
@@ -109,9 +109,9 @@ def _records(store: Store, kind: str = "") -> Iterator[Record]:
 
 
 def _snapshots(store: Store, ranker: str) -> Iterator[Snapshot]:
-    for seq, _ in store.snapshots(ranker):
+    for seq, _ in store.list_snapshots(ranker):
         try:
-            found = store.snapshot(ranker, until=seq)
+            found = store.load_latest(ranker, until=seq)
         except SnapshotDamaged as error:  # a short cut, never the truth
             LOGGER.warning("%s; it is left out", error)
             continue
@@ -169,7 +169,7 @@ def _import(rows: Iterable[Row], store: Store) -> int:
 def _enter(transaction: Transaction, records: Iterable[Record]) -> None:
     for record in records:
         if isinstance(record, Snapshot):
-            transaction.keep(record)
+            transaction.save_snapshot(record)
         else:
             transaction.append(record)
 

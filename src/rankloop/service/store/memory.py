@@ -22,7 +22,6 @@ from rankloop.service.store.log_records import (
     SQUATTED,
     Assignment,
     Decision,
-    Entry,
     Event,
     EventTally,
     ExposureSum,
@@ -67,7 +66,7 @@ class MemoryStore:
     >>> decision = Decision(at=0.0, ranker="shop", kind="mode")
     >>> store.submit(lambda transaction: transaction.append(decision)).result()
     1
-    >>> [decision.kind for decision in store.decisions("shop")]
+    >>> [decision.kind for decision in store.read_decisions("shop")]
     ['mode']
     """
 
@@ -98,7 +97,7 @@ class MemoryStore:
                 future.set_result(result)
         return future
 
-    def away(self) -> str:
+    def describe_outage(self) -> str:
         """Nothing: it is here."""
         return ""
 
@@ -110,68 +109,65 @@ class MemoryStore:
         """How many seconds the clock is behind the log."""
         return self.head.lag(now)
 
-    def rankers(self) -> Sequence[str]:
+    def list_rankers(self) -> Sequence[str]:
         """The names of the rankers about which anything was decided."""
         return sorted({each.ranker for each in self._all() if isinstance(each, Decision)} - {SERVICE})
 
-    def changed(self, *, after: int) -> tuple[int, Collection[str]]:
+    def list_changed_rankers(self, *, after: int) -> tuple[int, Collection[str]]:
         """The number of the last entry, and the rankers that have entries after one."""
         with self._lock:
             return self.head.seq, {each.ranker for each in self._all(after=after)} - {""}
 
-    def impression(self, query_id: str) -> Impression | None:
+    def find_impression(self, query_id: str) -> Impression | None:
         """A list that was shown, with everything."""
         return self.lists.get(query_id)
 
-    def impressions(self, ranker: str, *, after: int = 0, last: int | None = None) -> Iterator[Impression]:
-        """The lists that were shown, in order; the `last` few, the newest first."""
+    def read_impressions(
+        self, ranker: str, *, after: int = 0, newest: int | None = None
+    ) -> Iterator[Impression]:
+        """The lists that were shown, in order; or the `newest` few, the newest first."""
         found = [each for each in self._all(ranker, after) if isinstance(each, Impression)]
-        return iter(found if last is None else found[::-1][:last])
+        return iter(found if newest is None else found[::-1][:newest])
 
-    def events(self, ranker: str | None, *, after: int = 0, last: int | None = None) -> Iterator[Event]:
-        """Events in order; the `last` few, the newest first."""
+    def read_events(
+        self, ranker: str | None, *, after: int = 0, newest: int | None = None
+    ) -> Iterator[Event]:
+        """Events in order; or the `newest` few, the newest first."""
         found = [each for each in self._all(ranker, after) if isinstance(each, Event)]
-        return iter(found if last is None else found[::-1][:last])
+        return iter(found if newest is None else found[::-1][:newest])
 
-    def events_of(self, query_id: str) -> Sequence[Event]:
-        """The events that named a list, in order."""
-        return [each for each in self.events(None) if each.query_id == query_id]
+    def find_events(self, ids: Collection[str] = (), *, query_id: str = "") -> Sequence[Event]:
+        """The events of these ids that have found their lists, or those that named a list, in order."""
+        if query_id:
+            return [each for each in self.read_events(None) if each.query_id == query_id]
+        wanted = frozenset(ids)
+        return [each for each in self.read_events(None) if each.event_id in wanted and each.verdict in JOINED]
 
-    def events_named(self, event_ids: Collection[str]) -> Sequence[Event]:
-        """The events of these ids that have found their lists, in order."""
-        wanted = frozenset(event_ids)
-        return [each for each in self.events(None) if each.event_id in wanted and each.verdict in JOINED]
-
-    def decisions(self, ranker: str, *, kind: str | None = None, after: int = 0) -> Sequence[Decision]:
+    def read_decisions(self, ranker: str, *, kind: str | None = None, after: int = 0) -> Sequence[Decision]:
         """What was decided after an entry, in order."""
         found = [each for each in self._all(ranker, after) if isinstance(each, Decision)]
         return [each for each in found if kind in (None, each.kind)]
 
-    def entries(self, ranker: str, *, after: int = 0, until: int | None = None) -> Iterator[Entry]:
-        """The counted events and the decisions, in order."""
-        for each in self._all(ranker, after):
-            if until is not None and each.seq > until:
-                return
-            if isinstance(each, Decision) or (isinstance(each, Event) and each.verdict in COUNTED):
-                yield each
-
-    def logged(self, ranker: str, *, after: int = 0, until: int | None = None) -> Iterator[Logged]:
-        """The lists that were shown, the counted events and the decisions, in order."""
+    def read_entries(
+        self, ranker: str, *, after: int = 0, until: int | None = None, with_lists: bool = False
+    ) -> Iterator[Logged]:
+        """The counted events and the decisions, with the lists if they are wanted, in order."""
         for each in self._all(ranker, after):
             if until is not None and each.seq > until:
                 return
             if isinstance(each, Impression):
-                yield _list_entry(each)
+                if with_lists:
+                    yield _list_entry(each)
             elif isinstance(each, Decision) or each.verdict in COUNTED:
                 yield each
 
     def trial_lists(self, ranker: str, *, trial: int, after: int = 0) -> Iterator[TrialList]:
         """The lists of a trial that were shown after an entry, in order."""
-        for shown in self.impressions(ranker, after=after):
+        for shown in self.read_impressions(ranker, after=after):
             if shown.assignment is not None and shown.assignment.trial == trial:
                 yield _trial_list(shown, shown.assignment)
 
-    def snapshot(
+    def load_latest(
         self, ranker: str, *, until: int | None = None, before: float | None = None
     ) -> Snapshot | None:
         """The latest snapshot with `seq <= until` and `at <= before`."""
@@ -184,14 +180,14 @@ class MemoryStore:
         )
         return next(fits, None)
 
-    def snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
+    def list_snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
         """Number and time of every snapshot, in order."""
         with self._lock:
             return [(each.seq, each.at) for each in self.kept if each.ranker == ranker]
 
-    def traffic(self, ranker: str, *, since: float, until: float, step: float) -> Sequence[Traffic]:
+    def sum_traffic(self, ranker: str, *, since: float, until: float, step: float) -> Sequence[Traffic]:
         """Lists and clicks in steps of time."""
-        starts, shown = edges(since, until, step), list(self.impressions(ranker))
+        starts, shown = edges(since, until, step), list(self.read_impressions(ranker))
         steps = [[each for each in shown if low <= each.at < high] for low, high in pairwise(starts)]
         return [
             replace(self._sum(ranker, lists), start=start)
@@ -199,23 +195,23 @@ class MemoryStore:
             if lists
         ]
 
-    def in_parts(
-        self, ranker: str, *, since: float, until: float, parts: int, least: int = 1
+    def sum_traffic_parts(
+        self, ranker: str, *, since: float, until: float, parts: int, minimum: int = 1
     ) -> Sequence[Traffic]:
         """Lists and clicks in parts of equally many lists."""
-        shown = [each for each in self.impressions(ranker) if since <= each.at < until]
-        groups = _parts(shown, parts, least)
+        shown = [each for each in self.read_impressions(ranker) if since <= each.at < until]
+        groups = _parts(shown, parts, minimum)
         return [replace(self._sum(ranker, lists), start=lists[0].at) for lists in groups]
 
     def recent(self, ranker: str, *, lists: int, after: int, before: float) -> Traffic:
         """The last lists that were shown after entry `after` and before a time, as one sum."""
-        shown = [each for each in self.impressions(ranker, after=after) if each.at < before]
+        shown = [each for each in self.read_impressions(ranker, after=after) if each.at < before]
         return self._sum(ranker, shown[-lists:])
 
-    def summaries(self, ranker: str, wanted: ListFilter, *, last: int) -> Sequence[ListSummary]:
+    def find_lists(self, ranker: str, wanted: ListFilter, *, last: int) -> Sequence[ListSummary]:
         """The last lists of those that are wanted, the newest first, with what was clicked in them."""
         before, text = wanted.before, wanted.text.lower()
-        shown = [each for each in self.impressions(ranker) if before is None or each.seq < before]
+        shown = [each for each in self.read_impressions(ranker) if before is None or each.seq < before]
         clicks = self._clicks(ranker)
         lines = (_summary(each, clicks.get(each.seq, set())) for each in shown[::-1][: wanted.within])
         found = (
@@ -229,9 +225,9 @@ class MemoryStore:
         )
         return list(islice(found, last))
 
-    def tally(self, ranker: str | None, *, since: float, until: float) -> EventTally:
+    def count_events(self, ranker: str | None, *, since: float, until: float) -> EventTally:
         """How the events that arrived in a stretch of time were understood."""
-        events = [each for each in self.events(ranker) if since <= each.at < until]
+        events = [each for each in self.read_events(ranker) if since <= each.at < until]
         said = [(e.ordinal, e.position) for e in events if e.ordinal is not None and e.position is not None]
         ages = [each.at - each.occurred_at for each in events if each.occurred_at is not None]
         clients = Counter(each.client_id for each in events[-LATEST:] if each.client_id)
@@ -246,9 +242,9 @@ class MemoryStore:
             busiest=sorted(clients.items(), key=lambda pair: (-pair[1], pair[0]))[:5],
         )
 
-    def sources(self, *, since: float, until: float) -> SourceTally:
+    def count_sources(self, *, since: float, until: float) -> SourceTally:
         """Where the last events of a stretch of time came from."""
-        events = [each for each in self.events(None) if since <= each.at < until][-TRACED:]
+        events = [each for each in self.read_events(None) if since <= each.at < until][-TRACED:]
         return sources_of(
             (
                 each.source,
@@ -262,9 +258,9 @@ class MemoryStore:
 
     def grades(self, ranker: str, *, since: float, until: float, scale: GradeScale) -> GradeTally:
         """How the lists that were shown in a stretch of time were graded."""
-        shown = {each.seq for each in self.impressions(ranker) if since <= each.at < until}
+        shown = {each.seq for each in self.read_impressions(ranker) if since <= each.at < until}
         done: dict[tuple[int, int], dict[str, float | None]] = {}
-        for event in self.events(ranker):
+        for event in self.read_events(ranker):
             if event.verdict in COUNTED and event.list_seq in shown and event.position is not None:
                 done.setdefault((event.list_seq, event.position), {})[event.action] = event.value
         totals = {key: total for key, each in done.items() if (total := scale.total(each)) is not None}
@@ -277,7 +273,7 @@ class MemoryStore:
             histogram=[counts[step] for step in range(scale.steps + 1)],
         )
 
-    def exposures(self, ranker: str) -> Sequence[ExposureSum]:
+    def read_totals(self, ranker: str) -> Sequence[ExposureSum]:
         """The exposure accounts of a ranker, by account and group."""
         with self._lock:
             return rows_of(self.sums, ranker)
@@ -311,21 +307,24 @@ class MemoryStore:
         ordered = sorted(queries.items(), key=lambda pair: (-len(pair[1]), pair[0]))[:most]
         return [replace(self._exposed(ranker, lists), user_query=name) for name, lists in ordered]
 
-    def waiting(self) -> int:
+    def count_waiting_jobs(self) -> int:
         """None: every job is done at once."""
         return 0
 
-    def size(self) -> int:
+    def measure_size(self) -> int:
         """Nothing is on the disk."""
         return 0
 
-    def traces(self, person: Person, *, after: int = 0) -> Traces:
+    def find_person_entries(self, person: Person, *, after: int = 0) -> Traces:
         """What the log tells of a person after an entry."""
         return _traces(self._all(), person, after)
 
-    def compact(self, *, anew: bool = False) -> int:
+    def reclaim_space(self) -> int:
         """Nothing to give back: what was deleted is gone."""
-        del anew
+        return 0
+
+    def purge_deleted(self) -> int:
+        """Nothing to write anew: what was deleted is gone."""
         return 0
 
     def close(self) -> None:
@@ -338,11 +337,11 @@ class MemoryStore:
             return [each for each in self.records[start:] if ranker in (None, each.ranker)]
 
     def _counted(self, ranker: str, since: float, until: float) -> list[Impression]:
-        shown = (each for each in self.impressions(ranker) if since <= each.at < until)
+        shown = (each for each in self.read_impressions(ranker) if since <= each.at < until)
         return [each for each in shown if each.exposure is not None]
 
     def _exposed(self, ranker: str, lists: Sequence[Impression]) -> ExposureTally:
-        events = (each for each in self.events(ranker) if each.verdict in COUNTED)
+        events = (each for each in self.read_events(ranker) if each.verdict in COUNTED)
         clicked = {(each.list_seq, each.position) for each in events}
         groups: dict[str, Counter[str]] = {}
         told = [(each.seq, each.exposure) for each in lists if each.exposure is not None]
@@ -381,7 +380,7 @@ class MemoryStore:
     def _clicks(self, ranker: str) -> dict[int, set[int]]:
         """The positions that were clicked in each list."""
         clicks: dict[int, set[int]] = {}
-        for event in self.events(ranker):
+        for event in self.read_events(ranker):
             if event.verdict in COUNTED and event.list_seq is not None and event.position is not None:
                 clicks.setdefault(event.list_seq, set()).add(event.position)
         return clicks
@@ -414,7 +413,7 @@ class _MemoryTransaction:
         seq = record.seq or self._head.seq + 1
         if seq <= self._head.seq:
             raise StoreError(f"entry {seq} comes after entry {self._head.seq}: the log only grows")
-        if isinstance(record, Impression) and self.shown(record.query_id):
+        if isinstance(record, Impression) and self.find_shown(record.query_id):
             raise StoreError(f"a list was shown under the id {record.query_id!r} before: ids must be unique")
         shown = isinstance(record, Impression)  # at a reading of the clock; the others have the log's time
         at = self.time(record.at) if shown else max(record.at, self._head.at)
@@ -431,25 +430,25 @@ class _MemoryTransaction:
                 refused += 1
         return refused
 
-    def keep(self, snapshot: Snapshot) -> None:
+    def save_snapshot(self, snapshot: Snapshot) -> None:
         others = [e for e in self._kept if (e.ranker, e.seq) != (snapshot.ranker, snapshot.seq)]
         self._kept = sorted([*others, snapshot], key=lambda each: each.seq)
-        seqs = [seq for seq, _ in self.snapshots(snapshot.ranker)]
-        retained = (each for each in self.decisions(snapshot.ranker) if each.kind == "retain")
+        seqs = [seq for seq, _ in self.list_snapshots(snapshot.ranker)]
+        retained = (each for each in self.read_decisions(snapshot.ranker) if each.kind == "retain")
         gone = set(superfluous(seqs, protected=protected_by(retained, seqs)))
         self._kept = [each for each in self._kept if each.ranker != snapshot.ranker or each.seq not in gone]
 
-    def snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
+    def list_snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
         return [(each.seq, each.at) for each in self._kept if each.ranker == ranker]
 
-    def drop_snapshots(self, ranker: str, *, since: int = 0, before: int = 2**62) -> None:
+    def delete_snapshots(self, ranker: str, *, since: int = 0, before: int = 2**62) -> None:
         dropped = {each.seq for each in self._kept if each.ranker == ranker and since <= each.seq < before}
         self._kept = [each for each in self._kept if each.ranker != ranker or each.seq not in dropped]
 
-    def look_up(self, *, event_ids: Collection[str], query_ids: Collection[str]) -> None:
+    def prefetch(self, *, event_ids: Collection[str], query_ids: Collection[str]) -> None:
         pass  # it is all at hand
 
-    def shown(self, query_id: str) -> Shown | None:
+    def find_shown(self, query_id: str) -> Shown | None:
         fresh = (each for each in self._written if isinstance(each, Impression) and each.query_id == query_id)
         found = next(fresh, None) or self._store.lists.get(query_id)
         if found is None or found.seq in self._gone:
@@ -463,17 +462,17 @@ class _MemoryTransaction:
         seqs = {each.seq for each in fresh if each.event_id == event_id}
         return bool(seqs.union(self._store.known.get(event_id, ())) - self._gone)
 
-    def recorded(self, event_id: str) -> tuple[str, str] | None:
+    def find_recorded_event(self, event_id: str) -> tuple[str, str] | None:
         found = (each for each in self._here() if isinstance(each, Event) and each.event_id == event_id)
         return next(((each.query_id, each.source) for each in found if each.verdict in JOINED), None)
 
-    def contributed(self, ranker: str, source: str, *, since: float) -> Collection[tuple[int, str]]:
+    def read_contributions(self, ranker: str, source: str, *, since: float) -> Collection[tuple[int, str]]:
         mine = (each for each in self._here() if isinstance(each, Event) and each.source == source != "")
         counted = (each for each in mine if each.verdict in COUNTED and each.ranker == ranker)
         late = (each for each in counted if each.at >= since)
         return {(each.list_seq, each.object_id) for each in late if each.list_seq is not None}
 
-    def discard_strays(self, *, since: float, until: float) -> int:
+    def remove_unmatched_events(self, *, since: float, until: float) -> int:
         strays = (each for each in self._here() if isinstance(each, Event) and not each.ranker)
         gone = {each.seq for each in strays if since <= each.at < until}
         self._gone |= gone
@@ -482,18 +481,23 @@ class _MemoryTransaction:
     def _here(self) -> list[Record]:
         return [each for each in (*self._store.records, *self._written) if each.seq not in self._gone]
 
-    def rankers(self) -> Sequence[str]:
+    def list_rankers(self) -> Sequence[str]:
         fresh = {each.ranker for each in self._written if isinstance(each, Decision)}
-        return sorted(fresh.union(self._store.rankers()) - {SERVICE})
+        return sorted(fresh.union(self._store.list_rankers()) - {SERVICE})
 
-    def decisions(self, ranker: str, *, after: int = 0) -> Sequence[Decision]:
+    def read_decisions(self, ranker: str, *, after: int = 0) -> Sequence[Decision]:
         fresh = (each for each in self._written if isinstance(each, Decision) and each.ranker == ranker)
-        return [*self._store.decisions(ranker, after=after), *(each for each in fresh if each.seq > after)]
+        return [
+            *self._store.read_decisions(ranker, after=after),
+            *(each for each in fresh if each.seq > after),
+        ]
 
-    def exposures(self, ranker: str) -> Sequence[ExposureSum]:
+    def read_totals(self, ranker: str) -> Sequence[ExposureSum]:
         return rows_of(self._sums(), ranker)
 
-    def discard(self, ranker: str, *, until: int, shown_before: float, keep: Collection[str] = ()) -> int:
+    def remove_before(
+        self, ranker: str, *, until: int, shown_before: float, keep: Collection[str] = ()
+    ) -> int:
         here = [each for each in (*self._store.records, *self._written) if each.seq not in self._gone]
         later = (each for each in here if isinstance(each, Event) and each.seq > until)
         needed = {each.list_seq for each in later if each.verdict in COUNTED}
@@ -509,14 +513,14 @@ class _MemoryTransaction:
 
         gone = {each.seq for each in here if old(each)}
         self._gone |= gone
-        self.drop_snapshots(ranker, before=until)
+        self.delete_snapshots(ranker, before=until)
         return len(gone)
 
-    def traces(self, person: Person, *, after: int = 0) -> Traces:
+    def find_person_entries(self, person: Person, *, after: int = 0) -> Traces:
         here = [each for each in (*self._store.records, *self._written) if each.seq not in self._gone]
         return _traces(here, person, after)
 
-    def erase(self, *, lists: Collection[int], events: Collection[int]) -> int:
+    def remove_entries(self, *, lists: Collection[int], events: Collection[int]) -> int:
         here = {each.seq for each in (*self._store.records, *self._written)} - self._gone
         gone = here.intersection((*lists, *events))
         self._gone |= gone

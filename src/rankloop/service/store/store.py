@@ -10,7 +10,6 @@ from rankloop.errors import RankloopError
 from rankloop.service.store.grades import GradeScale
 from rankloop.service.store.log_records import (
     Decision,
-    Entry,
     Event,
     EventTally,
     ExposureSum,
@@ -76,7 +75,7 @@ class Transaction(Protocol):
         """Add many lists, and return how many were refused: as a rule for an id that was used before."""
         ...
 
-    def keep(self, snapshot: Snapshot) -> None:
+    def save_snapshot(self, snapshot: Snapshot) -> None:
         """Keep a snapshot, in place of an earlier one of the same entry, and thin those there are.
 
         Of the older ones ever fewer stay, by the rule of `rankloop.service.store.snapshot_thinning`; always
@@ -84,19 +83,19 @@ class Transaction(Protocol):
         """
         ...
 
-    def snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
+    def list_snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
         """Number and time of every snapshot, in order."""
         ...
 
-    def drop_snapshots(self, ranker: str, *, since: int = 0, before: int = 2**62) -> None:
+    def delete_snapshots(self, ranker: str, *, since: int = 0, before: int = 2**62) -> None:
         """Delete the snapshots of entries from one on, and before another."""
         ...
 
-    def look_up(self, *, event_ids: Collection[str], query_ids: Collection[str]) -> None:
-        """Say what `knows` and `shown` will be asked: a store that is far away fetches it all in one go."""
+    def prefetch(self, *, event_ids: Collection[str], query_ids: Collection[str]) -> None:
+        """Say what `knows` and `find_shown` will be asked: a store far away fetches it in one go."""
         ...
 
-    def shown(self, query_id: str) -> Shown | None:
+    def find_shown(self, query_id: str) -> Shown | None:
         """The list that was shown under this id."""
         ...
 
@@ -104,56 +103,58 @@ class Transaction(Protocol):
         """Whether an event of this id has found its list before."""
         ...
 
-    def recorded(self, event_id: str) -> tuple[str, str] | None:
+    def find_recorded_event(self, event_id: str) -> tuple[str, str] | None:
         """The query_id and the source of the event that `knows` found."""
         ...
 
-    def contributed(self, ranker: str, source: str, *, since: float) -> Collection[tuple[int, str]]:
+    def read_contributions(self, ranker: str, source: str, *, since: float) -> Collection[tuple[int, str]]:
         """Counted events of a source since a time: the numbers of the lists of a ranker, and the objects."""
         ...
 
-    def discard_strays(self, *, since: float, until: float) -> int:
+    def remove_unmatched_events(self, *, since: float, until: float) -> int:
         """Delete the events of a stretch of time that belong to no ranker; how many there were.
 
         Those are orphans, duplicates, and what could not be understood. No model ever needs them.
         """
         ...
 
-    def rankers(self) -> Sequence[str]:
+    def list_rankers(self) -> Sequence[str]:
         """The names of the rankers about which anything was decided, in alphabetical order.
 
         `SERVICE`, under which decisions about the service as a whole are kept, is none of them.
         """
         ...
 
-    def decisions(self, ranker: str, *, after: int = 0) -> Sequence[Decision]:
+    def read_decisions(self, ranker: str, *, after: int = 0) -> Sequence[Decision]:
         """What was decided after an entry, in order, with what this transaction has written so far."""
         ...
 
-    def exposures(self, ranker: str) -> Sequence[ExposureSum]:
-        """`EventLog.exposures`, with what this transaction has written so far."""
+    def read_totals(self, ranker: str) -> Sequence[ExposureSum]:
+        """`EventLog.read_totals`, with what this transaction has written so far."""
         ...
 
-    def discard(self, ranker: str, *, until: int, shown_before: float, keep: Collection[str] = ()) -> int:
+    def remove_before(
+        self, ranker: str, *, until: int, shown_before: float, keep: Collection[str] = ()
+    ) -> int:
         """Delete what a model that begins with the snapshot of entry `until` does not need.
 
         That is: the ranker's events up to entry `until`; its lists up to there that were shown before a time,
         except those whose query_id is in `keep` and those that a later counted event refers to; its older
         snapshots; and, of the same time, events that belong to no ranker. Decisions stay. Returns how many
-        entries were deleted; their numbers are never used again. `Store.compact` gives the space back. What
-        the lists had in an exposure account is gone with them: a `retain` decision carries it over.
+        entries were deleted; their numbers are never used again. `Store.reclaim_space` gives the space back.
+        What the lists had in an exposure account is gone with them: a `retain` decision carries it over.
         """
         ...
 
-    def traces(self, person: Person, *, after: int = 0) -> Traces:
-        """`EventLog.traces`, with what this transaction has written so far."""
+    def find_person_entries(self, person: Person, *, after: int = 0) -> Traces:
+        """`EventLog.find_person_entries`, with what this transaction has written so far."""
         ...
 
-    def erase(self, *, lists: Collection[int], events: Collection[int]) -> int:
+    def remove_entries(self, *, lists: Collection[int], events: Collection[int]) -> int:
         """Delete lists and events by their numbers, which are never used again; how many there were.
 
         Exposure accounts lose what the lists had in them: a `delete` decision carries it over.
-        `Store.compact` with `anew` leaves no byte of them.
+        `Store.purge_deleted` leaves no byte of them.
         """
         ...
 
@@ -183,7 +184,7 @@ class EventLog(Protocol):
         """
         ...
 
-    def away(self) -> str:
+    def describe_outage(self) -> str:
         """Why nothing can be written just now, without waiting to find out; empty as a rule."""
         ...
 
@@ -195,49 +196,51 @@ class EventLog(Protocol):
         """How many seconds the clock is behind the log: 0, unless the clock went wrong."""
         ...
 
-    def rankers(self) -> Sequence[str]:
+    def list_rankers(self) -> Sequence[str]:
         """The names of the rankers about which anything was decided, in alphabetical order."""
         ...
 
-    def changed(self, *, after: int) -> tuple[int, Collection[str]]:
+    def list_changed_rankers(self, *, after: int) -> tuple[int, Collection[str]]:
         """The number of the last entry, and the rankers that have entries after one: whom to look after.
 
         It takes as long as there are such entries, however many rankers there are.
         """
         ...
 
-    def impression(self, query_id: str) -> Impression | None:
+    def find_impression(self, query_id: str) -> Impression | None:
         """A list that was shown, with everything."""
         ...
 
-    def impressions(self, ranker: str, *, after: int = 0, last: int | None = None) -> Iterator[Impression]:
-        """The lists that were shown, in order; the `last` few, the newest first."""
+    def read_impressions(
+        self, ranker: str, *, after: int = 0, newest: int | None = None
+    ) -> Iterator[Impression]:
+        """The lists that were shown, in order; or the `newest` few, the newest first."""
         ...
 
-    def events(self, ranker: str | None, *, after: int = 0, last: int | None = None) -> Iterator[Event]:
-        """Events in order; the `last` few, the newest first. Without a ranker, those of all."""
+    def read_events(
+        self, ranker: str | None, *, after: int = 0, newest: int | None = None
+    ) -> Iterator[Event]:
+        """Events in order; or the `newest` few, the newest first. Without a ranker, those of all."""
         ...
 
-    def events_of(self, query_id: str) -> Sequence[Event]:
-        """The events that named a list, in order."""
+    def find_events(self, ids: Collection[str] = (), *, query_id: str = "") -> Sequence[Event]:
+        """The events of these ids that have found their lists, in order: one for each id that is known.
+
+        Or, with a `query_id`, all that named this list.
+        """
         ...
 
-    def events_named(self, event_ids: Collection[str]) -> Sequence[Event]:
-        """The events of these ids that have found their lists, in order: one for each id that is known."""
-        ...
-
-    def decisions(self, ranker: str, *, kind: str | None = None, after: int = 0) -> Sequence[Decision]:
+    def read_decisions(self, ranker: str, *, kind: str | None = None, after: int = 0) -> Sequence[Decision]:
         """What was decided after an entry, in order; only of one kind, if one is named."""
         ...
 
-    def entries(self, ranker: str, *, after: int = 0, until: int | None = None) -> Iterator[Entry]:
-        """The counted events and the decisions with `after < seq <= until`, in order: what a model folds."""
-        ...
+    def read_entries(
+        self, ranker: str, *, after: int = 0, until: int | None = None, with_lists: bool = False
+    ) -> Iterator[Logged]:
+        """The counted events and the decisions with `after < seq <= until`, in order: what a model folds.
 
-    def logged(self, ranker: str, *, after: int = 0, until: int | None = None) -> Iterator[Logged]:
-        """The same with the lists that were shown, in order: what a model folds that learns from silence.
-
-        What a list holds is not read, so that one that is damaged stops nobody.
+        With the lists that were shown, if it learns from silence. What a list holds is not read, so that one
+        that is damaged stops nobody.
         """
         ...
 
@@ -245,17 +248,17 @@ class EventLog(Protocol):
         """The lists of a trial that were shown after an entry, in order."""
         ...
 
-    def snapshot(
+    def load_latest(
         self, ranker: str, *, until: int | None = None, before: float | None = None
     ) -> Snapshot | None:
         """The latest snapshot with `seq <= until` and `at <= before`; `SnapshotDamaged` if it is."""
         ...
 
-    def snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
+    def list_snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
         """Number and time of every snapshot, in order; also of those that are damaged."""
         ...
 
-    def exposures(self, ranker: str) -> Sequence[ExposureSum]:
+    def read_totals(self, ranker: str) -> Sequence[ExposureSum]:
         """The exposure accounts of a ranker, by account and group.
 
         Always the sum over the exposures of its lists, and over what its `retain` decisions carry in
@@ -263,23 +266,24 @@ class EventLog(Protocol):
         """
         ...
 
-    def waiting(self) -> int:
+    def count_waiting_jobs(self) -> int:
         """How many jobs wait to be written."""
         ...
 
-    def size(self) -> int:
+    def measure_size(self) -> int:
         """How many bytes the log takes on the disk, as far as the store can tell; 0 in memory."""
         ...
 
-    def traces(self, person: Person, *, after: int = 0) -> Traces:
+    def find_person_entries(self, person: Person, *, after: int = 0) -> Traces:
         """What the log tells of a person after an entry: lists, events, and the events of these lists."""
         ...
 
-    def compact(self, *, anew: bool = False) -> int:
-        """Give the space of what was deleted back to the disk; how many bytes. Jobs wait meanwhile.
+    def reclaim_space(self) -> int:
+        """Give the space of what was deleted back to the disk; how many bytes. Jobs wait meanwhile."""
+        ...
 
-        With `anew` everything is written again, so that no byte of what was deleted is left in any file.
-        """
+    def purge_deleted(self) -> int:
+        """Write everything again, so that no byte of what was deleted is left in any file; how many bytes."""
         ...
 
     def close(self) -> None:
@@ -290,12 +294,12 @@ class EventLog(Protocol):
 class Statistics(Protocol):
     """Sums over an event log, for the pages and the doctor."""
 
-    def traffic(self, ranker: str, *, since: float, until: float, step: float) -> Sequence[Traffic]:
+    def sum_traffic(self, ranker: str, *, since: float, until: float, step: float) -> Sequence[Traffic]:
         """Lists and clicks in steps of time; steps without a list are left out."""
         ...
 
-    def in_parts(
-        self, ranker: str, *, since: float, until: float, parts: int, least: int = 1
+    def sum_traffic_parts(
+        self, ranker: str, *, since: float, until: float, parts: int, minimum: int = 1
     ) -> Sequence[Traffic]:
         """Lists and clicks in up to so many parts of equally many lists, `least` or more if there are."""
         ...
@@ -304,15 +308,15 @@ class Statistics(Protocol):
         """The last lists that were shown after entry `after` and before a time, as one sum."""
         ...
 
-    def summaries(self, ranker: str, wanted: ListFilter, *, last: int) -> Sequence[ListSummary]:
+    def find_lists(self, ranker: str, wanted: ListFilter, *, last: int) -> Sequence[ListSummary]:
         """The last lists of those that are wanted, the newest first, with what was clicked in them."""
         ...
 
-    def tally(self, ranker: str | None, *, since: float, until: float) -> EventTally:
+    def count_events(self, ranker: str | None, *, since: float, until: float) -> EventTally:
         """How the events that arrived in a stretch of time were understood; without a ranker, all."""
         ...
 
-    def sources(self, *, since: float, until: float) -> SourceTally:
+    def count_sources(self, *, since: float, until: float) -> SourceTally:
         """Where the last 50,000 events of a stretch of time came from, of all rankers."""
         ...
 
@@ -327,7 +331,7 @@ class Statistics(Protocol):
     def exposure_in_parts(
         self, ranker: str, *, account: int, since: float, until: float, parts: int, least: int = 1
     ) -> Sequence[ExposureTally]:
-        """Exposure that counts for one account, in parts as those of `in_parts`."""
+        """Exposure that counts for one account, in parts as those of `sum_traffic_parts`."""
         ...
 
     def exposure_by_query(

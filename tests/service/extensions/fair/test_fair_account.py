@@ -233,8 +233,8 @@ def test_lists_of_other_processes_are_taken_in_with_a_tick(store: Store) -> None
 
 def settle(store: Store) -> None:
     """Whatever was submitted is done."""
-    store.submit(lambda transaction: transaction.rankers()).result()
-    store.submit(lambda transaction: transaction.rankers()).result()
+    store.submit(lambda transaction: transaction.list_rankers()).result()
+    store.submit(lambda transaction: transaction.list_rankers()).result()
 
 
 @given(st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 25))

@@ -102,11 +102,11 @@ def test_the_account_over_time_is_what_the_lists_left(store: Store) -> None:
     for number in range(85):
         sellers = ("a", "b") if number < 50 else ("a", "a", "b", "c")
         service.rank(of_sellers(rng, sellers, 20), ranker="shop", k=5)
-    store.submit(lambda transaction: transaction.rankers()).result()  # what waits is written first
+    store.submit(lambda transaction: transaction.list_rankers()).result()  # what waits is written first
     account = service.exposure("shop", since=0.0, until=1e9, steps=10).account
     assert account is not None
     assert [step.lists for step in account.steps] == [22, 21, 21, 21]
-    mine = [each.exposure for each in store.impressions("shop") if each.exposure]
+    mine = [each.exposure for each in store.read_impressions("shop") if each.exposure]
     mine, end = [each for each in mine if each.account == account.number], 0
     for step in account.steps:
         end += step.lists
@@ -130,7 +130,7 @@ def test_the_export_is_a_row_for_each_group_in_each_step(store: Store) -> None:
     service = lived(store, RankerSettings(fair=FAIR))
     service.rank([Candidate("x", {"price": 1.0}, group="=1+1")], ranker="shop")
     service.tick()
-    store.submit(lambda transaction: transaction.rankers()).result()
+    store.submit(lambda transaction: transaction.list_rankers()).result()
     report = service.exposure("shop", since=0.0, until=1e4, steps=7)
     rows = list(csv.DictReader(io.StringIO(to_csv(report))))
     assert len(rows) == sum(len(step.groups) for step in report.steps)
@@ -168,7 +168,7 @@ def test_the_doctor_misses_groups(store: Store, group: str, reason: str) -> None
     for _ in range(25):
         one, *rest = some_candidates(rng)
         service.rank([replace(one, group=group), *rest], ranker="shop")
-    store.submit(lambda transaction: transaction.rankers()).result()
+    store.submit(lambda transaction: transaction.list_rankers()).result()
     found = doctor(store, since=0.0, until=1e9, rules={"shop": service.settings("shop")})
     assert any(reason in finding for finding in found.findings), found.findings
 

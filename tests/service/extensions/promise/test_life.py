@@ -238,7 +238,7 @@ def test_forgotten_clicks_are_no_clicks_and_a_flush_ends_searches() -> None:
     before = account(service)
     assert before["searches"] == []
     clicks = sum(before["account"][name] for name in ("own_clicks", "learned_clicks"))
-    events = [event.event_id for event in service.store.events("shop")]
+    events = [event.event_id for event in service.store.read_events("shop")]
     assert clicks == len(events) > 0
     service.forget("shop", events[:1])
     after = account(service)["account"]

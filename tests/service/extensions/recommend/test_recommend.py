@@ -257,7 +257,7 @@ def test_a_file_that_is_no_recommender_is_refused_before_anything_begins(tmp_pat
     store = MemoryStore()
     with pytest.raises(DataError, match="found nothing; make one with"):
         ServiceFacade(store, recommenders={"shop": tmp_path / "none.npz"})
-    assert not store.rankers()
+    assert not store.list_rankers()
     with pytest.raises(RequestError, match="no recommender feeds a ranker 'shop': there is none"):
         ServiceFacade(store).interview("shop")
 

@@ -100,7 +100,7 @@ def test_every_list_of_a_trial_is_made_again_to_the_byte(tmp_path: Path, setting
         import_jsonl(tmp_path / "log.jsonl", copy)
         imported = make(copy, clock)
         assert all(imported.replay(each).identical for each in lists)
-        changed = copy.impression(lists[0])
+        changed = copy.find_impression(lists[0])
         assert changed is not None
         assert changed.assignment is not None
 
@@ -112,7 +112,7 @@ def test_sessions_stay_in_their_arm_and_arm_b_sees_the_callers_order(store: Stor
     number = service.start_trial("shop", ARMS["the caller's order"])
     visit(service, clock, 40, seed=1)
     arms: dict[str, set[str]] = {}
-    for shown in store.impressions("shop", after=number):
+    for shown in store.read_impressions("shop", after=number):
         assert shown.assignment is not None
         arms.setdefault(shown.session_id, set()).add(shown.assignment.arm)
         if shown.assignment.arm == "B":
@@ -136,9 +136,9 @@ def test_a_policy_learns_from_other_arms_only_if_its_evidence_is_about_documents
         service.start_trial("shop", TrialSettings(kind=kind, share=0.5, **SHORT))  # type: ignore[arg-type]
         visit(service, clock, 20)
         service.flush("shop")
-        lists = list(store.impressions("shop"))
+        lists = list(store.read_impressions("shop"))
         taught = sum(each.teaches for each in lists)
-        clicked = {each.query_id for each in store.events("shop") if each.verdict == "accepted"}
+        clicked = {each.query_id for each in store.read_events("shop") if each.verdict == "accepted"}
         assert service.model("shop").lists == sum(each.teaches and each.query_id in clicked for each in lists)
         learned[type(policy).__name__] = taught
         relearned = service.relearn("shop", service.settings("shop"))
@@ -162,7 +162,7 @@ def test_what_is_learned_from_arm_b_is_what_shadow_mode_learns_from_it() -> None
             service.set_mode("shop", "shadow")
         visit(service, clock, 5)
         service.flush("shop")
-        arms = {each.assignment.arm for each in store.impressions("shop") if each.assignment}
+        arms = {each.assignment.arm for each in store.read_impressions("shop") if each.assignment}
         assert arms <= {"B"}
         states.append(service.model("shop").policy.state())
     assert all(np.array_equal(value, states[1][name]) for name, value in states[0].items())
@@ -173,7 +173,7 @@ CHANGES: dict[str, Callable[[ServiceFacade], object]] = {
     "the mode was changed to exploit": lambda service: service.set_mode("shop", "exploit"),
     "the model was rolled back": lambda service: service.rollback("shop", to=1),
     "events were forgotten": lambda service: service.forget(
-        "shop", [next(each.event_id for each in service.store.events("shop"))]
+        "shop", [next(each.event_id for each in service.store.read_events("shop"))]
     ),
     "enough": lambda service: service.stop_trial("shop", service.trials("shop")[0].trial, reason="enough"),
 }
@@ -212,9 +212,9 @@ def test_the_better_arm_is_found_and_the_numbers_are_those_of_a_slow_count() -> 
     assert told.verdict == "A better"
     wins = {"A": 0, "B": 0}
     sums: dict[str, float] = {}
-    for shown in store.impressions("shop", after=number):
+    for shown in store.read_impressions("shop", after=number):
         assert shown.assignment is not None
-        for event in store.events_of(shown.query_id):
+        for event in store.find_events(query_id=shown.query_id):
             a, b = (each[shown.shown.index(event.object_id)] for each in shown.assignment.owners)
             sums[shown.session_id] = sums.get(shown.session_id, 0.0) + a - b
     for total in sums.values():
@@ -249,14 +249,14 @@ def test_outcomes_of_a_holdout_by_hand() -> None:
     service.record([UserEvent(third, names[0])])
     clock.now = 20.5
     service.record([UserEvent(two, names[0], "buy", value=9)])  # more than 20 seconds after the list
-    trial = Trial.begun(store.decisions("shop", kind="trial")[0])
+    trial = Trial.begun(store.read_decisions("shop", kind="trial")[0])
 
     def sessions(now: float) -> dict[str, list[float]]:
         found = sessions_of(
             trial,
             rules_of(store, "shop", trial),
             store.trial_lists("shop", trial=number),
-            store.events("shop"),
+            store.read_events("shop"),
             now=now,
         )
         return {name: scores.tolist() for name, scores in found.scores.items()}
@@ -323,7 +323,7 @@ def test_what_cannot_be_compared_is_refused_and_nothing_changes(store: Store) ->
     service = shop(store, fair=FairSettings())
     service.create("strict", RankerSettings(max_displacement=1))
     service.create("off", mode="passthrough")
-    before = len(store.decisions("shop"))
+    before = len(store.read_decisions("shop"))
     refusals: dict[str, tuple[str, TrialSettings]] = {
         "cannot be interleaved": ("shop", TrialSettings(kind="interleave")),
         "under max_displacement": ("strict", TrialSettings(kind="interleave")),
@@ -337,7 +337,7 @@ def test_what_cannot_be_compared_is_refused_and_nothing_changes(store: Store) ->
             service.start_trial(ranker, settings)
     with pytest.raises(RequestError, match="does not run"):
         service.stop_trial("shop", 1)
-    assert len(store.decisions("shop")) == before
+    assert len(store.read_decisions("shop")) == before
     service.start_trial("shop")
     with pytest.raises(RequestError, match="still runs: stop it first"):
         service.start_trial("shop")
@@ -393,7 +393,7 @@ def test_what_was_found_outlives_the_lists(store: Store) -> None:
     newest = service.trials("shop")[0]
     assert (newest.trial, newest.runs, newest.reason) == (running, False, "lists of its time were discarded")
     assert (newest.complete, newest.outcomes, newest.sessions) == (False, so_far.outcomes, so_far.sessions)
-    assert [each.number for each in trials_of(store.decisions("shop"))] == [number, running]
+    assert [each.number for each in trials_of(store.read_decisions("shop"))] == [number, running]
     changed = service.start_trial("shop", TrialSettings(**SHORT))  # type: ignore[arg-type]
     visit(service, clock, 6, seed=4)
     clock.now += 1000
@@ -488,5 +488,5 @@ def test_the_policy_of_arm_b_is_logged_with_every_setting(store: Store) -> None:
     """A default that changes one day must not change what was compared."""
     service = shop(store)
     service.start_trial("shop", TrialSettings(policy="ranknet@paper"))
-    (begun,) = store.decisions("shop", kind="trial")
+    (begun,) = store.read_decisions("shop", kind="trial")
     assert begun.body["settings"]["policy"] == write_name(read_policy("ranknet@paper"), defaults=True)

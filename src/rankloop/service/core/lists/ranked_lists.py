@@ -136,7 +136,7 @@ class RankedLists:
 
         If nothing can be written just now, nothing is queued, and the list that is given back says so.
         """
-        if away := self._store.away():
+        if away := self._store.describe_outage():
             return self._unwritten(made, away)
         self._showing(made.impression)
         self.buffer.put(made.impression, urgent=urgent)
@@ -145,7 +145,7 @@ class RankedLists:
 
     def write_down(self, made: Draft) -> Future[None]:
         """The same for someone who waits until the list is durable."""
-        if away := self._store.away():
+        if away := self._store.describe_outage():
             self._unwritten(made, away)
             raise ConnectionLost(away)
         self._showing(made.impression)
@@ -168,7 +168,7 @@ class RankedLists:
 
         if number and not self._reading_account:
             with contextlib.suppress(StoreError):
-                job = self._store.submit(lambda transaction: transaction.exposures(self.name), urgent=False)
+                job = self._store.submit(lambda transaction: transaction.read_totals(self.name), urgent=False)
                 self._reading_account = True
                 job.add_done_callback(done)
 

@@ -44,14 +44,14 @@ class Replay:
 
 def audit(store: Store, query_id: str) -> Audit:
     """Everything that is known about a past list."""
-    if store.impression(query_id) is None:
-        write(store, lambda transaction: transaction.shown(query_id))  # perhaps it is just being written
-    impression = store.impression(query_id)
+    if store.find_impression(query_id) is None:
+        write(store, lambda transaction: transaction.find_shown(query_id))  # perhaps it is just being written
+    impression = store.find_impression(query_id)
     if impression is None and was_deleted(store, query_id):
         raise HistoryError("this list was deleted on request, with everything that was known of it")
     if impression is None:
         raise HistoryError(f"no list is kept under the query_id {query_id!r}: it never was, or was discarded")
-    return Audit(impression, store.events_of(query_id))
+    return Audit(impression, store.find_events(query_id=query_id))
 
 
 def replay(shown: Impression, history: History) -> Replay:

@@ -185,11 +185,13 @@ def _account(ranker: Ranker, store: Store, since: float, until: float, steps: in
     terms = ranker.view.in_force
     if terms.rules.fair is None:
         return None
-    began = [each.at for each in store.decisions(ranker.name, kind="settings") if each.seq == terms.account]
+    began = [
+        each.at for each in store.read_decisions(ranker.name, kind="settings") if each.seq == terms.account
+    ]
     parts = store.exposure_in_parts(
         ranker.name, account=terms.account, since=since, until=until, parts=steps, least=FEWEST
     )
-    mine = [each for each in store.exposures(ranker.name) if each.account == terms.account]
+    mine = [each for each in store.read_totals(ranker.name) if each.account == terms.account]
     return AccountReport(
         number=terms.account,
         since=began[0] if began else None,

@@ -131,8 +131,8 @@ def stop(ranker: Ranker, store: Store, number: int, *, reason: str, by: str = ""
 
 def keep_findings(ranker: Ranker, store: Store, base: int) -> None:
     """Write down what trials have shown whose lists before an entry are about to be discarded."""
-    told = {each.body["trial"] for each in store.decisions(ranker.name, kind="trial_stop")}
-    for trial in trials_of(store.decisions(ranker.name)):
+    told = {each.body["trial"] for each in store.read_decisions(ranker.name, kind="trial_stop")}
+    for trial in trials_of(store.read_decisions(ranker.name)):
         if ranker.history.base() <= trial.number < base and trial.number not in told:
             _keep(ranker, store, trial, {"reason": trial.reason or "lists of its time were discarded"})
 
@@ -146,7 +146,7 @@ def _keep(ranker: Ranker, store: Store, trial: Trial, said: Mapping[str, str]) -
 
 def reports(ranker: Ranker, store: Store) -> list[TrialReport]:
     """All trials of a ranker, the newest first."""
-    return [report(ranker, store, each) for each in reversed(trials_of(store.decisions(ranker.name)))]
+    return [report(ranker, store, each) for each in reversed(trials_of(store.read_decisions(ranker.name)))]
 
 
 def last_report(ranker: Ranker, store: Store) -> TrialReport | None:
@@ -194,7 +194,7 @@ def report(ranker: Ranker, store: Store, trial: Trial) -> TrialReport:
         trial,
         rules_of(store, ranker.name, trial),
         lists,
-        store.events(ranker.name, after=trial.number),
+        store.read_events(ranker.name, after=trial.number),
         now=store.time(ranker.now()),
         without=() if ranker.broken else ranker.fold.without,
     )
@@ -216,7 +216,7 @@ def report(ranker: Ranker, store: Store, trial: Trial) -> TrialReport:
 
 def rules_of(store: Store, ranker: str, trial: Trial) -> RankerSettings:
     """The ranker's settings during a trial, whatever its policy is."""
-    versions = store.decisions(ranker, kind="settings", after=trial.rules - 1)
+    versions = store.read_decisions(ranker, kind="settings", after=trial.rules - 1)
     body = dict(next(each for each in versions if each.seq == trial.rules).body["settings"])
     body.pop("policy", None)
     return RankerSettings.from_json(body, {})
@@ -272,7 +272,7 @@ def _head(ranker: Ranker, trial: Trial) -> dict[str, Any]:
 
 def _kept(ranker: Ranker, store: Store, trial: Trial) -> TrialReport:
     """What was known of a trial when it was stopped; nothing, if it was not."""
-    stops = store.decisions(ranker.name, kind="trial_stop", after=trial.number)
+    stops = store.read_decisions(ranker.name, kind="trial_stop", after=trial.number)
     said = next((each.body["report"] for each in stops if each.body["trial"] == trial.number), None)
     if said is not None:
         return replace(msgspec.convert(said, TrialReport), ended=trial.ended_at)

@@ -20,7 +20,7 @@ def accounts_are_the_sums_over_the_log(store: Store) -> None:
 
     def job(transaction: Transaction) -> object:
         transaction.append_all(many[3:])
-        return list(transaction.exposures("shop"))
+        return list(transaction.read_totals("shop"))
 
     def fails(transaction: Transaction) -> None:
         transaction.append(impression(query_id="never"))
@@ -30,28 +30,28 @@ def accounts_are_the_sums_over_the_log(store: Store) -> None:
     equal(write(store, job), expected, "a job sees the accounts with what it wrote")
     store.submit(fails).exception()
     write(store, lambda transaction: transaction.append_all([many[0]]))  # refused: it was shown before
-    equal(list(store.exposures("shop")), expected, "accounts are the sums over the log")
-    equal([each.lists for each in store.exposures("news")], [1, 1], "rankers are apart")
+    equal(list(store.read_totals("shop")), expected, "accounts are the sums over the log")
+    equal([each.lists for each in store.read_totals("news")], [1, 1], "rankers are apart")
     must(all(each.ahead == each.granted - each.due - each.lapsed for each in expected), "what is ahead")
 
 
 def accounts_are_carried_over_what_is_discarded(store: Store) -> None:
     """Lists that are deleted take their part along; a retain decision gives it back."""
     put(store, *(impression(query_id=f"q{n}", at=float(n), exposure=_other(n)) for n in range(6)))
-    before = list(store.exposures("shop"))
-    kept = rows_of(sums_of(each for each in store.impressions("shop") if each.seq > 4), "shop")
+    before = list(store.read_totals("shop"))
+    kept = rows_of(sums_of(each for each in store.read_impressions("shop") if each.seq > 4), "shop")
 
     def job(transaction: Transaction) -> tuple[object, object]:
-        transaction.discard("shop", until=4, shown_before=99.0)
-        after = list(transaction.exposures("shop"))
+        transaction.remove_before("shop", until=4, shown_before=99.0)
+        after = list(transaction.read_totals("shop"))
         body = {"base": 4, "exposure": carried(before, after)}
         transaction.append(Decision(at=99.0, ranker="shop", kind="retain", body=body))
-        return after, list(transaction.exposures("shop"))
+        return after, list(transaction.read_totals("shop"))
 
     after, again = write(store, job)
     equal(after, kept, "lists that are discarded leave the accounts")
     equal(again, before, "what a retain decision carries is in the accounts")
-    equal(list(store.exposures("shop")), before, "accounts are the same after retention")
+    equal(list(store.read_totals("shop")), before, "accounts are the same after retention")
 
 
 def exposure_is_tallied(store: Store) -> None:
@@ -99,7 +99,7 @@ def accounts_are_tallied_in_parts(store: Store) -> None:
     parts = tallied(account=2, parts=3)
     equal([(each.start, each.lists) for each in parts], [(1.0, 4), (9.0, 4), (17.0, 3)], "parts of lists")
     changes = {(n, each.group): each for n, part in enumerate(parts) for each in part.groups}
-    for total in (each for each in store.exposures("shop") if each.account == 2):
+    for total in (each for each in store.read_totals("shop") if each.account == 2):
         mine = [each for (_, group), each in changes.items() if group == total.group]
         change = sum(each.granted - each.due - each.lapsed for each in mine)
         equal(change, total.ahead, "parts add up to the account")

@@ -21,7 +21,15 @@ from rankloop.service.store.checks.samples import (
     same_arrays,
 )
 from rankloop.service.store.exposure import rows_of, sums_of
-from rankloop.service.store.log_records import COUNTED, SERVICE, Assignment, Decision, ListEntry, Verdict
+from rankloop.service.store.log_records import (
+    COUNTED,
+    SERVICE,
+    Assignment,
+    Decision,
+    Event,
+    ListEntry,
+    Verdict,
+)
 from rankloop.service.store.store import Store, StoreError, write
 
 VERDICTS: tuple[Verdict, ...] = (
@@ -33,13 +41,21 @@ VERDICTS: tuple[Verdict, ...] = (
 def entries_are_numbered_in_order(store: Store) -> None:
     """Lists, events and decisions share one row of numbers, from 1."""
     equal(put(store, IMPRESSION, EVENT, DECISION), [1, 2, 3], "entries are numbered in order")
-    equal([each.seq for each in store.entries("shop")], [2, 3], "a model folds events and decisions")
-    equal([each.seq for each in store.logged("shop")], [1, 2, 3], "and lists, if it learns from silence")
-    equal([each.seq for each in store.logged("shop", after=1, until=2)], [2], "entries between two")
+    equal([each.seq for each in store.read_entries("shop")], [2, 3], "a model folds events and decisions")
+    equal(
+        [each.seq for each in store.read_entries("shop", with_lists=True)],
+        [1, 2, 3],
+        "and lists, if it learns from silence",
+    )
+    equal(
+        [each.seq for each in store.read_entries("shop", after=1, until=2, with_lists=True)],
+        [2],
+        "entries between two",
+    )
     promised = IMPRESSION.promised
     entry = ListEntry(seq=1, at=10.0, ranker="shop", query_id="q1", teaches=True, promised=promised)
     equal(
-        next(iter(store.logged("shop"))),
+        next(iter(store.read_entries("shop", with_lists=True))),
         entry,
         "of a list, a model folds that it was shown, and what was promised",
     )
@@ -48,12 +64,12 @@ def entries_are_numbered_in_order(store: Store) -> None:
 def a_list_comes_back_to_the_bit(store: Store) -> None:
     """With NaN, -0.0, 63-bit seeds, booleans; and its arrays can be written to."""
     put(store, IMPRESSION)
-    found = store.impression("q1")
+    found = store.find_impression("q1")
     must(found is not None and same(found, IMPRESSION), "a list comes back to the bit")
     must(
         found is not None and np.asarray(found.evidence["owners"]).flags.writeable, "arrays own their memory"
     )
-    equal(store.impression("q2"), None, "a list that was never shown is None")
+    equal(store.find_impression("q2"), None, "a list that was never shown is None")
 
 
 def events_and_decisions_come_back(store: Store) -> None:
@@ -61,25 +77,25 @@ def events_and_decisions_come_back(store: Store) -> None:
     other = Decision(at=13.0, ranker="news", kind="mode")
     put(store, EVENT, DECISION, other, event(event_id="e2", ranker="news"))
     put(store, Decision(at=14.0, ranker=SERVICE, kind="key", body={"name": "anna"}))
-    equal(list(store.events("shop")), [event(seq=1)], "an event comes back")
-    equal(store.decisions("shop")[0].body, DECISION.body, "a decision comes back")
-    equal(list(store.decisions("shop", kind="rollback")), [], "decisions of another kind are left out")
-    equal(list(store.decisions("shop", after=2)), [], "decisions up to an entry are left out")
-    equal(list(store.rankers()), ["news", "shop"], "rankers are those with decisions, by name")
-    equal([each.seq for each in store.decisions(SERVICE)], [5], "decisions about the service are kept")
-    equal([each.seq for each in store.events(None)], [1, 4], "without a ranker, events of all")
-    equal([each.seq for each in store.events_of("q1")], [1, 4], "events are found by their list")
+    equal(list(store.read_events("shop")), [event(seq=1)], "an event comes back")
+    equal(store.read_decisions("shop")[0].body, DECISION.body, "a decision comes back")
+    equal(list(store.read_decisions("shop", kind="rollback")), [], "decisions of another kind are left out")
+    equal(list(store.read_decisions("shop", after=2)), [], "decisions up to an entry are left out")
+    equal(list(store.list_rankers()), ["news", "shop"], "rankers are those with decisions, by name")
+    equal([each.seq for each in store.read_decisions(SERVICE)], [5], "decisions about the service are kept")
+    equal([each.seq for each in store.read_events(None)], [1, 4], "without a ranker, events of all")
+    equal([each.seq for each in store.find_events(query_id="q1")], [1, 4], "events are found by their list")
     put(store, event(event_id="e2", verdict="duplicate"), event(event_id="o'3", verdict="orphan"))
-    found = [each.ranker for each in store.events_named(["e2", "o'3", "nobody's", EVENT.event_id])]
+    found = [each.ranker for each in store.find_events(["e2", "o'3", "nobody's", EVENT.event_id])]
     equal(found, ["shop", "news"], "events that have found their lists are found by their ids")
 
 
 def a_model_folds_what_counts(store: Store) -> None:
     """Of events, only those that were accepted or late."""
     put(store, *(event(event_id=f"e{number}", verdict=each) for number, each in enumerate(VERDICTS)))
-    found = [each.verdict for each in store.entries("shop") if not isinstance(each, Decision)]
+    found = [each.verdict for each in store.read_entries("shop") if isinstance(each, Event)]
     equal(found, [each for each in VERDICTS if each in COUNTED], "a model folds what counts")
-    equal(len(list(store.events("shop"))), len(VERDICTS), "every event is kept")
+    equal(len(list(store.read_events("shop"))), len(VERDICTS), "every event is kept")
 
 
 def entries_can_be_read_in_parts(store: Store) -> None:
@@ -87,21 +103,29 @@ def entries_can_be_read_in_parts(store: Store) -> None:
     many = [event(event_id=f"e{number}") for number in range(1100)]
     write(store, lambda transaction: [transaction.append(each) for each in many])
     put(store, DECISION)
-    equal([each.seq for each in store.entries("shop", after=3, until=6)], [4, 5, 6], "entries between two")
-    equal([each.seq for each in store.entries("shop")], list(range(1, 1102)), "entries come in order")
-    equal([each.seq for each in store.events("shop", after=1098)], [1099, 1100], "events after an entry")
-    equal([each.seq for each in store.events("shop", last=2)], [1100, 1099], "the last events, newest first")
+    equal(
+        [each.seq for each in store.read_entries("shop", after=3, until=6)], [4, 5, 6], "entries between two"
+    )
+    equal([each.seq for each in store.read_entries("shop")], list(range(1, 1102)), "entries come in order")
+    equal([each.seq for each in store.read_events("shop", after=1098)], [1099, 1100], "events after an entry")
+    equal(
+        [each.seq for each in store.read_events("shop", newest=2)],
+        [1100, 1099],
+        "the last events, newest first",
+    )
 
 
 def many_lists_at_once_are_as_good_as_one_by_one(store: Store) -> None:
     """In their order, with times that never go back; the last ones, the newest first."""
     shown = [impression(query_id=f"q{number}", at=10 + number % 3 / 4) for number in range(75)]
     equal(write(store, lambda transaction: transaction.append_all(shown)), 0, "no list is refused")
-    found = list(store.impressions("shop"))
+    found = list(store.read_impressions("shop"))
     equal([each.query_id for each in found], [each.query_id for each in shown], "lists stay in order")
     equal([each.at for each in found], list(accumulate((each.at for each in shown), max)), "time only grows")
     must(all(same(each, impression(query_id=each.query_id, at=each.at)) for each in found), "to the bit")
-    equal([each.seq for each in store.impressions("shop", after=70, last=2)], [75, 74], "the last lists")
+    equal(
+        [each.seq for each in store.read_impressions("shop", after=70, newest=2)], [75, 74], "the last lists"
+    )
     equal(put(store, DECISION), [76], "numbers go on")
 
 
@@ -112,7 +136,7 @@ def a_query_id_is_used_once(store: Store) -> None:
         put(store, impression(query_id="q3"))
     shown = [impression(query_id=name) for name in ("q0", "q1", "q1", "q2", "q3", "q4")]
     equal(write(store, lambda transaction: transaction.append_all(shown)), 2, "lists that were refused")
-    found = [each.query_id for each in store.impressions("shop")]
+    found = [each.query_id for each in store.read_impressions("shop")]
     equal(found, ["q3", "q0", "q1", "q2", "q4"], "other lists are not harmed")
 
 
@@ -130,7 +154,7 @@ def many_threads_write_and_each_entry_is_there_once(store: Store) -> None:
         parts = ([event(event_id=f"{thread}-{number}") for number in range(25)] for thread in range(8))
         numbers = [seq for found in pool.map(lambda events: put(store, *events), parts) for seq in found]
     equal(sorted(numbers), list(range(1, 201)), "each entry has a number of its own")
-    equal([each.seq for each in store.events("shop")], sorted(numbers), "each entry is there once")
+    equal([each.seq for each in store.read_events("shop")], sorted(numbers), "each entry is there once")
 
 
 def time_follows_the_clock_and_never_runs_backwards(store: Store) -> None:
@@ -160,12 +184,12 @@ def lists_of_a_trial_are_found(store: Store) -> None:
 
 def rankers_that_changed_are_found(store: Store) -> None:
     """Those with a list, an event or a decision after an entry; and where the log ends."""
-    equal(store.changed(after=0), (0, set()), "nothing has changed in an empty log")
+    equal(store.list_changed_rankers(after=0), (0, set()), "nothing has changed in an empty log")
     names = ("shop", "news", "mugs")
     put(store, impression(ranker="shop"), event(ranker="news"), Decision(at=12.0, ranker="mugs", kind="tick"))
     put(store, event(event_id="orphan", ranker="", verdict="orphan"))
     for after in range(5):
-        head, found = store.changed(after=after)
+        head, found = store.list_changed_rankers(after=after)
         equal((head, set(found)), (4, set(names[after:])), f"who changed after entry {after}")
 
 
@@ -186,14 +210,14 @@ def fill(store: Store) -> None:
 
 def everything_is_there_after_a_restart(store: Store) -> None:
     """In a store that was filled, closed and opened again."""
-    found, snapshot = store.impression("q1"), store.snapshot("shop")
+    found, snapshot = store.find_impression("q1"), store.load_latest("shop")
     must(found is not None and same(found, IMPRESSION), "a list is there after a restart")
     must(snapshot and same_arrays(snapshot.arrays, SNAPSHOT.arrays), "a snapshot is there after a restart")
-    equal([each.seq for each in store.entries("shop")], [2, 3, 4], "entries are there after a restart")
+    equal([each.seq for each in store.read_entries("shop")], [2, 3, 4], "entries are there after a restart")
     must(write(store, lambda job: job.knows("e1")), "an event is known after a restart")
     equal(store.time(1100.0), 4650.0, "a clock that is behind is known after a restart")
     equal(
-        list(store.exposures("shop")),
+        list(store.read_totals("shop")),
         rows_of(sums_of([IMPRESSION]), "shop"),
         "accounts are there after a restart",
     )

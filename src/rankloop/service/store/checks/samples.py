@@ -110,7 +110,7 @@ def put(store: EventLog, *records: Impression | Event | Decision) -> list[int]:
 
 def keep(store: EventLog, **changes: Any) -> None:
     """Keep a snapshot, and wait."""
-    write(store, lambda transaction: transaction.keep(replace(SNAPSHOT, **changes)))
+    write(store, lambda transaction: transaction.save_snapshot(replace(SNAPSHOT, **changes)))
 
 
 def same(one: Impression, other: Impression) -> bool:

@@ -12,7 +12,7 @@ from rankloop.service.store.store import Store, write
 def a_snapshot_comes_back_to_the_bit(store: Store) -> None:
     """Its body and its arrays, small and large."""
     keep(store)
-    found = store.snapshot("shop")
+    found = store.load_latest("shop")
     must(found is not None and found.body == SNAPSHOT.body, "a snapshot's body comes back")
     must(found and same_arrays(found.arrays, SNAPSHOT.arrays), "a snapshot's arrays come back to the bit")
 
@@ -23,15 +23,15 @@ def the_latest_snapshot_that_fits_is_found(store: Store) -> None:
         keep(store, seq=seq, at=at, body={"version": seq})
     keep(store, seq=5, at=20.0, body={"version": "second"})
     expected = [(3, 12.0), (5, 20.0), (9, 30.0)]
-    equal([tuple(each) for each in store.snapshots("shop")], expected, "snapshots are listed in order")
-    inside = write(store, lambda transaction: transaction.snapshots("shop"))
+    equal([tuple(each) for each in store.list_snapshots("shop")], expected, "snapshots are listed in order")
+    inside = write(store, lambda transaction: transaction.list_snapshots("shop"))
     equal([tuple(each) for each in inside], expected, "a job sees the same snapshots")
     found = (
-        store.snapshot("shop"),
-        store.snapshot("shop", until=8),
-        store.snapshot("shop", before=20.0),
-        store.snapshot("shop", until=2),
-        store.snapshot("other"),
+        store.load_latest("shop"),
+        store.load_latest("shop", until=8),
+        store.load_latest("shop", before=20.0),
+        store.load_latest("shop", until=2),
+        store.load_latest("other"),
     )
     bodies = [each and each.body["version"] for each in found]
     equal(bodies, [9, "second", "second", None, None], "the latest snapshot that fits is found")
@@ -44,10 +44,10 @@ def old_snapshots_are_thinned(store: Store) -> None:
     for seq in range(10, 400, 10):
         keep(store, seq=seq, at=float(seq), arrays={})
         left.append(seq)
-        gone = superfluous(left, protected=protected_by(store.decisions("shop", kind="retain"), left))
+        gone = superfluous(left, protected=protected_by(store.read_decisions("shop", kind="retain"), left))
         left = [each for each in left if each not in gone]
     must({20, 30} <= set(left), "the base and the next snapshot are protected")
-    equal([seq for seq, _ in store.snapshots("shop")], left, "old snapshots are thinned")
+    equal([seq for seq, _ in store.list_snapshots("shop")], left, "old snapshots are thinned")
 
 
 def snapshots_can_be_dropped(store: Store) -> None:
@@ -55,10 +55,10 @@ def snapshots_can_be_dropped(store: Store) -> None:
     for seq in (3, 5, 9):
         keep(store, seq=seq, at=float(seq))
     keep(store, seq=3, at=3.0, ranker="other")
-    write(store, lambda transaction: transaction.drop_snapshots("shop", before=9))
-    equal([tuple(each) for each in store.snapshots("shop")], [(9, 9.0)], "snapshots can be dropped")
-    equal([tuple(each) for each in store.snapshots("other")], [(3, 3.0)], "those of others stay")
-    found = store.snapshot("shop")
+    write(store, lambda transaction: transaction.delete_snapshots("shop", before=9))
+    equal([tuple(each) for each in store.list_snapshots("shop")], [(9, 9.0)], "snapshots can be dropped")
+    equal([tuple(each) for each in store.list_snapshots("other")], [(3, 3.0)], "those of others stay")
+    found = store.load_latest("shop")
     must(found and same_arrays(found.arrays, SNAPSHOT.arrays), "what is left is whole")
 
 

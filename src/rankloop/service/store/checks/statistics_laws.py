@@ -22,15 +22,15 @@ def traffic_adds_up(store: Store) -> None:
         event(event_id="e2", list_seq=2, position=4, verdict="late"),
         event(event_id="e3", list_seq=3, position=1, verdict="ignored"),
     )
-    steps = store.traffic("shop", since=0.0, until=30.0, step=10.0)
+    steps = store.sum_traffic("shop", since=0.0, until=30.0, step=10.0)
     sums = {"lists": 2, "clicked": 1, "reciprocal": 1 / 2, "fallbacks": 1, "explored": 1, "cost": 0.5}
     first = Traffic(start=0.0, pairs=1, settled=1, **sums)  # type: ignore[arg-type]
     third = Traffic(start=20.0, lists=1, cost=0.25, pairs=1, settled=1)
     equal(list(steps), [first, third], "steps of time with a list are summed")
-    equal(list(store.traffic("other", since=0.0, until=30.0, step=10.0)), [], "rankers are apart")
-    parts = store.in_parts("shop", since=0.0, until=30.0, parts=2)
+    equal(list(store.sum_traffic("other", since=0.0, until=30.0, step=10.0)), [], "rankers are apart")
+    parts = store.sum_traffic_parts("shop", since=0.0, until=30.0, parts=2)
     equal([each.lists for each in parts], [2, 1], "parts have equally many lists")
-    parts = store.in_parts("shop", since=0.0, until=30.0, parts=3, least=2)
+    parts = store.sum_traffic_parts("shop", since=0.0, until=30.0, parts=3, minimum=2)
     equal([(each.start, each.lists) for each in parts], [(0.0, 3)], "parts have enough lists")
 
 
@@ -61,7 +61,7 @@ def lists_are_found_in_a_line_each(store: Store) -> None:
     )
 
     def found(**wanted: Any) -> list[int]:
-        return [each.seq for each in store.summaries("shop", ListFilter(**wanted), last=3)]
+        return [each.seq for each in store.find_lists("shop", ListFilter(**wanted), last=3)]
 
     equal(found(), [5, 4, 3], "the last ones, the newest first")
     equal(found(before=3), [2, 1], "those before an entry")
@@ -73,9 +73,9 @@ def lists_are_found_in_a_line_each(store: Store) -> None:
     equal(found(clicked=False), [5, 4, 2], "those without one")
     equal((found(mode="passthrough"), found(fallback=False)), ([5], [4, 3, 2]), "by mode, and by failure")
     equal(found(clicked=True, within=3), [3], "only so many are looked through")
-    line = store.summaries("shop", ListFilter(before=2), last=1)[0]
+    line = store.find_lists("shop", ListFilter(before=2), last=1)[0]
     equal((line.clicked, line.first_click, list(line.shown)), (1, 2, ["ü", "b"]), "with what was clicked")
-    equal(store.summaries("shop", ListFilter(before=4), last=1)[0].first_click, 1, "the first click")
+    equal(store.find_lists("shop", ListFilter(before=4), last=1)[0].first_click, 1, "the first click")
 
 
 def events_are_tallied(store: Store) -> None:
@@ -88,14 +88,16 @@ def events_are_tallied(store: Store) -> None:
         event(event_id="e4", ordinal=None, position=2, at=4000.0, occurred_at=None, client_id=""),
         event(event_id="e5", at=9000.0, ranker="news"),
     )
-    found = store.tally("shop", since=0.0, until=5000.0)
+    found = store.count_events("shop", since=0.0, until=5000.0)
     equal(dict(found.verdicts), {"accepted": 3, "late": 1}, "verdicts are counted")
     equal((found.one_based, found.zero_based, found.misplaced), (1, 1, 1), "positions are compared")
     equal((found.ahead, found.behind), (1, 1), "clocks are compared")
     equal([tuple(each) for each in found.busiest], [("c1", 2), ("c2", 1)], "clients are counted")
-    everything = store.tally(None, since=0.0, until=1e9).verdicts
+    everything = store.count_events(None, since=0.0, until=1e9).verdicts
     equal(dict(everything), {"accepted": 4, "late": 1}, "without a ranker, events of all")
-    equal(dict(store.tally("shop", since=5000.0, until=6000.0).verdicts), {}, "events are found by time")
+    equal(
+        dict(store.count_events("shop", since=5000.0, until=6000.0).verdicts), {}, "events are found by time"
+    )
 
 
 def sources_are_tallied(store: Store) -> None:
@@ -110,13 +112,13 @@ def sources_are_tallied(store: Store) -> None:
         event(event_id="e4", at=193.0, source="u", ranker="", verdict="duplicate", detail=SQUATTED),
         event(event_id="e4", at=194.0, source="t", ranker="", verdict="duplicate", detail="again"),
     )
-    found = store.sources(since=100.0, until=999.0)
+    found = store.count_sources(since=100.0, until=999.0)
     equal(found.sources, 3, "sources are counted")
     busiest = [("s", 3, 1), ("t", 2, 0), ("u", 1, 0)]
     equal([tuple(each) for each in found.busiest], busiest, "the busiest, and what was held back")
     equal(tuple(found.burst), ("s", 2), "the most of one source within a minute")
     equal(found.squatted, 1, "ids that another event had")
-    later = store.sources(since=500.0, until=999.0)
+    later = store.count_sources(since=500.0, until=999.0)
     equal((later.sources, list(later.busiest), tuple(later.burst)), (0, [], ("", 0)), "found by time")
 
 

@@ -23,12 +23,19 @@ def a_job_sees_what_was_written_before_it(store: Store) -> None:
     """By earlier jobs, and by itself."""
 
     def job(transaction: Transaction) -> tuple[object, ...]:
-        transaction.look_up(event_ids=["e1", "e2"], query_ids=["q1", "q2"])  # changes nothing of what follows
+        transaction.prefetch(
+            event_ids=["e1", "e2"], query_ids=["q1", "q2"]
+        )  # changes nothing of what follows
         transaction.append(DECISION)
         transaction.append(Decision(at=13.0, ranker="news", kind="mode"))
         transaction.append(EVENT)
-        decided = [each.seq for each in transaction.decisions("shop", after=1)]
-        return list(transaction.rankers()), decided, transaction.knows("e1"), transaction.shown("q1")
+        decided = [each.seq for each in transaction.read_decisions("shop", after=1)]
+        return (
+            list(transaction.list_rankers()),
+            decided,
+            transaction.knows("e1"),
+            transaction.find_shown("q1"),
+        )
 
     put(store, DECISION)
     before = store.submit(lambda transaction: transaction.append(IMPRESSION))
@@ -37,8 +44,12 @@ def a_job_sees_what_was_written_before_it(store: Store) -> None:
     equal(rankers, ["news", "shop"], "a job sees the rankers")
     equal(decided, [3], "a job sees what it decided")
     must(knows, "a job knows the events it wrote")
-    equal(shown, write(store, lambda transaction: transaction.shown("q1")), "a job sees lists of jobs before")
-    equal(write(store, lambda transaction: transaction.shown("q2")), None, "no other list is seen")
+    equal(
+        shown,
+        write(store, lambda transaction: transaction.find_shown("q1")),
+        "a job sees lists of jobs before",
+    )
+    equal(write(store, lambda transaction: transaction.find_shown("q2")), None, "no other list is seen")
 
 
 def an_event_is_known_once_it_found_its_list(store: Store) -> None:
@@ -55,12 +66,12 @@ def what_a_source_has_done_is_known(store: Store) -> None:
     def job(transaction: Transaction) -> tuple[object, ...]:
         transaction.append(event(event_id="e4", list_seq=4, at=30.0, source="s"))
         transaction.append(event(event_id="e5", list_seq=5, at=30.0, source="s", verdict="held"))
-        found = [transaction.contributed("shop", "s", since=since) for since in (0.0, 20.0)]
+        found = [transaction.read_contributions("shop", "s", since=since) for since in (0.0, 20.0)]
         other = (
-            transaction.contributed("shop", "other", since=0.0),
-            transaction.contributed("x", "s", since=0),
+            transaction.read_contributions("shop", "other", since=0.0),
+            transaction.read_contributions("x", "s", since=0),
         )
-        whose = [transaction.recorded(name) for name in ("e2", "e4", "e5", "unknown")]
+        whose = [transaction.find_recorded_event(name) for name in ("e2", "e4", "e5", "unknown")]
         return [sorted(each) for each in found], [sorted(each) for each in other], whose
 
     put(
@@ -80,9 +91,9 @@ def strays_can_be_discarded(store: Store) -> None:
     put(store, IMPRESSION, EVENT)
     strays = [event(event_id=f"o{at}", ranker="", verdict="orphan", at=at) for at in (20.0, 30.0, 40.0)]
     put(store, *strays)
-    gone = write(store, lambda transaction: transaction.discard_strays(since=20.0, until=40.0))
+    gone = write(store, lambda transaction: transaction.remove_unmatched_events(since=20.0, until=40.0))
     equal(gone, 2, "how many were deleted")
-    equal([each.event_id for each in store.events(None)], ["e1", "o40.0"], "what is left")
+    equal([each.event_id for each in store.read_events(None)], ["e1", "o40.0"], "what is left")
     equal(put(store, event(event_id="e2")), [6], "numbers are never used again")
 
 
@@ -90,13 +101,13 @@ def looking_ahead_changes_nothing(store: Store) -> None:
     """What was looked up is what is there, also of what is written or discarded afterwards."""
 
     def job(transaction: Transaction) -> tuple[object, ...]:
-        transaction.look_up(event_ids=["e1", "e2", "e3"], query_ids=["q1", "q2", "q3"])
+        transaction.prefetch(event_ids=["e1", "e2", "e3"], query_ids=["q1", "q2", "q3"])
         transaction.append(impression(query_id="q3"))
         transaction.append(event(event_id="e3", list_seq=3))
         knows = [transaction.knows(name) for name in ("e1", "e2", "e3")]
-        found = [transaction.shown(name) for name in ("q1", "q2", "q3")]
-        transaction.discard("shop", until=2, shown_before=99.0)
-        gone = transaction.knows("e1"), transaction.shown("q1")
+        found = [transaction.find_shown(name) for name in ("q1", "q2", "q3")]
+        transaction.remove_before("shop", until=2, shown_before=99.0)
+        gone = transaction.knows("e1"), transaction.find_shown("q1")
         return knows, [each and each.seq for each in found], gone
 
     put(store, IMPRESSION, EVENT)
@@ -147,23 +158,25 @@ def old_entries_can_be_discarded(store: Store) -> None:
     put(store, event(event_id="e6", ranker="", verdict="invalid", list_seq=None, at=30.0))
     for seq in (5, 9, 10, 11):
         keep(store, seq=seq, at=float(seq))
-    gone = write(store, lambda job: job.discard("shop", until=10, shown_before=30.0, keep=["q4"]))
+    gone = write(store, lambda job: job.remove_before("shop", until=10, shown_before=30.0, keep=["q4"]))
     equal(gone, 5, "entries that were discarded")
-    equal([each.query_id for each in store.impressions("shop")], ["q3", "q4", "q5"], "lists that are left")
-    equal(store.impression("q1"), None, "a list that was discarded is gone")
-    equal([each.event_id for each in store.events(None)], ["e4", "e5", "e6"], "events that are left")
+    equal(
+        [each.query_id for each in store.read_impressions("shop")], ["q3", "q4", "q5"], "lists that are left"
+    )
+    equal(store.find_impression("q1"), None, "a list that was discarded is gone")
+    equal([each.event_id for each in store.read_events(None)], ["e4", "e5", "e6"], "events that are left")
     equal(write(store, lambda job: [job.knows(each) for each in ("e1", "e5")]), [False, True], "events known")
-    equal([each.seq for each in store.decisions("shop")], [5], "decisions stay")
-    equal([seq for seq, _ in store.snapshots("shop")], [10, 11], "snapshots that are left")
-    must(store.compact() >= 0, "space is given back")
+    equal([each.seq for each in store.read_decisions("shop")], [5], "decisions stay")
+    equal([seq for seq, _ in store.list_snapshots("shop")], [10, 11], "snapshots that are left")
+    must(store.reclaim_space() >= 0, "space is given back")
     equal(put(store, impression(query_id="q1", at=40.0)), [13], "an id that was discarded is free")
 
 
 def numbers_and_time_do_not_go_back_when_entries_go(store: Store) -> None:
     """Even if the last entry of all is discarded."""
     put(store, event(at=50.0))
-    write(store, lambda job: job.discard("shop", until=1, shown_before=0.0))
-    equal(list(store.events(None)), [], "an event is discarded")
+    write(store, lambda job: job.remove_before("shop", until=1, shown_before=0.0))
+    equal(list(store.read_events(None)), [], "an event is discarded")
     equal(store.time(0.0), 50.0, "time does not go back")
     equal(put(store, event(at=0.0)), [2], "a number is never used again")
 
@@ -171,23 +184,23 @@ def numbers_and_time_do_not_go_back_when_entries_go(store: Store) -> None:
 def _everything(transaction: Transaction) -> None:
     """All that a job can do."""
     transaction.time(1000.0)
-    transaction.discard("shop", until=1, shown_before=5000.0)
+    transaction.remove_before("shop", until=1, shown_before=5000.0)
     transaction.append(IMPRESSION)
     transaction.append(EVENT)
     transaction.append(DECISION)
-    transaction.keep(SNAPSHOT)
+    transaction.save_snapshot(SNAPSHOT)
 
 
 def _untouched(store: Store, *, decisions: int, write_too: bool = True) -> None:
     """Nothing of `_everything` is there."""
-    equal(store.impression("q1"), None, "a list of a failed job is not there")
-    equal([each.event_id for each in store.events("shop")], ["e0"], "events are as they were")
-    equal(len(store.decisions("shop")), decisions, "decisions are as they were")
-    equal(store.snapshot("shop"), None, "a snapshot of a failed job is not there")
+    equal(store.find_impression("q1"), None, "a list of a failed job is not there")
+    equal([each.event_id for each in store.read_events("shop")], ["e0"], "events are as they were")
+    equal(len(store.read_decisions("shop")), decisions, "decisions are as they were")
+    equal(store.load_latest("shop"), None, "a snapshot of a failed job is not there")
     equal(store.time(1100.0), 4600.0, "a failed job has not seen the clock")
     if write_too:
         must(not write(store, lambda job: job.knows("e1")), "an event of a failed job is not known")
-        equal(write(store, lambda job: job.shown("q1")), None, "a list of a failed job is not known")
+        equal(write(store, lambda job: job.find_shown("q1")), None, "a list of a failed job is not known")
 
 
 LAWS = (

@@ -28,7 +28,6 @@ from rankloop.service.store.impression_codec import (
 from rankloop.service.store.log_records import (
     JOINED,
     Decision,
-    Entry,
     Event,
     EventTally,
     ExposureSum,
@@ -128,10 +127,10 @@ class PostgresStore:
     def submit(self, job: Job[T], *, urgent: bool = True) -> Future[T]:
         """Have a job done; its result is there when it is durable."""
         if not self._breaker.due or self.committer.busy() > STUCK:
-            raise ConnectionLost(self.away())
+            raise ConnectionLost(self.describe_outage())
         return self.committer.submit(job, urgent=urgent)
 
-    def away(self) -> str:
+    def describe_outage(self) -> str:
         """Why nothing can be written just now, without waiting to find out; empty as a rule."""
         busy = self.committer.busy()
         if busy > STUCK:
@@ -146,25 +145,27 @@ class PostgresStore:
         """How many seconds the clock is behind the log."""
         return self._read(read_head).lag(now)
 
-    def rankers(self) -> Sequence[str]:
+    def list_rankers(self) -> Sequence[str]:
         """The names of the rankers about which anything was decided."""
         return self._read(read_rankers)
 
-    def changed(self, *, after: int) -> tuple[int, Collection[str]]:
+    def list_changed_rankers(self, *, after: int) -> tuple[int, Collection[str]]:
         """The number of the last entry, and the rankers that have entries after one."""
         return self._read(_one_state(read_changed), after)
 
-    def impression(self, query_id: str) -> Impression | None:
+    def find_impression(self, query_id: str) -> Impression | None:
         """A list that was shown, with everything."""
         found = self._impressions("query_id = %s", (query_id,))
         return found[0] if found else None
 
-    def impressions(self, ranker: str, *, after: int = 0, last: int | None = None) -> Iterator[Impression]:
-        """The lists that were shown, in order; the `last` few, the newest first."""
-        if last is not None:
+    def read_impressions(
+        self, ranker: str, *, after: int = 0, newest: int | None = None
+    ) -> Iterator[Impression]:
+        """The lists that were shown, in order; or the `newest` few, the newest first."""
+        if newest is not None:
             seqs = self._rows(
                 "SELECT seq FROM impressions WHERE ranker = %s AND seq > %s ORDER BY seq DESC LIMIT %s",
-                (ranker, after, last),
+                (ranker, after, newest),
             )
             for (seq,) in seqs:
                 yield from self._impressions("seq = %s", (seq,))
@@ -173,41 +174,37 @@ class PostgresStore:
             yield from page
             after = page[-1].seq
 
-    def events(self, ranker: str | None, *, after: int = 0, last: int | None = None) -> Iterator[Event]:
-        """Events in order; the `last` few, the newest first."""
-        if last is not None:
-            yield from self._events(ranker, "seq > %s ORDER BY seq DESC LIMIT %s", (after, last))
+    def read_events(
+        self, ranker: str | None, *, after: int = 0, newest: int | None = None
+    ) -> Iterator[Event]:
+        """Events in order; or the `newest` few, the newest first."""
+        if newest is not None:
+            yield from self._events(ranker, "seq > %s ORDER BY seq DESC LIMIT %s", (after, newest))
             return
         while page := self._events(ranker, f"seq > %s ORDER BY seq LIMIT {PAGE}", (after,)):
             yield from page
             after = page[-1].seq
 
-    def events_of(self, query_id: str) -> Sequence[Event]:
-        """The events that named a list, in order."""
-        return self._events(None, "query_id = %s ORDER BY seq", (query_id,))
-
-    def events_named(self, event_ids: Collection[str]) -> Sequence[Event]:
-        """The events of these ids that have found their lists, in order."""
+    def find_events(self, ids: Collection[str] = (), *, query_id: str = "") -> Sequence[Event]:
+        """The events of these ids that have found their lists, or those that named a list, in order."""
+        if query_id:
+            return self._events(None, "query_id = %s ORDER BY seq", (query_id,))
         named = "event_id = ANY(%s::text[]) AND verdict = ANY(%s::text[]) ORDER BY seq"
-        return self._events(None, named, (list(event_ids), list(JOINED)))
+        return self._events(None, named, (list(ids), list(JOINED)))
 
-    def decisions(self, ranker: str, *, kind: str | None = None, after: int = 0) -> Sequence[Decision]:
+    def read_decisions(self, ranker: str, *, kind: str | None = None, after: int = 0) -> Sequence[Decision]:
         """What was decided after an entry, in order."""
         return self._read(read_decisions, ranker, kind=kind, after=after)
 
-    def entries(self, ranker: str, *, after: int = 0, until: int | None = None) -> Iterator[Entry]:
-        """The counted events and the decisions, in order."""
-        last = self._read(read_head).seq if until is None else until  # both halves end at the same entry
+    def read_entries(
+        self, ranker: str, *, after: int = 0, until: int | None = None, with_lists: bool = False
+    ) -> Iterator[Logged]:
+        """The counted events and the decisions, with the lists if they are wanted, in order."""
+        last = self._read(read_head).seq if until is None else until  # all parts end at the same entry
+        lists = self._list_entries(ranker, after, last) if with_lists else ()
         events = self._counted(ranker, after, last)
         decisions = self._read(read_decisions, ranker, after=after, until=last)
-        return heapq.merge(events, decisions, key=lambda each: each.seq)
-
-    def logged(self, ranker: str, *, after: int = 0, until: int | None = None) -> Iterator[Logged]:
-        """The lists that were shown, the counted events and the decisions, in order."""
-        last = self._read(read_head).seq if until is None else until  # all parts end at the same entry
-        lists = self._list_entries(ranker, after, last)
-        entries = self.entries(ranker, after=after, until=last)
-        return heapq.merge(lists, entries, key=lambda each: each.seq)
+        return heapq.merge(lists, events, decisions, key=lambda each: each.seq)
 
     def trial_lists(self, ranker: str, *, trial: int, after: int = 0) -> Iterator[TrialList]:
         """The lists of a trial that were shown after an entry, in order."""
@@ -220,42 +217,42 @@ class PostgresStore:
             yield from map(trial_list_from, page)
             after = page[-1][0]
 
-    def snapshot(
+    def load_latest(
         self, ranker: str, *, until: int | None = None, before: float | None = None
     ) -> Snapshot | None:
         """The latest snapshot with `seq <= until` and `at <= before`."""
         last, moment = LAST_SEQ if until is None else until, float("inf") if before is None else before
         return self._read(_one_state(snapshots.read), ranker, until=last, before=moment)
 
-    def snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
+    def list_snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
         """Number and time of every snapshot, in order; also of those that are damaged."""
         return self._read(snapshots.kept, ranker)
 
-    def traffic(self, ranker: str, *, since: float, until: float, step: float) -> Sequence[Traffic]:
+    def sum_traffic(self, ranker: str, *, since: float, until: float, step: float) -> Sequence[Traffic]:
         """Lists and clicks in steps of time."""
         return self._read(_one_state(statistics.traffic), ranker, since=since, until=until, step=step)
 
-    def in_parts(
-        self, ranker: str, *, since: float, until: float, parts: int, least: int = 1
+    def sum_traffic_parts(
+        self, ranker: str, *, since: float, until: float, parts: int, minimum: int = 1
     ) -> Sequence[Traffic]:
         """Lists and clicks in parts of equally many lists."""
         return self._read(
-            _one_state(statistics.in_parts), ranker, since=since, until=until, parts=parts, least=least
+            _one_state(statistics.in_parts), ranker, since=since, until=until, parts=parts, least=minimum
         )
 
     def recent(self, ranker: str, *, lists: int, after: int, before: float) -> Traffic:
         """The last lists that were shown after entry `after` and before a time, as one sum."""
         return self._read(statistics.recent, ranker, lists=lists, after=after, before=before)
 
-    def summaries(self, ranker: str, wanted: ListFilter, *, last: int) -> Sequence[ListSummary]:
+    def find_lists(self, ranker: str, wanted: ListFilter, *, last: int) -> Sequence[ListSummary]:
         """The last lists of those that are wanted, the newest first, with what was clicked in them."""
         return self._read(statistics.summaries, ranker, wanted, last=last)
 
-    def tally(self, ranker: str | None, *, since: float, until: float) -> EventTally:
+    def count_events(self, ranker: str | None, *, since: float, until: float) -> EventTally:
         """How the events that arrived in a stretch of time were understood."""
         return self._read(_one_state(statistics.tally), ranker, since=since, until=until)
 
-    def sources(self, *, since: float, until: float) -> SourceTally:
+    def count_sources(self, *, since: float, until: float) -> SourceTally:
         """Where the events of a stretch of time came from."""
         return self._read(statistics.sources, since=since, until=until)
 
@@ -263,7 +260,7 @@ class PostgresStore:
         """How the lists that were shown in a stretch of time were graded."""
         return self._read(statistics.grades, ranker, since=since, until=until, scale=scale)
 
-    def exposures(self, ranker: str) -> Sequence[ExposureSum]:
+    def read_totals(self, ranker: str) -> Sequence[ExposureSum]:
         """The exposure accounts of a ranker, by account and group."""
         return self._read(exposure.read_exposures, ranker)
 
@@ -286,30 +283,37 @@ class PostgresStore:
         """Exposure for the queries with the most lists."""
         return self._read(_one_state(exposure.exposure_by_query), ranker, since=since, until=until, most=most)
 
-    def waiting(self) -> int:
+    def count_waiting_jobs(self) -> int:
         """How many jobs wait to be written."""
         return self.committer.waiting()
 
-    def size(self) -> int:
+    def measure_size(self) -> int:
         """How many bytes the database takes."""
         ((size,),) = self._rows("SELECT pg_database_size(current_database())")
         return int(size)
 
-    def traces(self, person: Person, *, after: int = 0) -> Traces:
+    def find_person_entries(self, person: Person, *, after: int = 0) -> Traces:
         """What the log tells of a person after an entry."""
         return self._read(read_traces, person, after=after)
 
-    def compact(self, *, anew: bool = False) -> int:
+    def reclaim_space(self) -> int:
         """Give the space of what was deleted back to the disk; how many bytes.
 
         A partition that was dropped gave its space back at once. Of what was deleted from others the space
         is used again, and cut off where it is at the end of a table. Nobody waits meanwhile.
-
-        With `anew` tables are written again, while readers and writers wait. What PostgreSQL keeps
-        besides, its own write-ahead log and archives of it, is beyond reach from here.
         """
+        return self._compact(full=False)
+
+    def purge_deleted(self) -> int:
+        """Write tables again, while readers and writers wait; how many bytes are given back.
+
+        What PostgreSQL keeps besides, its own write-ahead log and archives of it, is beyond reach from here.
+        """
+        return self._compact(full=True)
+
+    def _compact(self, *, full: bool) -> int:
         self.committer.refuse_inside_a_job("compact the store")
-        freed = self._read(_vacuum, full=anew)
+        freed = self._read(_vacuum, full=full)
         with self._writing:
             freed, self._freed = freed + self._freed, 0
         return freed

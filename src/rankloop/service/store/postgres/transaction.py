@@ -233,26 +233,26 @@ class PostgresTransaction:
         parts = (lists[start : start + TOGETHER] for start in range(0, len(lists), TOGETHER))
         return sum(map(self._append_part, parts))
 
-    def keep(self, snapshot: Snapshot) -> None:
+    def save_snapshot(self, snapshot: Snapshot) -> None:
         """Keep a snapshot, in place of an earlier one of the same entry, and thin those there are."""
         ranker = snapshot.ranker
         self._save()
         snapshots.keep(self._connection, snapshot)
-        kept = [seq for seq, _ in self.snapshots(ranker)]
+        kept = [seq for seq, _ in self.list_snapshots(ranker)]
         protected = protected_by(read_decisions(self._connection, ranker, kind="retain"), kept)
         snapshots.drop(self._connection, ranker, superfluous(kept, protected=protected))
 
-    def snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
+    def list_snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
         """Number and time of every snapshot, in order."""
         return snapshots.kept(self._connection, ranker)
 
-    def drop_snapshots(self, ranker: str, *, since: int = 0, before: int = LAST_SEQ) -> None:
+    def delete_snapshots(self, ranker: str, *, since: int = 0, before: int = LAST_SEQ) -> None:
         """Delete the snapshots of entries from one on, and before another."""
         self._save()
-        chosen = [seq for seq, _ in self.snapshots(ranker) if since <= seq < before]
+        chosen = [seq for seq, _ in self.list_snapshots(ranker) if since <= seq < before]
         snapshots.drop(self._connection, ranker, chosen)
 
-    def look_up(self, *, event_ids: Collection[str], query_ids: Collection[str]) -> None:
+    def prefetch(self, *, event_ids: Collection[str], query_ids: Collection[str]) -> None:
         """Fetch in one go what `knows` and `shown` will be asked."""
         rows = self._connection.execute(LOOK_UP, (list(event_ids), list(query_ids)), binary=True)
         self._looked_up_events |= dict.fromkeys(event_ids, False)
@@ -264,10 +264,10 @@ class PostgresTransaction:
                 found = Shown(seq=seq, at=at, ranker=ranker, query_id=name, shown=tuple(texts_from(shown)))
                 self._looked_up_lists[name] = found
 
-    def shown(self, query_id: str) -> Shown | None:
+    def find_shown(self, query_id: str) -> Shown | None:
         """The list that was shown under this id."""
         if query_id not in self._looked_up_lists:
-            self.look_up(event_ids=(), query_ids=(query_id,))
+            self.prefetch(event_ids=(), query_ids=(query_id,))
         return self._looked_up_lists[query_id]
 
     def knows(self, event_id: str) -> bool:
@@ -275,10 +275,10 @@ class PostgresTransaction:
         if event_id in self._known:
             return True
         if event_id not in self._looked_up_events:
-            self.look_up(event_ids=(event_id,), query_ids=())
+            self.prefetch(event_ids=(event_id,), query_ids=())
         return self._looked_up_events[event_id]
 
-    def recorded(self, event_id: str) -> tuple[str, str] | None:
+    def find_recorded_event(self, event_id: str) -> tuple[str, str] | None:
         """The query_id and the source of the event that `knows` found."""
         for row in self._events:
             if row[EVENT_ID] == event_id and row[VERDICT] in JOINED:
@@ -290,7 +290,7 @@ class PostgresTransaction:
         ).fetchone()
         return None if found is None else (found[0], found[1])
 
-    def contributed(self, ranker: str, source: str, *, since: float) -> Collection[tuple[int, str]]:
+    def read_contributions(self, ranker: str, source: str, *, since: float) -> Collection[tuple[int, str]]:
         """Counted events of a source since a time: lists of a ranker, and objects."""
         rows = self._connection.execute(
             "SELECT DISTINCT list_seq, object_id FROM events WHERE ranker = %s AND source = %s AND at >= %s"
@@ -304,7 +304,7 @@ class PostgresTransaction:
         }
         return waiting.union((seq, name) for seq, name in rows)
 
-    def discard_strays(self, *, since: float, until: float) -> int:
+    def remove_unmatched_events(self, *, since: float, until: float) -> int:
         """Delete the events of a stretch of time that belong to no ranker."""
         self._save()
         self._write_events(len(self._events))
@@ -314,19 +314,21 @@ class PostgresTransaction:
         self._forget()
         return found.rowcount
 
-    def rankers(self) -> Sequence[str]:
+    def list_rankers(self) -> Sequence[str]:
         """The names of the rankers about which anything was decided."""
         return read_rankers(self._connection)
 
-    def decisions(self, ranker: str, *, after: int = 0) -> Sequence[Decision]:
+    def read_decisions(self, ranker: str, *, after: int = 0) -> Sequence[Decision]:
         """What was decided after an entry, in order, with what this transaction has written so far."""
         return read_decisions(self._connection, ranker, after=after)
 
-    def exposures(self, ranker: str) -> Sequence[ExposureSum]:
+    def read_totals(self, ranker: str) -> Sequence[ExposureSum]:
         """The exposure accounts of a ranker, with what this transaction has written so far."""
         return exposure.read_exposures(self._connection, ranker)
 
-    def discard(self, ranker: str, *, until: int, shown_before: float, keep: Collection[str] = ()) -> int:
+    def remove_before(
+        self, ranker: str, *, until: int, shown_before: float, keep: Collection[str] = ()
+    ) -> int:
         """Delete what a model that begins at entry `until` does not need.
 
         A partition of which nothing is left is dropped; from the others, rows are deleted.
@@ -342,16 +344,16 @@ class PostgresTransaction:
         lists = run(f"DELETE FROM impressions WHERE {OLD_LIST}", values).rowcount
         events = run(f"DELETE FROM events WHERE {OLD_EVENT}", values).rowcount
         self._forget()
-        self.drop_snapshots(ranker, before=until)
+        self.delete_snapshots(ranker, before=until)
         return dropped + lists + events
 
-    def traces(self, person: Person, *, after: int = 0) -> Traces:
+    def find_person_entries(self, person: Person, *, after: int = 0) -> Traces:
         """What the log tells of a person, with what this transaction has written so far."""
         self._save()
         self._write_events(len(self._events))
         return read_traces(self._connection, person, after=after)
 
-    def erase(self, *, lists: Collection[int], events: Collection[int]) -> int:
+    def remove_entries(self, *, lists: Collection[int], events: Collection[int]) -> int:
         """Delete lists and events by their numbers."""
         self._save()
         self._write_events(len(self._events))

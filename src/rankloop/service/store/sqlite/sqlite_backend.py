@@ -8,7 +8,7 @@ import sqlite3
 import threading
 import time
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -30,7 +30,6 @@ from rankloop.service.store.log_clock import Head
 from rankloop.service.store.log_records import (
     JOINED,
     Decision,
-    Entry,
     Event,
     EventTally,
     ExposureSum,
@@ -123,7 +122,7 @@ class SqliteStore:
         """Have a job done; its result is there when it is durable."""
         return self.committer.submit(job, urgent=urgent)
 
-    def away(self) -> str:
+    def describe_outage(self) -> str:
         """Nothing: it is here."""
         return ""
 
@@ -137,27 +136,29 @@ class SqliteStore:
         with self._reader() as connection:
             return read_head(connection).lag(now)
 
-    def rankers(self) -> Sequence[str]:
+    def list_rankers(self) -> Sequence[str]:
         """The names of the rankers about which anything was decided."""
         with self._reader() as connection:
             return read_rankers(connection)
 
-    def changed(self, *, after: int) -> tuple[int, Collection[str]]:
+    def list_changed_rankers(self, *, after: int) -> tuple[int, Collection[str]]:
         """The number of the last entry, and the rankers that have entries after one."""
         with self._reader() as connection, _one_state(connection):
             return read_head(connection).seq, read_changed(connection, after)
 
-    def impression(self, query_id: str) -> Impression | None:
+    def find_impression(self, query_id: str) -> Impression | None:
         """A list that was shown, with everything."""
         found = self._impressions("query_id = ?", (query_id,))
         return found[0] if found else None
 
-    def impressions(self, ranker: str, *, after: int = 0, last: int | None = None) -> Iterator[Impression]:
-        """The lists that were shown, in order; the `last` few, the newest first."""
-        if last is not None:
+    def read_impressions(
+        self, ranker: str, *, after: int = 0, newest: int | None = None
+    ) -> Iterator[Impression]:
+        """The lists that were shown, in order; or the `newest` few, the newest first."""
+        if newest is not None:
             seqs = self._rows(
                 "SELECT seq FROM impressions WHERE ranker = ? AND seq > ? ORDER BY at DESC, seq DESC LIMIT ?",
-                (ranker, after, last),
+                (ranker, after, newest),
             )
             for (seq,) in seqs:
                 yield from self._impressions("seq = ?", (seq,))
@@ -166,43 +167,40 @@ class SqliteStore:
             yield from page
             after = page[-1].seq
 
-    def events(self, ranker: str | None, *, after: int = 0, last: int | None = None) -> Iterator[Event]:
-        """Events in order; the `last` few, the newest first."""
-        if last is not None:
-            yield from self._events(ranker, "seq > ? ORDER BY seq DESC LIMIT ?", (after, last))
+    def read_events(
+        self, ranker: str | None, *, after: int = 0, newest: int | None = None
+    ) -> Iterator[Event]:
+        """Events in order; or the `newest` few, the newest first."""
+        if newest is not None:
+            yield from self._events(ranker, "seq > ? ORDER BY seq DESC LIMIT ?", (after, newest))
             return
         while page := self._events(ranker, f"seq > ? ORDER BY seq LIMIT {PAGE}", (after,)):
             yield from page
             after = page[-1].seq
 
-    def events_of(self, query_id: str) -> Sequence[Event]:
-        """The events that named a list, in order."""
-        return self._events(None, "query_id = ? ORDER BY seq", (query_id,))
-
-    def events_named(self, event_ids: Collection[str]) -> Sequence[Event]:
-        """The events of these ids that have found their lists, in order."""
+    def find_events(self, ids: Collection[str] = (), *, query_id: str = "") -> Sequence[Event]:
+        """The events of these ids that have found their lists, or those that named a list, in order."""
+        if query_id:
+            return self._events(None, "query_id = ? ORDER BY seq", (query_id,))
         named = f"event_id IN (SELECT value FROM json_each(?)) AND verdict IN {JOINED} ORDER BY seq"
-        return self._events(None, named, (texts(list(event_ids)),))
+        return self._events(None, named, (texts(list(ids)),))
 
-    def decisions(self, ranker: str, *, kind: str | None = None, after: int = 0) -> Sequence[Decision]:
+    def read_decisions(self, ranker: str, *, kind: str | None = None, after: int = 0) -> Sequence[Decision]:
         """What was decided after an entry, in order."""
         with self._reader() as connection:
             return read_decisions(connection, ranker, kind=kind, after=after)
 
-    def entries(self, ranker: str, *, after: int = 0, until: int | None = None) -> Iterator[Entry]:
-        """The counted events and the decisions, in order."""
-        last = self._last_seq() if until is None else until  # both halves end at the same entry
+    def read_entries(
+        self, ranker: str, *, after: int = 0, until: int | None = None, with_lists: bool = False
+    ) -> Iterator[Logged]:
+        """The counted events and the decisions, with the lists if they are wanted, in order."""
+        head = self._head_seq if with_lists else self._last_seq
+        last = head() if until is None else until  # all parts end at the same entry
+        lists = self._list_entries(ranker, after, last) if with_lists else ()
         events = self._counted(ranker, after, last)
         with self._reader() as connection:
             decisions = read_decisions(connection, ranker, after=after, until=last)
-        return heapq.merge(events, decisions, key=lambda each: each.seq)
-
-    def logged(self, ranker: str, *, after: int = 0, until: int | None = None) -> Iterator[Logged]:
-        """The lists that were shown, the counted events and the decisions, in order."""
-        last = self._head_seq() if until is None else until  # all parts end at the same entry
-        lists = self._list_entries(ranker, after, last)
-        entries = self.entries(ranker, after=after, until=last)
-        return heapq.merge(lists, entries, key=lambda each: each.seq)
+        return heapq.merge(lists, events, decisions, key=lambda each: each.seq)
 
     def trial_lists(self, ranker: str, *, trial: int, after: int = 0) -> Iterator[TrialList]:
         """The lists of a trial that were shown after an entry, in order."""
@@ -215,7 +213,7 @@ class SqliteStore:
             yield from map(trial_list_from, page)
             after = page[-1][0]
 
-    def snapshot(
+    def load_latest(
         self, ranker: str, *, until: int | None = None, before: float | None = None
     ) -> Snapshot | None:
         """The latest snapshot with `seq <= until` and `at <= before`."""
@@ -224,39 +222,39 @@ class SqliteStore:
             moment = float("inf") if before is None else before
             return snapshots.read(connection, ranker, until=last, before=moment)
 
-    def snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
+    def list_snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
         """Number and time of every snapshot, in order; also of those that are damaged."""
         with self._reader() as connection:
             return snapshots.kept(connection, ranker)
 
-    def traffic(self, ranker: str, *, since: float, until: float, step: float) -> Sequence[Traffic]:
+    def sum_traffic(self, ranker: str, *, since: float, until: float, step: float) -> Sequence[Traffic]:
         """Lists and clicks in steps of time."""
         with self._reader() as connection, _one_state(connection):
             return traffic(connection, ranker, since=since, until=until, step=step)
 
-    def in_parts(
-        self, ranker: str, *, since: float, until: float, parts: int, least: int = 1
+    def sum_traffic_parts(
+        self, ranker: str, *, since: float, until: float, parts: int, minimum: int = 1
     ) -> Sequence[Traffic]:
         """Lists and clicks in parts of equally many lists."""
         with self._reader() as connection, _one_state(connection):
-            return in_parts(connection, ranker, since=since, until=until, parts=parts, least=least)
+            return in_parts(connection, ranker, since=since, until=until, parts=parts, least=minimum)
 
     def recent(self, ranker: str, *, lists: int, after: int, before: float) -> Traffic:
         """The last lists that were shown after entry `after` and before a time, as one sum."""
         with self._reader() as connection, _one_state(connection):
             return recent(connection, ranker, lists=lists, after=after, before=before)
 
-    def summaries(self, ranker: str, wanted: ListFilter, *, last: int) -> Sequence[ListSummary]:
+    def find_lists(self, ranker: str, wanted: ListFilter, *, last: int) -> Sequence[ListSummary]:
         """The last lists of those that are wanted, the newest first, with what was clicked in them."""
         with self._reader() as connection, _one_state(connection):
             return summaries(connection, ranker, wanted, last=last)
 
-    def tally(self, ranker: str | None, *, since: float, until: float) -> EventTally:
+    def count_events(self, ranker: str | None, *, since: float, until: float) -> EventTally:
         """How the events that arrived in a stretch of time were understood."""
         with self._reader() as connection, _one_state(connection):
             return tally(connection, ranker, since=since, until=until)
 
-    def sources(self, *, since: float, until: float) -> SourceTally:
+    def count_sources(self, *, since: float, until: float) -> SourceTally:
         """Where the events of a stretch of time came from."""
         with self._reader() as connection:
             return sources(connection, since=since, until=until)
@@ -266,7 +264,7 @@ class SqliteStore:
         with self._reader() as connection:
             return grades(connection, ranker, since=since, until=until, scale=scale)
 
-    def exposures(self, ranker: str) -> Sequence[ExposureSum]:
+    def read_totals(self, ranker: str) -> Sequence[ExposureSum]:
         """The exposure accounts of a ranker, by account and group."""
         with self._reader() as connection:
             return read_exposures(connection, ranker)
@@ -292,32 +290,40 @@ class SqliteStore:
         with self._reader() as connection, _one_state(connection):
             return exposure_by_query(connection, ranker, since=since, until=until, most=most)
 
-    def waiting(self) -> int:
+    def count_waiting_jobs(self) -> int:
         """How many jobs wait to be written."""
         return self.committer.waiting()
 
-    def size(self) -> int:
+    def measure_size(self) -> int:
         """How many bytes the file and its write-ahead log take."""
         return self._bytes()
 
-    def traces(self, person: Person, *, after: int = 0) -> Traces:
+    def find_person_entries(self, person: Person, *, after: int = 0) -> Traces:
         """What the log tells of a person after an entry."""
         with self._reader() as connection, _one_state(connection):
             return read_traces(connection, person, after=after)
 
-    def compact(self, *, anew: bool = False) -> int:
+    def reclaim_space(self) -> int:
         """Give the space of what was deleted back to the disk; how many bytes.
 
         In small steps between the transactions. A file of before this was possible is written anew instead,
         once, which takes as much space again while it lasts. Nothing is lost if the process is killed.
-
-        `anew` always writes the file again: SQLite leaves copies of rows in the free space of its pages when
-        it moves them, and the write-ahead log has all that was written since it was last emptied.
         """
+        return self._compact(self._shrink)
+
+    def purge_deleted(self) -> int:
+        """Write the file again, so that no byte of what was deleted is left in it; how many bytes are freed.
+
+        SQLite leaves copies of rows in the free space of its pages when it moves them, and the write-ahead
+        log has all that was written since it was last emptied.
+        """
+        return self._compact(self._write_anew)
+
+    def _compact(self, work: Callable[[], None]) -> int:
         self.committer.refuse_inside_a_job("compact the store")
         size = self._bytes()
         try:
-            self._write_anew() if anew else self._shrink()
+            work()
         except sqlite3.Error as error:
             raise StoreError(f"{self._path} cannot be made smaller: {error}") from error
         return max(size - self._bytes(), 0)

@@ -195,27 +195,27 @@ class SqliteTransaction:
             start += size
         return refused
 
-    def keep(self, snapshot: Snapshot) -> None:
+    def save_snapshot(self, snapshot: Snapshot) -> None:
         """Keep a snapshot, in place of an earlier one of the same entry, and thin those there are."""
         ranker = snapshot.ranker
         snapshots.keep(self._connection, snapshot)
-        kept = [seq for seq, _ in self.snapshots(ranker)]
+        kept = [seq for seq, _ in self.list_snapshots(ranker)]
         protected = protected_by(read_decisions(self._connection, ranker, kind="retain"), kept)
         snapshots.drop(self._connection, ranker, superfluous(kept, protected=protected))
 
-    def snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
+    def list_snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
         """Number and time of every snapshot, in order."""
         return snapshots.kept(self._connection, ranker)
 
-    def drop_snapshots(self, ranker: str, *, since: int = 0, before: int = LAST_SEQ) -> None:
+    def delete_snapshots(self, ranker: str, *, since: int = 0, before: int = LAST_SEQ) -> None:
         """Delete the snapshots of entries from one on, and before another."""
-        chosen = [seq for seq, _ in self.snapshots(ranker) if since <= seq < before]
+        chosen = [seq for seq, _ in self.list_snapshots(ranker) if since <= seq < before]
         snapshots.drop(self._connection, ranker, chosen)
 
-    def look_up(self, *, event_ids: Collection[str], query_ids: Collection[str]) -> None:
+    def prefetch(self, *, event_ids: Collection[str], query_ids: Collection[str]) -> None:
         """Nothing to do: it is all at hand."""
 
-    def shown(self, query_id: str) -> Shown | None:
+    def find_shown(self, query_id: str) -> Shown | None:
         """The list that was shown under this id."""
         row = self._connection.execute(
             "SELECT seq, at, ranker, shown FROM impressions WHERE query_id = ?", (query_id,)
@@ -234,7 +234,7 @@ class SqliteTransaction:
         )
         return found.fetchone() is not None
 
-    def recorded(self, event_id: str) -> tuple[str, str] | None:
+    def find_recorded_event(self, event_id: str) -> tuple[str, str] | None:
         """The query_id and the source of the event that `knows` found."""
         row = self._connection.execute(
             "SELECT query_id, source FROM events WHERE event_id = ?"
@@ -243,7 +243,7 @@ class SqliteTransaction:
         ).fetchone()
         return None if row is None else (row[0], row[1])
 
-    def contributed(self, ranker: str, source: str, *, since: float) -> Collection[tuple[int, str]]:
+    def read_contributions(self, ranker: str, source: str, *, since: float) -> Collection[tuple[int, str]]:
         """Counted events of a source since a time: lists of a ranker, and objects."""
         rows = self._connection.execute(
             "SELECT DISTINCT list_seq, object_id FROM events WHERE ranker = ? AND source = ? AND at >= ?"
@@ -252,25 +252,27 @@ class SqliteTransaction:
         )
         return set(rows)
 
-    def discard_strays(self, *, since: float, until: float) -> int:
+    def remove_unmatched_events(self, *, since: float, until: float) -> int:
         """Delete the events of a stretch of time that belong to no ranker."""
         run = self._connection.execute
         run("INSERT OR REPLACE INTO discarded VALUES (1, ?, ?)", (self.head.seq, self.head.at))
         return run("DELETE FROM events WHERE ranker = '' AND at >= ? AND at < ?", (since, until)).rowcount
 
-    def rankers(self) -> Sequence[str]:
+    def list_rankers(self) -> Sequence[str]:
         """The names of the rankers about which anything was decided."""
         return read_rankers(self._connection)
 
-    def decisions(self, ranker: str, *, after: int = 0) -> Sequence[Decision]:
+    def read_decisions(self, ranker: str, *, after: int = 0) -> Sequence[Decision]:
         """What was decided after an entry, in order, with what this transaction has written so far."""
         return read_decisions(self._connection, ranker, after=after)
 
-    def exposures(self, ranker: str) -> Sequence[ExposureSum]:
+    def read_totals(self, ranker: str) -> Sequence[ExposureSum]:
         """The exposure accounts of a ranker, with what this transaction has written so far."""
         return exposure.read_exposures(self._connection, ranker)
 
-    def discard(self, ranker: str, *, until: int, shown_before: float, keep: Collection[str] = ()) -> int:
+    def remove_before(
+        self, ranker: str, *, until: int, shown_before: float, keep: Collection[str] = ()
+    ) -> int:
         """Delete what a model that begins at entry `until` does not need."""
         values = {"ranker": ranker, "until": until, "before": shown_before, "keep": texts(list(keep))}
         run = self._connection.execute
@@ -278,14 +280,14 @@ class SqliteTransaction:
         exposure.subtract(self._connection, OLD_LISTS, values)
         run(f"DELETE FROM payloads WHERE seq IN (SELECT seq {OLD_LISTS})", values)
         deleted = [run(f"DELETE {each}", values).rowcount for each in (OLD_LISTS, OLD_EVENTS, OLD_ORPHANS)]
-        self.drop_snapshots(ranker, before=until)
+        self.delete_snapshots(ranker, before=until)
         return sum(deleted)
 
-    def traces(self, person: Person, *, after: int = 0) -> Traces:
+    def find_person_entries(self, person: Person, *, after: int = 0) -> Traces:
         """What the log tells of a person, with what this transaction has written so far."""
         return read_traces(self._connection, person, after=after)
 
-    def erase(self, *, lists: Collection[int], events: Collection[int]) -> int:
+    def remove_entries(self, *, lists: Collection[int], events: Collection[int]) -> int:
         """Delete lists and events by their numbers."""
         values = {"lists": json.dumps(sorted(lists)), "events": json.dumps(sorted(events))}
         run, chosen = self._connection.execute, "seq IN (SELECT value FROM json_each(:{}))"
