@@ -146,7 +146,7 @@ def test_formulas_are_drawn(site: Path) -> None:
             re.findall(r"\$\$.+?\$\$|\$[^$]+\$", re.sub(r"`[^`\n]*`", "", prose(source)), re.DOTALL)
         )
         assert read(html(site, source)).formulas >= written, title(source)
-    assert read(site / "policies" / "pairrank.html").formulas > 5
+    assert read(site / "policies" / "pairwise.html").formulas > 5
     assert read(site / "reference" / "policies.html").formulas > 50
 
 
