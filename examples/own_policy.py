@@ -9,9 +9,9 @@ from rankloop.exploration import greedy
 from rankloop.lab.analysis.sweep_analysis import analyse_sweep
 from rankloop.lab.report.result_tables import build_summary_table
 from rankloop.lab.report.table_formats import to_markdown
-from rankloop.lab.suites.paper_items import preset_users
 from rankloop.lab.sweeps.results_folder import run_sweep
 from rankloop.lab.sweeps.sweep import Sweep
+from rankloop.lab.users import CASCADE_TABLES, PresetUser
 from rankloop.policies import PDGD, Policy, Random, state
 from rankloop.types import Feedback, FloatArray, Query, Ranking
 
@@ -41,6 +41,7 @@ class Rocchio(Policy):
 
 check_policy(Rocchio)  # raises LawBroken, and says how, if a law is broken
 policies = {"Rocchio": Rocchio(), "PDGD": PDGD(), "random": Random()}
-sweep = Sweep(data=["linear"], users=preset_users("click"), policies=policies, seeds=range(3))
+users = {name: PresetUser(name) for name in CASCADE_TABLES}  # perfect, navigational, informational
+sweep = Sweep(data=["linear"], users=users, policies=policies, seeds=range(3))
 analysis = analyse_sweep(run_sweep(sweep), sweep)
 print(to_markdown(build_summary_table(analysis, "cumulative nDCG@10")))

@@ -15,7 +15,7 @@ settings.load_profile("seeded")
 
 
 LONG = (  # files that take longest, by the processor time they took: what is left for the end is short
-    "lab/suites/test_suites.py",
+    "lab/suites/test_experiments.py",
     "test_docs.py",
     "cli/test_cli.py",
     "lab/sweeps/test_sweep.py",

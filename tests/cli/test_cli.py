@@ -89,7 +89,7 @@ def test_run_repeats_a_spec(finished: tuple[Path, str], tmp_path: Path) -> None:
         assert (tmp_path / name).read_bytes() == (out / name).read_bytes()
 
 
-def test_run_takes_a_suite(tmp_path: Path) -> None:
+def test_run_takes_an_experiment(tmp_path: Path) -> None:
     arguments = [*QUICK, "--out", str(tmp_path)]
     printed = " ".join(asked("lab", "run", "classic/interleaving", *arguments).split())
     assert "A quick look, 20 rounds and 2 seeds" in printed
@@ -107,11 +107,11 @@ def test_run_takes_a_suite(tmp_path: Path) -> None:
     asked("lab", "run", str(tmp_path / "spec.json"), "--workers", "1", "--out", str(tmp_path))
 
 
-def test_a_suite_of_a_paper_shows_its_figure_and_can_be_repeated(tmp_path: Path) -> None:
+def test_an_experiment_of_a_paper_shows_its_figure_and_can_be_repeated(tmp_path: Path) -> None:
     first, again = tmp_path / "first", tmp_path / "again"
     small = [*QUICK, "--out", str(first)]
     printed = asked("lab", "run", "pairrank/fig7", *small)
-    assert "what the paper shows" in printed
+    assert "figure 7b, WWW 2021: " in printed
     assert "a description, neither better nor worse" in " ".join(printed.split())  # it may be wrapped
     assert "offline nDCG@10" not in printed
     assert {path.name for path in first.glob("*.png")} == {"blocks.png", "block-size-by-position.png"}

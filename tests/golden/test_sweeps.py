@@ -23,8 +23,8 @@ from rankloop.lab.simulation.measures import read_measure
 from rankloop.lab.simulation.offline_rankers import train_lambdarank, train_ranknet
 from rankloop.lab.simulation.probes import Probe, make_probe
 from rankloop.lab.simulation.protocol import Protocol
-from rankloop.lab.suites import SUITES, TABLES
-from rankloop.lab.suites.paper_items import Suite
+from rankloop.lab.suites import EXPERIMENTS, Experiment
+from rankloop.lab.suites.experiment_runner import compute_table, make_sweep
 from rankloop.lab.sweeps.results_folder import run_sweep
 from rankloop.lab.sweeps.sweep import Sweep, UserChoice
 from rankloop.lab.users import AdUser, Cascade, LabelJudge, PositionBased, PresetUser
@@ -194,10 +194,10 @@ TAUGHT = {"o01": train_ranknet, "o02": train_lambdarank}
 
 @pytest.mark.parametrize("record", SWEEPS)
 def test_sweep(record: str) -> None:
-    suite = SUITES[SWEEPS[record]]
-    data, groups = small(suite)
-    whole = suite.sweep(groups=None)
-    sweep = suite.sweep(data=data, rounds=ROUNDS, seeds=1, groups=groups)
+    experiment = EXPERIMENTS[SWEEPS[record]]
+    data, groups = small(experiment)
+    whole = make_sweep(experiment)
+    sweep = make_sweep(experiment, data=data, rounds=ROUNDS, seeds=1, groups=groups)
     policies = {name: hardly_trained(policy) for name, policy in sweep.policies.items()}
     first = dict([next(iter(sweep.users.items()))])
     few = dict(list(policies.items())[:1])
@@ -205,7 +205,13 @@ def test_sweep(record: str) -> None:
     protocol = whole.protocol
     check(
         record,
-        size=[protocol.rounds, protocol.k, protocol.checkpoints, suite.quick, suite.train_queries],
+        size=[
+            protocol.rounds,
+            protocol.k,
+            protocol.checkpoints,
+            experiment.quick_rounds,
+            experiment.train_queries,
+        ],
         runs=[len(whole.users), len(whole.policies), len(whole.seeds), len(whole.cells())],
         rounds=protocol.checkpoint_rounds(),
         policies=cells_of(replace(sweep, policies=policies, users=first, data=data[:1])),
@@ -269,21 +275,25 @@ def test_ranker_that_the_labels_teach(record: str) -> None:
 @pytest.mark.parametrize("record", TABLE_DATA)
 def test_table(record: str) -> None:
     name, data = TABLE_DATA[record]
-    check(record, parts=[numbers_of(frame) for frame in TABLES[name].frames(data, quick=True).values()])
+    parts = compute_table(EXPERIMENTS[name], data=data, quick=True)
+    check(record, parts=[numbers_of(frame) for frame in parts.values()])
 
 
 def test_all_are_here() -> None:
-    assert sorted(SWEEPS.values()) == sorted(SUITES)
-    assert sorted([*LEFT_OUT, *(name for name, _ in TABLE_DATA.values())]) == sorted(TABLES)
+    kinds = {
+        kind: [each.id for each in EXPERIMENTS.values() if each.kind == kind] for kind in ("sweep", "table")
+    }
+    assert sorted(SWEEPS.values()) == sorted(kinds["sweep"])
+    assert sorted([*LEFT_OUT, *(name for name, _ in TABLE_DATA.values())]) == sorted(kinds["table"])
     said = [f"k{record[1:]}" for record in USERS]
     check_ids([*SWEEPS, *USERS, *said, "e01", *PROBES, *MEASURES, *TAUGHT, *TABLE_DATA])
 
 
-def small(suite: Suite) -> tuple[list[str], FeatureGroups | None]:
+def small(experiment: Experiment) -> tuple[list[str], FeatureGroups | None]:
     """Small data of the kinds that a sweep is about, and how to make groups in it."""
-    names = [str(each) for each in suite.data]
-    if suite.own_groups:
-        return [SPARSE], suite.own_groups
+    names = experiment.data or ("nonlinear",)
+    if experiment.own_groups:
+        return [SPARSE], FeatureGroups(**experiment.own_groups)
     if names[0] in ("optdigits", "letter"):
         return [VISITORS], None
     if names[0].startswith("items"):

@@ -12,7 +12,8 @@ from rankloop.checks import small_world
 from rankloop.cli.command_table import app
 from rankloop.lab.analysis.linear_view import MOST_POINTS, draw_linear_view, find_discriminants
 from rankloop.lab.data import load
-from rankloop.lab.suites.paper_items import Picture
+from rankloop.lab.suites import Experiment
+from rankloop.lab.suites.experiment_runner import draw_picture
 from rankloop.query_set import QuerySet
 
 
@@ -58,24 +59,28 @@ def test_one_feature_and_one_grade_can_be_drawn() -> None:
         assert draw_linear_view(queries, np.random.default_rng(0)).to_dict()["layer"]
 
 
-def test_the_plane_is_that_of_the_entire_dataset(tmp_path: Path) -> None:
+SEEN: list[QuerySet] = []
+
+
+def remember(queries: QuerySet, rng: np.random.Generator) -> alt.TopLevelMixin:
+    """Draw as the picture is drawn, and remember of what."""
+    SEEN.append(queries)
+    return draw_linear_view(queries, rng)
+
+
+def test_the_plane_is_that_of_the_entire_dataset() -> None:
     world = load("linear(queries=15, test_queries=5)")
-    seen: list[QuerySet] = []
-
-    def draw(queries: QuerySet, rng: np.random.Generator) -> alt.TopLevelMixin:
-        seen.append(queries)
-        return draw_linear_view(queries, rng)
-
-    Picture(title="", paper="", draw=draw).write(world, tmp_path, "all")
-    assert len(seen[0]) == sum(len(part) for part in world.parts) > len(world.train)
+    draw_picture(Experiment(id="it", question="?", picture=f"{__name__}:remember", data=[world.name]))
+    queries = SEEN.pop()
+    assert len(queries) == sum(len(part) for part in world.parts) > len(world.train)
     expected = [judged for part in world.parts for judged in part]
-    for found, judged in zip(seen[0], expected, strict=True):
+    for found, judged in zip(queries, expected, strict=True):
         assert found.query.id == judged.query.id
         np.testing.assert_array_equal(found.query.features, judged.query.features)
         np.testing.assert_array_equal(found.relevance, judged.relevance)
 
 
-def test_it_is_a_suite_of_its_own(tmp_path: Path) -> None:
+def test_it_is_an_experiment_of_its_own(tmp_path: Path) -> None:
     answer = CliRunner().invoke(app, ["lab", "run", "neural/fig3", "--out", str(tmp_path)])
     assert answer.exit_code == 0
     names = sorted(path.name for path in tmp_path.iterdir())

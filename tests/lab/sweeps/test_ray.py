@@ -17,11 +17,12 @@ import pytest
 
 from rankloop.checks import small_world
 from rankloop.cli.lab.engine import describe_engine, engine
-from rankloop.cli.lab.sweep_commands import tabulate
 from rankloop.errors import SettingError
 from rankloop.lab.data import Dataset
 from rankloop.lab.data.review_data import load_reviews
 from rankloop.lab.recommendation import compare_recommenders
+from rankloop.lab.suites import find_experiment
+from rankloop.lab.suites.experiment_runner import compute_table
 from rankloop.lab.sweeps.engines import Pool
 from rankloop.lab.sweeps.ray_engine import Ray
 from rankloop.lab.sweeps.results_folder import run_sweep
@@ -125,7 +126,7 @@ def test_recommenders_are_the_same_to_the_bit_also_when_a_worker_is_killed(
     for name, found in expected.items():
         assert all((measured[name].plain[k] == values).all() for k, values in found.plain.items())
     with pytest.raises(SettingError, match="is computed in one process"):
-        tabulate("recommend/table4.1", data="", quick=True, out=tmp_path, engine=Ray())
+        compute_table(find_experiment("recommend/table4.1"), quick=True, engine=Ray())
 
 
 SCRIPT = """

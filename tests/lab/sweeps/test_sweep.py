@@ -20,7 +20,6 @@ from rankloop.errors import SettingError
 from rankloop.lab.data import Dataset
 from rankloop.lab.simulation.measures import make_measure
 from rankloop.lab.simulation.protocol import Protocol
-from rankloop.lab.suites.paper_items import preset_users
 from rankloop.lab.sweeps.engines import Engine, InProcess, Pool, WorkerDied
 from rankloop.lab.sweeps.results_folder import run_sweep, write_json, write_whole
 from rankloop.lab.sweeps.sweep import Sweep
@@ -263,11 +262,6 @@ def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
         write_whole(tmp_path / "kept", fail)
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
     assert (tmp_path / "kept").read_text() == "old"
-
-
-def test_users_under_both_readings_have_names_of_their_own() -> None:
-    assert len(preset_users("click", "every")) == 5  # perfect users never stop
-    assert len(preset_users("every")) == 3
 
 
 def test_worlds_of_a_range_are_folds(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from rankloop.lab.data import list_datasets
 from rankloop.lab.recommenders import RECOMMENDERS
 from rankloop.lab.simulation.measures import MEASURE_KINDS
 from rankloop.lab.simulation.probes import PROBES
-from rankloop.lab.suites import PICTURES, SUITES, TABLES
+from rankloop.lab.suites import EXPERIMENTS
 from rankloop.metrics import METRICS
 from rankloop.naming import find_kind, settings_of
 from rankloop.policies.paper_settings import PAPER
@@ -94,13 +94,10 @@ def _measures() -> Table:
     return table
 
 
-def _suites() -> Table:
+def _experiments() -> Table:
     table = _table("experiments", "id", "question")
-    titles = {name: picture.title for name, picture in PICTURES.items()}
-    titles |= {name: table.title for name, table in TABLES.items()}
-    titles |= {name: suite.title for name, suite in SUITES.items()}
-    for name in sorted(titles):
-        table.add_row(name, titles[name])
+    for name in sorted(EXPERIMENTS):
+        table.add_row(name, EXPERIMENTS[name].question)
     return table
 
 
@@ -120,5 +117,5 @@ KINDS: Mapping[str, Callable[[], Table]] = {
     "recommenders": lambda: _kinds("recommenders", "what they do", RECOMMENDERS),
     "probes": lambda: _kinds("probes", "what they see", PROBES),
     "measures": _measures,
-    "experiments": _suites,
+    "experiments": _experiments,
 }

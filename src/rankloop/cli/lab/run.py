@@ -11,20 +11,23 @@ import typer
 from rankloop.cli.lab import names
 from rankloop.cli.lab.engine import mapper
 from rankloop.cli.lab.spec import from_spec
-from rankloop.cli.lab.sweep_commands import about_the_paper, draw, study, tabulate
+from rankloop.cli.lab.sweep_commands import draw, study, tabulate
 from rankloop.cli.lab.sweep_options import CallerOrders, EngineName, Groups, Out, Workers
 from rankloop.errors import SettingError
 from rankloop.lab.data import parse_groups
-from rankloop.lab.suites import PICTURES, SUITES, TABLES
-from rankloop.naming import find_kind, split_names
+from rankloop.lab.suites import find_experiment
+from rankloop.lab.suites.experiment_runner import describe_claims, make_sweep
+from rankloop.naming import split_names
 
 
 def run(
-    what: Annotated[str, typer.Argument(help="A suite's id (see `rankloop lab list`) or a `spec.json`.")],
-    data: Annotated[str, typer.Option(help="Other datasets than the suite's.")] = "",
-    rounds: Annotated[int | None, typer.Option(min=1, help="Other length than the suite's.")] = None,
+    what: Annotated[
+        str, typer.Argument(help="An experiment's id (see `rankloop lab list`) or a `spec.json`.")
+    ],
+    data: Annotated[str, typer.Option(help="Other datasets than the experiment's.")] = "",
+    rounds: Annotated[int | None, typer.Option(min=1, help="Other length than the experiment's.")] = None,
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Other number of repetitions than the suite's.")
+        int | None, typer.Option(min=1, help="Other number of repetitions than the experiment's.")
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="A small version, to see whether all is well.")
@@ -51,32 +54,36 @@ def run(
         if data or rounds or seeds or quick or groups or caller_order:
             raise SettingError(
                 "a spec.json says everything: --data, --rounds, --seeds, --quick, --groups and "
-                "--caller-order are for suites"
+                "--caller-order are for experiments"
             )
         sweep, spec = from_spec(Path(what)), json.loads(Path(what).read_text("utf-8"))
         again = bool(spec.get("quick"))
         study(sweep, title=f"Again: {what}", out=out, workers=workers, engine=engine, quick=again)
         return
-    if (what in PICTURES or what in TABLES) and (rounds or seeds or groups or caller_order):
+    experiment = find_experiment(what)
+    if experiment.kind != "sweep" and (rounds or seeds or groups or caller_order):
         raise SettingError(
-            f"{what} is a picture or a table of its own length: --rounds, --seeds, --groups and "
-            "--caller-order are for suites of runs"
+            f"{experiment.id} is a {experiment.kind} of its own length: --rounds, --seeds, --groups and "
+            "--caller-order are for sweeps"
         )
-    if what in PICTURES:
-        draw(what, data=data, out=out)
+    if experiment.kind == "picture":
+        draw(experiment, data=data, out=out)
         return
-    if what in TABLES:
-        tabulate(what, data=data, quick=quick, out=out, engine=mapper(engine, workers))
+    if experiment.kind == "table":
+        tabulate(experiment, data=data, quick=quick, out=out, engine=mapper(engine, workers))
         return
-    chosen = parse_groups(groups) if groups else None
-    suite = find_kind(what, SUITES, "suite")
-    rounds, seeds = (rounds or suite.quick, seeds or 2) if quick else (rounds, seeds)
-    wanted = names.with_caller_orders(split_names(data), caller_order) if data else ()
-    sweep = suite.sweep(data=wanted, rounds=rounds, seeds=seeds, groups=chosen)
+    sweep = make_sweep(
+        experiment,
+        data=names.with_caller_orders(split_names(data), caller_order) if data else (),
+        rounds=rounds,
+        seeds=seeds,
+        quick=quick,
+        groups=parse_groups(groups) if groups else None,
+    )
     study(
         sweep,
-        title=suite.title,
-        notes=about_the_paper(suite),
+        title=experiment.question,
+        notes=describe_claims(experiment),
         out=out,
         workers=workers,
         engine=engine,

@@ -13,17 +13,22 @@ from rankloop.cli.console import CONSOLE
 from rankloop.cli.lab import engine as engines
 from rankloop.cli.lab.spec import from_spec
 from rankloop.cli.lab.sweep_progress import SweepProgress
-from rankloop.errors import DataError, SettingError
+from rankloop.errors import DataError
 from rankloop.lab.analysis.sweep_analysis import SweepAnalysis, analyse_sweep
-from rankloop.lab.data import load
+from rankloop.lab.report.chart_files import write_chart
 from rankloop.lab.report.chart_lines import ChartStyle
 from rankloop.lab.report.paper_files import FigureKind, write_figures, write_tables
 from rankloop.lab.report.result_tables import build_tables
 from rankloop.lab.report.sweep_report_page import write_report
 from rankloop.lab.report.table_formats import to_rich
-from rankloop.lab.suites import PICTURES, TABLES
-from rankloop.lab.suites.paper_items import PaperTable, Suite
-from rankloop.lab.sweeps.engines import Engine, Pool
+from rankloop.lab.suites import Experiment
+from rankloop.lab.suites.experiment_runner import (
+    compute_table,
+    describe_claims,
+    draw_picture,
+    write_parts,
+)
+from rankloop.lab.sweeps.engines import Engine
 from rankloop.lab.sweeps.results_folder import run_sweep
 from rankloop.lab.sweeps.sweep import Sweep
 from rankloop.lab.sweeps.sweep_spec import sweep_id
@@ -62,35 +67,35 @@ def study(
     CONSOLE.print(f"\nresults  {out / 'results.parquet'}\nreport   {page}", soft_wrap=True)
 
 
-def draw(what: str, *, data: str, out: Path | None) -> None:
+def draw(experiment: Experiment, *, data: str, out: Path | None) -> None:
     """Draw a picture of data and say where it is."""
-    picture = PICTURES[what]
-    name, out = data or picture.data, out or Path("rankloop-results")
-    files = picture.write(load(name), out, f"{what} {name}".translate(str.maketrans("/: ", "---")))
-    CONSOLE.print(f"{picture.title}\n[dim]what the paper shows: {picture.paper}[/]")
+    chart = draw_picture(experiment, data=data)
+    name = f"{experiment.id} {data or experiment.data[0]}".translate(str.maketrans("/: ", "---"))
+    files = write_chart(chart, out or Path("rankloop-results"), name)
+    CONSOLE.print(experiment.question)
+    _print_claims(experiment)
     CONSOLE.print("\n".join(f"picture  {file}" for file in files), soft_wrap=True)
 
 
-def tabulate(what: str, *, data: str, quick: bool, out: Path | None, engine: Engine | None = None) -> None:
-    """Compute a table of a paper, print it and say where it is; an engine fits its models, if it has some."""
-    table, out = TABLES[what], out or Path("rankloop-results")
-    if table.data and not CONSOLE.is_terminal:
-        CONSOLE.print(f"computing on {data or table.data} ...")
+def tabulate(
+    experiment: Experiment, *, data: str, quick: bool, out: Path | None, engine: Engine | None = None
+) -> None:
+    """Compute a table, print it and say where it is; an engine fits its models, if it has some."""
+    if experiment.data and not CONSOLE.is_terminal:
+        CONSOLE.print(f"computing on {data or ', '.join(experiment.data)} ...")
     with CONSOLE.status("computing"):
-        if isinstance(table, PaperTable) and table.fits:
-            frames = table.frames(data, quick=quick, engine=engine)
-        elif engine is None or isinstance(engine, Pool):
-            frames = table.frames(data, quick=quick)
-        else:
-            raise SettingError(f"{what} is computed in one process: leave --engine out")
-    CONSOLE.print(table.title)
-    for name, frame in frames.items():
-        CONSOLE.print(_printed(name, frame), "")
-    for note in table.notes:
-        CONSOLE.print(f"[dim]{note}[/]")
-    CONSOLE.print(f"[dim]what the paper shows: {table.paper}[/]")
-    files = table.write(frames, out, what)
+        parts = compute_table(experiment, data=data, quick=quick, engine=engine)
+    CONSOLE.print(experiment.question)
+    for name, part in parts.items():
+        CONSOLE.print(_printed(name, part), "")
+    _print_claims(experiment)
+    files = write_parts(parts, out or Path("rankloop-results"), experiment.id)
     CONSOLE.print("\n".join(f"table    {file}" for file in files), soft_wrap=True)
+
+
+def _print_claims(experiment: Experiment) -> None:
+    for name, text in describe_claims(experiment).items():
+        CONSOLE.print(f"[dim]{name}: {text}[/]")
 
 
 def _printed(name: str, frame: pl.DataFrame) -> Table:
@@ -159,8 +164,3 @@ def print_analysis(
         for table in build_tables(analysis, metric):
             CONSOLE.print(to_rich(table))
     return page
-
-
-def about_the_paper(suite: Suite) -> dict[str, str]:
-    """What to expect, if the suite comes from a paper."""
-    return {"what the paper shows": suite.paper} if suite.paper else {}

@@ -1,4 +1,8 @@
-"""Policies for one ad, trained once from a log of uniform choices, and how often they are right."""
+"""Tables and figures on one ad for a visitor: policies that are trained once from a log of uniform choices.
+
+Chaudhuri: Learning to rank: online learning, statistical theory and applications. PhD thesis, University of
+Michigan 2016, chapter 5.
+"""
 
 from __future__ import annotations
 
@@ -81,11 +85,10 @@ def ways(penalties: Sequence[float], trees: int, undersample: float | None) -> l
     ]
 
 
-def table_5_1(names: Sequence[str], quick: bool = False) -> Mapping[str, pl.DataFrame]:
-    """Sizes of the sets, and the share of clicks when ads are drawn uniformly."""
-    del quick
+def describe_ad_sets(datasets: Sequence[str]) -> Mapping[str, pl.DataFrame]:
+    """Describe the sets: their sizes, and the share of clicks when ads are drawn uniformly."""
     rows = []
-    for name in names:
+    for name in datasets:
         train, test = _parts(name, 0)
         log = simulate_ad_log(train, AdUser(), np.random.default_rng(0))
         shares = [float(log.rewards[log.shown == ad].mean()) for ad in set(log.shown.tolist())]
@@ -101,12 +104,12 @@ def table_5_1(names: Sequence[str], quick: bool = False) -> Mapping[str, pl.Data
     return {"sets": pl.DataFrame(rows)}
 
 
-def fig_5_1(names: Sequence[str], quick: bool = False) -> Mapping[str, pl.DataFrame]:
-    """Click rates of deterministic policies on test rows, with all negatives and undersampled 1:2."""
+def compare_ad_policies(datasets: Sequence[str], *, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+    """Compare click rates of deterministic policies on test rows, with all negatives and undersampled 1:2."""
     repeats, trees = (2, 20) if quick else (REPEATS, TREES)
     parts = {"all negatives": None, "undersampled 1 to 2": 2.0}
     return {
-        part: pl.DataFrame([row for name in names for row in _compared(name, share, repeats, trees)])
+        part: pl.DataFrame([row for name in datasets for row in _compared(name, share, repeats, trees)])
         for part, share in parts.items()
     }
 
@@ -158,10 +161,10 @@ def _chosen(way: Trained, log: LoggedRounds, repeat: int) -> int:
     return int(np.argmax(found))
 
 
-def fig_5_2(names: Sequence[str], quick: bool = False) -> Mapping[str, pl.DataFrame]:
-    """Stochastic policies on a sparse log: importance-weighted click rates, bounds, and the truth."""
+def compare_on_sparse_clicks(datasets: Sequence[str], *, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+    """Compare stochastic policies on a sparse log: importance-weighted click rates, bounds, and the truth."""
     rounds, judged, trees, repeats = (4000, 2000, 20, 1) if quick else (100_000, 33_000, TREES, 3)
-    frames = [_sparse(name, repeat, rounds, judged, trees) for name in names for repeat in range(repeats)]
+    frames = [_sparse(name, repeat, rounds, judged, trees) for name in datasets for repeat in range(repeats)]
     return {"log": _mean_of(pl.concat(frames))}
 
 

@@ -15,9 +15,8 @@ from math import log1p
 import numpy as np
 import polars as pl
 
-from rankloop.lab.data import Dataset, take_queries
+from rankloop.lab.data import load, take_queries
 from rankloop.lab.simulation.offline_rankers import train_ranknet
-from rankloop.lab.suites.paper_items import PaperTable
 from rankloop.lab.theory import (
     DuelSteps,
     NeuralWidths,
@@ -36,10 +35,9 @@ DUELS, RECENT = 10_000, 10  # T and r of the paper on projection
 LISTS = 20  # whose documents the effective dimension is about
 
 
-def exploration(dataset: Dataset | None, quick: bool = False) -> Mapping[str, pl.DataFrame]:
-    """The constants of the training queries, and every bound that is computed from them."""
-    assert dataset is not None, "this table is about data"
-    queries = take_queries(dataset.train, 0, 100 if quick else 1000)
+def tabulate_bounds(data: str, *, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+    """Tabulate the constants of the training queries, and every bound that is computed from them."""
+    queries = take_queries(load(data).train, 0, 100 if quick else 1000)
     constants = measure_pair_constants(queries, train_ranknet(queries))
     return {
         "constants": _constants(constants),
@@ -142,20 +140,3 @@ def _frame(*rows: tuple[str, float]) -> pl.DataFrame:
     return pl.DataFrame(
         [(name, float(value)) for name, value in rows], schema=["quantity", "value"], orient="row"
     )
-
-
-TABLES: Mapping[str, PaperTable] = {
-    "theory/exploration": PaperTable(
-        title="What does the theory of certain orders promise on this data?",
-        paper="No numbers: widths that hold with high probability, rounds from which on pairs are settled, "
-        "regret that grows as a power of the logarithm of the rounds or, for duels, as their power of 3/4.",
-        make=exploration,
-        notes=(
-            "Weights that the labels teach stand for the true ones. Constants that the papers leave open are "
-            f"1, the regularisation is {WEIGHT}, the variance of perturbations {VARIANCE}, delta 0.05, and "
-            "lists are read to the end. Regret is never above all pairs.",
-            "Diagnostics, and no guarantee: where a bound is infinite, or all pairs, it says nothing.",
-        ),
-        data="linear",
-    ),
-}

@@ -7,30 +7,27 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from rankloop.lab.data import Dataset
 from rankloop.lab.theory.indistinguishable import FIRST, GRADES, SECOND, least_regret
 from rankloop.learning.objectives import DCGGain, NDCGGain, SumLoss
 from rankloop.learning.observability import all_grades, all_ranks, feedback_matrix, value_matrix
 from rankloop.types import Array
 
 
-def table_3_1(dataset: Dataset | None = None, quick: bool = False) -> Mapping[str, pl.DataFrame]:
-    """The matrices of losses and of feedback for three items.
+def tabulate_losses() -> Mapping[str, pl.DataFrame]:
+    """Tabulate the matrices of losses and of feedback for three items.
 
-    >>> table_3_1()["losses"].row(2)
+    >>> tabulate_losses()["losses"].row(2)
     ('213', 0, 3, 1, 4, 2, 5, 3, 6)
     """
-    del dataset, quick
     return {"losses": _matrix(value_matrix(SumLoss(), 3)), "feedback": _matrix(feedback_matrix(3))}
 
 
-def table_b_1(dataset: Dataset | None = None, quick: bool = False) -> Mapping[str, pl.DataFrame]:
-    """The probabilities of two worlds, what each shows of an item, and what no order can avoid.
+def tabulate_indistinguishable() -> Mapping[str, pl.DataFrame]:
+    """Tabulate the probabilities of two worlds, what each shows of an item, and what no order can avoid.
 
-    >>> table_b_1()["means"].row(2)
+    >>> tabulate_indistinguishable()["means"].row(2)
     ('G/Z, p', 0.3533, 0.392, 0.3226)
     """
-    del dataset, quick
     worlds = {"p": FIRST, "p~": SECOND}
     probabilities = {"world": list(worlds)} | {
         _digits(row): [float(world.probabilities[column]) for world in worlds.values()]

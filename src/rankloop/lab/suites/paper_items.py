@@ -1,170 +1,219 @@
-"""What a suite is."""
+"""Experiments by id, and the numbered items of the documents that they repeat.
+
+The items of a document, or of a chapter, are a TOML file in this folder, with the experiments that repeat
+them; `general.toml` has the experiments that answer questions of our own. Reading them needs no more than
+this file: what an experiment names is made when it runs.
+"""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+import tomllib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from importlib.resources import files
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Any
 
-import altair as alt
-import numpy as np
-import polars as pl
+from rankloop.errors import SettingError, suggest_name
+from rankloop.naming import find_kind
 
-from rankloop.errors import SettingError
-from rankloop.lab.baselines import ALL_POLICIES
-from rankloop.lab.data import Dataset, FeatureGroups, concatenate, load
-from rankloop.lab.report.chart_files import write_chart
-from rankloop.lab.simulation.measures import read_measure
-from rankloop.lab.simulation.probes import Probe
-from rankloop.lab.simulation.protocol import Protocol
-from rankloop.lab.sweeps.engines import Engine
-from rankloop.lab.sweeps.sweep import Sweep, UserChoice
-from rankloop.lab.users import CASCADE_TABLES, LabelJudge, PresetUser, Stop
-from rankloop.naming import split_names
-from rankloop.policies.policy_names import read_policy
-from rankloop.query_set import QuerySet
+VERDICTS = ("agrees", "partly", "no", "not tested", "definition", "needs data", "needs people")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Suite:
-    """A question, and the sweep that answers it.
+class Experiment:
+    """A question with an id, and what answers it: a sweep, a computed table or a picture of data.
 
-    A suite that repeats a figure says which metrics the figure is `about`, and what the `paper` shows;
-    one about variants of policies, or about an order of them, says which each is to be held `against`.
-    Policies are texts that `read_policy` reads, and are called by them in the results. Users and probes
-    have names that the command line understands: a suite can be run again from its `spec.json`. `measures`
-    are names, too, of what is measured instead of the usual; `taught` are policies that someone teaches by
-    grades. `groups` are those of documents in data that one names; `own_groups` those in the suite's own.
-    Of the training queries the first `train_queries` are asked, or all.
+    Everything is a name, as the command line reads it. A sweep has users and policies; a table and a picture
+    name the function that makes them. `main_metrics` are what a sweep is about, and `compare_with` says which
+    policy each is held against. `measures` replace the usual ones, and `judges` teach some policies by
+    grades. `groups` are those of documents in data that one names, `own_groups` those in the experiment's
+    own data. Of the training queries the first `train_queries` are asked, or all.
+
+    >>> find_experiment("dsp/fig3c").main_metrics
+    ['cosine to offline LambdaRank']
     """
 
-    title: str
-    policies: Sequence[str]
-    users: Mapping[str, UserChoice]
-    about: tuple[str, ...] = ()
-    paper: str = ""
-    probes: Mapping[str, Probe] = field(default_factory=dict)
-    against: Mapping[str, str] = field(default_factory=dict)
-    taught: Mapping[str, LabelJudge] = field(default_factory=dict)
-    measures: tuple[str, ...] = ()
-    groups: FeatureGroups | None = None
-    own_groups: FeatureGroups | None = None
+    id: str
+    question: str
+    users: Sequence[str] = ()
+    policies: Sequence[str] = ()
+    main_metrics: Sequence[str] = ()
+    compare_with: Mapping[str, str] = field(default_factory=dict)
+    probes: Sequence[str] = ()
+    measures: Sequence[str] = ()
+    judges: Mapping[str, str] = field(default_factory=dict)
+    groups: Mapping[str, Any] | None = None
+    own_groups: Mapping[str, Any] | None = None
     train_queries: int | None = None
-    data: Sequence[str | Dataset] = ("nonlinear",)
     rounds: int = 5000
-    quick: int = 200  # rounds of a small version
+    quick_rounds: int = 200  # of a small version
     k: int = 10
     seeds: int = 5
     checkpoints: int = 50
+    table: str = ""  # module:function
+    picture: str = ""  # module:function
+    data: Sequence[str] = ()
+    notes: Sequence[str] = ()
 
-    def sweep(
-        self,
-        *,
-        data: Sequence[str | Dataset] = (),
-        rounds: int | None = None,
-        seeds: int | None = None,
-        groups: FeatureGroups | None = None,
-    ) -> Sweep:
-        """The sweep, on other data, in other groups or of another size if wanted."""
-        return Sweep(
-            data=data or self.data,
-            users=self.users,
-            policies={text: read_policy(text, ALL_POLICIES) for text in self.policies},
-            seeds=range(seeds or self.seeds),
-            protocol=Protocol(
-                rounds=rounds or self.rounds,
-                k=self.k,
-                checkpoints=self.checkpoints,
-                measures=tuple(read_measure(name) for name in self.measures),
-            ),
-            probes=self.probes,
-            main_metrics=self.about,
-            compare_with=self.against,
-            judges=self.taught,
-            train_queries=self.train_queries,
-            groups=groups or (self.groups if data else self.own_groups),
-        )
+    @property
+    def kind(self) -> str:
+        """What answers the question: a sweep, a table or a picture."""
+        return "table" if self.table else "picture" if self.picture else "sweep"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Picture:
-    """A figure of a paper that shows data, and no policy."""
+class PaperItem:
+    """A numbered item of a document, such as a figure, and what came of repeating it."""
 
+    key: str  # kind and number, as in "figure 3a"
     title: str
-    paper: str
-    draw: Callable[[QuerySet, np.random.Generator], alt.TopLevelMixin]
-    data: str = "nonlinear"
+    section: str
+    says: str  # what the document says
+    verdict: str  # one of VERDICTS
+    remark: str = ""
+    found: str = ""  # what was measured, with data, rounds and seeds
+    numbered: bool = True  # False: the document gives no number, and the key has a name instead
+    experiments: Sequence[str] = ()  # ids of experiments that repeat it
+    policies: Sequence[str] = ()
+    recommenders: Sequence[str] = ()
+    code: Sequence[str] = ()  # module:name
+    tests: Sequence[str] = ()
+    pages: Sequence[str] = ()
 
-    def write(self, dataset: Dataset, folder: Path, name: str) -> list[Path]:
-        """Draw all queries of the data, those for training and the others; the PNG and the SVG."""
-        return write_chart(self.draw(concatenate(*dataset.parts), np.random.default_rng(0)), folder, name)
+    @property
+    def kind(self) -> str:
+        """Kind of the item, such as figure or lemma."""
+        return self.key.partition(" ")[0]
 
-
-@dataclass(frozen=True, kw_only=True)
-class ComputedTable(ABC):
-    """A table of a paper that is computed, exactly or on data, without a policy that learns online."""
-
-    title: str
-    paper: str
-    notes: tuple[str, ...] = ()
-    data: str = ""  # none: it is about no data
-
-    @abstractmethod
-    def frames(self, data: str = "", *, quick: bool = False) -> Mapping[str, pl.DataFrame]:
-        """The parts of the table, each with its name."""
-
-    def write(self, frames: Mapping[str, pl.DataFrame], folder: Path, name: str) -> list[Path]:
-        """The parts as CSV files."""
-        folder.mkdir(parents=True, exist_ok=True)
-        files = {part: folder / f"{name} {part}.csv".replace("/", "-").replace(" ", "-") for part in frames}
-        for part, file in files.items():
-            frames[part].write_csv(file)
-        return list(files.values())
+    @property
+    def has_home(self) -> bool:
+        """Whether an experiment, a name in the code, a test or a page stands for it."""
+        homes = (self.experiments, self.policies, self.recommenders, self.code, self.tests, self.pages)
+        return any(homes)
 
 
 @dataclass(frozen=True, kw_only=True)
-class PaperTable(ComputedTable):
-    """A table that is about one dataset, or about none."""
+class PaperDocument:
+    """A document, or a chapter of one, with its items by key.
 
-    make: Callable[..., Mapping[str, pl.DataFrame]]  # from what was loaded, or from nothing, and `quick`
-    load: Callable[[str], object] = load
-    fits: bool = False  # its models are fitted by an engine, which `make` takes, too
-
-    def frames(
-        self, data: str = "", *, quick: bool = False, engine: Engine | None = None
-    ) -> Mapping[str, pl.DataFrame]:
-        """The parts of the table, each with its name; of those that fit models, by an engine."""
-        if data and not self.data:
-            raise SettingError(f"this table is computed from nothing but its definition, found data {data!r}")
-        if engine is not None and not self.fits:
-            raise SettingError("this table is computed in one process: leave --engine out")
-        loaded = self.load(data or self.data) if self.data else None
-        return self.make(loaded, quick) if engine is None else self.make(loaded, quick, engine)
-
-
-@dataclass(frozen=True, kw_only=True)
-class SetsTable(ComputedTable):
-    """A table over several datasets, named with commas, each of which it loads as often as it needs."""
-
-    over: Callable[[Sequence[str], bool], Mapping[str, pl.DataFrame]]
-
-    def frames(self, data: str = "", *, quick: bool = False) -> Mapping[str, pl.DataFrame]:
-        """The parts of the table, each with its name."""
-        return self.over(split_names(data or self.data), quick)
-
-
-def preset_users(*readings: Stop) -> dict[str, PresetUser]:
-    """The three classic users under each reading of *stop*; only the unusual reading is named.
-
-    Who never stops is there once.
-
-    >>> list(preset_users("click", "every"))[2:4]
-    ['informational', 'navigational(stop_at=every)']
+    >>> document = DOCUMENTS["pairrank_paper"]
+    >>> document.year, document.items["figure 3"].experiments
+    (2021, ['pairrank/fig3'])
     """
+
+    name: str
+    title: str
+    authors: str
+    where: str
+    year: int
+    counts: Mapping[str, int]  # items of each kind
+    items: Mapping[str, PaperItem]
+
+    def count_verdicts(self) -> Mapping[str, int]:
+        """Count the items of each verdict, in the order of `VERDICTS`."""
+        found = Counter(item.verdict for item in self.items.values())
+        return {verdict: found[verdict] for verdict in VERDICTS if found[verdict]}
+
+
+def read_experiments(source: str, found: Mapping[str, Any]) -> dict[str, Experiment]:
+    """Read the experiments of a file; in their lists, `$name` stands for a list of the file.
+
+    >>> found = {"lists": {"two": ["pdgd", "mgd"]}, "experiments": {"a": {
+    ...     "question": "?", "policies": ["$two", "random"], "compare_with": "next"}}}
+    >>> read_experiments("mine.toml", found)["a"].compare_with
+    {'pdgd': 'mgd', 'mgd': 'random'}
+    """
+    lists, experiments = found.get("lists", {}), {}
+    for name, entry in found.get("experiments", {}).items():
+        _check_fields(Experiment, entry, f"{source}: {name!r}")
+        values = {key: _fill_in(value, lists) for key, value in entry.items()}
+        if isinstance(rule := values.get("compare_with"), str):
+            values["compare_with"] = _compare(rule, values["policies"], f"{source}: {name!r}")
+        experiments[name] = Experiment(id=name, **values)
+    return experiments
+
+
+def read_document(source: str, found: Mapping[str, Any]) -> PaperDocument:
+    """Read the items of a file."""
+    items = {key: _read_item(f"{source}: {key!r}", key, entry) for key, entry in found["items"].items()}
+    name = source.removesuffix(".toml")
+    return PaperDocument(name=name, items=MappingProxyType(items), **found["document"])
+
+
+def find_experiment(name: str) -> Experiment:
+    """Find the experiment with this id.
+
+    >>> find_experiment("theory/table4.1").kind
+    'table'
+    """
+    return find_kind(name, EXPERIMENTS, "experiment")
+
+
+def find_items(experiment: Experiment) -> list[tuple[PaperDocument, PaperItem]]:
+    """Find the items that an experiment repeats, each with its document."""
+    return [
+        (document, item)
+        for document in DOCUMENTS.values()
+        for item in document.items.values()
+        if experiment.id in item.experiments
+    ]
+
+
+def _read_item(where: str, key: str, entry: Mapping[str, Any]) -> PaperItem:
+    _check_fields(PaperItem, entry, where)
+    item = PaperItem(key=key, **entry)
+    if item.verdict not in VERDICTS:
+        raise SettingError(
+            f"{where}: the verdict must be one of {', '.join(VERDICTS)}, found {item.verdict!r}"
+        )
+    return item
+
+
+def _check_fields(kind: type[Experiment | PaperItem], entry: Mapping[str, Any], where: str) -> None:
+    known = {each.name for each in fields(kind)} - {"key", "id"}
+    for name in entry:
+        if name not in known:
+            raise SettingError(f"{where} has no field {name!r}: {suggest_name(name, known)}")
+
+
+def _fill_in(value: Any, lists: Mapping[str, Sequence[str]]) -> Any:
+    if not isinstance(value, list):
+        return value
+    named = ([each] if each[0] != "$" else find_kind(each[1:], lists, "list") for each in value)
+    return [each for part in named for each in part]
+
+
+def _compare(rule: str, policies: Sequence[str], where: str) -> dict[str, str]:
+    """Compare each policy with the next one, or those that have settings with the same without."""
+    if rule == "next":
+        return dict(pairwise(policies))
+    if rule == "without settings":
+        return {name: name.partition("(")[0] for name in policies if "(" in name}
+    raise SettingError(
+        f'{where}: compare_with is "next", "without settings" or a table of policies, found {rule!r}'
+    )
+
+
+def _read_files() -> dict[str, dict[str, Any]]:
+    folder = files("rankloop.lab.suites").iterdir()
     return {
-        user if stop == "click" else f"{user}(stop_at={stop})": PresetUser(user, stop)
-        for stop in readings
-        for user in CASCADE_TABLES
-        if stop == readings[0] or not PresetUser(user).never_stops
+        file.name: tomllib.loads(file.read_text("utf-8"))
+        for file in sorted(folder, key=lambda file: file.name)
+        if file.name.endswith(".toml")
     }
+
+
+_FILES = _read_files()
+DOCUMENTS: Mapping[str, PaperDocument] = {
+    source.removesuffix(".toml"): read_document(source, found)
+    for source, found in _FILES.items()
+    if "document" in found
+}
+EXPERIMENTS: Mapping[str, Experiment] = {
+    name: experiment
+    for source, found in _FILES.items()
+    for name, experiment in read_experiments(source, found).items()
+}

@@ -1,4 +1,8 @@
-"""Tables and figures on recommendation, each computed from reviews that are split into parts."""
+"""Tables and figures on explainable recommendation, each computed from reviews that are split into parts.
+
+Jia: Toward reliable decision-making in information systems. PhD thesis, University of Virginia 2022, chapter
+4.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from rankloop.lab.data.review_data import Parts
+from rankloop.lab.data.review_data import load_reviews
 from rankloop.lab.recommendation import (
     cold_start,
     compare_recommenders,
@@ -79,20 +83,26 @@ def _models(quick: bool) -> dict[str, Recommender]:
     }
 
 
-def table_4_1(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
-    """What the reviews are."""
-    del quick
+def describe_reviews(data: str) -> Mapping[str, pl.DataFrame]:
+    """Describe the reviews."""
+    parts = load_reviews(data)
     return {"statistics": statistics_of(parts)}
 
 
-def table_4_2(parts: Parts, quick: bool = False, engine: Engine = HERE) -> Mapping[str, pl.DataFrame]:
-    """All models by both protocols, and the thesis' statements one by one."""
+def compare_recommenders_table(
+    data: str, *, quick: bool = False, engine: Engine = HERE
+) -> Mapping[str, pl.DataFrame]:
+    """Compare all models by both protocols, and check the thesis' statements one by one."""
+    parts = load_reviews(data)
     table, found = compare_recommenders(parts, _models(quick), seeds=1 if quick else 3, engine=engine)
     return {"models": table, "statements": statements(found, CLAIMS)}
 
 
-def table_4_3(parts: Parts, quick: bool = False, engine: Engine = HERE) -> Mapping[str, pl.DataFrame]:
-    """FacT with and without factors from parent nodes."""
+def compare_parent_factors(
+    data: str, *, quick: bool = False, engine: Engine = HERE
+) -> Mapping[str, pl.DataFrame]:
+    """Compare FacT with and without factors from parent nodes."""
+    parts = load_reviews(data)
     small: dict[str, Any] = SMALL if quick else {}
     variants = {
         f"{name}, {'with' if parent else 'without'} parent factors": FacT(
@@ -108,16 +118,18 @@ def table_4_3(parts: Parts, quick: bool = False, engine: Engine = HERE) -> Mappi
     return {"parent factors": compare_recommenders(parts, variants, seeds=1, engine=engine)[0]}
 
 
-def figure_4_3(parts: Parts, quick: bool = False, engine: Engine = HERE) -> Mapping[str, pl.DataFrame]:
-    """MTER with ever more weight on ranked pairs."""
+def vary_pair_weight(data: str, *, quick: bool = False, engine: Engine = HERE) -> Mapping[str, pl.DataFrame]:
+    """Fit MTER with ever more weight on ranked pairs."""
+    parts = load_reviews(data)
     steps: dict[str, Any] = {"iterations": 40, "validate_every": 20} if quick else {"iterations": 1000}
     models = {"MTER": lambda weight: MTER(pair_weight=weight, **steps)}
     values = (1.0, 100.0) if quick else (0.01, 1.0, 10.0, 100.0, 1000.0, 10_000.0)
     return {"pairs": curve(parts, "λ_B", models, values, engine=engine)}
 
 
-def figure_4_5(parts: Parts, quick: bool = False, engine: Engine = HERE) -> Mapping[str, pl.DataFrame]:
-    """Models with ever more latent dimensions."""
+def vary_dimensions(data: str, *, quick: bool = False, engine: Engine = HERE) -> Mapping[str, pl.DataFrame]:
+    """Fit models with ever more latent dimensions."""
+    parts = load_reviews(data)
     tree: dict[str, Any] = {"min_leaf": 5} if quick else {}
     models: dict[str, Callable[[float], Recommender]] = {
         "FMF": lambda d: FMF(d=int(d), **tree),
@@ -129,8 +141,9 @@ def figure_4_5(parts: Parts, quick: bool = False, engine: Engine = HERE) -> Mapp
     return {"dimensions": curve(parts, "d", models, (4, 8) if quick else (5, 10, 20, 50, 100), engine=engine)}
 
 
-def figure_4_6(parts: Parts, quick: bool = False, engine: Engine = HERE) -> Mapping[str, pl.DataFrame]:
-    """Models that know ever more features."""
+def vary_features(data: str, *, quick: bool = False, engine: Engine = HERE) -> Mapping[str, pl.DataFrame]:
+    """Fit models that know ever more features."""
+    parts = load_reviews(data)
     total = len(parts.train.features)
     settings: dict[str, Any] = {**THESIS, **(SMALL if quick else {}), "leaf_weight": inf}
     models: dict[str, Callable[[float], Recommender]] = {
@@ -142,8 +155,9 @@ def figure_4_6(parts: Parts, quick: bool = False, engine: Engine = HERE) -> Mapp
     return {"features": curve(parts, "features", models, values, change=with_features, engine=engine)}
 
 
-def figure_4_7(parts: Parts, quick: bool = False, engine: Engine = HERE) -> Mapping[str, pl.DataFrame]:
-    """Trees of users of ever more depth."""
+def vary_user_depth(data: str, *, quick: bool = False, engine: Engine = HERE) -> Mapping[str, pl.DataFrame]:
+    """Fit trees of users of ever more depth."""
+    parts = load_reviews(data)
     leaf: dict[str, Any] = {"min_leaf": 5, "d": 8} if quick else {}
     models: dict[str, Callable[[float], Recommender]] = {
         "FMF": lambda depth: FMF(depth=int(depth), **leaf),
@@ -156,8 +170,9 @@ def figure_4_7(parts: Parts, quick: bool = False, engine: Engine = HERE) -> Mapp
     return {"depth": curve(parts, "depth", models, (0, 2) if quick else (0, 1, 2, 3, 4, 6, 8), engine=engine)}
 
 
-def figure_4_8(parts: Parts, quick: bool = False, engine: Engine = HERE) -> Mapping[str, pl.DataFrame]:
-    """Trees of users and of items, each of several depths."""
+def vary_both_depths(data: str, *, quick: bool = False, engine: Engine = HERE) -> Mapping[str, pl.DataFrame]:
+    """Fit trees of users and of items, each of several depths."""
+    parts = load_reviews(data)
     leaf: dict[str, Any] = {"min_leaf": 5, "d": 8} if quick else {}
     depths = (1, 2) if quick else (2, 4, 6)
 
@@ -168,8 +183,11 @@ def figure_4_8(parts: Parts, quick: bool = False, engine: Engine = HERE) -> Mapp
     return {"depths": curve(parts, "users' depth", models, depths, engine=engine)}
 
 
-def figure_4_9(parts: Parts, quick: bool = False, engine: Engine = HERE) -> Mapping[str, pl.DataFrame]:
-    """Models that learn from ever more of the reviews."""
+def vary_training_share(
+    data: str, *, quick: bool = False, engine: Engine = HERE
+) -> Mapping[str, pl.DataFrame]:
+    """Fit models that learn from ever more of the reviews."""
+    parts = load_reviews(data)
     models = {
         name: (lambda _, model=model: model)
         for name, model in _models(quick).items()
@@ -179,8 +197,9 @@ def figure_4_9(parts: Parts, quick: bool = False, engine: Engine = HERE) -> Mapp
     return {"training data": curve(parts, "share", models, shares, change=with_share, engine=engine)}
 
 
-def figure_4_10(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
-    """Newcomers, by observations and by questions."""
+def compare_newcomers(data: str, *, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+    """Compare what is recommended to newcomers, by observations and by questions."""
+    parts = load_reviews(data)
     small: dict[str, Any] = {"d": 8, "min_leaf": 5} if quick else {}
     few: dict[str, Any] = {"d": 8} if quick else {}
     trees: dict[str, FacT | FMF] = {
@@ -202,8 +221,9 @@ def figure_4_10(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]
     }
 
 
-def table_4_5(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
-    """Interviews by FMF and by FacT, whose lists are interleaved for simulated newcomers."""
+def compare_interviews(data: str, *, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+    """Compare interviews by FMF and by FacT, whose lists are interleaved for simulated newcomers."""
+    parts = load_reviews(data)
     small: dict[str, Any] = {"d": 8, "min_leaf": 5} if quick else {}
     rng, share = np.random.default_rng(45), 0.2 if quick else 0.1
     return {
@@ -219,8 +239,9 @@ def table_4_5(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
     }
 
 
-def explanations(parts: Parts, quick: bool = False) -> Mapping[str, pl.DataFrame]:
-    """Features, words and past items as explanations."""
+def compare_explanations(data: str, *, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+    """Compare features, words and past items as explanations."""
+    parts = load_reviews(data)
     steps: dict[str, Any] = {"iterations": 40, "validate_every": 20} if quick else {}
     small: dict[str, Any] = SMALL if quick else {}
     models = {

@@ -12,19 +12,18 @@ from time import process_time
 import polars as pl
 
 from rankloop.lab.baselines import ALL_POLICIES
-from rankloop.lab.data import Dataset
+from rankloop.lab.data import Dataset, load
 from rankloop.lab.simulation.loop import simulate
 from rankloop.lab.simulation.protocol import Protocol
-from rankloop.lab.suites.as_printed import SMALL, SMALL_PAPER, algorithm_2
-from rankloop.lab.suites.paper_items import PaperTable
 from rankloop.lab.users import PresetUser
 from rankloop.policies.policy_names import read_policy
 
-AS_PRINTED = {
-    "full matrix": f"olranknet@paper({SMALL_PAPER}, covariance=Full())",
-    "diagonal": f"olranknet@paper({SMALL_PAPER})",
-    "2 rankers": algorithm_2(2, 0.1),
-    "1 ranker": algorithm_2(1, 0.1),
+SMALL = "scorer=MLP((16, 16))"
+AS_PRINTED = {  # Algorithm 2: networks trained anew in every round, on freshly perturbed pairs
+    "full matrix": "olranknet@paper(scorer=MLP((16, 16), scale=1.0), covariance=Full())",
+    "diagonal": "olranknet@paper(scorer=MLP((16, 16), scale=1.0))",
+    "2 rankers": "p2neurrank@paper(scorer=MLP((16, 16), scale=1.0), rankers=2, variance=0.1)",
+    "1 ranker": "p2neurrank@paper(scorer=MLP((16, 16), scale=1.0), rankers=1, variance=0.1)",
 }
 OURS = {
     "full matrix": f"olranknet({SMALL}, covariance=Full())",
@@ -35,10 +34,9 @@ OURS = {
 }
 
 
-def figure_2_14(dataset: Dataset | None, quick: bool = False) -> Mapping[str, pl.DataFrame]:
-    """Processor seconds of a run under perfect users, trained as printed and as ours."""
-    assert dataset is not None, "this table is about data"
-    rounds = 10 if quick else 300
+def measure_running_times(data: str, *, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+    """Measure processor seconds of a run under perfect users, trained as printed and as ours."""
+    dataset, rounds = load(data), 10 if quick else 300
     return {"as printed": _times(AS_PRINTED, dataset, rounds), "ours": _times(OURS, dataset, rounds)}
 
 
@@ -65,18 +63,3 @@ def _seconds(text: str, dataset: Dataset, rounds: int) -> float:
     ):
         pass
     return process_time() - start
-
-
-TABLES: Mapping[str, PaperTable] = {
-    "p2neurrank/fig2.14": PaperTable(
-        title="How long does a run take, and how much of it is for knowing what is uncertain?",
-        paper="With 16 x 16 units on MSLR-WEB10K the full matrix takes by far the longest; two rankers take "
-        "a little more than the diagonal, and one ranker, which is training alone, the least.",
-        make=figure_2_14,
-        notes=(
-            "Processor seconds of this machine, for everything in a run, one after the other; a busy machine "
-            "counts no waiting.",
-        ),
-        data="nonlinear",
-    ),
-}

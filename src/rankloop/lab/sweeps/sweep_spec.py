@@ -69,7 +69,7 @@ def read_sweep(spec: Mapping[str, Any], read_policy: Callable[[str], Policy] = r
         compare_with=spec.get("compare_with", {}),
         judges={name: _read_judge(text) for name, text in spec.get("judges", {}).items()},
         train_queries=spec.get("train_queries"),
-        groups=FeatureGroups(**spec["groups"]) if "groups" in spec else None,
+        groups=FeatureGroups(**spec["groups"]) if spec.get("groups") else None,
     )
 
 
@@ -79,9 +79,10 @@ def sweep_id(sweep: Sweep) -> str:
 
 
 def _read_protocol(spec: Mapping[str, Any]) -> Protocol:
-    """Read how long a sweep runs and what it measures."""
-    protocol = Protocol(**{key: spec[key] for key in SPECIFIED})
-    named = [name for name, about in spec.get("measures", {}).items() if about["kind"] in MEASURE_KINDS]
+    """Read how long a sweep runs and what it measures: names, or a table of names as `write_spec` has it."""
+    protocol = Protocol(**{key: spec[key] for key in SPECIFIED if key in spec})
+    told = spec.get("measures", ())
+    named = [name for name in told if not isinstance(told, Mapping) or told[name]["kind"] in MEASURE_KINDS]
     measures = tuple(read_measure(name, discount=protocol.discount) for name in named)
     return protocol if measures in ((), protocol.measured()) else replace(protocol, measures=measures)
 
