@@ -107,6 +107,21 @@ def test_the_tables_of_fixed_items_are_the_papers() -> None:
     assert dict(regrets.rows()) == {"NDCG": 0.0142, "DCG": 0.0}
 
 
+def test_what_can_be_learned_from_how_many_grades() -> None:
+    (table,) = compute_table(EXPERIMENTS["topk/observability"]).values()
+    found = {(items, name): (first, fast, rate) for items, name, first, fast, rate in table.rows()}
+    auc = {3: (1, 2), 4: (3, 4), 5: (3, 5)}
+    for items in (3, 4, 5):
+        for name in ("SumLoss", "PairwiseLoss", "DCG"):
+            assert found.pop((items, name)) == (1, items - 1, "T^(2/3)")
+        for name in ("NDCG", "AP"):
+            assert found.pop((items, name)) == (items - 1, items, "T")
+        assert found.pop((items, "AUC"))[:2] == auc[items]
+        for n in range(1, items):
+            assert found.pop((items, f"Precision@{n}")) == (1, 1, "T^(1/2)")
+    assert found == {}
+
+
 def test_a_table_refuses_what_it_does_not_take() -> None:
     with pytest.raises(SettingError, match="from its definition alone, found data 'mq2008'"):
         compute_table(EXPERIMENTS["topk/table3.1"], data="mq2008")

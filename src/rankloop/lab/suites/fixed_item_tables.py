@@ -8,9 +8,25 @@ import numpy as np
 import polars as pl
 
 from rankloop.lab.theory.indistinguishable import FIRST, GRADES, SECOND, least_regret
-from rankloop.learning.objectives import DCGGain, NDCGGain, SumLoss
-from rankloop.learning.observability import all_grades, all_ranks, feedback_matrix, value_matrix
+from rankloop.learning.objectives import (
+    APGain,
+    AUCLoss,
+    DCGGain,
+    NDCGGain,
+    PairwiseLoss,
+    PrecisionGain,
+    SumLoss,
+)
+from rankloop.learning.observability import (
+    all_grades,
+    all_ranks,
+    feedback_matrix,
+    observability,
+    value_matrix,
+)
 from rankloop.types import Array
+
+MEASURES = (SumLoss(), PairwiseLoss(), DCGGain(), NDCGGain(), APGain(), AUCLoss())
 
 
 def tabulate_losses() -> Mapping[str, pl.DataFrame]:
@@ -43,6 +59,26 @@ def tabulate_indistinguishable() -> Mapping[str, pl.DataFrame]:
         "means": pl.DataFrame(means, schema=["mean", "item 1", "item 2", "item 3"], orient="row"),
         "regrets": pl.DataFrame(regrets, schema=["objective", "least average regret"], orient="row"),
     }
+
+
+def tabulate_observability(*, quick: bool = False) -> Mapping[str, pl.DataFrame]:
+    """Tabulate from how many grades on each measure can be learned, and how regret grows with the first.
+
+    The answer holds for binary grades and every policy: it is about the worst world.
+
+    >>> list(tabulate_observability(quick=True)["measures"].filter(pl.col("measure") == "AP").row(0))
+    [3, 'AP', 2, 3, 'T']
+    """
+    found = [
+        observability(measure, k=1, items=items)
+        for items in ((3,) if quick else (3, 4, 5))
+        for measure in (*MEASURES, *map(PrecisionGain, range(1, items)))
+    ]
+    rows = [
+        (each.items, each.objective.name, each.smallest_k, each.smallest_local_k, each.rate) for each in found
+    ]
+    columns = ["items", "measure", "learned from k", "fast from k", "regret, one grade"]
+    return {"measures": pl.DataFrame(rows, schema=columns, orient="row")}
 
 
 def _matrix(values: Array) -> pl.DataFrame:
