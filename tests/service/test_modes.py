@@ -1,4 +1,4 @@
-"""The ladder of modes: how much a ranker may do, and when it steps down by itself."""
+"""Modes: how much a ranker may do."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 
 from rankloop.errors import SettingError
-from rankloop.policies import PDGD
-from rankloop.service import RankerSettings, ServiceFacade, UserEvent
+from rankloop.service import ServiceFacade, UserEvent
 from rankloop.service.core.ranker_settings import LEARNS, MODES, Mode
-from rankloop.service.store import MemoryStore, SqliteStore, Store
-from rankloop.types import FloatArray, Query
+from rankloop.service.store import SqliteStore, Store
 from tests.support.life import SHORT, Clock, best_of, live, make, same, some_candidates, state
 
 
@@ -106,48 +104,3 @@ def test_unknown_modes_are_refused(store: Store) -> None:
     service.create("shop")
     with pytest.raises(SettingError, match="did you mean 'explore'"):
         service.set_mode("shop", "explode")  # type: ignore[arg-type]
-
-
-# guards that step down
-
-
-def test_too_few_clicks_step_down_one_rung_at_a_time(store: Store) -> None:
-    clock = Clock()
-    service = make(store, clock)
-    service.create("shop", RankerSettings(window=10.0, ctr_floor=0.2, guard_lists=20))
-    seen: list[Mode] = []
-    for number in range(100):
-        shown = service.rank(some_candidates(np.random.default_rng(number)), ranker="shop")
-        service.audit(shown.query_id)  # it is written down
-        clock.now += 5.0
-        service.tick()
-        if service.mode("shop") not in seen:
-            seen.append(service.mode("shop"))
-    assert seen == ["explore", "exploit", "frozen", "passthrough"]
-    reason = store.read_decisions("shop", kind="mode")[1].body["reason"]
-    assert reason == "0 of the last 20 lists got a click, the floor is 0.2"
-
-
-def test_enough_clicks_change_nothing(store: Store) -> None:
-    clock = Clock()
-    service = make(store, clock)
-    service.create("shop", RankerSettings(window=10.0, ctr_floor=0.2, guard_lists=20))
-    live(service, clock, rounds=60, step=5.0)
-    service.tick()
-    assert service.mode("shop") == "explore"
-
-
-class Fails(PDGD):
-    """A policy that cannot score."""
-
-    def score(self, query: Query) -> FloatArray:
-        raise ZeroDivisionError
-
-
-def test_too_many_failures_step_down() -> None:
-    service = make(MemoryStore(), policies=[Fails])
-    service.create("shop", RankerSettings(policy=Fails(), fallback_ceiling=0.5, guard_lists=10))
-    for number in range(12):
-        service.rank(some_candidates(np.random.default_rng(number)), ranker="shop")
-    service.tick()
-    assert service.mode("shop") == "exploit"

@@ -227,11 +227,11 @@ class Client:
     # steering and watching
 
     def mode(self, ranker: str = "default") -> str:
-        """The rung of the ladder."""
+        """Return the mode of a ranker."""
         return str(self._get("/v1/mode", ranker=ranker)["mode"])
 
     def set_mode(self, mode: str, ranker: str = "default", *, reason: str = "") -> str:
-        """Step up or down."""
+        """Change the mode of a ranker."""
         body = {"ranker": ranker, "mode": mode, "reason": reason}
         return str(self._transport.send("PUT", "/v1/mode", body)["mode"])
 

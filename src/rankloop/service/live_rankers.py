@@ -144,7 +144,7 @@ class LiveRankers:
         return settings_from_json(data, self._policy_kinds)
 
     def mode(self, ranker: str) -> Mode:
-        """The rung of the ladder it stands on."""
+        """Return the mode of a ranker."""
         return self.ranker(ranker).view.in_force.mode
 
     def set_mode(self, ranker: str, mode: Mode, *, by: str = "", reason: str = "") -> int:
@@ -369,9 +369,7 @@ class LiveRankers:
             self._thread.wake()
             return
         for name in filter(None, rankers):
-            found = self.ranker(name)
-            found.try_to_catch_up()
-            found.watch()
+            self.ranker(name).try_to_catch_up()
 
     def flush(self, ranker: str) -> None:
         """Close all open lists now, and learn from them; clicks on them that come later are late."""
@@ -380,7 +378,7 @@ class LiveRankers:
         found.catch_up()
 
     def tick(self, *, patience: float = 0.0) -> None:
-        """Let time pass: close what has been due for so many seconds, learn, look after the guards."""
+        """Let time pass: close what has been due for so many seconds, and learn."""
         troubles = self._rounds.go(patience)
         if self._jobs.inline:
             self._jobs.work()

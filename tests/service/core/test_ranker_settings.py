@@ -15,7 +15,7 @@ from rankloop.naming import given_settings
 from rankloop.policies import PDGD, PairRank, Sure
 from rankloop.policies.policy_names import POLICIES, read_policy
 from rankloop.service import RankerSettings
-from rankloop.service.core.ranker_settings import LADDER, settings_from_json, step_down
+from rankloop.service.core.ranker_settings import settings_from_json
 from rankloop.service.store import Store
 from tests.support.life import make
 
@@ -68,7 +68,6 @@ def test_what_is_missing_has_its_default() -> None:
         ({"max_displacement": 1.5}, "max_displacement must be"),
         ({"max_explored_pairs": "few"}, "max_explored_pairs must be"),
         ({"freeze_top": 1}, "freeze_top must be true or false"),
-        ({"ctr_floor": 2}, "between 0 and 1"),
         ({"snapshot_every": 0}, "snapshot_every must be"),
         ({"max_open": True}, "max_open must be"),
         ({"windows": 5}, "did you mean 'window'"),
@@ -85,14 +84,6 @@ def test_every_setting_is_in_the_guide_with_its_default() -> None:
         default = getattr(RankerSettings(), setting.name)
         shown = 'PairRank(caller_order="decent")' if setting.name == "policy" else repr(default)
         assert f"| `{setting.name}` | `{shown}` |" in text
-
-
-def test_the_ladder_ends_at_the_callers_order() -> None:
-    mode, seen = LADDER[0], []
-    for _ in range(5):
-        seen.append(mode)
-        mode = step_down(mode)
-    assert seen == [*LADDER, "passthrough"]
 
 
 def test_the_catalogue_says_what_every_ranker_is(store: Store) -> None:

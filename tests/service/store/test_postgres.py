@@ -176,7 +176,6 @@ def everything(store: Store) -> dict[str, Any]:
         "exposures": [list(store.read_totals(ranker)) for ranker in ("shop", "news")],
         "traffic": list(store.sum_traffic("shop", step=40.0, **span)),
         "parts": list(store.sum_traffic_parts("shop", parts=4, **span)),
-        "recent": store.recent("news", lists=9, after=20, before=200.0),
         "tally": store.count_events(None, **span),
         "grades": store.grades(
             "shop", scale=GradeScale(weights={"star": 1.0, "click": 2.0}, highest=4.0), **span

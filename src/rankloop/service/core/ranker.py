@@ -19,11 +19,10 @@ from rankloop.service.core.fold import Fold, PastRewritten, entries_for, keep_if
 from rankloop.service.core.history import History, Passed
 from rankloop.service.core.lists.ranked_lists import NewNames, RankedLists
 from rankloop.service.core.model import Model
-from rankloop.service.core.ranker_settings import RankerSettings, step_down
+from rankloop.service.core.ranker_settings import RankerSettings
 from rankloop.service.core.scaling import scale_of
 from rankloop.service.core.snapshot_timing import SnapshotPace
 from rankloop.service.core.view import View
-from rankloop.service.extensions.guardrails.guards import breach
 from rankloop.service.extensions.promise.fold_part import Standing
 from rankloop.service.extensions.trial.arm_b import opponent_of
 from rankloop.service.operator_log import log_trouble
@@ -109,10 +108,9 @@ class Ranker:
 
     @property
     def restless(self) -> bool:
-        """Whether it has something to do although nothing was written: wait, try again, look after guards."""
+        """Whether it has something to do although nothing was written: wait, or try again."""
         waits = self._fold is None or self._fold.closes_next < float("inf")
-        unwatched = self.lists.unwatched * 10 >= self._view.in_force.rules.guard_lists
-        late = waits or unwatched or self.lists.buffer.held_up
+        late = waits or self.lists.buffer.held_up
         return bool(late or self.trouble or self._view.in_force.account)
 
     @property
@@ -329,29 +327,6 @@ class Ranker:
         if closes < float("inf") and closes + patience <= self._store.time(self._clock()):
             self.decide("tick")
             self.try_to_catch_up()
-        self.watch()
-
-    def watch(self) -> None:
-        """Step down the ladder of modes if a guard is breached."""
-        terms = self._view.in_force
-        if self.lists.unwatched * 10 < terms.rules.guard_lists or terms.mode in ("passthrough", "shadow"):
-            return
-        self.lists.unwatched = 0
-        reason = breach(self.name, self._store, terms, self._clock())
-        if reason:
-            self._step_down(terms, reason)
-
-    def _step_down(self, terms: InForce, reason: str) -> None:
-        """Step down, unless another process has just done so."""
-        at, body = self._clock(), {"mode": step_down(terms.mode), "reason": reason}
-
-        def job(transaction: Transaction) -> None:
-            if terms.within(transaction, self.name, self._policy_kinds).mode_since == terms.mode_since:
-                now = transaction.time(at)
-                transaction.append(Decision(at=now, ranker=self.name, kind="mode", body=body))
-
-        write(self._store, job)
-        self.refresh()
 
     def _show_if_whole(self, fold: Fold, folded: Iterable[str]) -> None:
         """Let readers see it, unless another process discarded entries that it had still to fold."""

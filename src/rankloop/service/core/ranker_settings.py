@@ -29,22 +29,12 @@ SOURCES = ("source_lists", "source_repeats")
 MOST = 1e100  # beyond, sums are no numbers any more
 MODES: tuple[Mode, ...] = get_args(Mode)
 LEARNS: tuple[Mode, ...] = ("explore", "exploit", "shadow")
-LADDER: tuple[Mode, ...] = ("explore", "exploit", "frozen", "passthrough")
 
 
 def check_mode(mode: str) -> None:
     """Refuse what is no mode."""
     if mode not in MODES:
         raise SettingError(f"no mode is called {mode!r}: {suggest_name(str(mode), MODES)}")
-
-
-def step_down(mode: Mode) -> Mode:
-    """The next rung down: what can be switched off without switching off everything.
-
-    >>> step_down("explore"), step_down("passthrough"), step_down("shadow")
-    ('exploit', 'passthrough', 'passthrough')
-    """
-    return LADDER[min(LADDER.index(mode) + 1, len(LADDER) - 1)] if mode in LADDER else "passthrough"
 
 
 def default_policy() -> Policy:
@@ -92,9 +82,6 @@ class RankerSettings:
     promise: PromiseSettings | None = None  # of clicks, against the caller's order; None: nothing is promised
     freeze_top: bool = False  # the first position is never explored
     fair: FairSettings | None = None  # how exposure is shared between groups; None: it is not counted
-    ctr_floor: float = 0.0  # share of lists with a click, below which the ranker steps down
-    fallback_ceiling: float = 1.0  # share of lists that failed, above which it steps down
-    guard_lists: int = 1000  # how many lists the two guards look at
     max_candidates: int = 1000
     max_features: int = 256
     max_open: int = 100_000  # lists with clicks that wait for their window to close
@@ -108,9 +95,7 @@ class RankerSettings:
         if self.scaling not in get_args(Scaling):
             raise SettingError(f"scaling must be query or running, found {self.scaling!r}")
         _number("window", self.window, low=0.0)
-        _number("ctr_floor", self.ctr_floor, low=0.0, high=1.0)
-        _number("fallback_ceiling", self.fallback_ceiling, low=0.0, high=1.0)
-        for name in ("guard_lists", "max_candidates", "max_features", "max_open", "snapshot_every"):
+        for name in ("max_candidates", "max_features", "max_open", "snapshot_every"):
             _whole(name, getattr(self, name), low=1)
         _number("source_window", self.source_window, low=1.0)
         for name in ("max_displacement", "max_explored_pairs", "max_departures", *SOURCES):

@@ -124,7 +124,7 @@ Reason = Annotated[str, Meta(max_length=2000, description="why; it stays in the 
 
 
 class ModeBody(Struct, forbid_unknown_fields=True):
-    """A rung of the ladder."""
+    """A mode, for a ranker."""
 
     mode: Mode
     ranker: str = "default"

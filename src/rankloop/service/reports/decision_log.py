@@ -31,7 +31,7 @@ MOST_CHANGES = 3  # of settings that are named
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
-    """Something that an operator decided, or a guard of a ranker in their place."""
+    """Something that an operator decided."""
 
     seq: int
     at: float

@@ -58,7 +58,7 @@ def _never_clicking(ranker: str, lists: Sequence[ListSummary]) -> Iterator[Findi
             sentence=f"{name!r} asked for {most} of the last {len(lists)} lists of ranker {ranker!r} and "
             f"clicked in none{more}: requests that are no visits",
             cause="A monitor, a crawler, a test of load or a page that asks ahead. They teach nothing, and "
-            "lower the share of lists with a click, by which the guard `ctr_floor` steps down.",
+            "lower the share of lists with a click.",
             fix="curl https://<this service>/v1/ready   # for monitors\n"
             'curl ... -d \'{"ranker": "load-test", ...}\'   # for tests: a ranker of their own',
         )

@@ -203,11 +203,6 @@ class MemoryStore:
         groups = _parts(shown, parts, minimum)
         return [replace(self._sum(ranker, lists), start=lists[0].at) for lists in groups]
 
-    def recent(self, ranker: str, *, lists: int, after: int, before: float) -> Traffic:
-        """The last lists that were shown after entry `after` and before a time, as one sum."""
-        shown = [each for each in self.read_impressions(ranker, after=after) if each.at < before]
-        return self._sum(ranker, shown[-lists:])
-
     def find_lists(self, ranker: str, wanted: ListFilter, *, last: int) -> Sequence[ListSummary]:
         """The last lists of those that are wanted, the newest first, with what was clicked in them."""
         before, text = wanted.before, wanted.text.lower()

@@ -304,10 +304,6 @@ class Statistics(Protocol):
         """Lists and clicks in up to so many parts of equally many lists, `least` or more if there are."""
         ...
 
-    def recent(self, ranker: str, *, lists: int, after: int, before: float) -> Traffic:
-        """The last lists that were shown after entry `after` and before a time, as one sum."""
-        ...
-
     def find_lists(self, ranker: str, wanted: ListFilter, *, last: int) -> Sequence[ListSummary]:
         """The last lists of those that are wanted, the newest first, with what was clicked in them."""
         ...

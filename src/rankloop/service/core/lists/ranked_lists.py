@@ -60,7 +60,6 @@ class RankedLists:
         self._view, self._extend, self._fault, self._holding = view, extend, fault, holding
         self.unlogged = 0  # lists that could not be written down
         self.losing = False  # the last of them could not
-        self.unwatched = 0  # lists since the guards last looked
         self.account, self.budget = AccountBook(), PromiseBook()
         held = partial(holding.add, self)
         self.buffer = ImpressionBuffer(store, lost=self._lost, left=self._left, held=held)
@@ -140,7 +139,6 @@ class RankedLists:
             return self._unwritten(made, away)
         self._showing(made.impression)
         self.buffer.put(made.impression, urgent=urgent)
-        self.unwatched += 1
         return made
 
     def write_down(self, made: Draft) -> Future[None]:
@@ -149,7 +147,6 @@ class RankedLists:
             self._unwritten(made, away)
             raise ConnectionLost(away)
         self._showing(made.impression)
-        self.unwatched += 1
         return self.buffer.put_durably(made.impression)
 
     def resume(self) -> None:

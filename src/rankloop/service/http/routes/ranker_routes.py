@@ -23,7 +23,7 @@ ADMIN = [needs("admin")]
 
 
 class Rung(Struct):
-    """The rung of the ladder a ranker stands on."""
+    """The mode of a ranker."""
 
     ranker: str
     mode: Mode
@@ -156,7 +156,7 @@ async def _changed(
 
 @get("/v1/mode", guards=ADMIN, summary="A ranker's mode")
 async def mode(context: InjectedContext, ranker: FromQuery[str] = "default") -> Rung:
-    """The rung it stands on: explore, exploit, frozen, passthrough, or shadow beside them."""
+    """The mode of a ranker: explore, exploit, frozen, passthrough, or shadow beside them."""
     return Rung(ranker, context.service.mode(ranker))
 
 

@@ -34,17 +34,6 @@ def traffic_adds_up(store: Store) -> None:
     equal([(each.start, each.lists) for each in parts], [(0.0, 3)], "parts have enough lists")
 
 
-def recent_lists_are_the_last_that_were_shown(store: Store) -> None:
-    """After an entry and before a time."""
-    put(store, *(impression(query_id=f"q{n}", at=float(n)) for n in range(10)))
-    put(store, *(event(event_id=f"e{n}", list_seq=n, position=1) for n in (1, 8, 9)))
-    found = store.recent("shop", lists=3, after=0, before=8.5)  # entries 7, 8, 9
-    equal((found.lists, found.clicked), (3, 2), "recent lists")
-    equal(store.recent("shop", lists=100, after=0, before=99.0).lists, 10, "all lists, if there are no more")
-    equal(store.recent("shop", lists=3, after=9, before=99.0).lists, 1, "lists after an entry")
-    equal(store.recent("other", lists=3, after=0, before=99.0), Traffic(), "rankers are apart")
-
-
 def lists_are_found_in_a_line_each(store: Store) -> None:
     """By text, by what became of them, and page by page, the newest first."""
     texts = ("Red shoes", "blue %", "GRÜNE Schuhe", "red")
@@ -158,7 +147,6 @@ def grades_are_tallied(store: Store) -> None:
 
 LAWS = (
     traffic_adds_up,
-    recent_lists_are_the_last_that_were_shown,
     lists_are_found_in_a_line_each,
     events_are_tallied,
     grades_are_tallied,

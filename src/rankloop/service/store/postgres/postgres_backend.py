@@ -240,10 +240,6 @@ class PostgresStore:
             _one_state(statistics.in_parts), ranker, since=since, until=until, parts=parts, least=minimum
         )
 
-    def recent(self, ranker: str, *, lists: int, after: int, before: float) -> Traffic:
-        """The last lists that were shown after entry `after` and before a time, as one sum."""
-        return self._read(statistics.recent, ranker, lists=lists, after=after, before=before)
-
     def find_lists(self, ranker: str, wanted: ListFilter, *, last: int) -> Sequence[ListSummary]:
         """The last lists of those that are wanted, the newest first, with what was clicked in them."""
         return self._read(statistics.summaries, ranker, wanted, last=last)

@@ -14,7 +14,7 @@ from rankloop.service.store.log_records import (
     Traffic,
 )
 from rankloop.service.store.postgres.postgres_connections import Connection
-from rankloop.service.store.postgres.sums import CLICKS, FIRST_CLICK, LIST_PARTS, events_summed, summed
+from rankloop.service.store.postgres.sums import CLICKS, FIRST_CLICK, events_summed, summed
 from rankloop.service.store.sums import (
     LATEST,
     TRACED,
@@ -64,19 +64,6 @@ def in_parts(
     query = "SELECT seq, at FROM impressions WHERE seq = ANY(%s)"
     at = {int(seq): float(moment) for seq, moment in connection.execute(query, (firsts,), binary=True)}
     return [traffic_of(at[seq], sums) for seq, sums in zip(firsts, found.values(), strict=True)]
-
-
-def recent(connection: Connection, ranker: str, *, lists: int, after: int, before: float) -> Traffic:
-    """The last lists that were shown after entry `after` and before a time, as one sum."""
-    (sums,) = connection.execute(
-        f"""SELECT {LIST_PARTS} FROM (
-            SELECT *, {FIRST_CLICK} AS position FROM impressions
-            WHERE ranker = %(ranker)s AND seq > %(after)s AND at < %(before)s
-            ORDER BY at DESC, seq DESC LIMIT %(lists)s) lists""",
-        {"ranker": ranker, "lists": lists, "after": after, "before": before},
-        binary=True,
-    )
-    return traffic_of(0.0, sums)
 
 
 def summaries(connection: Connection, ranker: str, wanted: ListFilter, *, last: int) -> list[ListSummary]:

@@ -58,7 +58,6 @@ from rankloop.service.store.sqlite.schema import check_version, migrate
 from rankloop.service.store.sqlite.statistics import (
     grades,
     in_parts,
-    recent,
     sources,
     summaries,
     tally,
@@ -238,11 +237,6 @@ class SqliteStore:
         """Lists and clicks in parts of equally many lists."""
         with self._reader() as connection, _one_state(connection):
             return in_parts(connection, ranker, since=since, until=until, parts=parts, least=minimum)
-
-    def recent(self, ranker: str, *, lists: int, after: int, before: float) -> Traffic:
-        """The last lists that were shown after entry `after` and before a time, as one sum."""
-        with self._reader() as connection, _one_state(connection):
-            return recent(connection, ranker, lists=lists, after=after, before=before)
 
     def find_lists(self, ranker: str, wanted: ListFilter, *, last: int) -> Sequence[ListSummary]:
         """The last lists of those that are wanted, the newest first, with what was clicked in them."""

@@ -15,10 +15,9 @@ from rankloop.service.store.log_records import (
     SourceTally,
     Traffic,
 )
-from rankloop.service.store.sqlite.sums import CLICKS, FIRST_CLICK, events_summed, looks, summed
+from rankloop.service.store.sqlite.sums import CLICKS, FIRST_CLICK, events_summed, summed
 from rankloop.service.store.sums import (
     LATEST,
-    PAIR,
     TRACED,
     edges,
     found_by_rank,
@@ -28,9 +27,6 @@ from rankloop.service.store.sums import (
     traffic_of,
 )
 
-SUMS = f"""count(*), count(position), ifnull(sum({looks("position")}), 0), ifnull(sum(fallback != ''), 0),
-    ifnull(sum(explored), 0), ifnull(sum(CAST(cost * {PAIR} + 0.5 AS INTEGER)), 0),
-    ifnull(sum(CASE WHEN settled IS NOT NULL THEN pairs END), 0), ifnull(sum(settled), 0)"""
 NEXT_LIST = "SELECT seq FROM impressions WHERE ranker = ? AND at >= ? ORDER BY at, seq LIMIT 1"
 NEXT_EVENT = "SELECT seq FROM events WHERE at >= ? ORDER BY at, seq LIMIT 1"
 BEYOND = 2**62  # every entry
@@ -66,18 +62,6 @@ def in_parts(
     found = summed(connection, ranker, bounds)
     starts = [connection.execute("SELECT at FROM impressions WHERE seq = ?", (bounds[n],)) for n in found]
     return [traffic_of(row.fetchone()[0], sums) for row, sums in zip(starts, found.values(), strict=True)]
-
-
-def recent(connection: sqlite3.Connection, ranker: str, *, lists: int, after: int, before: float) -> Traffic:
-    """The last lists that were shown after entry `after` and before a time, as one sum."""
-    sums = connection.execute(
-        f"""SELECT {SUMS} FROM (
-            SELECT *, {FIRST_CLICK} AS position FROM impressions
-            WHERE ranker = :ranker AND seq > :after AND at < :before
-            ORDER BY at DESC, seq DESC LIMIT :lists)""",
-        {"ranker": ranker, "lists": lists, "after": after, "before": before},
-    ).fetchone()
-    return traffic_of(0.0, sums)
 
 
 def summaries(
