@@ -275,10 +275,6 @@ def test_data_commands(tmp_path: Path) -> None:
             "NDCG cannot be learned item by item",
         ),
         (["lab", "compare", "--measures", "regret ERR"], "best fixed order in hindsight is known for DCG"),
-        (["lab", "observable", "--measure", "NDGC"], "did you mean 'NDCG'?"),
-        (["lab", "observable", "--measure", "Precision@4", "--items", "4"], "the same for every order"),
-        (["lab", "observable", "--items", "6"], "items must be 2 to 5, found 6"),
-        (["lab", "observable", "--k", "5", "--items", "4"], "k must be from 1 to the number of items, 4"),
         (["lab", "run", "classic/base"], "did you mean 'classic/baselines'?"),
         (["lab", "run", "missing.json"], "missing.json"),
         (["lab", "run", "missing.json", "--quick"], "says everything"),
@@ -329,16 +325,6 @@ def test_help_explains(command: list[str]) -> None:
 
 def test_help_has_examples() -> None:
     assert 'rankloop lab compare --data "mq2008(fold=1)"' in asked("lab", "compare", "--help")
-    assert "rankloop lab observable --measure AP --k 1 --items 4" in asked("lab", "observable", "--help")
-
-
-def test_observable_says_what_cannot_be_learned_why_and_what_would_do() -> None:
-    verdict, reason, least = asked("lab", "observable", "--measure", "ap", "--k", "1").splitlines()
-    assert verdict.startswith("AP cannot be learned from the first grade of 4 items: regret grows like T,")
-    assert "not globally observable" in reason
-    assert least.startswith("The smallest k that would do is 3")
-    assert "T^(2/3)" in asked("lab", "observable", "--measure", "DCG", "--k", "2", "--items", "4")
-    assert "locally observable" in asked("lab", "observable", "--measure", "precision@2", "--items", "3")
 
 
 def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ Mathematics of Operations Research, 2014.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, permutations, product
@@ -23,7 +23,6 @@ from rankloop.types import BoolArray, FloatArray, IntArray
 
 MOST_ITEMS = 5  # with six there are 720 orders, and linear programs with as many rows for each of them
 NEARLY = 1e-9
-Watch = Callable[[Iterable[int], int], Iterable[int]]  # passes the steps of a long loop on, of so many
 
 
 @dataclass(frozen=True)
@@ -48,9 +47,7 @@ class Observability:
         return "T^(1/2)" if self.locally else "T^(2/3)" if self.globally else "T"
 
 
-def observability(
-    objective: Objective, *, k: int, items: int, watch: Watch = lambda steps, _: steps
-) -> Observability:
+def observability(objective: Objective, *, k: int, items: int) -> Observability:
     """Whether the objective is observable from the first `k` grades, and from how many it would be.
 
     >>> from rankloop.learning.objectives import APGain, SumLoss
@@ -62,7 +59,7 @@ def observability(
     """
     check_size(items, k)
     needed = smallest_k(objective, items)
-    local = smallest_local_k(objective, items, watch)
+    local = smallest_local_k(objective, items)
     return Observability(objective, items, k, k >= needed, k >= local, needed, local)
 
 
@@ -164,13 +161,13 @@ def _spanned(rows: FloatArray, vectors: FloatArray) -> bool:
 # Local: by linear programs
 
 
-def smallest_local_k(objective: Objective, items: int, watch: Watch = lambda steps, _: steps) -> int:
+def smallest_local_k(objective: Objective, items: int) -> int:
     """How many grades must be seen for local observability; all of them always do.
 
     Renaming the items turns any order into the first one, so its neighbours show what holds for all.
     """
     losses = value_matrix(objective, items) * (1 if objective.is_loss else -1)
-    pairs = list(_neighbours(losses, watch))
+    pairs = list(_neighbours(losses))
     shown = [tuple(order) for order in np.argsort(all_ranks(items), axis=1).tolist()]
     return next(
         k
@@ -185,12 +182,12 @@ def smallest_local_k(objective: Objective, items: int, watch: Watch = lambda ste
     )
 
 
-def _neighbours(losses: FloatArray, watch: Watch) -> Iterator[tuple[int, list[int]]]:
+def _neighbours(losses: FloatArray) -> Iterator[tuple[int, list[int]]]:
     """The neighbours of the first order, each with all orders that are best wherever both are."""
     away = losses - losses[0]
     _, others = np.unique(away.round(9), axis=0, return_index=True)
     different = [int(other) for other in others if np.abs(away[other]).max() > NEARLY]
-    for other in watch(different, len(different)):
+    for other in different:
         along = _collinear(away, away[other])
         if _meet(away[other], away[different][~along[different]]):
             yield other, np.flatnonzero(along).tolist()

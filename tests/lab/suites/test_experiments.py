@@ -107,6 +107,16 @@ def test_the_tables_of_fixed_items_are_the_papers() -> None:
     assert dict(regrets.rows()) == {"NDCG": 0.0142, "DCG": 0.0}
 
 
+def test_each_loss_has_the_bounds_that_hold_for_it() -> None:
+    world = "linear(queries=20, test_queries=10)"
+    parts = compute_table(EXPERIMENTS["theory/table4.1"], data=world, quick=True)
+    assert {loss: part["theorem"].to_list() for loss, part in parts.items()} == {
+        "ListNet": ["Thm 35", "Thm 36", "Cor 37", "Cor 43", "Thm 44"],
+        "SmoothDCG": ["Cor 37"],
+        "RankSVM": ["Thm 35", "Thm 36", "Cor 37"],
+    }
+
+
 def test_what_can_be_learned_from_how_many_grades() -> None:
     (table,) = compute_table(EXPERIMENTS["topk/observability"]).values()
     found = {(items, name): (first, fast, rate) for items, name, first, fast, rate in table.rows()}

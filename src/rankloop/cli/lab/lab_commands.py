@@ -21,14 +21,6 @@ LAB_COMMANDS = {
         "lab.recommend_commands:compare", "Compare recommenders on held-out reviews."
     ),
     "reviews": Command("lab.review_commands:reviews_app", "Extract opinions from reviews, or describe them."),
-    "observable": Command(
-        "lab.observable:observable",
-        "Say whether a measure can be learned from the grades of the first k of a list of fixed items.",
-    ),
-    "bounds": Command(
-        "lab.bounds:bounds",
-        "Print the bounds of learning theory for a dataset, with the measured excess beside them.",
-    ),
 }
 
 
