@@ -37,7 +37,7 @@ for room in rooms:
 """
 NOUNS = "errors candidate charts client"
 CORE = """
-policies errors types short_text state_fields candidate naming policy caller_order scorers metrics
+policies errors types short_text bounds state_fields candidate naming policy caller_order scorers metrics
 interleaving exploration learning exposure evaluation checks
 """  # policies first: a file of learning still imports them
 LAB = "policies lab/data lab/users lab/theory lab/baselines lab/recommenders lab/simulation"
