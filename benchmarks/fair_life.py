@@ -33,8 +33,6 @@ GUARDS: tuple[dict[str, Any], ...] = (
     {},
     {"freeze_top": True},
     {},
-    {"max_explored_pairs": 4},
-    {},
 )
 MODES = ("exploit", "explore", "frozen", "explore", "passthrough", "explore", "shadow", "explore")
 SELLERS, SIZES = ("large", "small", "tiny", ""), (0.66, 0.25, 0.06, 0.03)

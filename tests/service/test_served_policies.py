@@ -98,7 +98,7 @@ def test_evidence_about_positions_teaches_when_the_list_is_the_one_that_was_draw
 
 @pytest.mark.parametrize(
     "rules",
-    [{"freeze_top": True}, {"max_explored_pairs": 1}, {"max_displacement": 1}],
+    [{"freeze_top": True}, {"max_displacement": 1}],
     ids=lambda rules: next(iter(rules)),
 )
 def test_evidence_about_positions_is_not_taught_from_a_list_that_guardrails_have_changed(

@@ -26,7 +26,6 @@ RANKER = "for-you"
 # The list is the recommender's, in which clicks move things by a few positions: one click far down must not
 # teach that what the recommender scores low is good.
 SETTINGS = RankerSettings(
-    max_explored_pairs=2,
     max_displacement=3,
     learn_late=True,
     snapshot_every=5,

@@ -37,7 +37,6 @@ WORDS: Mapping[str, Word] = {
 # it shows at once, and hardly anything moves by luck alone. A person may click as often as they like.
 SETTINGS = RankerSettings(
     policy=PairRank(caller_order="decent", pairing="all", prior=0.8),
-    max_explored_pairs=3,
     learn_late=True,
     snapshot_every=5,
     source_lists=None,

@@ -250,7 +250,6 @@ def test_a_service_log_says_what_others_would_have_got() -> None:
         ({"fair": FairSettings(shares={"A": 0.1})}, FAIR),
         ({"freeze_top": True}, GUARDED),
         ({"max_displacement": 0}, GUARDED),
-        ({"max_explored_pairs": 0}, GUARDED),
         ({}, PINNED),
     ],
 )

@@ -50,7 +50,7 @@ def test_a_thousand_lists_are_made_again_byte_for_byte(tmp_path: Path) -> None:
     clock = Clock()
     with SqliteStore(tmp_path / "log.db") as store:
         service = make(store, clock)
-        service.create("shop", RankerSettings(window=60.0, snapshot_every=40, max_explored_pairs=8))
+        service.create("shop", RankerSettings(window=60.0, snapshot_every=40, max_displacement=4))
         lists = live(service, clock, rounds=400)
         service.rollback("shop", to=lists[200].provenance.model)
         lists += live(service, clock, rounds=200, seed=1)

@@ -77,7 +77,6 @@ class RankerSettings:
     reading: Reading = "implicit"  # of results that were not rated
     learn_late: bool = False  # whether clicks after the window teach, too
     max_displacement: int | None = None  # positions from where the caller put a result
-    max_explored_pairs: int | None = None  # in one list
     max_departures: int | None = None  # pairs of one list against the caller's order that are not settled
     promise: PromiseSettings | None = None  # of clicks, against the caller's order; None: nothing is promised
     freeze_top: bool = False  # the first position is never explored
@@ -98,7 +97,7 @@ class RankerSettings:
         for name in ("max_candidates", "max_features", "max_open", "snapshot_every"):
             _whole(name, getattr(self, name), low=1)
         _number("source_window", self.source_window, low=1.0)
-        for name in ("max_displacement", "max_explored_pairs", "max_departures", *SOURCES):
+        for name in ("max_displacement", "max_departures", *SOURCES):
             if getattr(self, name) is not None:
                 _whole(name, getattr(self, name), low=0)
         for name in ("learn_late", "freeze_top"):
@@ -164,7 +163,7 @@ class RankerSettings:
     @property
     def unguarded(self) -> bool:
         """Whether no guardrail changes a list that was drawn."""
-        limits = (self.max_explored_pairs, self.max_displacement, self.max_departures)
+        limits = (self.max_displacement, self.max_departures)
         return not self.freeze_top and all(each is None for each in limits)
 
     @property

@@ -19,7 +19,6 @@ from rankloop.service.core.lists.placement import (
     by_score,
     discordant,
     limit_displacement,
-    limit_exploration,
     pairs_shown,
     place_pins,
 )
@@ -43,18 +42,6 @@ def test_the_first_results_do_not_depend_on_how_many_are_shown(
     wanted: list[int], k: int, places: int
 ) -> None:
     assert limit_displacement(wanted, places, k) == limit_displacement(wanted, places, len(wanted))[:k]
-
-
-@given(LISTS, st.integers(0, 70), st.randoms(use_true_random=False))
-def test_no_more_pairs_are_explored_than_allowed(wanted: list[int], pairs: int, luck: Any) -> None:
-    reference = list(range(len(wanted)))
-    luck.shuffle(reference)
-    found = limit_exploration(wanted, reference, pairs)
-    needed = _swapped(wanted, reference)
-    assert sorted(found) == sorted(wanted)
-    assert _swapped(found, reference) == min(pairs, needed)
-    if pairs >= needed:
-        assert found == list(wanted)
 
 
 def _swapped(shown: Sequence[int], reference: Sequence[int]) -> int:
@@ -159,21 +146,6 @@ def test_displacement_is_bounded_in_every_mode_that_ranks(store: Store, mode: st
         shown = service.rank(candidates, ranker="shop", k=6)
         for result in shown.ranking:
             assert abs(int(result.object_id[1:]) - (result.position - 1)) <= 2
-
-
-def test_exploration_is_capped(store: Store) -> None:
-    clock = Clock()
-    service = shop(store, clock, max_explored_pairs=3, policy=PairRank())
-    lists = live(service, clock, rounds=30)
-    assert max(each.provenance.explored_pairs for each in lists) == 3
-    uncapped = shop(MemoryStore(), Clock(), policy=PairRank())
-    assert max(each.provenance.explored_pairs for each in live(uncapped, Clock(), rounds=30)) > 3
-
-
-def test_nothing_known_and_no_exploration_is_the_callers_order(store: Store) -> None:
-    service = shop(store, max_explored_pairs=0)
-    candidates = some_candidates(np.random.default_rng(0))
-    assert service.rank(candidates, ranker="shop").object_ids == [each.object_id for each in candidates]
 
 
 def test_the_top_is_frozen(store: Store) -> None:

@@ -117,7 +117,7 @@ def test_exploring_is_counted_as_if_nobody_had_merged() -> None:
     def numbers(fair: FairSettings | None) -> list[tuple[int, float]]:
         clock = Clock()
         service = make(MemoryStore(), clock)
-        service.create("shop", RankerSettings(fair=fair, max_explored_pairs=3, window=1e6))
+        service.create("shop", RankerSettings(fair=fair, window=1e6))
         live(service, clock, 15)
         lists = service.lists("shop", last=99)
         return [(each.explored, each.cost) for each in lists]

@@ -40,7 +40,6 @@ some_rules = st.builds(
     snapshot_every=st.just(3),
     freeze_top=st.booleans(),
     max_displacement=st.sampled_from([None, None, 1]),
-    max_explored_pairs=st.sampled_from([None, None, 2]),
     fair=st.none() | some_fairness,
 )
 

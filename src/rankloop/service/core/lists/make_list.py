@@ -26,7 +26,6 @@ from rankloop.service.core.lists.placement import (
     explored,
     freeze_top,
     limit_departures,
-    limit_exploration,
     pairs_shown,
     place_pins,
 )
@@ -353,8 +352,6 @@ def _choose(
     if mode == "exploit":
         reference = by_score(scores)
         return Choice(bounded(reference, rules, k), draw, reference if groups is not None else [])
-    if drawn and rules.max_explored_pairs is not None:
-        drawn = limit_exploration(drawn, by_score(scores), rules.max_explored_pairs)
     return Choice(explored(draw.order.tolist(), scores, rules, k), draw, drawn)
 
 

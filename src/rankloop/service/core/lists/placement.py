@@ -25,25 +25,6 @@ def by_score(scores: FloatArray) -> list[int]:
     return order
 
 
-def limit_exploration(wanted: Sequence[int], reference: Sequence[int], pairs: int) -> list[int]:
-    """The way from the reference to the list that is wanted, ended after this many swaps of neighbours.
-
-    Each swap puts one more pair in another order than the reference has it.
-
-    >>> limit_exploration([2, 1, 0], [0, 1, 2], 3), limit_exploration([2, 1, 0], [0, 1, 2], 1)
-    ([2, 1, 0], [0, 2, 1])
-    """
-    found = list(reference)
-    for index, row in enumerate(wanted):
-        if pairs == 0:
-            break
-        start = found.index(row, index)
-        steps = min(start - index, pairs)
-        found.insert(start - steps, found.pop(start))
-        pairs -= steps
-    return found
-
-
 def limit_departures(wanted: Sequence[int], settled: BoolArray, pairs: int) -> tuple[list[int], int]:
     """The way from the caller's order to the list that is wanted, ended where its budget is; and the cost.
 
@@ -109,12 +90,10 @@ def place_pins(free: Sequence[int], pins: Mapping[int, int], k: int) -> list[int
 
 def explored(drawn: list[int], scores: FloatArray, rules: RankerSettings, k: int) -> list[int]:
     """The list that was drawn, as far as the rules allow it."""
-    if rules.max_explored_pairs is None and rules.max_displacement is None and not rules.freeze_top:
+    if rules.max_displacement is None and not rules.freeze_top:
         return drawn
     reference, shown = by_score(scores), set(drawn)
     wanted = drawn + [row for row in reference if row not in shown]
-    if rules.max_explored_pairs is not None:
-        wanted = limit_exploration(wanted[:k], reference, rules.max_explored_pairs)
     if rules.freeze_top:
         wanted = freeze_top(wanted, reference)
     return bounded(wanted, rules, k)
