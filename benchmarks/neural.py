@@ -13,15 +13,13 @@ from benchmarks.rounds import bench_world, pace, peak_kilobytes
 from rankloop.lab.data import load
 from rankloop.lab.users import PresetUser
 from rankloop.policies import (
-    Diagonal,
     Exact,
-    Full,
     NeuralPairwise,
     OlRankNet,
     P2NeurRank,
-    Projected,
     ReplayMemory,
 )
+from rankloop.policies.policy_names import write_policy
 from rankloop.query_set import JudgedQuery, QuerySet
 from rankloop.scorers import MLP
 from rankloop.types import Array, Feedback
@@ -34,15 +32,15 @@ MUCH = ReplayMemory(63, repeats=1000, steps=10)  # fits what it has seen as clos
 # size of the network -> name -> policy; the diagonal is the yardstick
 WIDTHS: Mapping[str, Mapping[str, NeuralPairwise]] = {
     "100 x 100": {
-        DIAGONAL: OlRankNet(covariance=Diagonal()),
-        "olranknet, projected": OlRankNet(covariance=Projected()),
+        DIAGONAL: OlRankNet(covariance="diagonal"),
+        "olranknet, projected": OlRankNet(covariance="projected"),
         "p2neurrank, 1 ranker": P2NeurRank(rankers=1),
         "p2neurrank, 2 rankers": P2NeurRank(),
     },
     "16 x 16": {
-        DIAGONAL: OlRankNet(scorer=SMALL, covariance=Diagonal()),
-        "olranknet, full": OlRankNet(scorer=SMALL, covariance=Full()),
-        "olranknet, projected": OlRankNet(scorer=SMALL, covariance=Projected()),
+        DIAGONAL: OlRankNet(scorer=SMALL, covariance="diagonal"),
+        "olranknet, full": OlRankNet(scorer=SMALL, covariance="full"),
+        "olranknet, projected": OlRankNet(scorer=SMALL, covariance="projected"),
         "p2neurrank, 1 ranker": P2NeurRank(scorer=SMALL, rankers=1),
         "p2neurrank, 2 rankers": P2NeurRank(scorer=SMALL),
     },
@@ -132,8 +130,10 @@ def agreement(*, moments: tuple[int, ...] = (100, 300, 1000), queries: int = 50)
     world, rng = load("nonlinear"), np.random.default_rng(0)
     user, asked = PresetUser("perfect").for_grades(world.train.grades), list(world.test)[:queries]
     exact, *others = (
-        OlRankNet(scorer=SMALL, covariance=kind)
-        for kind in (Full(), Diagonal(), Projected(), Projected(1024))
+        OlRankNet(scorer=SMALL, covariance="full"),
+        OlRankNet(scorer=SMALL, covariance="diagonal"),
+        OlRankNet(scorer=SMALL),
+        OlRankNet(scorer=SMALL, dimensions=1024),
     )
     rows: list[dict[str, object]] = []
     for number in range(1, max(moments) + 1):
@@ -145,7 +145,7 @@ def agreement(*, moments: tuple[int, ...] = (100, 300, 1000), queries: int = 50)
             rows += [
                 {
                     "bench": "agreement",
-                    "name": repr(policy.covariance),
+                    "name": write_policy(policy),
                     "rounds": number,
                     "alike": [_alike(exact, policy, asked, alpha) for alpha in ALPHAS],
                 }

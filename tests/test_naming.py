@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rankloop.errors import SettingError
 from rankloop.lab.baselines import ALL_POLICIES
 from rankloop.naming import LONGEST, _settings, find_kind, given_settings, read_name, write_name
-from rankloop.policies import DBGD, Diagonal, DocumentSpace, Exact, PairRank, Policy, Random, Width
+from rankloop.policies import DBGD, DocumentSpace, Exact, PairRank, Policy, Random, Width
 from rankloop.policies.paper_settings import PAPER
 from rankloop.policies.policy_names import POLICIES, read_policy, write_policy
 from rankloop.scorers import MLP, Linear
@@ -262,8 +262,8 @@ def test_what_the_papers_print_is_what_the_names_say() -> None:
     printed: dict[str, dict[str, object]] = {
         "pairrank": {"pairing": "adjacent", "update": "exact", "exploration": "conservative"},
         "pepairrank": {"pairing": "adjacent", "update": "exact", "rankers": 2, "variance": 0.1},
-        "olranknet": {**network, "covariance": Diagonal()},
-        "ollambdarank": {**network, "covariance": Diagonal(), "draws": 0, "balanced": False},
+        "olranknet": {**network, "covariance": "diagonal"},
+        "ollambdarank": {**network, "covariance": "diagonal", "draws": 0, "balanced": False},
         "p2neurrank": {**network, "rankers": 2, "variance": 0.1},
         "ranknet": {"pairing": "adjacent"},
         "epsilon-greedy": {"pairing": "adjacent"},

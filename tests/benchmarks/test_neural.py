@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.neural import MUCH, _alike, agreement, training
-from rankloop.policies import Batch, Diagonal, Exact, NeuralPairwise, OlRankNet
+from rankloop.policies import Batch, Exact, NeuralPairwise, OlRankNet
 from rankloop.query_set import JudgedQuery
 from rankloop.scorers import Linear
 from rankloop.types import Query
@@ -19,7 +19,7 @@ def asked() -> list[JudgedQuery]:
 
 def linear(*weights: float) -> OlRankNet:
     """A ranker that is sure of everything its weights say."""
-    policy, array = OlRankNet(scorer=Linear(), covariance=Diagonal()), np.array(weights)
+    policy, array = OlRankNet(scorer=Linear(), covariance="diagonal"), np.array(weights)
     nothing = np.zeros((0, 0, len(weights)))  # is remembered
     state = {"parameters": array, "average": array, "known": np.ones(len(weights)), "documents": nothing}
     return policy.from_state({**policy.state(), **state})

@@ -37,14 +37,12 @@ from rankloop.policies import (
     BestF1,
     Constant,
     DCGGain,
-    Diagonal,
     DocumentSchedule,
     DocumentSpace,
     EpsilonGreedy,
     Exact,
     FairExpPairRank,
     FairExpTopRank,
-    Full,
     InverseRoot,
     LinUCB,
     ListNet,
@@ -62,7 +60,6 @@ from rankloop.policies import (
     Platt,
     Policy,
     PrecisionGain,
-    Projected,
     Race,
     Random,
     RankNet,
@@ -271,18 +268,22 @@ PARTS: dict[str, Case] = {
     "v32": both(lambda: Slam(weights=NDCGWeights(None), averaged=True)),
     "v33": both(lambda: Slam(weights=APWeights())),
     "v34": grades(lambda: Slam(weights=APWeights(), scorer=MLP(8), averaged=True, learning_rate=0.01)),
-    "v35": Case(lambda: OlRankNet(scorer=MLP(4), covariance=Full(), learning_rate=0.05, alpha=0.1)),
-    "v36": Case(lambda: OlRankNet(scorer=MLP(8), covariance=Projected(16), alpha=0.1, learning_rate=0.05)),
-    "v37": Case(lambda: OlRankNet(scorer=MLP(8), covariance=Diagonal(), alpha=0.1, learning_rate=0.05)),
+    "v35": Case(lambda: OlRankNet(scorer=MLP(4), covariance="full", learning_rate=0.05, alpha=0.1)),
+    "v36": Case(
+        lambda: OlRankNet(scorer=MLP(8), covariance="projected", dimensions=16, alpha=0.1, learning_rate=0.05)
+    ),
+    "v37": Case(lambda: OlRankNet(scorer=MLP(8), covariance="diagonal", alpha=0.1, learning_rate=0.05)),
     "v38": Case(
         lambda: OlLambdaRank(
-            scorer=MLP(4), covariance=Full(), caller_order="decent", draws=4, learning_rate=0.05
+            scorer=MLP(4), covariance="full", caller_order="decent", draws=4, learning_rate=0.05
         )
     ),
     "v39": Case(
-        lambda: OlLambdaRank(scorer=MLP(8), covariance=Projected(16), balanced=False, learning_rate=0.05)
+        lambda: OlLambdaRank(
+            scorer=MLP(8), covariance="projected", dimensions=16, balanced=False, learning_rate=0.05
+        )
     ),
-    "v40": Case(lambda: OlLambdaRank(scorer=Linear(), covariance=Diagonal(), draws=0, learning_rate=0.01)),
+    "v40": Case(lambda: OlLambdaRank(scorer=Linear(), covariance="diagonal", draws=0, learning_rate=0.01)),
     "v41": Case(lambda: PairRank(certainty=Sure(0.8))),
     "v42": Case(lambda: PairRank(certainty=Width(0.1), exploration="random")),
     "v43": Case(lambda: PairRank(certainty=Width(0.1, diagonal=True), caller_order="decent")),

@@ -31,7 +31,6 @@ from rankloop.lab.users import AdUser, Cascade, LabelJudge, PositionBased, Prese
 from rankloop.policies import (
     MGD,
     PDGD,
-    Diagonal,
     FairExpPairRank,
     LinUCB,
     OlRankNet,
@@ -130,7 +129,7 @@ USERS: dict[str, tuple[UserChoice, str, tuple[Policy, ...]]] = {
     ),
     "u15": (PresetUser("navigational"), ITEMS, (RTopKItems(), Random())),
 }
-NEURAL = OlRankNet(scorer=MLP(8), covariance=Diagonal(), learning_rate=0.01)
+NEURAL = OlRankNet(scorer=MLP(8), covariance="diagonal", learning_rate=0.01)
 KNOWING: tuple[Policy, ...] = (PairRank(), PePairRank(), NEURAL)
 PROBES: dict[str, tuple[Probe, tuple[Policy, ...]]] = {
     "r01": (make_probe("block-size-by-position", rounds=(2, 5, 8), queries=4), KNOWING),

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankloop.errors import SettingError
 from rankloop.exploration import certain_orders
-from rankloop.policies import Covariance, Diagonal, Full, Projected
+from rankloop.learning.covariance import Covariance, Diagonal, Full, Projected
 from rankloop.scorers import MLP, Gradients, Linear
 from rankloop.types import FloatArray
 
@@ -143,9 +142,3 @@ def test_a_projection_to_few_dimensions_is_corrected() -> None:
         assert widths[i, j] == pytest.approx(z @ known @ z + c * z @ known @ known @ z)
     assert c > 0.1
     assert (trace + c * np.trace(known @ known)) / 20 == pytest.approx(1 - (20 - trace) / 140)
-
-
-@pytest.mark.parametrize("dimensions", [0, 2.5, "x"])
-def test_projections_to_nothing_are_refused(dimensions: int) -> None:
-    with pytest.raises(SettingError):
-        Projected(dimensions)

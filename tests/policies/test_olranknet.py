@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from rankloop.errors import SettingError
 from rankloop.learning.delta_ndcg import delta_ndcg
-from rankloop.policies import Diagonal, Full, OlLambdaRank, OlRankNet
+from rankloop.policies import OlLambdaRank, OlRankNet
 from rankloop.scorers import MLP, Linear
 from rankloop.types import Feedback, FloatArray, Query, Ranking
 
@@ -29,7 +29,7 @@ def feedback_on(seed: int, n: int = 6) -> Feedback:
 
 def test_certain_orders_are_those_of_the_definition() -> None:
     """σ(s_i - s_j) - α |g_ij| > 1/2 in the norm of A⁻¹, A = λI + Σ g gᵀ with each gradient as it was then."""
-    policy = OlRankNet(scorer=SMALL, covariance=Full(), alpha=0.05, regularisation=2.0, learning_rate=0.05)
+    policy = OlRankNet(scorer=SMALL, covariance="full", alpha=0.05, regularisation=2.0, learning_rate=0.05)
     a: FloatArray = 2.0 * np.eye(SMALL.start(3).size)
     for seed in range(15):
         feedback = feedback_on(seed)
@@ -64,10 +64,16 @@ def test_widths_without_a_meaning_are_refused(alpha: float) -> None:
         OlRankNet(alpha=alpha)
 
 
-@pytest.mark.parametrize("covariance", ["diagonal", 512, Diagonal], ids=repr)
+@pytest.mark.parametrize("covariance", ["Diagonal()", 512, OlRankNet], ids=repr)
 def test_what_is_no_covariance_is_refused(covariance: Any) -> None:
-    with pytest.raises(SettingError, match=r"covariance must be a value such as Projected\(\)"):
+    with pytest.raises(SettingError, match="covariance must be projected, diagonal, full, found"):
         OlRankNet(covariance=covariance)
+
+
+@pytest.mark.parametrize("dimensions", [0, 2.5, "x"])
+def test_projections_to_nothing_are_refused(dimensions: Any) -> None:
+    with pytest.raises(SettingError, match="dimensions must be a whole number of at least 1"):
+        OlRankNet(dimensions=dimensions)
 
 
 # olLambdaRank

@@ -9,16 +9,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from rankloop.errors import SettingError
 from rankloop.learning import logistic
 from rankloop.learning.certainty import differences, squared_widths
 from rankloop.scorers import Gradients
 from rankloop.types import FloatArray, IntArray
+
+CovarianceKind: TypeAlias = Literal["projected", "diagonal", "full"]
 
 
 class Covariance(Protocol):
@@ -94,12 +95,7 @@ class Projected(Full):
     True
     """
 
-    dimensions: int = 512
-
-    def __post_init__(self) -> None:
-        """Refuse projections to nothing."""
-        if type(self.dimensions) is not int or self.dimensions < 1:
-            raise SettingError(f"dimensions must be a whole number of at least 1, found {self.dimensions}")
+    dimensions: int
 
     def squared_widths(self, known: FloatArray, gradients: Gradients) -> FloatArray:
         """By the inverse, corrected for what the projection cannot tell apart."""
@@ -148,6 +144,15 @@ class Diagonal(Covariance):
         dense = gradients.dense().astype(np.float64, copy=False)
         squares: FloatArray = np.square(dense[better] - dense[worse]).sum(axis=0)
         return known + squares
+
+
+def make_covariance(kind: CovarianceKind, dimensions: int) -> Covariance:
+    """Make the way to keep $A$ that a word names; the dimensions are those of a projection.
+
+    >>> make_covariance("projected", 64), make_covariance("diagonal", 64)
+    (Projected(dimensions=64), Diagonal())
+    """
+    return {"projected": Projected(dimensions), "diagonal": Diagonal(), "full": Full()}[kind]
 
 
 @lru_cache(maxsize=16)  # drawing them takes longer than using them

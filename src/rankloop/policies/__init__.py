@@ -2,7 +2,6 @@
 
 from rankloop.caller_order import CallerOrder, ColumnLayout, OrderPrior, parse_order
 from rankloop.learning.certainty import Belief, Certainty, Sure, Theory, Width
-from rankloop.learning.covariance import Covariance, Diagonal, Full, Projected
 from rankloop.learning.measure_weights import APWeights, ListWeights, NDCGWeights
 from rankloop.learning.objectives import (
     AdditiveObjective,
@@ -100,9 +99,7 @@ __all__ = [
     "Certainty",
     "ColumnLayout",
     "Constant",
-    "Covariance",
     "DCGGain",
-    "Diagonal",
     "DocumentSchedule",
     "DocumentSpace",
     "EpsilonGreedy",
@@ -112,7 +109,6 @@ __all__ = [
     "FairExpTopRank",
     "FairExposurePolicy",
     "FixedItems",
-    "Full",
     "GradedPolicy",
     "InverseRoot",
     "ItemMeans",
@@ -142,7 +138,6 @@ __all__ = [
     "Platt",
     "Policy",
     "PrecisionGain",
-    "Projected",
     "RTopK",
     "RTopKItems",
     "Race",

@@ -39,7 +39,7 @@ NETWORK = (
     "scorer=MLP(scale=1.0), pairing='adjacent', training=Exact(steps=20, restart=True), "
     "optimiser='gradient-descent', averaging=False, learning_rate=0.1, regularisation=0.01"
 )
-DIAGONAL = f"{NETWORK}, covariance=Diagonal(), alpha=0.01"
+DIAGONAL = f"{NETWORK}, covariance='diagonal', alpha=0.01"
 UNIT = "rates are along the mean over the lists, in the unit in which m is 1"
 STEPS = f"20 steps of descent in a round; {UNIT}; which of the grid: choose by tuning"
 DUEL = "step=0.1, radius=1.0, decay=1.0, start_seed=0"

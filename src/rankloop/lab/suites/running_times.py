@@ -20,14 +20,14 @@ from rankloop.policies.policy_names import read_policy
 
 SMALL = "scorer=MLP((16, 16))"
 AS_PRINTED = {  # Algorithm 2: networks trained anew in every round, on freshly perturbed pairs
-    "full matrix": "olranknet@paper(scorer=MLP((16, 16), scale=1.0), covariance=Full())",
+    "full matrix": "olranknet@paper(scorer=MLP((16, 16), scale=1.0), covariance='full')",
     "diagonal": "olranknet@paper(scorer=MLP((16, 16), scale=1.0))",
     "2 rankers": "p2neurrank@paper(scorer=MLP((16, 16), scale=1.0), rankers=2, variance=0.1)",
     "1 ranker": "p2neurrank@paper(scorer=MLP((16, 16), scale=1.0), rankers=1, variance=0.1)",
 }
 OURS = {
-    "full matrix": f"olranknet({SMALL}, covariance=Full())",
-    "diagonal": f"olranknet({SMALL}, covariance=Diagonal())",
+    "full matrix": f"olranknet({SMALL}, covariance='full')",
+    "diagonal": f"olranknet({SMALL}, covariance='diagonal')",
     "projected": f"olranknet({SMALL})",
     "2 rankers": f"p2neurrank({SMALL})",
     "1 ranker": f"p2neurrank({SMALL}, rankers=1)",

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Self
+from dataclasses import dataclass
+from typing import Self, get_args
 
 import numpy as np
 
 from rankloop.errors import SettingError
 from rankloop.exploration import certain_orders
-from rankloop.learning.covariance import Covariance, Projected
+from rankloop.learning.covariance import Covariance, CovarianceKind, make_covariance
 from rankloop.learning.replay_memory import Comparisons
 from rankloop.policies.neural.neural_pairwise import NeuralPairwise, check_form
-from rankloop.policies.scorer_policy import check_part
 from rankloop.scorers import Gradients
 from rankloop.state_fields import state
 from rankloop.types import BoolArray, FloatArray, Query, State
@@ -28,8 +27,8 @@ class OlRankNet(NeuralPairwise):
 
     $$\sigma(s_i - s_j) - \alpha \lVert g_{ij} \rVert_{A^{-1}} > \tfrac{1}{2}.$$
 
-    `covariance` says how $A$ is kept: `Full()`, `Diagonal()`, or `Projected(dimensions)`. The other settings
-    are those of every `NeuralPairwise` policy.
+    `covariance` says how $A$ is kept: all of it, its diagonal, or all of it for gradients projected to so
+    many `dimensions`. The other settings are those of every `NeuralPairwise` policy.
 
     >>> from rankloop.scorers import MLP
     >>> from rankloop.types import Feedback, Query
@@ -43,16 +42,22 @@ class OlRankNet(NeuralPairwise):
     Jia, Wang: Learning neural ranking models online from implicit user feedback. WWW 2022.
     """
 
-    state_shaping = ("covariance",)
+    state_shaping = ("_covariance",)
 
-    covariance: Covariance = field(default_factory=Projected)
+    covariance: CovarianceKind = "projected"
+    dimensions: int = 512  # of the projection
     alpha: float = 0.03
     known: FloatArray = state((0,))  # of A / λ
 
     def __post_init__(self) -> None:
         """Refuse a width below zero, and what is no covariance."""
         super().__post_init__()
-        check_part("covariance", self.covariance, "absorb", "Projected(), Diagonal() or Full()")
+        if self.covariance not in get_args(CovarianceKind):
+            raise SettingError(
+                f"covariance must be {', '.join(get_args(CovarianceKind))}, found {self.covariance!r}"
+            )
+        if type(self.dimensions) is not int or self.dimensions < 1:
+            raise SettingError(f"dimensions must be a whole number of at least 1, found {self.dimensions}")
         if not 0 <= self.alpha < np.inf:
             raise SettingError(f"alpha must be a number of 0 or more, found {self.alpha}")
 
@@ -61,7 +66,7 @@ class OlRankNet(NeuralPairwise):
         twin = super().from_state(state)
         if twin.known.size:
             gradients = twin._gradients(np.zeros((1, twin.documents.shape[2])))
-            check_form("sums over pairs", twin.known, self.covariance.start(gradients))
+            check_form("sums over pairs", twin.known, self._covariance.start(gradients))
         return twin
 
     def certain_orders(self, query: Query) -> BoolArray:
@@ -69,14 +74,18 @@ class OlRankNet(NeuralPairwise):
         if not self._knows_of(query):
             return self._certain_by_caller(query)
         gradients = self._gradients(self.layout.columns(query))
-        known = self.known if self.known.size else self.covariance.start(gradients)
-        widths = np.sqrt(self.covariance.squared_widths(known, gradients))
+        known = self.known if self.known.size else self._covariance.start(gradients)
+        widths = np.sqrt(self._covariance.squared_widths(known, gradients))
         return certain_orders(self.score(query), self.alpha * widths)
 
     def _update_certainty(self, compared: Comparisons) -> None:
         gradients = self._gradients(compared.documents)
-        known = self.known if self.known.size else self.covariance.start(gradients)
-        self.known = self.covariance.absorb(known, gradients, *compared.wins.nonzero())
+        known = self.known if self.known.size else self._covariance.start(gradients)
+        self.known = self._covariance.absorb(known, gradients, *compared.wins.nonzero())
+
+    @property
+    def _covariance(self) -> Covariance:
+        return make_covariance(self.covariance, self.dimensions)
 
     def _gradients(self, features: FloatArray) -> Gradients:
         r"""Gradients in the unit in which $\lambda$ is 1."""
