@@ -77,7 +77,6 @@ class RankerSettings:
     reading: Reading = "implicit"  # of results that were not rated
     learn_late: bool = False  # whether clicks after the window teach, too
     max_displacement: int | None = None  # positions from where the caller put a result
-    max_departures: int | None = None  # pairs of one list against the caller's order that are not settled
     promise: PromiseSettings | None = None  # of clicks, against the caller's order; None: nothing is promised
     freeze_top: bool = False  # the first position is never explored
     fair: FairSettings | None = None  # how exposure is shared between groups; None: it is not counted
@@ -97,7 +96,7 @@ class RankerSettings:
         for name in ("max_candidates", "max_features", "max_open", "snapshot_every"):
             _whole(name, getattr(self, name), low=1)
         _number("source_window", self.source_window, low=1.0)
-        for name in ("max_displacement", "max_departures", *SOURCES):
+        for name in ("max_displacement", *SOURCES):
             if getattr(self, name) is not None:
                 _whole(name, getattr(self, name), low=0)
         for name in ("learn_late", "freeze_top"):
@@ -111,11 +110,6 @@ class RankerSettings:
         fair: object = self.fair
         if fair is not None and not isinstance(fair, FairSettings):
             raise SettingError(f"fair must be FairSettings or None, found {type(fair).__name__}")
-        if fair is not None and self.max_departures is not None:
-            raise SettingError(
-                "lists that share exposure depart from the caller's order by design: leave out fair or "
-                "max_departures"
-            )
         promise: object = self.promise
         if promise is not None and not isinstance(promise, PromiseSettings):
             raise SettingError(f"promise must be PromiseSettings or None, found {type(promise).__name__}")
@@ -163,8 +157,7 @@ class RankerSettings:
     @property
     def unguarded(self) -> bool:
         """Whether no guardrail changes a list that was drawn."""
-        limits = (self.max_displacement, self.max_departures)
-        return not self.freeze_top and all(each is None for each in limits)
+        return self.max_displacement is None and not self.freeze_top
 
     @property
     def signal(self) -> Signal:

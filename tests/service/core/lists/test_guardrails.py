@@ -183,3 +183,22 @@ def test_a_policy_that_credits_places_learns_only_lists_it_drew(store: Store) ->
         drawn = each.impression.order.tolist() == [0, 1, 2]
         assert drawn
     assert 0 < sum(each.impression.teaches for each in taught) < 20
+
+
+def test_one_click_does_not_undo_the_callers_order() -> None:
+    """Guardrails bound a list against what is known, and that still is the caller's order after a click."""
+    assert after_a_click(RankerSettings(max_displacement=3)) < 1
+    # where the order is not trusted, the one click is all that is known
+    assert after_a_click(RankerSettings(policy=PairRank(caller_order=0), max_displacement=3)) > 1.5
+
+
+def after_a_click(rules: RankerSettings) -> float:
+    """How far results stand from where the caller put them, on average, once a single click was learned."""
+    service = make(MemoryStore())
+    service.create("shop", rules)
+    candidates = some_candidates(np.random.default_rng(0), n=40)
+    first = service.rank(candidates, ranker="shop", session_id="a")
+    service.record([UserEvent(first.query_id, first.object_ids[4])])
+    service.flush("shop")
+    again = service.rank(candidates, ranker="shop", session_id="b")
+    return float(np.mean([abs(int(name[1:]) - at) for at, name in enumerate(again.object_ids)]))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, cast
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from rankloop.exposure import PAGE
 from rankloop.policies import ExploresUncertain, Policy
-from rankloop.policy import KnowsCertainOrders, KnowsOrders
+from rankloop.policy import KnowsCertainOrders
 from rankloop.service.core.lists.list_seeds import generator
 from rankloop.service.core.lists.order_certainty import SETTLED, grade_of, sureness
 from rankloop.service.core.lists.placement import (
@@ -25,7 +25,6 @@ from rankloop.service.core.lists.placement import (
     discordant,
     explored,
     freeze_top,
-    limit_departures,
     pairs_shown,
     place_pins,
 )
@@ -81,7 +80,6 @@ class Listing:
     settled_pairs: int | None = None
     explored: int = 0
     cost: float = 0.0
-    departures: int | None = None
     merge: Merge | None = None  # rows of the free candidates
     free: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))  # the rows of these
     owners: tuple[tuple[float, ...], ...] = ()  # [2, k] of an interleaved list
@@ -155,7 +153,6 @@ def serve(
         seed=seed,
         explored_pairs=listing.explored,
         fallback=fallback or None,
-        departures=listing.departures,
         fairness_cost=exposure.turned if exposure and held else None,
         within=exposure.within if exposure else None,
         trial=trial.number if trial else None,
@@ -228,7 +225,6 @@ def listed(
     k = min(request.k, request.n)
     room = k - sum(position <= k for position in pins)
     choice = Choice([])
-    most = view.in_force.rules.max_departures
     if room:
         among = certain[np.ix_(free, free)] if pins and certain is not None else certain
         part, standing = (query.take(free), scores[free]) if pins else (query, scores)
@@ -243,10 +239,8 @@ def listed(
             keep = not plain or k > PAGE  # the only page of a plain list was just found not to stay
             merge = merged(account, choice.drawn, known, free=free, pins=pins, k=k, seed=seed, keep=keep)
             choice = _held(choice, merge, standing, room, view.in_force.rules)
-        if most is not None:
-            choice = _promised(choice, policy, part, room, most)
     if room and own:
-        choice = Choice(list(range(room)), choice.draw, departures=None if most is None else 0)
+        choice = Choice(list(range(room)), choice.draw)
     elif room and arm in ("B", "AB"):
         other = _other(view, request, raw, context, query_id, free)
         choice = _against(choice, other, scores[free], room, view, seed, arm)
@@ -260,7 +254,6 @@ def listed(
         scores=scores,
         evidence=choice.draw.evidence if choice.draw else {},
         teaches=_teaches(policy, choice),
-        departures=choice.departures,
         merge=choice.merge,
         free=free,
         **_numbers(policy, query, scores, certain, shown, tried, explores=explores),
@@ -325,7 +318,6 @@ class Choice:
     tried: list[int] = field(default_factory=list)  # what would be shown without the merge
     merge: Merge | None = None
     owners: FloatArray | None = None  # [2, k] of an interleaved list
-    departures: int | None = None  # spent of the budget, if there is one
 
 
 def _choose(
@@ -376,15 +368,6 @@ def _draw(
     begun = draw.order.tolist()  # its evidence may be about these very positions
     there, whole = set(begun), policy.rank(query, k=query.n_docs, rng=generator(seed))
     return draw, begun + [row for row in whole.order.tolist() if row not in there]
-
-
-def _promised(choice: Choice, policy: Policy, query: Query, k: int, most: int) -> Choice:
-    """The list, as far from the caller's order as the budget allows; what is settled costs nothing."""
-    everyone = np.arange(query.n_docs)
-    told = policy.order_probabilities(query, everyone) if isinstance(policy, KnowsOrders) else None
-    settled = np.zeros((query.n_docs,) * 2, dtype=bool) if told is None else told >= SETTLED
-    rows, spent = limit_departures(choice.rows, settled, most)
-    return replace(choice, rows=rows[:k], departures=spent)
 
 
 def _teaches(policy: Policy, choice: Choice) -> bool:

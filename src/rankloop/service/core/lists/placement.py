@@ -25,30 +25,6 @@ def by_score(scores: FloatArray) -> list[int]:
     return order
 
 
-def limit_departures(wanted: Sequence[int], settled: BoolArray, pairs: int) -> tuple[list[int], int]:
-    """The way from the caller's order to the list that is wanted, ended where its budget is; and the cost.
-
-    Rows are numbered in the caller's order. A swap of neighbours costs one pair of the budget, unless it is
-    `settled[i, j]` that the one going up belongs above the other: that is free.
-
-    >>> nothing = np.zeros((3, 3), dtype=bool)
-    >>> limit_departures([2, 1, 0], nothing, 3), limit_departures([2, 1, 0], nothing, 1)
-    (([2, 1, 0], 3), ([0, 2, 1], 1))
-    >>> limit_departures([2, 1, 0], np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0]], dtype=bool), 0)
-    ([2, 0, 1], 0)
-    """
-    found, left = list(range(len(settled))), pairs
-    for index, row in enumerate(wanted):
-        at = found.index(row, index)
-        while at > index and (settled[row, found[at - 1]] or left):
-            left -= not settled[row, found[at - 1]]
-            found[at], found[at - 1] = found[at - 1], row
-            at -= 1
-        if at > index:
-            break
-    return found, pairs - left
-
-
 def limit_displacement(wanted: Sequence[int], most: int, k: int) -> list[int]:
     """The first `k` of a list like the one wanted in which no row is farther than this from its own number.
 

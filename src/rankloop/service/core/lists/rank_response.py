@@ -31,7 +31,6 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     seed: int
     explored_pairs: int
     fallback: str | None
-    departures: int | None = None  # pairs spent of the budget `max_departures`, if there is one
     fairness_cost: int | None = None  # pairs that were turned for fair exposure
     within: bool | None = None  # after this list every group's account is within the tolerance
     trial: int | None = None  # the one that runs
