@@ -31,8 +31,6 @@ RULES: dict[str, Any] = {"window": 2.0, "snapshot_every": 50, "fair": FAIR}
 GUARDS: tuple[dict[str, Any], ...] = (
     {"max_displacement": 3},
     {},
-    {"freeze_top": True},
-    {},
 )
 MODES = ("exploit", "explore", "frozen", "explore", "passthrough", "explore", "shadow", "explore")
 SELLERS, SIZES = ("large", "small", "tiny", ""), (0.66, 0.25, 0.06, 0.03)

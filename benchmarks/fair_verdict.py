@@ -98,7 +98,7 @@ def _unguarded(
     guarded = {
         each.seq
         for each in store.read_decisions(ranker, kind="settings")
-        if each.body["settings"]["freeze_top"] or each.body["settings"]["max_displacement"] is not None
+        if each.body["settings"]["max_displacement"] is not None
     }
     found = [
         (shown, each)

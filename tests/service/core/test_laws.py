@@ -20,7 +20,7 @@ RULES = (
     RankerSettings(window=50.0, snapshot_every=3),
     RankerSettings(window=80.0, snapshot_every=3, policy=PairRank(certainty=Sure(0.8)), learn_late=True),
     RankerSettings(window=20.0, snapshot_every=3, policy=PDGD(), max_open=2),
-    RankerSettings(window=50.0, snapshot_every=3, scaling="running", freeze_top=True),
+    RankerSettings(window=50.0, snapshot_every=3, scaling="running", max_displacement=2),
 )
 
 

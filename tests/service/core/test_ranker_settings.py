@@ -66,7 +66,7 @@ def test_what_is_missing_has_its_default() -> None:
         ({"actions": {"click": -1}}, "weight of action 'click'"),
         ({"max_displacement": -1}, "max_displacement must be"),
         ({"max_displacement": 1.5}, "max_displacement must be"),
-        ({"freeze_top": 1}, "freeze_top must be true or false"),
+        ({"learn_late": 1}, "learn_late must be true or false"),
         ({"snapshot_every": 0}, "snapshot_every must be"),
         ({"max_open": True}, "max_open must be"),
         ({"windows": 5}, "did you mean 'window'"),

@@ -248,7 +248,6 @@ def test_a_service_log_says_what_others_would_have_got() -> None:
     ("rules", "reason"),
     [
         ({"fair": FairSettings(shares={"A": 0.1})}, FAIR),
-        ({"freeze_top": True}, GUARDED),
         ({"max_displacement": 0}, GUARDED),
         ({}, PINNED),
     ],
@@ -285,7 +284,7 @@ def test_lists_that_may_not_be_shown_as_drawn_are_no_rounds(rules: dict[str, Any
 def test_the_command_says_which_lists_of_a_service_it_left_out(tmp_path: Path) -> None:
     service = ServiceFacade(SqliteStore(tmp_path / "log.db"), clock=Clock())
     rules = RankerSettings(policy=AUCRanker(epsilon=0.5), window=50)
-    service.create("banner", replace(rules, freeze_top=True))
+    service.create("banner", replace(rules, max_displacement=0))
     ads = [Candidate("tea"), Candidate("coffee")]
     for count in (3, 40):
         for _ in range(count):

@@ -58,11 +58,11 @@ def test_modes_and_settings_are_as_they_were_and_the_undo_is_a_decision_that_can
     assert "it was a mistake" in newest.why
     take_back(service)
     assert service.mode("shop") == "frozen"
-    service.configure("shop", service.patched("shop", {"window": 60, "freeze_top": True}))
+    service.configure("shop", service.patched("shop", {"window": 60, "learn_late": True}))
     seen = service.undo_preview(last(service))
     assert {(each.name, each.before, each.after) for each in seen.changes} == {
         ("window", 60, 600.0),
-        ("freeze_top", True, False),
+        ("learn_late", True, False),
     }
     take_back(service)
     assert service.settings("shop").to_json() == before

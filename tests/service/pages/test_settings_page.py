@@ -50,7 +50,7 @@ def test_the_form_as_it_is_changes_nothing_and_has_every_setting(service: Servic
 
 CHANGES: list[tuple[str, str, Any]] = [
     ("window", "60", 60.0),
-    ("freeze_top", "yes", True),
+    ("learn_late", "yes", True),
     ("max_displacement", "3", 3),
     ("source_lists", "", None),
     ("actions", '{"click": 1, "purchase": 2}', {"click": 1, "purchase": 2}),

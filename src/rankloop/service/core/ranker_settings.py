@@ -78,7 +78,6 @@ class RankerSettings:
     learn_late: bool = False  # whether clicks after the window teach, too
     max_displacement: int | None = None  # positions from where the caller put a result
     promise: PromiseSettings | None = None  # of clicks, against the caller's order; None: nothing is promised
-    freeze_top: bool = False  # the first position is never explored
     fair: FairSettings | None = None  # how exposure is shared between groups; None: it is not counted
     max_candidates: int = 1000
     max_features: int = 256
@@ -99,9 +98,8 @@ class RankerSettings:
         for name in ("max_displacement", *SOURCES):
             if getattr(self, name) is not None:
                 _whole(name, getattr(self, name), low=0)
-        for name in ("learn_late", "freeze_top"):
-            if not isinstance(getattr(self, name), bool):
-                raise SettingError(f"{name} must be true or false, found {getattr(self, name)!r}")
+        if not isinstance(self.learn_late, bool):
+            raise SettingError(f"learn_late must be true or false, found {self.learn_late!r}")
         actions: object = self.actions
         if not (isinstance(actions, Mapping) and actions):
             raise SettingError('actions must say how much of a click each one is, as in {"click": 1}')
@@ -157,7 +155,7 @@ class RankerSettings:
     @property
     def unguarded(self) -> bool:
         """Whether no guardrail changes a list that was drawn."""
-        return self.max_displacement is None and not self.freeze_top
+        return self.max_displacement is None
 
     @property
     def signal(self) -> Signal:

@@ -119,7 +119,7 @@ def grouped(values: Mapping[str, Any]) -> Iterator[tuple[str, list[Field]]]:
 def changed_in(form: FormMultiDict | Mapping[str, str], before: Mapping[str, Any]) -> dict[str, Any]:
     """The settings that a form has otherwise than they are in force.
 
-    >>> changed_in({"window": "60", "freeze_top": "no"}, {"window": 600.0, "freeze_top": False})
+    >>> changed_in({"window": "60", "learn_late": "no"}, {"window": 600.0, "learn_late": False})
     {'window': 60.0}
     """
     found = {}

@@ -6,7 +6,6 @@ CHOICES = {
     "scaling": ("query", "running"),
     "reading": ("implicit", "explicit"),
     "learn_late": ("no", "yes"),
-    "freeze_top": ("no", "yes"),
 }
 WORDS = {
     "policy": ("Policy", "What ranks and learns, with its settings; another name begins anew."),
@@ -18,7 +17,6 @@ WORDS = {
     "highest_grade": ("Highest grade", "More is cut off."),
     "reading": ("Results that were not rated", "Implicit: looked at and not rated is a 0."),
     "max_displacement": ("Farthest move", "Positions from where you put a result; empty: no limit."),
-    "freeze_top": ("Freeze the top", "The first position is never tried out."),
     "promise": ("Promise of clicks", "Against your own order; empty: nothing is promised."),
     "fair": ("Fair exposure", "How exposure is shared between groups; empty: it is not counted."),
     "max_candidates": ("Most candidates", "In one request."),
@@ -31,7 +29,7 @@ WORDS = {
 }
 GROUPS = {
     "What counts as a click": ("window", "actions", "learn_late", "grades", "highest_grade", "reading"),
-    "How far a list may go": ("max_displacement", "freeze_top"),
+    "How far a list may go": ("max_displacement",),
     "Promises": ("promise", "fair"),
     "Who may teach how much": ("source_lists", "source_repeats", "source_window"),
     "What ranks": ("policy", "scaling"),

@@ -148,19 +148,6 @@ def test_displacement_is_bounded_in_every_mode_that_ranks(store: Store, mode: st
             assert abs(int(result.object_id[1:]) - (result.position - 1)) <= 2
 
 
-def test_the_top_is_frozen(store: Store) -> None:
-    clock = Clock()
-    service = shop(store, clock, freeze_top=True)
-    for seed in range(20):
-        candidates = some_candidates(np.random.default_rng(seed))
-        shown = service.rank(candidates, ranker="shop")
-        assert shown.object_ids[0] == "d0", "nothing was learned: the caller's first stays on top"
-    live(service, clock, rounds=30)
-    for seed in range(20):
-        shown = service.rank(some_candidates(np.random.default_rng(seed)), ranker="shop", k=8)
-        assert shown.ranking[0].score == max(each.score for each in shown.ranking)
-
-
 def test_a_list_that_a_guard_changed_is_learned_as_shown(store: Store) -> None:
     service = shop(store, max_displacement=0)
     candidates = some_candidates(np.random.default_rng(0), n=4)

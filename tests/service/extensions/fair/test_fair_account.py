@@ -176,7 +176,7 @@ def account_before(service: ServiceFacade, group: str) -> int:
 def test_guardrails_come_after_the_merge_and_what_they_undo_stays_in_the_account(store: Store) -> None:
     clock = Clock()
     service = make(store, clock)
-    rules = RankerSettings(fair=replace(FAIR, tolerance=0.5), freeze_top=True, max_displacement=1)
+    rules = RankerSettings(fair=replace(FAIR, tolerance=0.5), max_displacement=1)
     service.create("shop", rules, mode="exploit")
     rng = np.random.default_rng(0)
     for _ in range(15):

@@ -38,7 +38,6 @@ some_rules = st.builds(
     policy=st.sampled_from([PairRank(), PDGD(), PairRank(exploration="random")]),
     window=st.sampled_from([20.0, 80.0]),
     snapshot_every=st.just(3),
-    freeze_top=st.booleans(),
     max_displacement=st.sampled_from([None, None, 1]),
     fair=st.none() | some_fairness,
 )

@@ -24,7 +24,6 @@ from rankloop.service.core.lists.placement import (
     by_score,
     discordant,
     explored,
-    freeze_top,
     pairs_shown,
     place_pins,
 )
@@ -134,7 +133,7 @@ def serve(
         listing = listed(view, request, raw, query_id, seed, account if held else None, context, arm, own)
     exposure = None
     if account:
-        guarded = in_force.rules.freeze_top or in_force.rules.max_displacement is not None
+        guarded = in_force.rules.max_displacement is not None
         exposure = exposed(
             account,
             listing.order,
@@ -381,10 +380,9 @@ def _teaches(policy: Policy, choice: Choice) -> bool:
 def _held(choice: Choice, merge: Merge, scores: FloatArray, k: int, rules: RankerSettings) -> Choice:
     """The merged list, as far as the guardrails allow it; what they undo stays in the account."""
     rows = merge.order
-    if rules.freeze_top or rules.max_displacement is not None:
-        reference, there = by_score(scores), set(rows)
-        wanted = rows + [row for row in reference if row not in there]
-        rows = bounded(freeze_top(wanted, reference) if rules.freeze_top else wanted, rules, k)
+    if rules.max_displacement is not None:
+        there = set(rows)
+        rows = bounded(rows + [row for row in by_score(scores) if row not in there], rules, k)
     return Choice(rows, choice.draw, choice.drawn, choice.rows, merge)
 
 

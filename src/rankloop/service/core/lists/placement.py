@@ -44,16 +44,6 @@ def limit_displacement(wanted: Sequence[int], most: int, k: int) -> list[int]:
     return found
 
 
-def freeze_top(wanted: Sequence[int], reference: Sequence[int]) -> list[int]:
-    """The list that is wanted, below the best of the reference.
-
-    >>> freeze_top([2, 1, 0], [0, 1, 2])
-    [0, 2, 1]
-    """
-    best = reference[0]
-    return [best, *(row for row in wanted if row != best)]
-
-
 def place_pins(free: Sequence[int], pins: Mapping[int, int], k: int) -> list[int]:
     """A list of `k` in which `pins` (position from 1: row) stand where they must, free rows between them.
 
@@ -66,13 +56,10 @@ def place_pins(free: Sequence[int], pins: Mapping[int, int], k: int) -> list[int
 
 def explored(drawn: list[int], scores: FloatArray, rules: RankerSettings, k: int) -> list[int]:
     """The list that was drawn, as far as the rules allow it."""
-    if rules.max_displacement is None and not rules.freeze_top:
+    if rules.max_displacement is None:
         return drawn
-    reference, shown = by_score(scores), set(drawn)
-    wanted = drawn + [row for row in reference if row not in shown]
-    if rules.freeze_top:
-        wanted = freeze_top(wanted, reference)
-    return bounded(wanted, rules, k)
+    shown = set(drawn)
+    return bounded(drawn + [row for row in by_score(scores) if row not in shown], rules, k)
 
 
 def bounded(wanted: list[int], rules: RankerSettings, k: int) -> list[int]:

@@ -237,7 +237,6 @@ def _check_arms(
     named = {
         "fair": rules.fair is not None,
         "max_displacement": rules.max_displacement is not None,
-        "freeze_top": rules.freeze_top,
     }
     if any(named.values()):
         names = ", ".join(name for name, there in named.items() if there)
