@@ -43,7 +43,7 @@ def run(blocked: tuple[str, ...], script: str, folder: Path) -> subprocess.Compl
 def python_examples() -> list[str]:
     """The Python blocks of the README that need no server: the service in one's own process, and a policy."""
     blocks = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.DOTALL | re.M)
-    return [block for block in blocks if "ServiceFacade(" in block or "PairRank()" in block]
+    return [block for block in blocks if "RankingService(" in block or "PairRank()" in block]
 
 
 def test_the_base_install_runs_the_examples_of_the_readme(tmp_path: Path) -> None:

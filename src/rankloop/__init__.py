@@ -26,8 +26,7 @@ _HOME = {  # imported when asked for: the command line's `--help` must not wait 
     "rankloop.checks": ("check_policy",),
     "rankloop.candidate": ("Candidate",),
     "rankloop.client": ("Client",),
-    "rankloop.service": ("RankerSettings", "ServiceFacade", "UserEvent"),
-    "rankloop.service.store": ("MemoryStore", "SqliteStore"),
+    "rankloop.service": ("RankerSettings", "RankingService", "UserEvent"),
 }
 _MODULES = {name: module for module, names in _HOME.items() for name in names}
 
@@ -53,8 +52,7 @@ if TYPE_CHECKING:
         RankNet,
     )
     from rankloop.policies.policy_names import read_policy, write_policy
-    from rankloop.service import RankerSettings, ServiceFacade, UserEvent
-    from rankloop.service.store import MemoryStore, SqliteStore
+    from rankloop.service import RankerSettings, RankingService, UserEvent
     from rankloop.types import Context, Feedback, Query, Ranking
 
 __all__ = [
@@ -68,7 +66,6 @@ __all__ = [
     "EpsilonGreedy",
     "FairExpPairRank",
     "Feedback",
-    "MemoryStore",
     "OlLambdaRank",
     "OlRankNet",
     "P2NeurRank",
@@ -80,11 +77,9 @@ __all__ = [
     "RankNet",
     "RankerSettings",
     "Ranking",
+    "RankingService",
     "RankloopError",
-    "ServiceFacade",
-    "SqliteStore",
     "UserEvent",
-    "__version__",
     "check_policy",
     "read_policy",
     "write_policy",

@@ -27,6 +27,7 @@ from rankloop.service.core.lists.rank_response import RankResponse
 from rankloop.service.core.lists.ranked_lists import RankedLists
 from rankloop.service.core.model import Model
 from rankloop.service.core.ranker import Ranker
+from rankloop.service.core.ranker_collection import RankerInfo
 from rankloop.service.core.ranker_settings import (
     Mode,
     RankerSettings,
@@ -34,6 +35,7 @@ from rankloop.service.core.ranker_settings import (
     check_served,
     settings_from_json,
 )
+from rankloop.service.events.event_selection import Selection, select_events
 from rankloop.service.events.imported_lists import PastList, import_lists
 from rankloop.service.events.list_lookup_retry import patiently
 from rankloop.service.events.unmatched_events import StrayBudget
@@ -48,11 +50,9 @@ from rankloop.service.extensions.recommend.recommend_response import (
 )
 from rankloop.service.extensions.recommend.recommendations import popular_instead, recommended_or_popular
 from rankloop.service.extensions.recommend.recommender_candidates import ServedRecommender, served
-from rankloop.service.operations.event_selection import Selection, select_events
 from rankloop.service.operations.job_runner import JobRunner
 from rankloop.service.operations.rebuild_requests import unused
 from rankloop.service.reports.decision_log import signed
-from rankloop.service.reports.health import RankerInfo
 from rankloop.service.store import Impression, ListFilter, ListSummary, Store, Transaction, write
 from rankloop.service.store.learner_election import Election
 from rankloop.short_text import check_text

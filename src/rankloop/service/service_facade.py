@@ -15,23 +15,17 @@ from rankloop.service.core.lists.replay import Audit, Replay, audit, listed_agai
 from rankloop.service.core.model import Model
 from rankloop.service.core.ranker_settings import RankerSettings, check_served
 from rankloop.service.core.settings_change import SettingsPreview, patched, preview
+from rankloop.service.events.event_selection import Selection
 from rankloop.service.export import PortableModel
 from rankloop.service.export.model_extraction import portable
 from rankloop.service.extensions.fair.report import ExposureReport, exposure_report
 from rankloop.service.extensions.recommend.recommend_response import PastReasons
 from rankloop.service.extensions.recommend.recommendations import reasons_again
+from rankloop.service.extensions.trial.report import RecentReports, TrialReport, last_report, reports
 from rankloop.service.extensions.trial.trial_state import TrialSettings
-from rankloop.service.extensions.trial.trials import (
-    RecentReports,
-    TrialReport,
-    begin,
-    last_report,
-    reports,
-    stop,
-)
+from rankloop.service.extensions.trial.trials import begin, stop
 from rankloop.service.live_rankers import LiveRankers
 from rankloop.service.operations import people
-from rankloop.service.operations.event_selection import Selection
 from rankloop.service.operations.jobs import JobReport, ask, ask_to_relearn, changed_settings, version_of
 from rankloop.service.operations.key_manager import KeyManager
 from rankloop.service.operations.people import Deleted, PersonReport

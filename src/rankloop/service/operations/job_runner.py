@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rankloop.errors import RequestError
 from rankloop.service.core.ranker import Ranker
+from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.events.event_selection import Selection
 from rankloop.service.operations.jobs import (
     Interrupted,
     JobReport,
@@ -19,6 +22,9 @@ from rankloop.service.operations.jobs import (
 )
 from rankloop.service.service_errors import HistoryError
 from rankloop.service.store import Store
+
+if TYPE_CHECKING:
+    from rankloop.service.service_facade import ServiceFacade
 
 EVERY = 0.5  # seconds between two looks for jobs, also of other processes
 MOMENT = 2.0  # seconds: a job that takes no longer is done when it is answered
@@ -136,3 +142,82 @@ class JobRunner:
 
     def _under_way(self, ranker: Ranker, number: int) -> bool:
         return under_way(ranker, ranker.view.in_force.jobs[number])
+
+
+class Jobs:
+    """Long jobs of a service, as `service.jobs`: changes for which a log is learned again beside serving.
+
+    Each is done when its method returns if it takes no longer than a moment, and otherwise under way. The
+    same `key` is the same job, whenever it is asked for.
+    """
+
+    def __init__(self, facade: ServiceFacade) -> None:
+        self._facade = facade
+
+    def forget(
+        self,
+        ranker: str,
+        event_ids: Iterable[str] | Selection,
+        *,
+        key: str = "",
+        by: str = "",
+        reason: str = "",
+    ) -> JobReport:
+        """Learn the log again as if these events had never been."""
+        return self._facade.forget(ranker, event_ids, key=key, by=by, reason=reason)
+
+    def retire_features(
+        self,
+        ranker: str,
+        names: Iterable[str] = (),
+        *,
+        unused_for: float | None = None,
+        key: str = "",
+        by: str = "",
+        reason: str = "",
+    ) -> JobReport:
+        """Learn the log again as if these features, or those unused for so many days, had never been sent."""
+        return self._facade.retire_features(
+            ranker, names, unused_for=unused_for, key=key, by=by, reason=reason
+        )
+
+    def relearn(
+        self,
+        ranker: str,
+        settings: RankerSettings,
+        *,
+        version: int | None = None,
+        key: str = "",
+        by: str = "",
+        reason: str = "",
+    ) -> JobReport:
+        """Learn the log again as if these settings had always been in force, and put them into force.
+
+        With a `version`, it is refused unless that version of the settings is in force.
+        """
+        return self._facade.adopt(ranker, settings, version=version, key=key, by=by, reason=reason)
+
+    def roll_back(
+        self,
+        ranker: str,
+        *,
+        to: int | None = None,
+        moment: float | None = None,
+        key: str = "",
+        by: str = "",
+        reason: str = "",
+    ) -> JobReport:
+        """Return to an earlier version, or to that of a moment; nothing is deleted."""
+        return self._facade.rollback(ranker, to=to, moment=moment, key=key, by=by, reason=reason)
+
+    def list(self) -> Sequence[JobReport]:
+        """Return the jobs of all rankers, the newest first."""
+        return self._facade.jobs()
+
+    def get(self, number: int) -> JobReport:
+        """Return a job as of now."""
+        return self._facade.job(number)
+
+    def cancel(self, number: int, *, by: str = "", reason: str = "it was cancelled") -> JobReport:
+        """Cancel a job that is not done: nothing is changed."""
+        return self._facade.cancel_job(number, by=by, reason=reason)

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankloop.errors import RequestError
 from rankloop.service.core.checkpoint import drop_checkpoint
@@ -34,6 +34,9 @@ from rankloop.service.store import (
 )
 from rankloop.service.store.exposure import carried
 from rankloop.short_text import check_text
+
+if TYPE_CHECKING:
+    from rankloop.service.service_facade import ServiceFacade
 
 ERASED, BACKUP = "erased", "backup"  # kinds of decisions about the service, beside `DELETE`
 MOST_PEOPLE = 1000  # in one call
@@ -63,6 +66,29 @@ class Deleted:
     rankers: list[str]  # that learned from them, and fold their logs again
     done: bool  # no byte of them is left in the files of the store
     backups: list[str]  # that were made before, and still hold them
+
+
+class People:
+    """Data of people in a service, as `service.people`: found and deleted on request."""
+
+    def __init__(self, facade: ServiceFacade) -> None:
+        self._facade = facade
+
+    def find(self, person: Person) -> PersonReport:
+        """Return what is stored of a person: lists, events, and how many."""
+        return self._facade.find_person(person)
+
+    def delete(self, persons: Sequence[Person], *, by: str = "", reason: str = "") -> Deleted:
+        """Delete what is stored of people, from log, snapshots and models; no byte of it is left.
+
+        Everything but the last step, which writes the files again, is done when this returns. A service with
+        a thread in the background does that step later; `deletions` says when it is done.
+        """
+        return self._facade.delete_people(persons, by=by, reason=reason)
+
+    def deletions(self) -> Sequence[Deleted]:
+        """Return what was deleted on request, the newest first, and whether it is done."""
+        return self._facade.deletions()
 
 
 def check_person(person: Person) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rankloop.errors import RequestError, SettingError
 from rankloop.service.core.checkpoint import drop_checkpoint
@@ -15,6 +16,9 @@ from rankloop.service.extensions.trial.trials import keep_findings, refuse_if_ne
 from rankloop.service.service_errors import HistoryError
 from rankloop.service.store import Decision, Snapshot, Store, Transaction, write
 from rankloop.service.store.exposure import carried
+
+if TYPE_CHECKING:
+    from rankloop.service.service_facade import ServiceFacade
 
 DAY = 86_400.0  # seconds
 LOOK_AT_AGE, LOOK_AT_SIZE = 3600.0, 60.0  # seconds between two looks at what may go
@@ -27,6 +31,25 @@ class Retained:
     entries: int  # of the log
     freed: int  # bytes given back to the disk
     base: int  # the entry at which the log begins now; 0: at its beginning
+
+
+class Retention:
+    """How much of the past a service keeps, as `service.retention`.
+
+    What a model still needs stays, so more may be kept than was asked for: the answer says where the log
+    begins now.
+    """
+
+    def __init__(self, facade: ServiceFacade) -> None:
+        self._facade = facade
+
+    def discard_before(self, ranker: str, moment: float, *, by: str = "", reason: str = "") -> Retained:
+        """Discard lists and events that are older than a moment, and give the space back to the disk."""
+        return self._facade.retain(ranker, since=moment, by=by, reason=reason)
+
+    def shrink(self, ranker: str, gigabytes: float, *, by: str = "", reason: str = "") -> Retained:
+        """Discard the oldest part of a log until the store is no larger than this, as far as it can."""
+        return self._facade.shrink(ranker, gigabytes=gigabytes, by=by, reason=reason)
 
 
 def retain(

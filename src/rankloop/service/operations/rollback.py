@@ -8,7 +8,7 @@ from typing import Any
 from rankloop.errors import RequestError
 from rankloop.service.core.job_record import digest_of
 from rankloop.service.core.ranker import Ranker
-from rankloop.service.operations.event_selection import Selection, select_events, selected
+from rankloop.service.events.event_selection import Selection, select_events, selected
 from rankloop.service.service_errors import ConflictError, HistoryError
 from rankloop.service.store import Store
 

@@ -10,37 +10,9 @@ from typing import Self
 from rankloop.naming import write_name
 from rankloop.service.core.finding import Finding, Level, settings_command
 from rankloop.service.core.ranker import Ranker
-from rankloop.service.core.ranker_settings import Mode, RankerSettings
 from rankloop.service.extensions.promise.report import PromiseReport, promise_report
 
 SKEW = 60.0  # seconds by which the log may be ahead of the clock without a word
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RankerInfo:
-    """A ranker as of now."""
-
-    name: str
-    policy: str  # by name
-    mode: Mode
-    settings: RankerSettings
-    settings_version: int
-    model_version: int
-    features: tuple[str, ...]  # by column
-
-    @classmethod
-    def of(cls, ranker: Ranker) -> Self:
-        """What is in force, as of one moment."""
-        terms, model = ranker.view.in_force, ranker.view.model
-        return cls(
-            name=ranker.name,
-            policy=write_name(terms.rules.policy),
-            mode=terms.mode,
-            settings=terms.rules,
-            settings_version=terms.settings,
-            model_version=model.version,
-            features=tuple(terms.schema),
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,9 +24,9 @@ from rankloop.service import (
     columns,
 )
 from rankloop.service.extensions.fair.settings import FairSettings
+from rankloop.service.extensions.trial.report import rules_of, trials_of
 from rankloop.service.extensions.trial.trial_sessions import sequence_of, sessions_of
 from rankloop.service.extensions.trial.trial_state import Trial
-from rankloop.service.extensions.trial.trials import rules_of, trials_of
 from rankloop.service.store import Assignment, Event, MemoryStore, SqliteStore, Store, TrialList
 from rankloop.service.store.log_archive import export_jsonl, import_jsonl
 from tests.support.life import Clock, best_of, make, some_candidates

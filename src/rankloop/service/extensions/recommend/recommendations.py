@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rankloop.errors import RequestError
+from rankloop.recommend import FittedRecommender, Interview
 from rankloop.service.core.lists.make_list import Draft
 from rankloop.service.core.lists.rank_request import RankRequest
 from rankloop.service.extensions.recommend.reasons import item_reasons, no_reasons
@@ -13,11 +16,46 @@ from rankloop.service.extensions.recommend.recommend_response import (
     PastReasons,
     Recommendation,
     RecommendationDraft,
+    RecommenderInfo,
     chooser,
 )
 from rankloop.service.extensions.recommend.recommender_candidates import ServedRecommender
 from rankloop.service.service_errors import HistoryError
 from rankloop.service.store import Impression, StoreError
+
+if TYPE_CHECKING:
+    from rankloop.service.service_facade import ServiceFacade
+
+
+class Recommendations:
+    """Recommendations of a service, as `service.recommendations`."""
+
+    def __init__(self, facade: ServiceFacade) -> None:
+        self._facade = facade
+
+    def attach(self, ranker: str, recommender: FittedRecommender | Path | str) -> None:
+        """Have a recommender choose the candidates of a ranker, which is created if it does not exist."""
+        self._facade.feed(ranker, recommender)
+
+    def list_recommenders(self) -> Sequence[RecommenderInfo]:
+        """Return the recommenders, in the order of the rankers they feed."""
+        return self._facade.recommenders()
+
+    def recommend(self, request: RecommendRequest) -> Recommendation:
+        """Recommend items with their reasons; the list is one like any other, and its clicks are learned.
+
+        The recommender chooses the candidates, and its scores are features of theirs; the ranker puts them in
+        order. If the recommender fails, the list has the most popular items.
+        """
+        return self._facade.recommend(request)
+
+    def interview(self, ranker: str, answers: Mapping[str, str] | None = None) -> Interview:
+        """Return the next question to a newcomer after these answers, by the ids of the questions."""
+        return self._facade.interview(ranker, answers)
+
+    def explain_past_list(self, query_id: str) -> PastReasons:
+        """Return why the results of a past list were recommended, if its recommender is still attached."""
+        return self._facade.reasons(query_id)
 
 
 def recommended(

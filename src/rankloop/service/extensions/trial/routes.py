@@ -9,8 +9,8 @@ from litestar import get, post
 from litestar.params import FromPath, JSONBody
 from msgspec import Meta, Struct
 
+from rankloop.service.extensions.trial.report import TrialReport
 from rankloop.service.extensions.trial.trial_state import Method, Outcome, TrialKind, TrialSettings
-from rankloop.service.extensions.trial.trials import TrialReport
 from rankloop.service.http.app_context import InjectedContext
 from rankloop.service.http.route_decorators import AnyRequest, key_of, needs
 from rankloop.service.service_errors import HistoryError

@@ -11,12 +11,12 @@ from msgspec import Struct
 
 from rankloop.errors import RequestError
 from rankloop.naming import write_name
+from rankloop.service.events.event_selection import Selection
 from rankloop.service.http.app_context import AppContext, InjectedContext
 from rankloop.service.http.client_address import network_of
 from rankloop.service.http.rank_body import ForgetBody, RetainBody, RetireBody, RollbackBody
 from rankloop.service.http.route_decorators import AnyRequest, key_of, needs
 from rankloop.service.http.routes.job_routes import IdempotencyKey, answered
-from rankloop.service.operations.event_selection import Selection
 from rankloop.service.operations.jobs import JobReport
 from rankloop.service.operations.retention import Retained
 

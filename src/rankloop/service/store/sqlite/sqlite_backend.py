@@ -91,6 +91,8 @@ class SqliteStore:
     the file is left as it is, also beside a service that runs: one of an earlier release is refused.
     """
 
+    synchronous = "FULL"
+
     def __init__(self, path: Path | str, *, read_only: bool = False) -> None:
         self._path, self._read_only = Path(path), read_only
         self._idle: deque[sqlite3.Connection] = deque()
@@ -396,7 +398,7 @@ class SqliteStore:
         self._writer.execute(f"PRAGMA page_size = {PAGE_BYTES}")  # of a new file; an old one keeps its own
         self._writer.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")  # of a new file
         self._writer.execute("PRAGMA journal_mode = WAL")
-        self._writer.execute("PRAGMA synchronous = FULL")
+        self._writer.execute(f"PRAGMA synchronous = {self.synchronous}")
         migrate(self._writer)
 
     def _open(self) -> sqlite3.Connection:
