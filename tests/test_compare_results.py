@@ -125,6 +125,16 @@ def test_tables_are_compared_by_row_and_column(tmp_path: Path, capsys: pytest.Ca
     assert "'looks' -> 'views'" in printed
 
 
+def test_rows_are_found_by_their_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old = write_table(tmp_path / "old", "model,p,rate\nEFM,open,0.5\nNMF,open,0.25\nMTER,open,2\n")
+    new = write_table(tmp_path / "new", "model,p,rate\nNMF,open,0.25\nEFM(),open,0.5\nMTER,open,2.5\n")
+    assert COMPARE.main(old, new) == 1
+    printed = capsys.readouterr().out
+    assert "3 values and 6 texts compared, 1 differing, 0 missing, 0 extra" in printed
+    assert "row 'MTER': 2 -> 2.5" in printed
+    assert "'EFM' -> 'EFM()'" in printed
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -132,6 +142,7 @@ def test_tables_are_compared_by_row_and_column(tmp_path: Path, capsys: pytest.Ca
         "policy,looks\na,0.5\nb,-\na,2\n",  # a text in place of a number
         "policy,looks\na,0.5\nb,0.25\nb,2\n",  # one old text, two new ones
         "policy,looks\na,0.5\na,0.25\na,2\n",  # two old texts, one new one
+        "policy,looks\na(1.5),0.5\nb,0.25\na(1.5),2\n",  # another number in a text
         "policy,looks\na,0.5\nb,0.25\n",  # a row less
         "policy,looks\na,0.5\nb,0.25\na,2\nb,1\n",  # a row more
         "policy\na\nb\na\n",  # a column less
