@@ -20,7 +20,7 @@ from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.suites import EXPERIMENTS, Experiment, find_experiment
 from rankloop.lab.suites.experiment_runner import compute_table, describe_claims, make_sweep, write_parts
 from rankloop.lab.suites.paper_items import read_experiments
-from rankloop.lab.sweeps.engines import InProcess
+from rankloop.lab.sweeps.engines import InProcess, Pool
 from rankloop.lab.sweeps.results_folder import run_sweep
 from rankloop.lab.sweeps.sweep_spec import sweep_id
 from rankloop.naming import split_names
@@ -137,6 +137,11 @@ def test_a_table_refuses_what_it_does_not_take() -> None:
         compute_table(EXPERIMENTS["topk/table3.1"], data="mq2008")
     with pytest.raises(SettingError, match="computed in one process: leave --engine out"):
         compute_table(EXPERIMENTS["topk/table3.1"], engine=InProcess())
+
+
+def test_a_table_may_be_given_processes_that_it_does_not_need() -> None:
+    parts = compute_table(EXPERIMENTS["topk/table3.1"], engine=Pool(2))
+    assert list(parts) == ["losses", "feedback"]
 
 
 def test_an_engine_fits_the_models_of_a_table() -> None:

@@ -16,7 +16,7 @@ import polars as pl
 from rankloop.errors import SettingError
 from rankloop.lab.data import Dataset, FeatureGroups, concatenate, load
 from rankloop.lab.suites.paper_items import Experiment, find_items
-from rankloop.lab.sweeps.engines import Engine
+from rankloop.lab.sweeps.engines import Engine, Pool
 from rankloop.lab.sweeps.sweep import Sweep
 from rankloop.lab.sweeps.sweep_spec import read_sweep
 from rankloop.naming import split_names
@@ -65,7 +65,8 @@ def compute_table(
     """Compute the parts of a table, each with its name.
 
     A function of a table takes what it needs: `data`, the name of one dataset, or `datasets`, the names of
-    several; `quick`, for a small version; `engine`, if it fits models that an engine may fit elsewhere.
+    several; `quick`, for a small version; `engine`, if it fits models that an engine may fit elsewhere. A
+    number of processes of this machine is no more than leave to use them.
 
     >>> from rankloop.lab.suites import find_experiment
     >>> list(compute_table(find_experiment("topk/table3.1")))
@@ -75,7 +76,7 @@ def compute_table(
     takes = signature(function).parameters
     if data and not experiment.data:
         raise SettingError(f"{experiment.id} is computed from its definition alone, found data {data!r}")
-    if engine is not None and "engine" not in takes:
+    if engine is not None and "engine" not in takes and not isinstance(engine, Pool):
         raise SettingError(f"{experiment.id} is computed in one process: leave --engine out")
     given = {
         "data": data or ",".join(experiment.data),
