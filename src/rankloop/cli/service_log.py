@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 PINNED, FAIR, GUARDED = "with pins", "under fair exposure", "under guardrails"
 TRIED = "by the other arm of a trial"
 PROMISED = "in the caller's order, for the promise"
+REPEATED = "drawn before"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,18 +45,25 @@ def log_in(data_dir: Path, ranker: str) -> ServiceLog:
 
 
 def log_of(service: ServiceFacade, ranker: str) -> ServiceLog:
-    """The lists of one result that a policy drew and that were shown so, once their windows have closed."""
+    """The lists of one result that a policy drew and that were shown so, once their windows have closed.
+
+    Whoever asks again gets what was drawn before: a draw counts once.
+    """
+    from rankloop.service.extensions.trial.arms import unit_of  # noqa: PLC0415
     from rankloop.service.reports.policy_evaluation import unguarded_versions  # noqa: PLC0415
 
     rules, store = service.settings(ranker), service.store
     closed, unguarded = store.time(service.clock()) - rules.window, unguarded_versions(store, ranker)
     lists: list[Impression] = []
     left_out: Counter[str] = Counter()
+    drawn: set[tuple[str, str]] = set()
     for each in store.read_impressions(ranker):
         if each.at <= closed and _one_ad(each):
-            if reason := _changed(each, unguarded):
+            draw = unit_of(each.session_id, each.client_id, each.query_id), each.user_query
+            if reason := _changed(each, unguarded) or (REPEATED if draw in drawn else ""):
                 left_out[reason] += 1
             else:
+                drawn.add(draw)
                 lists.append(each)
     if not lists:
         raise DataError(_nothing(ranker, left_out))

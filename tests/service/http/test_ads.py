@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from rankloop.candidate import Candidate
 from rankloop.cli import app
-from rankloop.cli.service_log import FAIR, GUARDED, PINNED, log_of
+from rankloop.cli.service_log import FAIR, GUARDED, PINNED, REPEATED, log_of
 from rankloop.client import Client
 from rankloop.errors import DataError, RequestError
 from rankloop.evaluation import NoSupport, estimate_rewards
@@ -279,6 +279,22 @@ def test_lists_that_may_not_be_shown_as_drawn_are_no_rounds(rules: dict[str, Any
     clock.now += 1000
     alone.tick()
     assert len(log_of(alone, "banner").rounds) == 5
+
+
+def test_what_a_session_asks_for_again_is_no_new_round() -> None:
+    """It gets the ad that was drawn before; counted each time, the interval would be too narrow."""
+    clock = Clock()
+    service = ServiceFacade(MemoryStore(), clock=clock)
+    service.create("banner", RankerSettings(policy=AUCRanker(epsilon=0.5), window=50))
+    for session in range(20):
+        for _ in range(25):
+            ads = [Candidate("tea"), Candidate("coffee")]
+            service.rank(ads, ranker="banner", k=1, session_id=f"s{session}", user_query="drinks")
+            clock.now += 1
+    clock.now += 1000
+    service.tick()
+    log = log_of(service, "banner")
+    assert (len(log.rounds), log.left_out) == (20, {REPEATED: 480})
 
 
 def test_the_command_says_which_lists_of_a_service_it_left_out(tmp_path: Path) -> None:
