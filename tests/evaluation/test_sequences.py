@@ -132,7 +132,7 @@ def test_units_do_not_matter() -> None:
 def test_what_is_beyond_the_bounds_is_refused() -> None:
     with pytest.raises(SettingError, match="between 0 and 1, found 0 to 2"):
         mean_sequence(np.array([0.0, 2.0]))
-    with pytest.raises(SettingError, match="share between 0 and 1"):
+    with pytest.raises(SettingError, match="share of the second arm must be between 0 and 1"):
         difference_sequence(np.zeros(2), np.zeros(2, dtype=bool), share=1.0)
     with pytest.raises(SettingError, match="level must be between 0 and 1"):
         win_sequence(np.zeros(2, dtype=bool), level=95)

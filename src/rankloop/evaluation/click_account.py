@@ -26,12 +26,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal, Self, TypeAlias
+from typing import Literal, Self, TypeAlias, get_args
 
 from rankloop.errors import SettingError
 from rankloop.evaluation.confidence_sequences import COSTS, FRACTIONS
 
 SearchArm: TypeAlias = Literal["held", "owned", "learned"]
+LEAST_OWN = 1e-6  # of the free searches, so that what they stand for can be added up
 BETS = tuple(zip(FRACTIONS.tolist(), COSTS.tolist(), strict=True))
 
 
@@ -66,11 +67,16 @@ class ClickAccount:
 
     def __post_init__(self) -> None:
         """Refuse an account that could not be kept."""
-        if not (0 < self.own < self.share < 1 and 0 < self.chance < 1):
+        sums: tuple[object, ...] = (self.share, self.chance, self.own, self.due, self.ahead, self.squares)
+        if not all(isinstance(each, int | float) and math.isfinite(each) for each in (*sums, self.lower)):
+            raise SettingError(f"an account of clicks holds finite numbers, found {self}")
+        if not (LEAST_OWN <= self.own < self.share < 1 and 0 < self.chance < 1):
             raise SettingError(
-                "an account of clicks needs 0 < own < share < 1 and a chance between 0 and 1, found "
-                f"own {self.own}, share {self.share}, chance {self.chance}"
+                f"an account of clicks needs 0 < own < share < 1, own of {LEAST_OWN:g} or more, and a chance "
+                f"between 0 and 1, found own {self.own}, share {self.share}, chance {self.chance}"
             )
+        if min(self.held, self.owned, self.learned, self.own_clicks, self.learned_clicks) < 0:
+            raise SettingError(f"an account counts searches and clicks from 0, found {self}")
 
     @property
     def risk(self) -> float:
@@ -84,10 +90,20 @@ class ClickAccount:
 
     def allows(self, *, pending: int, advance: float) -> bool:
         """Whether one more search may be free, while the ends of so many free ones are not known."""
+        if pending < 0 or not math.isfinite(advance):
+            raise SettingError(
+                f"so many searches are pending, 0 or more, and the advance is a number of clicks, found "
+                f"{pending} and {advance}"
+            )
         return self.lower + advance >= self.risk * (pending + 1)
 
     def after(self, arm: SearchArm, *, clicked: bool) -> Self:
         """The account with one more search, in the order in which they began."""
+        if arm not in get_args(SearchArm) or clicked not in (True, False):
+            raise SettingError(
+                f"a search is {', '.join(get_args(SearchArm))}, and got a click or none, found {arm!r} and "
+                f"{clicked!r}"
+            )
         click, usual = float(clicked), (self.own_clicks + 0.5) / (self.held + self.owned + 1)
         weight = {"held": 1.0, "owned": 1 / self.own, "learned": 0.0}[arm]
         known = usual + (click - usual) * weight

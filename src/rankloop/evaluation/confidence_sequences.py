@@ -7,11 +7,13 @@ reaches $1 / \delta$ with probability $\delta$ at most, whenever it is looked at
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from scipy.special import betaln, xlog1py, xlogy
 
 from rankloop.errors import SettingError
+from rankloop.evaluation.value_checks import MOST, check_column, check_flags, check_level
 from rankloop.types import BoolArray, FloatArray, IntArray
 
 FRACTIONS = np.array([0.75, *2.0 ** -np.arange(1.0, 11.0)])  # of what a bet may put at risk
@@ -55,7 +57,7 @@ def mean_sequence(
     Howard, Ramdas, McAuliffe, Sekhon: Time-uniform, nonparametric, nonasymptotic confidence sequences. Annals
     of Statistics, 2021.
     """
-    _check(values, low, high)
+    values = _check(values, low, high)
     unit = (values - low) / (high - low)
     count = np.arange(1.0, values.size + 1)
     before = (0.5 + np.cumsum(unit) - unit) / count
@@ -93,12 +95,10 @@ def difference_sequence(
     >>> bool(0.8 < found.lower[-1] < found.estimate[-1] <= found.upper[-1] == 1)
     True
     """
-    _check(values, low, high)
-    if not 0 < share < 1 or second.shape != values.shape:
-        raise SettingError(
-            f"two arms need a share between 0 and 1 and an arm for each of {values.size} values, "
-            f"found {share} and {second.size}"
-        )
+    values, second = _check(values, low, high), check_flags(second, "the second arm")
+    if second.size != values.size:
+        raise SettingError(f"two arms need an arm for each of {values.size} values, found {second.size}")
+    check_level(share, "the share of the second arm")
     unit = (values - low) / (high - low)
     count = np.arange(1.0, values.size + 1)
     before = (np.cumsum(unit) - unit) / count  # the first is expected to be the least: most do nothing
@@ -132,6 +132,7 @@ def win_sequence(wins: BoolArray, *, level: float = 0.95) -> ConfidenceSequence:
     Robbins: Statistical methods related to the law of the iterated logarithm. Annals of Mathematical
     Statistics, 1970.
     """
+    wins = check_flags(wins, "wins")
     won = np.cumsum(wins, dtype=np.int64)
     count = np.arange(1, wins.size + 1)
     middle = won / np.maximum(count, 1)
@@ -140,19 +141,20 @@ def win_sequence(wins: BoolArray, *, level: float = 0.95) -> ConfidenceSequence:
     return ConfidenceSequence(middle, np.where(won, lower, 0.0), np.where(won < count, upper, 1.0), level)
 
 
-def _check(values: FloatArray, low: float, high: float) -> None:
-    if not (np.isfinite([low, high]).all() and low < high):
-        raise SettingError(f"bounds must be two numbers, the lower one first, found {low} and {high}")
+def _check(values: FloatArray, low: float, high: float) -> FloatArray:
+    values, numbers = check_column(values), isinstance(low, Real) and isinstance(high, Real)
+    if not (numbers and -MOST <= low < high <= MOST):
+        raise SettingError(f"bounds must be two numbers, the lower one first, found {low!r} and {high!r}")
     if values.size and not (values.min() >= low and values.max() <= high):
         raise SettingError(
             f"every value must be between {low:g} and {high:g}, found {values.min():g} to {values.max():g}"
         )
+    return values
 
 
 def _radius(squares: FloatArray, level: float) -> FloatArray:
     """How far a sum may have strayed by now, to either side, after so large a sum of squares, [n]."""
-    if not 0 < level < 1:
-        raise SettingError(f"level must be between 0 and 1, found {level}")
+    check_level(level)
     target = np.log(2 / (1 - level))
     costs = COSTS * squares[:, None]  # [n, J]
     low = ((target + costs) / FRACTIONS).min(axis=1)  # if only the best bet had been made, with everything
@@ -168,8 +170,7 @@ def _radius(squares: FloatArray, level: float) -> FloatArray:
 
 def _edge(won: IntArray, lost: IntArray, out: FloatArray, within: FloatArray, level: float) -> FloatArray:
     """Where the possible probabilities end, between one that is not and one that is."""
-    if not 0 < level < 1:
-        raise SettingError(f"level must be between 0 and 1, found {level}")
+    check_level(level)
     belief = betaln(EXPECTED + won, EXPECTED + lost) - betaln(EXPECTED, EXPECTED)
     for _ in range(HALVINGS):
         middle = (out + within) / 2
@@ -197,6 +198,7 @@ def anytime_lower(values: FloatArray, level: float = 0.95) -> float:
 
     Waudby-Smith, Ramdas: Estimating means of bounded random variables by betting. JRSS B, 2024.
     """
+    values, level = check_column(values), check_level(level)
     if values.size and values.min() < 0:
         raise SettingError("a bound by betting is for numbers of 0 or more")
     times = np.flatnonzero(values)  # a bet only wins where something came

@@ -6,16 +6,18 @@ the results down to each position than the log did. A single choice is a list of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from scipy.special import stdtrit
 
-from rankloop.errors import RankloopError, SettingError
+from rankloop.errors import DataError, RankloopError
 from rankloop.evaluation.confidence_sequences import anytime_lower
+from rankloop.evaluation.value_checks import check_column, check_level
 from rankloop.types import FloatArray, IntArray
 
 NEGLIGIBLE = 1e-12  # a probability that is 0 but for rounding
+LARGEST = 1e70  # reward or weight, so that what is computed with both stays a number
 
 
 class NoSupport(RankloopError):
@@ -35,6 +37,23 @@ class WeightedLog:
     weights: FloatArray  # [n, m] policy over log, multiplied down to each position
     predicted: FloatArray  # [n, m] reward of what was shown, by a model fitted to the other half
     expected: FloatArray  # [n, m] mean prediction under the policy, given the results above
+
+    def __post_init__(self) -> None:
+        """Refuse tables of different forms, and what are no rewards or weights."""
+        tables = {each.name: np.asarray(getattr(self, each.name)) for each in fields(self)}
+        shapes = {name: table.shape for name, table in tables.items()}
+        if len(set(shapes.values())) != 1 or tables["rewards"].ndim != 2 or not tables["rewards"].size:
+            raise DataError(
+                "a weighted log needs four tables with a row for each list and a column for each position, "
+                f"found {shapes}"
+            )
+        for name, table in tables.items():
+            numbers = np.asarray(table, np.float64) if table.dtype.kind in "biuf" else np.full(1, np.nan)
+            if not (np.abs(numbers) <= LARGEST).all():
+                raise DataError(f"{name} must be finite numbers of at most {LARGEST:g}, found others")
+            object.__setattr__(self, name, numbers)
+        if (self.weights < 0).any():
+            raise DataError(f"weights must be 0 or more, found {self.weights.min()}")
 
     @property
     def effective(self) -> float:
@@ -116,10 +135,15 @@ def student_interval(
     >>> round(twice.upper - student_interval("clicks", np.array([0.0, 1.0])).upper, 12)
     0.0
     """
-    if not 0 < level < 1:
-        raise SettingError(f"level must be between 0 and 1, found {level}")
+    values, level = check_column(values, f"values of {name!r}"), check_level(level)
+    if not values.size:
+        raise DataError(f"an interval needs at least one value, found none of {name!r}")
     value, groups = float(values.mean()), values.size
     if clusters is not None:
+        if np.shape(clusters) != values.shape:
+            raise DataError(
+                f"every value needs a cluster, found {np.size(clusters)} for {values.size} values of {name!r}"
+            )
         sums = np.bincount(np.unique(clusters, return_inverse=True)[1], values - value)
         groups = sums.size
     if groups < 2:
@@ -143,5 +167,8 @@ def normalise_weights(log: WeightedLog) -> FloatArray:
 
 def anytime_bound(values: FloatArray, level: float = 0.95) -> Estimate:
     """Bound the mean of values from below, at all times together, at the level of an interval's lower end."""
+    values, level = check_column(values), check_level(level)
+    if not values.size:
+        raise DataError("a bound needs at least one value, found none")
     lower = anytime_lower(values, (1 + level) / 2)
     return Estimate("any time", float(values.mean()), lower, np.inf, level, any_time=True)

@@ -52,7 +52,8 @@ def greedy_probabilities(policy: Policy, query: Query) -> NextProbabilities:
     def following(above: IntArray) -> FloatArray:
         left = _left(query.n_docs, above)
         found = np.zeros(query.n_docs)
-        found[order[left[order].argmax()]] = 1.0
+        if left.any():
+            found[order[left[order].argmax()]] = 1.0
         return found
 
     return following
@@ -68,7 +69,7 @@ def _uncertain(policy: ExploresUncertain, query: Query) -> NextProbabilities:
 
         def in_blocks(above: IntArray) -> FloatArray:
             left = _left(query.n_docs, above)
-            return _shared(left & (block == block[left].min()))
+            return _shared(left & (block == block[left].min(initial=query.n_docs)))
 
         return in_blocks
 
@@ -86,4 +87,5 @@ def _left(n: int, above: IntArray) -> BoolArray:
 
 
 def _shared(weights: FloatArray | BoolArray) -> FloatArray:
-    return np.asarray(weights / weights.sum())
+    total = weights.sum()
+    return np.asarray(weights / total) if total else np.zeros(len(weights))  # nothing is left to be next

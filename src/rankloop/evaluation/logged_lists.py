@@ -16,12 +16,14 @@ from typing import TypeAlias
 
 import numpy as np
 
-from rankloop.errors import DataError
+from rankloop.errors import DataError, SettingError
 from rankloop.evaluation.estimates import NEGLIGIBLE, NoSupport, WeightedLog
 from rankloop.evaluation.list_propensities import NextProbabilities
+from rankloop.evaluation.value_checks import check_column
 from rankloop.types import FloatArray, IntArray
 
 FOLDS = 2
+ROUNDING = 1e-6  # of a sum of probabilities
 FEWEST = 30  # effective lists: with fewer, an interval does not hold what it says
 Expected: TypeAlias = list[tuple[IntArray, FloatArray]]  # by position: ranks, and their probabilities
 
@@ -36,6 +38,23 @@ class LoggedList:
     target: NextProbabilities  # with which the policy would draw
     scores: FloatArray  # [n] of the policy, to predict with
 
+    def __post_init__(self) -> None:
+        """Refuse results that are no rows or stand twice, and results without a reward."""
+        shown = np.asarray(self.shown)
+        if shown.ndim != 1 or not shown.size or shown.dtype.kind not in "iu":
+            raise DataError(f"a logged list shows rows, one below the other, found {self.shown!r}")
+        if shown.min() < 0 or shown.max() >= np.size(self.scores) or len(set(shown.tolist())) != shown.size:
+            raise DataError(
+                f"a logged list shows different rows of its {np.size(self.scores)} candidates, "
+                f"found {shown.tolist()}"
+            )
+        rewards = check_column(self.rewards, "rewards of a logged list")
+        check_column(self.scores, "scores of a logged list")
+        if rewards.size != shown.size:
+            raise DataError(
+                f"every result of a logged list needs a reward, found {rewards.size} for {shown.size} results"
+            )
+
 
 def weigh_lists(lists: Iterable[LoggedList], fewest: float = FEWEST) -> WeightedLog:
     """Weigh lists for another policy; `NoSupport` where the log could not show what it would.
@@ -44,8 +63,12 @@ def weigh_lists(lists: Iterable[LoggedList], fewest: float = FEWEST) -> Weighted
     fitted to the other half of the lists.
     """
     lists = list(lists)
-    if not lists:
-        raise DataError("a log needs at least one list")
+    if not lists or not all(isinstance(each, LoggedList) for each in lists):
+        raise DataError("a log needs at least one list, and nothing but logged lists")
+    if not fewest >= 0:
+        raise SettingError(f"the fewest effective lists are a number of 0 or more, found {fewest!r}")
+    if len(depths := {len(each.shown) for each in lists}) > 1:
+        raise DataError(f"all lists of a log have as many results, found {sorted(depths)}")
     rows = [_weigh(each, number) for number, each in enumerate(lists, start=1)]
     rewards = np.array([each.rewards for each in lists], dtype=np.float64)
     ranks = np.array([row[1] for row in rows])
@@ -66,7 +89,7 @@ def _weigh(each: LoggedList, number: int) -> tuple[list[float], IntArray, Expect
     weight, weights, expected = 1.0, list[float](), Expected()
     for index, row in enumerate(each.shown.tolist()):
         target, logged = each.target(each.shown[:index]), each.logged(each.shown[:index])
-        _check_next(target, logged, number, weight)
+        _check_next(target, logged, number, each.scores.size, weight=weight)
         if logged[row] <= 0:
             raise DataError(f"list {number} shows what had no chance: it was not drawn as the log says")
         possible = np.flatnonzero(target)
@@ -78,14 +101,20 @@ def _weigh(each: LoggedList, number: int) -> tuple[list[float], IntArray, Expect
 
 def _check_support(each: LoggedList, number: int) -> None:
     """Refuse a list whose likeliest beginning by the policy had no chance in the log."""
-    above = np.zeros(0, dtype=np.int64)
+    above, n = np.zeros(0, dtype=np.int64), each.scores.size
     for _ in range(each.shown.size):
         target = each.target(above)
-        _check_next(target, each.logged(above), number, 1.0)
+        _check_next(target, each.logged(above), number, n, weight=1.0)
         above = np.append(above, target.argmax())
 
 
-def _check_next(target: FloatArray, logged: FloatArray, number: int, weight: float) -> None:
+def _check_next(target: FloatArray, logged: FloatArray, number: int, n: int, *, weight: float) -> None:
+    for chances in (target, logged):
+        if len(chances) != n or not (chances.min() >= 0 and abs(chances.sum() - 1) <= ROUNDING):
+            raise DataError(
+                f"list {number} needs a probability for each of its {n} candidates to be next, which sum to "
+                f"1, found {chances}"
+            )
     if weight > 0 and ((target > NEGLIGIBLE) & (logged <= 0)).any():
         raise NoSupport(
             f"in list {number} the policy may show what the log could not: a log can only speak of what had "

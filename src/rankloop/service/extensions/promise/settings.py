@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from rankloop.errors import SettingError, suggest_name
 from rankloop.evaluation import ClickAccount, SearchArm
+from rankloop.evaluation.click_account import LEAST_OWN
 
 BITS = 63  # of a seed
 LARGEST = 1e9  # clicks in advance
@@ -35,7 +36,7 @@ class PromiseSettings:
         """Refuse what could not be kept."""
         _between("share", self.share, 0.0, 1.0)
         _between("confidence", self.confidence, 0.0, 1.0)
-        _between("own", self.own, 0.0, 1.0)
+        _between("own", self.own, LEAST_OWN, 1.0)
         if not self.own < self.share:
             raise SettingError(
                 f"promise.own must be below promise.share, which is {self.share:g}: with more of the lists "
