@@ -10,16 +10,11 @@ import numpy as np
 
 from rankloop.lab.users import LabelJudge
 from rankloop.policies import (
-    DocumentSchedule,
     ListNet,
     Minimax,
-    ObservedSquared,
     Policy,
     RTopK,
     Slam,
-    SmoothDCG,
-    Squared,
-    UnnormalisedKL,
 )
 from rankloop.query_set import QuerySet
 
@@ -33,11 +28,11 @@ GRADED: Mapping[str, tuple[Policy, float]] = {
     "listnet": (ListNet(), 150),
     "rtopk": (RTopK(), 200),
     "rtopk, top 2": (RTopK(top_k=2), 200),
-    "rtopk, squared": (RTopK(loss=Squared()), 200),
-    "rtopk, observed squared": (RTopK(loss=ObservedSquared()), 200),
-    "rtopk, unnormalised KL": (RTopK(loss=UnnormalisedKL(top_grade=4)), 200),
-    "rtopk, SmoothDCG": (RTopK(loss=SmoothDCG()), 200),
-    "rtopk, document's schedule": (RTopK(step=DocumentSchedule(scale=1000.0)), 200),
+    "rtopk, squared": (RTopK(loss="squared"), 200),
+    "rtopk, observed squared": (RTopK(loss="observed-squared"), 200),
+    "rtopk, unnormalised KL": (RTopK(loss="unnormalised-kl", top_grade=4), 200),
+    "rtopk, SmoothDCG": (RTopK(loss="smooth-dcg"), 200),
+    "rtopk, published steps": (RTopK(steps="published", learning_rate=0.01, scale=1000.0), 200),
 }
 
 

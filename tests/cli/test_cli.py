@@ -214,7 +214,7 @@ def test_policies_are_compared_under_a_user_who_grades(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    policies = "Slam(weights=APWeights()),ListNet(step_size=InverseRoot(first=0.1))"
+    policies = "Slam(measure='ap'),ListNet(learning_rate=0.1)"
     users = "labels,labels(top_k=2, noise=0.1)"
     asked("lab", "compare", *SMALL, "--policies", policies, "--users", users, "--out", "out")
     spec = json.loads((tmp_path / "out" / "spec.json").read_text())

@@ -10,15 +10,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from rankloop.errors import SettingError
-from rankloop.learning.topk_losses import (
-    ObservedSquared,
-    RankSVM,
-    SmoothDCG,
-    Squared,
-    TopKLoss,
-    UnnormalisedKL,
-)
+from rankloop.learning.topk_losses import LOSSES
 from rankloop.learning.topk_propensities import TopKPropensities
 from rankloop.types import FloatArray
 
@@ -47,13 +39,14 @@ def listnet(s: FloatArray, r: FloatArray) -> float:
     return -float(np.exp(r) / np.exp(r).sum() @ (s - np.log(np.exp(s).sum())))
 
 
-VALUES: dict[TopKLoss, Value] = {
-    Squared(): squared,
-    ObservedSquared(): squared,
-    UnnormalisedKL(top_grade=2): unnormalised_kl,
-    RankSVM(): hinges,
-    SmoothDCG(smoothing=0.5): minus_smooth_dcg,
+VALUES: dict[str, Value] = {
+    "ranksvm": hinges,
+    "squared": squared,
+    "observed-squared": squared,
+    "unnormalised-kl": unnormalised_kl,
+    "smooth-dcg": minus_smooth_dcg,
 }
+SETTINGS = {"top_grade": 2.0, "smoothing": 0.5}
 
 
 def slope(value: Value, s: FloatArray, r: FloatArray, h: float = 1e-5) -> FloatArray:
@@ -61,12 +54,14 @@ def slope(value: Value, s: FloatArray, r: FloatArray, h: float = 1e-5) -> FloatA
     return np.array([(value(s + step, r) - value(s - step, r)) / (2 * h) for step in h * np.eye(len(s))])
 
 
-@pytest.mark.parametrize("loss", VALUES, ids=repr)
-def test_with_all_grades_the_estimate_is_the_slope_of_the_loss(loss: TopKLoss) -> None:
+@pytest.mark.parametrize("loss", LOSSES)
+def test_with_all_grades_the_estimate_is_the_slope_of_the_loss(loss: str) -> None:
     rng = np.random.default_rng(0)
     for m in (1, 2, 5):
         scores, grades, rows = rng.normal(size=m), rng.integers(3, size=m).astype(float), rng.permutation(m)
-        found = loss.gradient(scores, rows, grades[rows], np.ones((m,) * loss.needs))
+        weights = np.ones((m,) * LOSSES[loss].needs)
+        given = {name: SETTINGS[name] for name in LOSSES[loss].settings}
+        found = LOSSES[loss].estimate(scores, rows, grades[rows], weights, **given)
         assert_allclose(found, slope(VALUES[loss], scores, grades), atol=1e-8)
 
 
@@ -87,22 +82,14 @@ def mixed(value: Value, together: int) -> float:
     return largest
 
 
-@pytest.mark.parametrize("loss", VALUES, ids=repr)
-def test_a_loss_needs_as_many_grades_as_a_term_of_its_slope_depends_on(loss: TopKLoss) -> None:
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_loss_needs_as_many_grades_as_a_term_of_its_slope_depends_on(loss: str) -> None:
     parts = [mixed(VALUES[loss], together) > 1e-6 for together in (1, 2, 3)]
-    assert parts == [True, loss.needs == 2, False]
+    assert parts == [True, LOSSES[loss].needs == 2, False]
 
 
 def test_listnet_depends_on_three_grades_at_once() -> None:
     assert mixed(listnet, 3) > 1e-3
-
-
-@pytest.mark.parametrize(
-    "make", [lambda: UnnormalisedKL(0), lambda: UnnormalisedKL(np.inf), lambda: SmoothDCG(-1.0)]
-)
-def test_settings_without_a_meaning_are_refused(make: Callable[[], object]) -> None:
-    with pytest.raises(SettingError, match="must be positive"):
-        make()
 
 
 @pytest.mark.parametrize("m", range(1, 6))

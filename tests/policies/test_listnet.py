@@ -24,7 +24,7 @@ from rankloop.checks import (
 )
 from rankloop.errors import SettingError
 from rankloop.lab.users import LabelJudge
-from rankloop.policies import APWeights, Constant, GradedPolicy, InverseRoot, ListNet, Minimax, Slam
+from rankloop.policies import GradedPolicy, ListNet, Minimax, Slam
 from rankloop.scorers import MLP, Scorer
 from rankloop.types import Feedback, FloatArray, Query, Ranking
 
@@ -44,7 +44,7 @@ def test_a_step_descends_the_cross_entropy(scorer: Scorer) -> None:
     for number in range(5):
         features, grades = rng.normal(size=(7, 3)), rng.integers(0, 5, size=7)
         start = scorer.start(3) + rng.normal(size=scorer.start(3).size) / 4
-        policy = ListNet(scorer=scorer, step_size=InverseRoot(0.5))
+        policy = ListNet(scorer=scorer, learning_rate=0.5)
         policy.parameters, policy.rounds = start, np.array(number)
         order = rng.permutation(7)
         policy.learn(Feedback(Ranking(Query("q", features), order), grades[order], signal="grades"))
@@ -53,18 +53,22 @@ def test_a_step_descends_the_cross_entropy(scorer: Scorer) -> None:
         np.testing.assert_allclose(found, gradient, rtol=1e-5, atol=1e-5)
 
 
-def test_a_constant_step_stays_and_others_shrink() -> None:
-    assert [Constant(0.2).at(number) for number in (1, 100)] == [0.2, 0.2]
-    assert [InverseRoot(0.01).at(number) for number in (1, 100)] == [0.01, 0.001]
+@pytest.mark.parametrize(("exponent", "share"), [(0.0, 1.0), (0.5, 0.1), (1.0, 0.01)])
+def test_steps_shrink_by_the_exponent(exponent: float, share: float) -> None:
+    """The hundredth step, of what the same list teaches in the first."""
+    query, steps = Query("q", np.eye(3)), []
+    for rounds in (0, 99):
+        policy = ListNet(learning_rate=0.2, decay_exponent=exponent)
+        policy.rounds = np.array(rounds)
+        policy.learn(Feedback(Ranking(query, np.arange(3)), np.array([0, 2, 1]), signal="grades"))
+        steps.append(policy.parameters)
+    np.testing.assert_allclose(steps[1], share * steps[0])
 
 
-@pytest.mark.parametrize(
-    "make",
-    [lambda: InverseRoot(0), lambda: Constant(-1), lambda: ListNet(step_size=0.1)],  # type: ignore[arg-type]
-)
-def test_wrong_steps_are_refused(make: Callable[[], object]) -> None:
-    with pytest.raises(SettingError):
-        make()
+@pytest.mark.parametrize("given", [{"learning_rate": 0}, {"decay_exponent": -1}], ids=str)
+def test_wrong_steps_are_refused(given: dict[str, float]) -> None:
+    with pytest.raises(SettingError, match=next(iter(given))):
+        ListNet(**given)  # type: ignore[arg-type]
 
 
 @family
@@ -114,8 +118,8 @@ def test_the_order_of_the_list_does_not_change_what_listnet_learns_and_unknown_g
 
 VARIANTS: dict[str, Make] = {
     "minimax, averaged": partial(Minimax, averaged=True),
-    "listnet, averaged": partial(ListNet, averaged=True, step_size=InverseRoot(0.1)),
-    "listnet, network": partial(ListNet, scorer=MLP(8), step_size=Constant(0.1)),
+    "listnet, averaged": partial(ListNet, averaged=True, learning_rate=0.1),
+    "listnet, network": partial(ListNet, scorer=MLP(8), learning_rate=0.1, decay_exponent=0.0),
 }
 
 
@@ -128,7 +132,7 @@ def test_variants_obey_every_law(make: Make) -> None:
 def test_average_precision_knows_relevant_or_not_and_obeys_the_other_laws(
     law: Callable[[Make], None],
 ) -> None:
-    make = partial(Slam, averaged=True, weights=APWeights())
+    make = partial(Slam, averaged=True, measure="ap")
     with pytest.raises(LawBroken) if law is grades_teach_different_things else nullcontext():
         law(make)
 

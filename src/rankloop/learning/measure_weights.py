@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from rankloop.errors import RankingError, SettingError
+from rankloop.errors import RankingError
 from rankloop.types import Array, FloatArray
 
 HIGHEST = 1000.0  # the highest grade whose gain 2^r - 1 is a number
@@ -43,11 +43,6 @@ class NDCGWeights(ListWeights):
     """
 
     k: int | None = 10
-
-    def __post_init__(self) -> None:
-        """Refuse to look at nothing."""
-        if self.k is not None and (type(self.k) is not int or self.k < 1):
-            raise SettingError(f"k must be a whole number of at least 1, or None, found {self.k}")
 
     def levels(self, grades: FloatArray) -> FloatArray:
         """All grades are told apart, as long as their gains are numbers."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.policies.graded.topk_steps import Step
 from rankloop.types import BoolArray, FloatArray, IntArray
 
 
@@ -48,11 +47,12 @@ class TopKPropensities:
         member[self.top] = True
         return member[rows]
 
+    def term_weights(self, rows: IntArray, *, greedy: float, chance: float, needs: int) -> FloatArray:
+        """What the grades of these rows count, [r], or those of their pairs, [r, r].
 
-def term_weights(rows: IntArray, drawn: TopKPropensities, step: Step, *, needs: int) -> FloatArray:
-    """What the grades of these rows count, [r], or those of their pairs, [r, r]."""
-    inside = drawn.in_top(rows)
-    if needs > 1:
-        inside = inside[:, None] & inside
-    likely = step.weight(drawn.greedy(needs), greedy=True)
-    return np.where(inside, likely, step.weight(drawn.chance(needs), greedy=False))
+        Those of the greedy top count `greedy`, those that only chance can show `chance`.
+        """
+        inside = self.in_top(rows)
+        if needs > 1:
+            inside = inside[:, None] & inside
+        return np.where(inside, greedy, chance)

@@ -2,7 +2,6 @@
 
 from rankloop.caller_order import CallerOrder, ColumnLayout, OrderPrior, parse_order
 from rankloop.learning.certainty import Belief, Certainty, Sure, Theory, Width
-from rankloop.learning.measure_weights import APWeights, ListWeights, NDCGWeights
 from rankloop.learning.objectives import (
     AdditiveObjective,
     APGain,
@@ -15,16 +14,7 @@ from rankloop.learning.objectives import (
     SumLoss,
 )
 from rankloop.learning.projection import DocumentSpace
-from rankloop.learning.step_sizes import Constant, InverseRoot, StepSize
 from rankloop.learning.thresholds import BestF1, Platt, Threshold
-from rankloop.learning.topk_losses import (
-    ObservedSquared,
-    RankSVM,
-    SmoothDCG,
-    Squared,
-    TopKLoss,
-    UnnormalisedKL,
-)
 from rankloop.learning.training import Batch, Exact, ReplayMemory, Training
 from rankloop.policies.ads.ad_forest import AdForest
 from rankloop.policies.ads.ad_logistic import AdLogistic
@@ -50,7 +40,6 @@ from rankloop.policies.graded.listnet import ListNet
 from rankloop.policies.graded.minimax import Minimax
 from rankloop.policies.graded.rtopk import RTopK
 from rankloop.policies.graded.slam import Slam
-from rankloop.policies.graded.topk_steps import AdaGrad, DocumentSchedule, Step
 from rankloop.policies.gradient.epsilon_greedy import EpsilonGreedy
 from rankloop.policies.gradient.pdgd import PDGD
 from rankloop.policies.gradient.ranknet import RankNet
@@ -82,12 +71,10 @@ __all__ = [
     "NSGD",
     "PDGD",
     "APGain",
-    "APWeights",
     "AUCLoss",
     "AUCRanker",
     "AdForest",
     "AdLogistic",
-    "AdaGrad",
     "AdditiveObjective",
     "Batch",
     "BatchSelection",
@@ -98,9 +85,7 @@ __all__ = [
     "CallerOrderPolicy",
     "Certainty",
     "ColumnLayout",
-    "Constant",
     "DCGGain",
-    "DocumentSchedule",
     "DocumentSpace",
     "EpsilonGreedy",
     "Exact",
@@ -110,21 +95,17 @@ __all__ = [
     "FairExposurePolicy",
     "FixedItems",
     "GradedPolicy",
-    "InverseRoot",
     "ItemMeans",
     "KnowsItems",
     "LinUCB",
     "LinearSelection",
     "ListNet",
-    "ListWeights",
     "Live",
     "LogisticBeliefs",
     "Minimax",
     "NDCGGain",
-    "NDCGWeights",
     "NeuralPairwise",
     "Objective",
-    "ObservedSquared",
     "OlLambdaRank",
     "OlRankNet",
     "OrderPrior",
@@ -143,28 +124,21 @@ __all__ = [
     "Race",
     "Random",
     "RankNet",
-    "RankSVM",
     "ReplayMemory",
     "Schedule",
     "ScorerPolicy",
     "SelectionPolicy",
     "Slam",
-    "SmoothDCG",
     "SquareCB",
-    "Squared",
-    "Step",
-    "StepSize",
     "SumLoss",
     "Sure",
     "Theory",
     "ThompsonItems",
     "ThompsonLogistic",
     "Threshold",
-    "TopKLoss",
     "TopRank",
     "Training",
     "UCBItems",
-    "UnnormalisedKL",
     "Width",
     "parse_order",
     "score_all",

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.learning.step_sizes import InverseRoot, StepSize
+from rankloop.errors import SettingError
 from rankloop.policies.graded.graded_policy import GradedPolicy
-from rankloop.policies.scorer_policy import check_part
 from rankloop.types import FloatArray
 
 
@@ -20,7 +19,9 @@ class ListNet(GradedPolicy):
     \operatorname{softmax}(R)\bigr),$$
 
     a gradient step on $-\sum_i \operatorname{softmax}(R)_i \log \operatorname{softmax}(s)_i$ in every round,
-    whether there was a mistake or not.
+    whether there was a mistake or not. The size of the step in round $t$ is $\eta_t = \eta_1 / t^a$ with
+    $\eta_1$ = `learning_rate` and $a$ = `decay_exponent`. With $a = 1/2$ there is no regret in the long run
+    against any fixed ranker; with $a = 0$ steps keep their size, and what was learned long ago fades.
 
     >>> from rankloop.types import Feedback, Query
     >>> policy = ListNet()
@@ -30,21 +31,25 @@ class ListNet(GradedPolicy):
     [-0.25, 0.25]
 
     Cao, Qin, Liu, Tsai, Li: Learning to rank: from pairwise approach to listwise approach. ICML 2007.
+    Zinkevich: Online convex programming and generalized infinitesimal gradient ascent. ICML 2003.
     """
 
-    step_size: StepSize = field(default_factory=InverseRoot)
+    learning_rate: float = 1.0  # in the first round
+    decay_exponent: float = 0.5
 
     def __post_init__(self) -> None:
-        """Refuse a step size that is a number: it must say how it goes on."""
+        """Refuse steps backwards, and steps that grow."""
         super().__post_init__()
-        check_part("step_size", self.step_size, "at", "InverseRoot(1.0) or Constant(0.1)")
+        if not 0 < self.learning_rate < np.inf:
+            raise SettingError(f"learning_rate must be positive, found {self.learning_rate}")
+        if not 0 <= self.decay_exponent < np.inf:
+            raise SettingError(f"decay_exponent must be 0 or more, found {self.decay_exponent}")
 
     def _step(self, start: FloatArray, features: FloatArray, grades: FloatArray) -> None:
         scores = self.scorer.score(start, features).astype(np.float64, copy=False)
         residuals = softmax(grades) - softmax(scores)
-        self.step_to(
-            start, self.step_size.at(int(self.rounds) + 1), self.scorer.vjp(start, features, residuals)
-        )
+        rate = self.learning_rate / (int(self.rounds) + 1) ** self.decay_exponent
+        self.step_to(start, rate, self.scorer.vjp(start, features, residuals))
 
 
 def softmax(values: FloatArray) -> FloatArray:

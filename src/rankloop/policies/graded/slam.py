@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from rankloop.errors import SettingError
 from rankloop.learning.graded_hinge import listwise_hinge
-from rankloop.learning.measure_weights import ListWeights, NDCGWeights
+from rankloop.learning.measure_weights import APWeights, ListWeights, NDCGWeights
 from rankloop.policies.graded.graded_policy import GradedPolicy
-from rankloop.policies.scorer_policy import check_part
 from rankloop.types import FloatArray
 
 
@@ -18,8 +18,8 @@ from rankloop.types import FloatArray
 class Slam(GradedPolicy):
     r"""Takes a step when the list shown is not the best by its measure, and rests otherwise.
 
-    The step descends a loss that is never below $1 - \text{nDCG}$, or $1 - \text{AP}$, whichever the weights
-    $v$ are made for:
+    The step descends a loss that is never below $1 - \text{nDCG@k}$, or $1 - \text{AP}$, whichever `measure`
+    the weights $v$ are made for:
 
     $$\phi(s, R) = \sum_i v_i \max\Bigl(0, \max_{j: R_j < R_i} (1 + s_j - s_i)\Bigr), \qquad
     \theta \leftarrow \theta - \eta \, X^\top \nabla_s \phi .$$
@@ -38,22 +38,27 @@ class Slam(GradedPolicy):
     2016, Algorithm 2.
     """
 
-    weights: ListWeights = field(default_factory=NDCGWeights)
+    measure: Literal["ndcg", "ap"] = "ndcg"
+    k: int | None = 10  # of nDCG; None: no cutoff
     learning_rate: float = 0.1
 
     def __post_init__(self) -> None:
-        """Refuse steps backwards, and weights that are a name."""
+        """Refuse steps backwards, measures without weights, and a look at nothing."""
         super().__post_init__()
-        check_part("weights", self.weights, "mistaken", "NDCGWeights(10) or APWeights()")
+        if self.measure not in {"ndcg", "ap"}:
+            raise SettingError(f"measure must be ndcg or ap, found {self.measure!r}")
+        if self.k is not None and (type(self.k) is not int or self.k < 1):
+            raise SettingError(f"k must be a whole number of at least 1, or None, found {self.k}")
         if not 0 < self.learning_rate < np.inf:
             raise SettingError(f"learning_rate must be positive, found {self.learning_rate}")
 
     def _step(self, start: FloatArray, features: FloatArray, grades: FloatArray) -> None:
-        levels = self.weights.levels(grades)
-        if not self.weights.mistaken(levels):
+        weights: ListWeights = NDCGWeights(self.k) if self.measure == "ndcg" else APWeights()
+        levels = weights.levels(grades)
+        if not weights.mistaken(levels):
             return
         scores = self.scorer.score(start, features).astype(np.float64, copy=False)
-        _, slope = listwise_hinge(scores, levels, self.weights.weights)
+        _, slope = listwise_hinge(scores, levels, weights.weights)
         rows = slope.nonzero()[0]
         if rows.size:
             self.step_to(start, -self.learning_rate, self.scorer.vjp(start, features[rows], slope[rows]))
