@@ -9,13 +9,13 @@ from time import perf_counter
 import numpy as np
 
 from rankloop.lab.users import LabelJudge
-from rankloop.policies import FixedItems, Planned, RTopKItems, ThompsonItems, UCBItems
+from rankloop.policies import GradedItemPolicy, RTopKItems, ThompsonItems, UCBItems
 from rankloop.types import Query
 
 ITEMS, SHOWN = 200, 10
-POLICIES: Mapping[str, FixedItems] = {
+POLICIES: Mapping[str, GradedItemPolicy] = {
     "rtopk-items, live": RTopKItems(top_k=5),
-    "rtopk-items, planned": RTopKItems(top_k=5, schedule=Planned(100_000)),
+    "rtopk-items, planned": RTopKItems(top_k=5, explore_once=True, horizon=100_000),
     "thompson-items": ThompsonItems(),
     "ucb-items": UCBItems(),
 }

@@ -271,8 +271,8 @@ def test_data_commands(tmp_path: Path) -> None:
         (["lab", "compare", "--probes", "blocks,blocks(every=2)"], "two probes of a kind"),
         (["lab", "compare", "--users", ""], "users must name at least one"),
         (
-            ["lab", "compare", "--policies", "RTopKItems(objective=NDCGGain())"],
-            "NDCG cannot be learned item by item",
+            ["lab", "compare", "--policies", "RTopKItems(gain=ndcg)"],
+            "RTopKItems: gain takes 'exponential', 'linear', found ndcg",
         ),
         (["lab", "compare", "--measures", "regret ERR"], "best fixed order in hindsight is known for DCG"),
         (["lab", "run", "classic/base"], "did you mean 'classic/baselines'?"),

@@ -33,7 +33,6 @@ from rankloop.policies import (
     AdLogistic,
     AUCRanker,
     BestF1,
-    DCGGain,
     DocumentSpace,
     EpsilonGreedy,
     Exact,
@@ -41,18 +40,14 @@ from rankloop.policies import (
     FairExpTopRank,
     LinUCB,
     ListNet,
-    Live,
     Minimax,
     OlLambdaRank,
     OlRankNet,
     P2NeurRank,
     PairRank,
-    PairwiseLoss,
     PePairRank,
-    Planned,
     Platt,
     Policy,
-    PrecisionGain,
     Race,
     Random,
     RankNet,
@@ -61,7 +56,6 @@ from rankloop.policies import (
     RTopKItems,
     Slam,
     SquareCB,
-    SumLoss,
     Sure,
     Theory,
     ThompsonItems,
@@ -88,6 +82,12 @@ class Case:
     gives: Gives = "clicks"
     world: Literal["documents", "items", "ads"] = "documents"
     k: int = K
+
+
+class ShortBlocks(RTopKItems):
+    """Another constant, so that blocks end more often."""
+
+    growth = 1.5
 
 
 def printed(settings: str, *, caller_order: str | None = None) -> Make:
@@ -227,22 +227,22 @@ PARTS: dict[str, Case] = {
     "v02": both(lambda: ListNet(learning_rate=0.05, decay_exponent=0.0)),
     "v03": both(lambda: ListNet(learning_rate=0.1, decay_exponent=0.0, averaged=True)),
     "v04": grades(lambda: ListNet(scorer=MLP(8), learning_rate=0.1)),
-    "v05": items(lambda: RTopKItems(objective=SumLoss(), top_grade=2.0, top_k=3)),
-    "v06": items(lambda: RTopKItems(objective=PairwiseLoss(), top_grade=2.0)),
-    "v07": items(lambda: RTopKItems(objective=PrecisionGain(3), rest="random")),
-    "v08": items(lambda: RTopKItems(objective=DCGGain(), top_grade=2.0, schedule=Live(growth=1.5), top_k=2)),
-    "v09": items(lambda: RTopKItems(schedule=Planned(24, 3), top_k=2, rest="random")),
-    "v10": items(lambda: RTopKItems(schedule=Planned(24), top_k=3, top_grade=2.0)),
-    "v11": items(lambda: RTopKItems(schedule=Live(240, 12), epsilon=None)),
-    "v12": items(lambda: RTopKItems(schedule=Live(240), epsilon=0.2, top_k=1), "both"),
-    "v13": items(lambda: ThompsonItems(objective=SumLoss(), top_grade=2.0)),
-    "v14": items(lambda: ThompsonItems(objective=PrecisionGain(5), top_grade=2.0), "both"),
-    "v15": items(lambda: ThompsonItems(objective=PairwiseLoss(), top_grade=2.0)),
-    "v16": items(lambda: ThompsonItems(objective=DCGGain(), top_grade=2.0)),
-    "v17": items(lambda: UCBItems(objective=SumLoss(), top_grade=2.0, width=0.2)),
-    "v18": items(lambda: UCBItems(objective=PrecisionGain(5), top_grade=2.0), "both"),
-    "v19": items(lambda: UCBItems(objective=PairwiseLoss(), top_grade=2.0)),
-    "v20": items(lambda: UCBItems(objective=DCGGain(), top_grade=2.0)),
+    "v05": items(lambda: RTopKItems(gain="linear", top_grade=2.0, top_k=3)),
+    "v06": items(lambda: RTopKItems(gain="linear", top_grade=2.0)),
+    "v07": items(lambda: RTopKItems(gain="linear", below_cell="random")),
+    "v08": items(lambda: ShortBlocks(top_grade=2.0, top_k=2)),
+    "v09": items(lambda: RTopKItems(explore_once=True, horizon=24, blocks=3, top_k=2, below_cell="random")),
+    "v10": items(lambda: RTopKItems(explore_once=True, horizon=24, top_k=3, top_grade=2.0)),
+    "v11": items(lambda: RTopKItems(horizon=240, blocks=12, epsilon=None)),
+    "v12": items(lambda: RTopKItems(horizon=240, epsilon=0.2, top_k=1), "both"),
+    "v13": items(lambda: ThompsonItems(gain="linear", top_grade=2.0)),
+    "v14": items(lambda: ThompsonItems(gain="linear", top_grade=2.0), "both"),
+    "v15": items(lambda: ThompsonItems(gain="linear", top_grade=2.0)),
+    "v16": items(lambda: ThompsonItems(top_grade=2.0)),
+    "v17": items(lambda: UCBItems(gain="linear", top_grade=2.0, width=0.2)),
+    "v18": items(lambda: UCBItems(gain="linear", top_grade=2.0), "both"),
+    "v19": items(lambda: UCBItems(gain="linear", top_grade=2.0)),
+    "v20": items(lambda: UCBItems(top_grade=2.0)),
     "v21": both(lambda: RTopK(loss="squared", steps="published", learning_rate=0.01, top_k=1)),
     "v22": both(lambda: RTopK(loss="observed-squared", learning_rate=0.3, top_k=2, radius=0.5)),
     "v23": both(

@@ -91,7 +91,7 @@ from rankloop.lab.theory import (
     tangent_kernel,
 )
 from rankloop.lab.theory.indistinguishable import FIRST, SECOND, least_regret
-from rankloop.learning.objectives import (
+from rankloop.lab.theory.objectives import (
     APGain,
     AUCLoss,
     DCGGain,
@@ -101,7 +101,7 @@ from rankloop.learning.objectives import (
     PrecisionGain,
     SumLoss,
 )
-from rankloop.learning.observability import feedback_matrix, observability, value_matrix
+from rankloop.lab.theory.observability import feedback_matrix, observability, value_matrix
 from rankloop.learning.win_odds import log_win_odds, win_rates
 from rankloop.metrics import (
     AP,

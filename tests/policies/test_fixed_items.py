@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from itertools import permutations, product
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -16,27 +16,19 @@ from rankloop.checks import Make, check_policy
 from rankloop.errors import RankingError, SettingError
 from rankloop.exploration import greedy
 from rankloop.lab.data import make_dataset
+from rankloop.lab.theory.objectives import AdditiveObjective, DCGGain, PairwiseLoss, PrecisionGain, SumLoss
 from rankloop.lab.users import LabelJudge
-from rankloop.learning.objectives import (
-    APGain,
-    AUCLoss,
-    DCGGain,
-    NDCGGain,
-    Objective,
-    PrecisionGain,
-    SumLoss,
-)
-from rankloop.policies import Live, Planned, RTopKItems, Schedule, ThompsonItems, UCBItems
+from rankloop.policies import RTopKItems, ThompsonItems, UCBItems
 from rankloop.policies.policy_names import read_policy, write_policy
 from rankloop.types import Feedback, IntArray, Query, Ranking
 
 VARIANTS: dict[str, Make] = {
-    "planned": partial(RTopKItems, schedule=Planned()),
+    "planned": partial(RTopKItems, explore_once=True),
     "planned, top 2, random, theory": partial(
-        RTopKItems, top_k=2, schedule=Planned(), rest="random", epsilon=None
+        RTopKItems, top_k=2, explore_once=True, below_cell="random", epsilon=None
     ),
-    "top 1, sum loss": partial(RTopKItems, top_k=1, objective=SumLoss()),
-    "ucb, precision": partial(UCBItems, objective=PrecisionGain(3), top_grade=2),
+    "top 1, linear": partial(RTopKItems, top_k=1, gain="linear"),
+    "ucb, linear": partial(UCBItems, gain="linear", top_grade=2),
     "thompson, graded": partial(ThompsonItems, top_grade=2),
 }
 
@@ -82,10 +74,8 @@ def every_block(policy: RTopKItems, grades: IntArray) -> Iterator[tuple[float, R
         further = []
         for probability, past in ways:
             size = min(past.top_k, count)
-            unseen = unseen_of(past, count) if past.schedule.once else count
-            chance = past.schedule.chance(
-                cells=-(-count // size), left=-(-unseen // size), passed=int(past.passed), length=lists
-            )
+            unseen = unseen_of(past, count) if past.explore_once else count
+            chance = past.chance_to_explore(cells=-(-count // size), left=-(-unseen // size), length=lists)
             scripts: list[tuple[float, bool, int, tuple[int, ...]]] = [(1 - chance, False, 0, ())]
             scripts += [(chance, True, *way) for way in product(range(count), shuffles)]
             for weight, explores, chunk, shuffle in scripts:
@@ -103,7 +93,7 @@ def every_block(policy: RTopKItems, grades: IntArray) -> Iterator[tuple[float, R
 
 def unseen_of(policy: RTopKItems, count: int) -> int:
     """How many items the block has not seen."""
-    (seen,) = policy._known(items(count), "block_counts")
+    (seen,) = policy.values_of(items(count), "block_counts")
     return int((seen == 0).sum())
 
 
@@ -116,14 +106,14 @@ def merged(ways: list[tuple[float, RTopKItems]]) -> list[tuple[float, RTopKItems
     return list(found.values())
 
 
-@pytest.mark.parametrize("objective", [SumLoss(), DCGGain()], ids=lambda each: each.name)
+@pytest.mark.parametrize("gain", ["linear", "exponential"])
 @pytest.mark.parametrize(("count", "top_k", "lists"), [(3, 1, 4), (3, 2, 3), (4, 3, 2), (3, 3, 2)])
 def test_the_estimate_of_a_planned_block_is_unbiased(
-    count: int, top_k: int, lists: int, objective: Objective
+    count: int, top_k: int, lists: int, gain: Literal["linear", "exponential"]
 ) -> None:
     """Over every way that the lists of a block can be drawn, the estimate is the mean worth on average."""
     grades = np.random.default_rng(count + top_k).integers(0, 3, (lists, count))
-    policy = RTopKItems(top_k=top_k, schedule=Planned(lists, 1), objective=objective)
+    policy = RTopKItems(top_k=top_k, explore_once=True, horizon=lists, blocks=1, gain=gain)
     expected, total = np.zeros(count), 0.0
     for probability, after in every_block(policy, grades):
         assert int(after.block) == 1
@@ -131,17 +121,30 @@ def test_the_estimate_of_a_planned_block_is_unbiased(
         expected += probability * after.score(items(count))
         total += probability
     assert total == pytest.approx(1)
-    assert isinstance(objective, SumLoss | DCGGain)
-    assert expected == pytest.approx(objective.worth(grades).mean(axis=0))
+    gains = grades if gain == "linear" else 2.0**grades - 1
+    assert expected == pytest.approx(gains.mean(axis=0))
+
+
+@pytest.mark.parametrize(
+    ("gain", "objectives"),
+    [("linear", [SumLoss(), PairwiseLoss(), PrecisionGain(3)]), ("exponential", [DCGGain()])],
+)
+def test_gains_are_what_grades_are_worth_in_the_measures_that_add_up(
+    gain: Literal["linear", "exponential"], objectives: list[AdditiveObjective]
+) -> None:
+    grades, policy = np.array([0, 1, 2, 4]), ThompsonItems(gain=gain, top_grade=4)
+    for objective in objectives:
+        assert policy.gain_of(grades).tolist() == objective.worth(grades).tolist()
+    assert policy.highest_gain == policy.gain_of(grades)[-1]
 
 
 def test_the_estimate_of_a_live_block_is_unbiased_where_there_is_one() -> None:
     grades = np.random.default_rng(0).integers(0, 2, (3, 2))
-    policy = RTopKItems(top_k=1, schedule=Live(3, 1))
+    policy = RTopKItems(top_k=1, horizon=3, blocks=1)
     expected, seen = np.zeros(2), np.zeros(2)
     for probability, after in every_block(policy, grades):
-        expected += probability * after.score(items(2)) * (after._known(items(2), "counts")[0] > 0)
-        seen += probability * (after._known(items(2), "counts")[0] > 0)
+        expected += probability * after.score(items(2)) * (after.values_of(items(2), "counts")[0] > 0)
+        seen += probability * (after.values_of(items(2), "counts")[0] > 0)
     assert expected / seen == pytest.approx(grades.mean(axis=0))
 
 
@@ -165,16 +168,16 @@ def regret(policy: RTopKItems, *, rounds: int, seed: int = 0) -> float:
 def test_regret_grows_like_the_two_thirds_power(top_k: int) -> None:
     horizons = np.array([500, 1000, 2000, 4000])
     lost = [
-        regret(RTopKItems(top_k=top_k, schedule=Planned(int(T)), rest="random"), rounds=T) for T in horizons
+        regret(RTopKItems(top_k=top_k, explore_once=True, horizon=int(T), below_cell="random"), rounds=T)
+        for T in horizons
     ]
     slope = np.polyfit(np.log(horizons), np.log(lost), 1)[0]
     assert abs(slope - 2 / 3) <= 0.05
 
 
 def test_more_feedback_and_the_leaders_rest_cost_less() -> None:
-    schedule = Planned(2000, 60)
-    policies = [RTopKItems(top_k=1, schedule=schedule, rest="random")]
-    policies += [RTopKItems(top_k=top_k, schedule=schedule) for top_k in (1, 5, 20)]
+    planned = partial(RTopKItems, explore_once=True, horizon=2000, blocks=60)
+    policies = [planned(top_k=1, below_cell="random"), *(planned(top_k=top_k) for top_k in (1, 5, 20))]
     lost = [regret(policy, rounds=2000) for policy in policies]
     assert lost == sorted(lost, reverse=True)
 
@@ -249,7 +252,7 @@ def test_whichever_items_are_asked_for_lists_are_those_of_a_notebook(
 
 
 def test_what_is_not_graded_is_not_learned() -> None:
-    policy = RTopKItems(top_k=2, schedule=Planned(2, 1))
+    policy = RTopKItems(top_k=2, explore_once=True, horizon=2, blocks=1)
     for top in ([2, 0], [1]):
         shown = Ranking(items(3), np.array([*top, *({0, 1, 2} - set(top))]), {"cell": np.array(top)})
         policy.learn(Feedback(shown, np.array([1, 1, 1]), np.array([True, False, False]), "grades"))
@@ -273,31 +276,8 @@ def test_a_grade_above_the_highest_is_refused_and_changes_nothing(kind: Any) -> 
 # Settings
 
 
-@pytest.mark.parametrize("objective", [NDCGGain(), APGain(), AUCLoss()], ids=lambda each: each.name)
-@pytest.mark.parametrize("kind", [RTopKItems, ThompsonItems, UCBItems])
-def test_what_cannot_be_learned_is_refused_with_the_reason(kind: Any, objective: Objective) -> None:
-    least = {"AUC": "1 of 3 items, 3 of 4 items, 3 of 5 items"}.get(
-        objective.name, "2 of 3 items, 3 of 4 items, 4 of 5 items"
-    )
-    with pytest.raises(SettingError, match=f"{objective.name} cannot be learned item by item.*first {least}"):
-        kind(objective=objective)
-
-
-@pytest.mark.parametrize(
-    ("schedule", "message"),
-    [
-        (partial(Planned, blocks=10), "10 blocks of how many lists"),
-        (partial(Planned, 0), "horizon must be a whole number of at least 1"),
-        (partial(Live, growth=0.5), "growth must be at least 1"),
-    ],
-)
-def test_schedules_without_a_meaning_are_refused(schedule: partial[Schedule], message: str) -> None:
-    with pytest.raises(SettingError, match=message):
-        schedule()
-
-
 def test_a_block_that_cannot_hold_its_cells_is_refused() -> None:
-    policy = RTopKItems(top_k=1, schedule=Planned(100, 20))
+    policy = RTopKItems(top_k=1, horizon=100, blocks=20)
     with pytest.raises(SettingError, match="each of its 20 cells, found 5: 100 lists make at most 5 blocks"):
         policy.rank(items(20), k=20, rng=np.random.default_rng(0))
 
@@ -306,7 +286,10 @@ def test_a_block_that_cannot_hold_its_cells_is_refused() -> None:
     ("settings", "message"),
     [
         ({"top_k": 0}, "top_k must be"),
-        ({"rest": "best"}, "rest must be"),
+        ({"below_cell": "best"}, "below_cell must be"),
+        ({"blocks": 10}, "10 blocks of how many lists"),
+        ({"horizon": 0}, "horizon must be a whole number of at least 1"),
+        ({"gain": "cubic"}, "gain must be"),
         ({"epsilon": 0.0}, "epsilon must be positive"),
         ({"top_grade": 0}, "top_grade must be positive"),
     ],
@@ -316,10 +299,9 @@ def test_settings_without_a_meaning_are_refused(settings: dict[str, Any], messag
         RTopKItems(**settings)
 
 
-def test_a_policy_is_named_with_its_objective_and_schedule() -> None:
+def test_a_policy_is_named_with_its_gain_and_blocks() -> None:
     text = (
-        "RTopKItems(objective=PrecisionGain(n=5), top_k=1, schedule=Planned(horizon=10000, blocks=200), "
-        "rest='random')"
+        "RTopKItems(gain='linear', top_k=1, explore_once=True, horizon=10000, blocks=200, "
+        "below_cell='random')"
     )
-    policy = read_policy(text)
-    assert write_policy(policy) == text
+    assert write_policy(read_policy(text)) == text

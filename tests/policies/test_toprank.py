@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rankloop.errors import RankingError, SettingError
 from rankloop.policies import FairExpTopRank, TopRank
-from rankloop.policies.items.toprank import closure, peel
+from rankloop.policies.items.toprank import split_into_blocks, transitive_closure
 from rankloop.types import BoolArray, Feedback, Query, Ranking
 
 ATTRACTION = np.array([0.9, 0.7, 0.5, 0.3, 0.15, 0.8, 0.6, 0.4, 0.2, 0.1])
@@ -63,7 +63,7 @@ def test_a_relation_is_proved_exactly_when_the_papers_bound_is_reached() -> None
 @given(st.lists(st.booleans(), min_size=25, max_size=25))
 def test_blocks_and_closure_are_those_of_their_definition(relations: list[bool]) -> None:
     above = np.array(relations).reshape(5, 5) & ~np.eye(5, dtype=bool)
-    blocks, reached = peel(above), closure(above)
+    blocks, reached = split_into_blocks(above), transitive_closure(above)
     paths = above.copy()
     for middle, i, j in product(range(5), repeat=3):
         paths[i, j] |= paths[i, middle] & paths[middle, j]

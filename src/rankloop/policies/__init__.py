@@ -2,17 +2,6 @@
 
 from rankloop.caller_order import CallerOrder, ColumnLayout, OrderPrior, parse_order
 from rankloop.learning.certainty import Belief, Certainty, Sure, Theory, Width
-from rankloop.learning.objectives import (
-    AdditiveObjective,
-    APGain,
-    AUCLoss,
-    DCGGain,
-    NDCGGain,
-    Objective,
-    PairwiseLoss,
-    PrecisionGain,
-    SumLoss,
-)
 from rankloop.learning.projection import DocumentSpace
 from rankloop.learning.thresholds import BestF1, Platt, Threshold
 from rankloop.learning.training import Batch, Exact, ReplayMemory, Training
@@ -43,10 +32,7 @@ from rankloop.policies.graded.slam import Slam
 from rankloop.policies.gradient.epsilon_greedy import EpsilonGreedy
 from rankloop.policies.gradient.pdgd import PDGD
 from rankloop.policies.gradient.ranknet import RankNet
-from rankloop.policies.items.by_id import KnowsItems
-from rankloop.policies.items.item_blocks import Live, Planned, Schedule
-from rankloop.policies.items.item_means import ItemMeans
-from rankloop.policies.items.item_policy import FixedItems
+from rankloop.policies.items.item_policy import GradedItemPolicy, ItemPolicy, MeanGradePolicy
 from rankloop.policies.items.rtopk_items import RTopKItems
 from rankloop.policies.items.thompson_items import ThompsonItems
 from rankloop.policies.items.toprank import TopRank
@@ -70,12 +56,9 @@ __all__ = [
     "MGD",
     "NSGD",
     "PDGD",
-    "APGain",
-    "AUCLoss",
     "AUCRanker",
     "AdForest",
     "AdLogistic",
-    "AdditiveObjective",
     "Batch",
     "BatchSelection",
     "Belief",
@@ -85,7 +68,6 @@ __all__ = [
     "CallerOrderPolicy",
     "Certainty",
     "ColumnLayout",
-    "DCGGain",
     "DocumentSpace",
     "EpsilonGreedy",
     "Exact",
@@ -93,19 +75,16 @@ __all__ = [
     "FairExpPairRank",
     "FairExpTopRank",
     "FairExposurePolicy",
-    "FixedItems",
+    "GradedItemPolicy",
     "GradedPolicy",
-    "ItemMeans",
-    "KnowsItems",
+    "ItemPolicy",
     "LinUCB",
     "LinearSelection",
     "ListNet",
-    "Live",
     "LogisticBeliefs",
+    "MeanGradePolicy",
     "Minimax",
-    "NDCGGain",
     "NeuralPairwise",
-    "Objective",
     "OlLambdaRank",
     "OlRankNet",
     "OrderPrior",
@@ -113,24 +92,19 @@ __all__ = [
     "P2NeurRank",
     "PairRank",
     "PairwiseLogistic",
-    "PairwiseLoss",
     "PePairRank",
-    "Planned",
     "Platt",
     "Policy",
-    "PrecisionGain",
     "RTopK",
     "RTopKItems",
     "Race",
     "Random",
     "RankNet",
     "ReplayMemory",
-    "Schedule",
     "ScorerPolicy",
     "SelectionPolicy",
     "Slam",
     "SquareCB",
-    "SumLoss",
     "Sure",
     "Theory",
     "ThompsonItems",

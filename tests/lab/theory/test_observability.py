@@ -7,7 +7,7 @@ import pytest
 
 from rankloop.errors import SettingError
 from rankloop.lab.theory.indistinguishable import FIRST, SECOND, least_regret
-from rankloop.learning.objectives import (
+from rankloop.lab.theory.objectives import (
     APGain,
     AUCLoss,
     DCGGain,
@@ -17,7 +17,7 @@ from rankloop.learning.objectives import (
     PrecisionGain,
     SumLoss,
 )
-from rankloop.learning.observability import (
+from rankloop.lab.theory.observability import (
     all_grades,
     all_ranks,
     feedback_matrix,

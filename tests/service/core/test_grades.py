@@ -13,7 +13,7 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.errors import SettingError
 from rankloop.lab.baselines import OfflineRankNet
-from rankloop.policies import PDGD, FixedItems, Policy, ThompsonItems, UCBItems
+from rankloop.policies import PDGD, GradedItemPolicy, Policy, ThompsonItems, UCBItems
 from rankloop.policies.policy_names import POLICIES
 from rankloop.service import RankerSettings, RankResponse, ServiceFacade, UserEvent
 from rankloop.service.store import MemoryStore, SqliteStore, Store
@@ -26,7 +26,7 @@ from tests.support.own_policies import Noting
 
 def for_five_stars(kind: type[Policy]) -> Policy:
     policy = small(kind)
-    return replace(policy, top_grade=5.0) if isinstance(policy, FixedItems) else policy
+    return replace(policy, top_grade=5.0) if isinstance(policy, GradedItemPolicy) else policy
 
 
 GRADED = [

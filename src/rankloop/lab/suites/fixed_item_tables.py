@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from rankloop.lab.theory.indistinguishable import FIRST, GRADES, SECOND, least_regret
-from rankloop.learning.objectives import (
+from rankloop.lab.theory.objectives import (
     APGain,
     AUCLoss,
     DCGGain,
@@ -17,7 +17,7 @@ from rankloop.learning.objectives import (
     PrecisionGain,
     SumLoss,
 )
-from rankloop.learning.observability import (
+from rankloop.lab.theory.observability import (
     all_grades,
     all_ranks,
     feedback_matrix,

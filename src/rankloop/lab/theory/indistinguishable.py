@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.learning.objectives import DCGGain, Objective, best_dcg
-from rankloop.learning.observability import all_ranks
+from rankloop.lab.theory.objectives import DCGGain, Objective, best_dcg
+from rankloop.lab.theory.observability import all_ranks
 from rankloop.types import FloatArray, IntArray
 
 GRADES: IntArray = np.array(
@@ -60,7 +60,7 @@ SECOND = GradeDistribution(GRADES, np.array([0.0, 0.3, 0.0, 0.0, 0.15, 0.15, 0.4
 def least_regret(objective: Objective) -> float:
     """What any fixed order, or any mixture of them, loses per list on average over the two worlds.
 
-    >>> from rankloop.learning.objectives import NDCGGain
+    >>> from rankloop.lab.theory.objectives import NDCGGain
     >>> round(least_regret(NDCGGain()), 4), round(least_regret(DCGGain()), 4)
     (0.0142, 0.0)
     """

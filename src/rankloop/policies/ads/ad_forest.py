@@ -55,7 +55,7 @@ class AdForest(BatchSelection):
 
     def score(self, query: Query) -> FloatArray:
         """The mean share of clicks over the trees; ads that cannot be the best yet are below all others."""
-        (ready,) = self._known(query, "ready")
+        (ready,) = self.values_of(query, "ready")
         return below_all(self._chances(query, self._context(query)), ready.astype(np.bool_))
 
     def contributions(self, query: Query) -> FloatArray:
@@ -70,7 +70,7 @@ class AdForest(BatchSelection):
     def _chances(self, query: Query, context: FloatArray) -> FloatArray:
         if not len(self.nodes):
             return np.zeros(query.n_docs)
-        (roots,) = self._known(query, "roots")
+        (roots,) = self.values_of(query, "roots")
         return np.asarray(descend(self.nodes, roots, context).mean(axis=-1))
 
     def _fit_ads(self, fits: list[tuple[int, FloatArray, FloatArray]]) -> None:

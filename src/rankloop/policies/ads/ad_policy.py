@@ -11,12 +11,12 @@ import numpy as np
 from rankloop.errors import RankingError
 from rankloop.exploration import draw, greedy
 from rankloop.learning.item_keys import KeyArray, keys_of
-from rankloop.policies.items.by_id import KnowsItems
+from rankloop.policies.items.item_policy import ItemPolicy
 from rankloop.types import BoolArray, Feedback, FloatArray, IntArray, Query, Ranking
 
 
 @dataclass(kw_only=True, eq=False)
-class SelectionPolicy(KnowsItems):
+class SelectionPolicy(ItemPolicy):
     """Shows one ad, drawn by probabilities that it knows, and learns whether it was clicked.
 
     The features are the visitor's, in the query's context; an empty context reads as zeros. Ads are known by

@@ -74,7 +74,7 @@ class BatchSelection(SelectionPolicy):
         check_rows(contexts, keys, clicks, self.n_context)
         if not self.n_context:
             self._widen_from_nothing(contexts.shape[1])
-        self._meet_keys(keys)
+        self.add_items(keys)
         passed, clicked = self.counts.tolist()
         self.clicked = kept(self.clicked, clicked, contexts[clicks], self.memory)
         self.clicked_ads = kept(self.clicked_ads, clicked, keys[clicks], self.memory)

@@ -47,7 +47,7 @@ class BeliefSelection(SelectionPolicy):
         check_rows(contexts, keys, clicks, self.n_context)
         if not self.n_context and contexts.shape[1]:
             self._widen_from_nothing(contexts.shape[1])
-        index = self._meet_keys(keys)
+        index = self.add_items(keys)
         self.means, self.covariances = self.means.copy(), self.covariances.copy()
         for ad, context, clicked in zip(index.tolist(), contexts, clicks.tolist(), strict=True):
             x = np.concatenate(([1.0], context))
@@ -68,22 +68,23 @@ class BeliefSelection(SelectionPolicy):
 
     def contributions(self, query: Query) -> FloatArray:
         """Mean weight times feature; the intercept is the ad's own."""
-        (means,) = self._known(query, "means")
+        (means,) = self.values_of(query, "means")
         return np.asarray(means[:, 1:] * self._context(query))
 
     def _belief(self, query: Query) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of each candidate's score, [n_docs] and [n_docs]."""
         x = np.concatenate(([1.0], self._context(query)))
-        means, covariances = self._known(query, "means", "covariances")
+        means, covariances = self.values_of(query, "means", "covariances")
         variances = np.einsum("aij,i,j->a", covariances, x, x)
-        never = self._find(keys_of(query).keys) < 0
+        never = self.find_items(keys_of(query).keys) < 0
         return means @ x, np.where(never, self._fresh_variance(query), variances)
 
     def _fresh_variance(self, query: Query) -> float:
         features = query.context.features
         return self.prior * (1.0 + float(features @ features))
 
-    def _starts(self, name: str) -> Array:
+    def first_value(self, name: str) -> Array:
+        """Nothing is believed of a new ad but the prior."""
         width = self.means.shape[1]
         return np.zeros(width) if name == "means" else self.prior * np.eye(width)
 

@@ -34,7 +34,7 @@ class LinearSelection(BatchSelection):
 
     def score(self, query: Query) -> FloatArray:
         """How far above its threshold each ad is; those that cannot be the best yet are below all others."""
-        weights, slopes, offsets, ready = self._known(query, "weights", "slopes", "offsets", "ready")
+        weights, slopes, offsets, ready = self.values_of(query, "weights", "slopes", "offsets", "ready")
         scores = slopes * (weights @ self._context(query)) - offsets
         return below_all(scores, ready.astype(np.bool_))
 
@@ -45,7 +45,7 @@ class LinearSelection(BatchSelection):
 
     def contributions(self, query: Query) -> FloatArray:
         """Slope times weight times feature."""
-        weights, slopes, ready = self._known(query, "weights", "slopes", "ready")
+        weights, slopes, ready = self.values_of(query, "weights", "slopes", "ready")
         return np.asarray((slopes * ready)[:, None] * weights * self._context(query))
 
     def _fit_ads(self, fits: list[tuple[int, FloatArray, FloatArray]]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from rankloop.errors import SettingError
 from rankloop.exposure.group_accounts import group_codes
 from rankloop.policies.fair.fair_exposure_policy import FairExposurePolicy
-from rankloop.policies.items.toprank import TopRank, shuffled
+from rankloop.policies.items.toprank import TopRank, shuffle_within_blocks
 from rankloop.types import BoolArray, IntArray, Query, Ranking
 
 
@@ -60,4 +60,4 @@ class FairExpTopRank(FairExposurePolicy, TopRank):
         self, query: Query, codes: IntArray, certain: BoolArray, k: int, rng: np.random.Generator
     ) -> IntArray:
         del codes, certain, k
-        return shuffled(self.blocks(query), rng)
+        return shuffle_within_blocks(self.blocks(query), rng)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.policies.items.item_means import ItemMeans
+from rankloop.policies.items.item_policy import MeanGradePolicy
 from rankloop.types import Query, Ranking
 
 
 @dataclass(kw_only=True, eq=False)
-class ThompsonItems(ItemMeans):
+class ThompsonItems(MeanGradePolicy):
     r"""Draws for each item how good it may be, and shows the best draws first.
 
     $$\theta_i \sim \text{Beta}(1 + S_i,\ 1 + n_i - S_i),$$
@@ -33,5 +33,5 @@ class ThompsonItems(ItemMeans):
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """The best draws first."""
-        good, seen = self._known(query, "totals", "counts")
+        good, seen = self.values_of(query, "totals", "counts")
         return Ranking(query, (-rng.beta(1 + good, 1 + seen - good)).argsort()[:k])

@@ -75,7 +75,7 @@ class TopRank(Policy):
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """Block after block, each shuffled; which block a document is in is the evidence."""
         blocks = self.blocks(query)
-        return Ranking(query, shuffled(blocks, rng)[:k], {"blocks": blocks})
+        return Ranking(query, shuffle_within_blocks(blocks, rng)[:k], {"blocks": blocks})
 
     def learn(self, feedback: Feedback) -> None:
         """Count the clicks on one of two documents of a block, and note the relations that they prove."""
@@ -88,7 +88,7 @@ class TopRank(Policy):
         if not clicks.any():
             return
         wins = np.subtract.outer(clicks, clicks) * self._comparable(query, blocks)
-        self._meet(query)
+        self._add_query(query)
         self._count(query, wins)
 
     def score(self, query: Query) -> FloatArray:
@@ -108,7 +108,7 @@ class TopRank(Policy):
     def certain_orders(self, query: Query) -> BoolArray:
         """`certain[i, j]`: a chain of relations says that `i` belongs above `j`, and none the opposite."""
         blocks = self.blocks(query)
-        certain: BoolArray = closure(self.relations(query)) & np.less.outer(blocks, blocks)
+        certain: BoolArray = transitive_closure(self.relations(query)) & np.less.outer(blocks, blocks)
         return certain
 
     def relations(self, query: Query) -> BoolArray:
@@ -124,7 +124,7 @@ class TopRank(Policy):
 
     def blocks(self, query: Query) -> IntArray:
         """The block of each candidate, [n_docs], from 0."""
-        return peel(self.relations(query))
+        return split_into_blocks(self.relations(query))
 
     @property
     def _layout(self) -> Layout:
@@ -140,7 +140,7 @@ class TopRank(Policy):
         del query
         return np.equal.outer(blocks, blocks)
 
-    def _meet(self, query: Query) -> None:
+    def _add_query(self, query: Query) -> None:
         before = self._layout
         after = met(before, query)
         if after is before:
@@ -171,12 +171,12 @@ class TopRank(Policy):
         return enough
 
 
-def peel(above: BoolArray) -> IntArray:
+def split_into_blocks(above: BoolArray) -> IntArray:
     """The block of each document, [n]: those that none of the rest stands above, again and again.
 
     Where relations go round in a circle, all that are left are one block.
 
-    >>> peel(np.array([[0, 1, 0], [0, 0, 0], [0, 1, 0]], dtype=bool)).tolist()
+    >>> split_into_blocks(np.array([[0, 1, 0], [0, 0, 0], [0, 1, 0]], dtype=bool)).tolist()
     [0, 1, 0]
     """
     blocks = np.zeros(len(above), dtype=np.int64)
@@ -191,10 +191,10 @@ def peel(above: BoolArray) -> IntArray:
     return blocks
 
 
-def closure(above: BoolArray) -> BoolArray:
+def transitive_closure(above: BoolArray) -> BoolArray:
     """The transitive closure of relations.
 
-    >>> closure(np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], dtype=bool))[0].tolist()
+    >>> transitive_closure(np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], dtype=bool))[0].tolist()
     [False, True, True]
     """
     reached = above
@@ -207,7 +207,7 @@ def closure(above: BoolArray) -> BoolArray:
     return reached
 
 
-def shuffled(blocks: IntArray, rng: np.random.Generator) -> IntArray:
+def shuffle_within_blocks(blocks: IntArray, rng: np.random.Generator) -> IntArray:
     """All documents, block after block, each in random order."""
     drawn = rng.permutation(blocks.size)
     return drawn[blocks[drawn].argsort(kind="stable")]

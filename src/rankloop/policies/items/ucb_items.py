@@ -8,12 +8,12 @@ import numpy as np
 
 from rankloop.errors import SettingError
 from rankloop.exploration import greedy
-from rankloop.policies.items.item_means import ItemMeans
+from rankloop.policies.items.item_policy import MeanGradePolicy
 from rankloop.types import Query, Ranking
 
 
 @dataclass(kw_only=True, eq=False)
-class UCBItems(ItemMeans):
+class UCBItems(MeanGradePolicy):
     r"""Shows the highest upper confidence bounds first; what was never seen stands before all else.
 
     $$\bar g_i + \sqrt{\text{width} \cdot \ln(1 + t) / n_i},$$
@@ -44,7 +44,7 @@ class UCBItems(ItemMeans):
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """The highest bounds first."""
-        good, seen = self._known(query, "totals", "counts")
+        good, seen = self.values_of(query, "totals", "counts")
         often = np.maximum(seen, 1)
         bounds = good / often + np.sqrt(self.width * np.log1p(float(self.lists)) / often)
         bounds[seen == 0] = np.inf

@@ -18,7 +18,7 @@ from itertools import combinations, permutations, product
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.learning.objectives import Objective
+from rankloop.lab.theory.objectives import Objective
 from rankloop.types import BoolArray, FloatArray, IntArray
 
 MOST_ITEMS = 5  # with six there are 720 orders, and linear programs with as many rows for each of them
@@ -50,7 +50,7 @@ class Observability:
 def observability(objective: Objective, *, k: int, items: int) -> Observability:
     """Whether the objective is observable from the first `k` grades, and from how many it would be.
 
-    >>> from rankloop.learning.objectives import APGain, SumLoss
+    >>> from rankloop.lab.theory.objectives import APGain, SumLoss
     >>> found = observability(APGain(), k=1, items=4)
     >>> found.globally, found.rate, found.smallest_k
     (False, 'T', 3)
@@ -99,7 +99,7 @@ def all_grades(items: int) -> IntArray:
 def value_matrix(objective: Objective, items: int) -> FloatArray:
     """What every order is worth under all grades: [items!, 2^items]; a loss as it is, a gain as it is.
 
-    >>> from rankloop.learning.objectives import SumLoss
+    >>> from rankloop.lab.theory.objectives import SumLoss
     >>> value_matrix(SumLoss(), 3)[2].tolist()
     [0.0, 3.0, 1.0, 4.0, 2.0, 5.0, 3.0, 6.0]
     """
@@ -139,7 +139,7 @@ def signal_rows(shown: Iterable[tuple[int, ...]], items: int) -> FloatArray:
 def globally_observable(objective: Objective, *, k: int, items: int) -> bool:
     """Whether every difference of two orders lies in the span of all that can be seen of the first `k`.
 
-    >>> from rankloop.learning.objectives import NDCGGain
+    >>> from rankloop.lab.theory.objectives import NDCGGain
     >>> [globally_observable(NDCGGain(), k=k, items=4) for k in (1, 2, 3, 4)]
     [False, False, True, True]
     """
