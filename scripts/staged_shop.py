@@ -72,7 +72,7 @@ class StagedShop:
         self.pass_by(SHOP, 200, days=0.5)
         service.set_mode(SHOP, "explore", by="anna", reason="half a day of watching looked fine")
         self.pass_by(SHOP, 500, days=1.5)
-        plan = TrialSettings(share=0.5, outcome="clicked", action="purchase", highest=50)
+        plan = TrialSettings(share=0.5)
         trial = service.start_trial(SHOP, plan, by="ben", reason="is it worth it?")
         self.pass_by(SHOP, 1400, days=2.5)
         service.stop_trial(SHOP, trial, by="ben", reason="the interval is above zero")

@@ -314,7 +314,6 @@ def trial_settings(comparing: Comparing) -> TrialSettings:
         policy=policy,
         ranker=comparing.ranker,
         wait=comparing.seconds,
-        outcome="value" if comparing.worth else "clicked",
         action=comparing.worth,
         highest=comparing.most,
     )

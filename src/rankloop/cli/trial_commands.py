@@ -28,13 +28,11 @@ def start(
         str, typer.Option(help="*holdout*: a share of the sessions gets arm B; *interleave*: mixed lists.")
     ] = "holdout",
     share: Annotated[float, typer.Option(help="Share of the sessions that get arm B.")] = 0.5,
-    method: Annotated[str, typer.Option(help="*team-draft* or *probabilistic*.")] = "team-draft",
     against: Annotated[str, typer.Option(help="Arm B: another ranker as it is now.")] = "",
     policy: Annotated[str, typer.Option(help="Arm B: what another policy would have learned.")] = "",
-    outcome: Annotated[
-        str, typer.Option(help="What decides: *clicked*, *clicks*, *first_click* or *value*.")
-    ] = "clicked",
-    action: Annotated[str, typer.Option(help="Whose values are summed up, such as `purchase`.")] = "",
+    action: Annotated[
+        str, typer.Option(help="Whose values decide, such as `purchase`; without one, clicks do.")
+    ] = "",
     highest: Annotated[
         float, typer.Option(help="The most that one list's value counts; more is cut to it.")
     ] = 0.0,
@@ -56,11 +54,11 @@ def start(
 
     `rankloop trial start shop --kind interleave --against new`
 
-    `rankloop trial start shop --outcome value --action purchase --highest 200`
+    `rankloop trial start shop --action purchase --highest 200`
     """
     with Client(url, key, timeout=60.0) as client:
-        settings: dict[str, Any] = {"kind": kind, "share": share, "method": method, "ranker": against}
-        settings |= {"policy": policy or None, "outcome": outcome, "action": action, "highest": highest}
+        settings: dict[str, Any] = {"kind": kind, "share": share, "ranker": against}
+        settings |= {"policy": policy or None, "action": action, "highest": highest}
         found = client.start_trial(ranker, settings | {"session": session, "wait": wait})
     CONSOLE.print(f"trial {found['trial']} of {ranker} has begun, against {found['against']}", markup=False)
 

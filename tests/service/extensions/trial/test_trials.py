@@ -67,7 +67,6 @@ ARMS = {
     "another policy": TrialSettings(policy="PDGD()", **SHORT),  # type: ignore[arg-type]
     "team draft": TrialSettings(kind="interleave", **SHORT),  # type: ignore[arg-type]
     "team draft, another ranker": TrialSettings(kind="interleave", ranker="other", **SHORT),  # type: ignore[arg-type]
-    "probabilistic": TrialSettings(kind="interleave", method="probabilistic", **SHORT),  # type: ignore[arg-type]
 }
 
 
@@ -223,7 +222,7 @@ def test_the_better_arm_is_found_and_the_numbers_are_those_of_a_slow_count() -> 
     assert (told.outcomes[0].a, told.outcomes[0].b) == (wins["A"], wins["B"])
     assert told.outcomes[0].estimate == wins["A"] / (wins["A"] + wins["B"])
     assert 0.5 < told.outcomes[0].lower < told.outcomes[0].estimate < told.outcomes[0].upper
-    assert [each.outcome for each in told.outcomes] == ["clicked", "clicks", "first_click"]
+    assert [each.outcome for each in told.outcomes] == ["clicked"]
     assert told.points[-1].lower == told.outcomes[0].lower
 
 
@@ -231,7 +230,7 @@ def test_outcomes_of_a_holdout_by_hand() -> None:
     """Values are summed and cut, clicks that are too late do not count, and nothing is counted too early."""
     store, clock = MemoryStore(), Clock(0.0)
     service = shop(store, clock)
-    settings = TrialSettings(outcome="value", action="buy", highest=50, wait=20, session=5)
+    settings = TrialSettings(action="buy", highest=50, wait=20, session=5)
     number = service.start_trial("shop", settings)
     candidates = [Candidate(name) for name in "abcd"]
 
@@ -261,12 +260,10 @@ def test_outcomes_of_a_holdout_by_hand() -> None:
         )
         return {name: scores.tolist() for name, scores in found.scores.items()}
 
-    assert sessions(24.9) == {"value": [], "clicked": [], "clicks": [], "first_click": []}
+    assert sessions(24.9) == {"value": [], "clicked": []}
     assert sessions(25.0) == {
         "value": [25.0, 0.0],  # a mean over two lists
         "clicked": [0.5, 0.0],
-        "clicks": [0.5, 0.0],
-        "first_click": [0.25, 0.0],
     }
     del second
 
@@ -348,7 +345,7 @@ def test_what_cannot_be_compared_is_refused_and_nothing_changes(store: Store) ->
     [
         ({"kind": "ab"}, "kind of a trial"),
         ({"share": 0}, "share of a trial must be a number between 0.01 and 0.99"),
-        ({"outcome": "value"}, "needs an action"),
+        ({"highest": 5.0}, "needs an action"),
         ({"action": "buy"}, "the highest value of a list"),
         ({"ranker": "a", "policy": "PDGD()"}, "name one of them"),
         ({"shares": 0.1}, "a trial has no setting 'shares': did you mean 'share'"),
@@ -406,22 +403,18 @@ def test_what_was_found_outlives_the_lists(store: Store) -> None:
     assert last.outcomes == so_far.outcomes
 
 
-def every_list(lists: list[list[int]], tau: float = 3.0) -> list[tuple[float, list[int], list[list[float]]]]:
-    """All lists of probabilistic interleaving: chance, order, and owners of each position."""
+def every_list(lists: list[list[int]]) -> list[tuple[float, list[int], list[list[float]]]]:
+    """All lists of team draft: chance, order, and owners of each position."""
     found = [(1.0, list[int](), list[list[float]]())]
     for _ in lists[0]:
         longer = []
         for chance, order, owners in found:
-            left = [[(doc, (rank + 1) ** -tau) for rank, doc in enumerate(each)] for each in lists]
-            left = [[(doc, weight) for doc, weight in each if doc not in order] for each in left]
-            sums = [sum(weight for _, weight in each) for each in left]
-            picks = [
-                {doc: weight / total for doc, weight in each} for each, total in zip(left, sums, strict=True)
-            ]
-            for doc in picks[0]:
-                both = [each[doc] for each in picks]
-                whose = [each / sum(both) for each in both]
-                longer.append((chance * sum(both) / 2, [*order, doc], [*owners, whose]))
+            picked = [sum(each[arm] for each in owners) for arm in (0, 1)]
+            turns = [arm for arm in (0, 1) if picked[arm] == min(picked)]
+            for arm in turns:
+                best = next(doc for doc in lists[arm] if doc not in order)
+                whose = [float(arm == each) for each in (0, 1)]
+                longer.append((chance / len(turns), [*order, best], [*owners, whose]))
         found = longer
     return found
 
@@ -433,8 +426,6 @@ def test_nobody_is_ahead_on_average_if_people_click_positions_whatever_stands_th
     """Over all interleaved lists of two rankers: also for values far beyond what they are cut to."""
     settings = TrialSettings(
         kind="interleave",
-        method="probabilistic",
-        outcome="value",
         action="buy",
         highest=0.1,
         wait=10.0,

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
-from rankloop.interleaving import Interleaved, Interleaving, Probabilistic, TeamDraft
+from rankloop.interleaving import Interleaved, TeamDraft
 from rankloop.service.core.lists.list_seeds import generator, sticky_seed
-from rankloop.service.extensions.trial.trial_state import Method, Trial
+from rankloop.service.extensions.trial.trial_state import Trial
 
-METHODS: Final[Mapping[Method, Interleaving]] = {"team-draft": TeamDraft(), "probabilistic": Probabilistic()}
+TEAM_DRAFT: Final = TeamDraft()
 BITS = 63  # of a seed
 
 
@@ -44,4 +44,4 @@ def interleaved(trial: Trial, a: Sequence[int], b: Sequence[int], k: int, seed: 
     """One list of the arms' lists, which are of the same candidates, by coins that belong to its seed."""
     lists = np.array([a, b], dtype=np.int64)
     coins = generator(sticky_seed("interleave", str(trial.number), str(seed)))
-    return METHODS[trial.settings.method].combine(lists, k=k, rng=coins)
+    return TEAM_DRAFT.combine(lists, k=k, rng=coins)

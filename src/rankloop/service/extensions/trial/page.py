@@ -14,8 +14,6 @@ FEWEST = 2  # points of which a band can be drawn
 ROOM = 1.15  # around the interval, on the scale of the bar
 NAMES = {
     "clicked": "Lists with a click",
-    "clicks": "Clicks per list",
-    "first_click": "First clicks near the top (MRR)",
     "value": "Value of {action}",
 }
 LOOKS = {"A better": "good", "B better": "bad", "undecided": "open"}
@@ -43,12 +41,11 @@ class Uplift:
 
 @dataclass(frozen=True, slots=True)
 class TrialCard:
-    """A trial as it is shown: what decides and what is worth something first, and its chart."""
+    """A trial as it is shown: its outcomes, the one that decides first, and its chart."""
 
     report: TrialReport
     look: str
-    first: Sequence[Uplift]  # clicks, and the value of one's own
-    others: Sequence[Uplift]
+    outcomes: Sequence[Uplift]
     spec: vl.Spec | None
 
     @property
@@ -61,13 +58,10 @@ def trial_card(report: TrialReport | None) -> TrialCard | None:
     """The card of a trial, if there was one."""
     if report is None:
         return None
-    told = [uplift(each, report) for each in report.outcomes if each.estimate is not None]
-    chief = {report.settings["outcome"], "clicked", "value"}
     return TrialCard(
         report,
         LOOKS[report.verdict],
-        [each for each in told if each.outcome in chief],
-        [each for each in told if each.outcome not in chief],
+        [uplift(each, report) for each in report.outcomes if each.estimate is not None],
         band(report, report.outcomes[0].even) if len(report.points) >= FEWEST else None,
     )
 
@@ -138,9 +132,7 @@ def _unit(found: OutcomeReport, report: TrialReport) -> tuple[str, Callable[[flo
     owed = " more owed to it" if report.settings["kind"] == "interleave" else ""
     if found.outcome == "clicked":
         return f"percentage points{owed}", lambda value: signed(100 * value, 1)
-    unit = {"clicks": "clicks per list", "first_click": "of 1 / position"}
-    named = unit.get(found.outcome, "per list" if owed else "more per list")
-    return f"{named}{owed}", lambda value: signed(value, 2 if found.outcome == "value" else 3)
+    return f"per list{owed}" if owed else "more per list", lambda value: signed(value, 2)
 
 
 def _mean(found: OutcomeReport, value: float | None) -> str:
@@ -149,7 +141,7 @@ def _mean(found: OutcomeReport, value: float | None) -> str:
         return ""
     if found.even:
         return f"{value:,.0f} won"
-    return share(value) if found.outcome == "clicked" else number(value, 2 if found.outcome == "value" else 3)
+    return share(value) if found.outcome == "clicked" else number(value, 2)
 
 
 def _ends(found: OutcomeReport) -> tuple[float, float]:

@@ -220,8 +220,8 @@ def _means(
     trial: Trial, sessions: Sessions, outcome: Outcome, wins: bool
 ) -> tuple[float | None, float | None]:
     if wins:
-        won = wins_of(trial, sessions)
-        return float(won.sum()), float((1 - won).sum())
+        won = wins_of(sessions)
+        return float(won.sum()), float((~won).sum())
     scores = sessions.scores[outcome]
     if trial.settings.kind == "interleave":
         return None, None
@@ -231,7 +231,7 @@ def _means(
 
 
 def _points(trial: Trial, sessions: Sessions) -> tuple[TrialPoint, ...]:
-    sequence, moments = sequence_of(trial, sessions, trial.settings.outcome, LEVEL)
+    sequence, moments = sequence_of(trial, sessions, trial.settings.outcomes[0], LEVEL)
     if not len(sequence):
         return ()
     chosen = np.unique(np.linspace(0, len(sequence) - 1, POINTS).round().astype(int))

@@ -10,7 +10,7 @@ from litestar.params import FromPath, JSONBody
 from msgspec import Meta, Struct
 
 from rankloop.service.extensions.trial.report import TrialReport
-from rankloop.service.extensions.trial.trial_state import Method, Outcome, TrialKind, TrialSettings
+from rankloop.service.extensions.trial.trial_state import TrialKind, TrialSettings
 from rankloop.service.http.app_context import InjectedContext
 from rankloop.service.http.route_decorators import AnyRequest, key_of, needs
 from rankloop.service.service_errors import HistoryError
@@ -26,13 +26,11 @@ class TrialBody(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=
         TrialKind, Meta(description="a share of the sessions gets arm B, or lists are made of both arms")
     ] = "holdout"
     share: Annotated[float, Meta(ge=0.01, le=0.99, description="of sessions in arm B")] = 0.5
-    method: Annotated[Method, Meta(description="of interleaving")] = "team-draft"
     ranker: Annotated[str, Meta(description="arm B: another ranker, as it is now")] = ""
     policy: Annotated[
         dict[str, Any] | None, Meta(description="arm B: what another policy would have learned by now")
     ] = None
-    outcome: Annotated[Outcome, Meta(description="by which it is decided")] = "clicked"
-    action: Annotated[str, Meta(description="whose values are summed up, such as purchase")] = ""
+    action: Annotated[str, Meta(description="whose values decide, such as purchase; else clicks do")] = ""
     highest: Annotated[float, Meta(description="what the value of a list is cut to")] = 0.0
     wait: Annotated[float, Meta(description="seconds in which what is done counts")] | None = None
     session: Annotated[float, Meta(description="seconds in which the lists of a session count")] = 1800.0

@@ -12,14 +12,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rankloop.evaluation import ConfidenceSequence, difference_sequence, mean_sequence, win_sequence
-from rankloop.interleaving import expected_sign
 from rankloop.service.core.ranker_settings import RankerSettings
 from rankloop.service.extensions.trial.arms import unit_of
 from rankloop.service.extensions.trial.trial_state import Outcome, Trial
 from rankloop.service.store import Event, TrialList
 from rankloop.types import BoolArray, FloatArray
 
-MOST_CLICKS = 10  # of a list: more are cut, since an interval needs a bound
 UNDERSTOOD = ("accepted", "late", "ignored")  # events whose list is known, and their result was in it
 
 
@@ -85,7 +83,7 @@ def sequence_of(
     """The interval after each session that says something, and when each of them began.
 
     Of a holdout, how much more A gets than B. Of interleaved lists, with which probability A wins a session
-    that somebody wins or, of other outcomes than clicks, how much more of a list is owed to A than to B.
+    that somebody wins or, of values, how much more of a list is owed to A than to B.
     """
     scores, bound = sessions.scores[outcome], bound_of(trial, outcome)
     if trial.settings.kind == "holdout":
@@ -95,22 +93,20 @@ def sequence_of(
             sessions.at,
         )
     if outcome == "clicked":
-        wins, when = wins_of(trial, sessions), sessions.at[scores != 0]
-        whole = trial.settings.method == "team-draft"
-        return (win_sequence(wins > 0, level=level) if whole else mean_sequence(wins, level=level)), when
+        return win_sequence(wins_of(sessions), level=level), sessions.at[scores != 0]
     return mean_sequence(scores, low=-bound, high=bound, level=level), sessions.at
 
 
-def wins_of(trial: Trial, sessions: Sessions) -> FloatArray:
-    """How surely A won each interleaved session that somebody won: 0 or 1, if each result is of one arm."""
+def wins_of(sessions: Sessions) -> BoolArray:
+    """Whether A won each interleaved session that somebody won."""
     scores = sessions.scores["clicked"]
-    decided = scores[scores != 0]
-    return np.asarray((1 + (np.sign(decided) if trial.settings.method == "team-draft" else decided)) / 2)
+    won: BoolArray = scores[scores != 0] > 0
+    return won
 
 
 def bound_of(trial: Trial, outcome: Outcome) -> float:
     """The most that a list can get."""
-    return {"clicks": float(MOST_CLICKS), "value": trial.settings.highest}.get(outcome, 1.0)
+    return trial.settings.highest if outcome == "value" else 1.0
 
 
 def wait_of(trial: Trial, rules: RankerSettings) -> float:
@@ -151,11 +147,8 @@ def _score(
     clicks = np.array([rules.clicked(actions.get(row, ())) for row in range(len(each.shown))], dtype=np.bool_)
     if trial.settings.kind == "interleave":
         return _owed(each, clicks, values, trial)
-    first = float(1 / (1 + clicks.argmax())) if clicks.any() else 0.0
     return {
         "clicked": float(clicks.any()),
-        "clicks": float(min(int(clicks.sum()), MOST_CLICKS)),
-        "first_click": first,
         "value": float(np.clip(values.sum(), 0.0, trial.settings.highest)),
     }
 
@@ -163,14 +156,11 @@ def _score(
 def _owed(each: TrialList, clicks: BoolArray, values: FloatArray, trial: Trial) -> dict[Outcome, float]:
     """A's part of a list minus B's: 0 on average if nobody cares, so a sum is cut before it is shared."""
     if not each.assignment.owners:  # a fallback is nobody's
-        return dict.fromkeys(("clicked", "clicks", "first_click", "value"), 0.0)
+        return {"clicked": 0.0, "value": 0.0}
     owners = np.array(each.assignment.owners)
     ahead = owners[0] - owners[1]
-    first = np.arange(len(clicks)) == clicks.argmax()
     return {
-        "clicked": -float(expected_sign(owners, clicks)[1]),  # the sign of credits would favour someone
-        "clicks": float(ahead @ _cut(clicks.astype(float), MOST_CLICKS)),
-        "first_click": float(ahead @ (clicks & first)),
+        "clicked": float(np.sign(ahead @ clicks)),
         "value": float(ahead @ _cut(values, trial.settings.highest)),
     }
 

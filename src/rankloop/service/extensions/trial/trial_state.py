@@ -17,8 +17,7 @@ from rankloop.service.store import Decision
 from rankloop.short_text import check_text
 
 TrialKind: TypeAlias = Literal["holdout", "interleave"]
-Method: TypeAlias = Literal["team-draft", "probabilistic"]
-Outcome: TypeAlias = Literal["clicked", "clicks", "first_click", "value"]
+Outcome: TypeAlias = Literal["clicked", "value"]
 LARGEST = 1e9  # of a value that can be bounded
 LONGEST = 366 * 86_400.0  # seconds
 KINDS = ("trial", "trial_stop", "settings", "mode", "rollback", "forget", "retain")  # that begin or end one
@@ -29,6 +28,7 @@ class TrialSettings:
     """What is compared with a ranker, how, and by which outcome.
 
     `holdout`: a share of the sessions gets arm B. `interleave`: every list is made of both arms' lists.
+    Clicks decide or, if an `action` is named, the sum of its values.
 
     >>> TrialSettings(kind="holdout", share=0.1).against
     "the caller's order"
@@ -36,11 +36,9 @@ class TrialSettings:
 
     kind: TrialKind = "holdout"
     share: float = 0.5  # of sessions in arm B; of a holdout
-    method: Method = "team-draft"  # of interleaving
     ranker: str = ""  # arm B: the model of another ranker, as it is when the trial begins
     policy: str | None = None  # or what another policy would have learned from the log by then
-    outcome: Outcome = "clicked"  # by which it is decided
-    action: str = ""  # whose values are summed up, such as purchase
+    action: str = ""  # whose values decide, such as purchase; without one, clicks do
     highest: float = 0.0  # what a list's value is cut to: the interval needs a bound
     wait: float | None = None  # seconds after a list in which what is done counts; None: the ranker's window
     session: float = 1800.0  # seconds after its first list in which a session's lists count
@@ -48,8 +46,6 @@ class TrialSettings:
     def __post_init__(self) -> None:
         """Refuse what could not be compared."""
         _one_of("kind", self.kind, get_args(TrialKind))
-        _one_of("method", self.method, get_args(Method))
-        _one_of("outcome", self.outcome, get_args(Outcome))
         _number("share", self.share, low=0.01, high=0.99)
         _number("session", self.session, low=0.0, high=LONGEST)
         if self.wait is not None:
@@ -64,8 +60,6 @@ class TrialSettings:
                 "a value needs an action, and the highest value of a list, to which larger ones are cut: "
                 f'as in action="purchase", highest=200; found {self.action!r} and {self.highest:g}'
             )
-        if self.outcome == "value" and not self.action:
-            raise SettingError('the outcome "value" needs an action whose values are summed up')
 
     @property
     def against(self) -> str:
@@ -77,8 +71,7 @@ class TrialSettings:
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
         """What is measured, that by which it is decided first."""
-        every = [each for each in get_args(Outcome) if each != "value" or self.action]
-        return (self.outcome, *(each for each in every if each != self.outcome))
+        return ("value", "clicked") if self.action else ("clicked",)
 
     def to_json(self) -> dict[str, Any]:
         """As JSON, with every default."""

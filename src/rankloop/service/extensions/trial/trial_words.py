@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from rankloop.service.extensions.trial.trial_state import Outcome, TrialSettings
-
-UNITS: dict[Outcome, tuple[str, float, int]] = {  # what it is called, in which unit, with how many digits
-    "clicked": ("percentage points of lists with a click", 100.0, 1),
-    "clicks": ("clicks per list", 1.0, 3),
-    "first_click": ("of 1 / position of the first click", 1.0, 3),
-    "value": ("of {action} per list", 1.0, 2),
-}
+from rankloop.service.extensions.trial.trial_state import TrialSettings
 
 
 def sentence(
@@ -42,13 +35,15 @@ HOLDS = "The truth is in this interval with a probability of {level:.0%}, howeve
 def _measured(settings: TrialSettings, sessions: int, interval: tuple[float, float, float]) -> str:
     lower, estimate, upper = interval
     after = f"after {sessions:,} {'session' if sessions == 1 else 'sessions'}"
-    if settings.kind == "interleave" and settings.outcome == "clicked":
+    valued = bool(settings.action)
+    if settings.kind == "interleave" and not valued:
         return (
             f"It wins {lower:.1%} to {upper:.1%} of the sessions that one of the two wins (estimate "
             f"{estimate:.1%}), {after}."
         )
-    unit, scale, digits = UNITS[settings.outcome]
-    low, middle, high = (f"{scale * each:+.{digits}f}" for each in (lower, estimate, upper))
+    low, middle, high = (
+        f"{each:+.2f}" if valued else f"{100 * each:+.1f}" for each in (lower, estimate, upper)
+    )
+    unit = f"of {settings.action} per list" if valued else "percentage points of lists with a click"
     owed = " more owed to it" if settings.kind == "interleave" else ""
-    name = unit.format(action=settings.action)
-    return f"By {low} to {high} {name}{owed} (estimate {middle}), {after}."
+    return f"By {low} to {high} {unit}{owed} (estimate {middle}), {after}."
