@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import time
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +53,6 @@ ADMIN = [
     ("GET", "/v1/rankers/default/exposure.csv"),
     ("GET", "/v1/doctor"),
     ("GET", "/v1/overview"),
-    ("GET", "/v1/stream"),
     ("GET", "/v1/settled/q"),
     ("GET", "/v1/lists"),
     ("GET", "/v1/learned"),
@@ -261,17 +259,6 @@ def test_a_key_is_made_rotated_and_revoked_while_the_service_runs_and_the_log_sa
         assert not any(key in answers or hash_of(key) in answers for key in secrets)
         assert not any(key in str(each) for key in secrets for each in service.store.read_decisions(SERVICE))
         hers.close()
-
-
-def test_a_stream_ends_with_its_key() -> None:
-    with alive(ServiceFacade(MemoryStore())) as live:
-        anna = live["admin"].post("/v1/keys", json={"name": "anna", "scope": "admin"}).json()["key"]
-        hers = {"Authorization": f"Bearer {anna}"}
-        with httpx.stream("GET", f"{live.url}/v1/stream", headers=hers, timeout=60) as stream:
-            lines = stream.iter_lines()
-            assert next(lines) == "event: state"
-            assert live["admin"].post("/v1/keys/anna/revoke", json={}).status_code == 200
-            assert sum(1 for _ in islice(lines, 10)) < 10  # it has an end, before it would speak often
 
 
 def test_the_last_admin_key_cannot_be_revoked_and_the_sentence_says_how_to_go_on() -> None:

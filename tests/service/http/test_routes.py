@@ -234,24 +234,6 @@ def test_the_recent_past_is_kept_and_the_rest_deleted(live: Live) -> None:
         assert "one of them only" in refused.json()["error"]
 
 
-def test_a_stream_tells_of_every_change(live: Live) -> None:
-    with live["admin"].stream("GET", "/v1/stream") as stream:
-        assert stream.headers["content-type"].startswith("text/event-stream")
-        said = (line for line in stream.iter_lines() if line.startswith("data: "))
-        assert '"mode":"explore"' in next(said)
-        live.context.service.set_mode("default", "frozen")
-        assert '"mode":"frozen"' in next(said)
-
-
-def test_streams_are_few() -> None:
-    service = ServiceFacade(MemoryStore())
-    with alive(service, HttpSettings(streams=1)) as live, live["admin"].stream("GET", "/v1/stream") as first:
-        said = first.iter_lines()  # kept, so that it stays open
-        next(said)
-        refused = live["other"].get("/v1/stream", headers={"Authorization": f"Bearer {live.keys['admin']}"})
-        assert refused.status_code == 429
-
-
 # refusals
 
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
-
 import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.service import ServiceFacade, UserEvent
 from rankloop.service.pages import Pages
-from rankloop.service.pages.page_changes import marks
 from rankloop.service.pages.ranker_status import mark_of
 from rankloop.service.store import MemoryStore
 from tests.support.browsing import CHROMIUM, DESKTOP, NO_CHROMIUM, browser
@@ -23,29 +19,19 @@ def visit(service: ServiceFacade) -> None:
     service.flush("default")
 
 
-async def collected(stream: AsyncIterator[bytes], service: ServiceFacade) -> list[str]:
-    """What a stream says; after its first word somebody comes."""
-    said: list[str] = []
-    async for each in stream:
-        if not said:
-            visit(service)
-        said.append(each.decode())
-    return said
-
-
-def test_the_stream_is_for_those_who_may_look_and_its_mark_follows_the_ranker() -> None:
+def test_changes_are_told_to_those_who_may_look() -> None:
     service = ServiceFacade(MemoryStore())
     service.create("default")
     with watched(service) as live:
-        assert live["nobody"].get("/live").status_code == 303
-        assert live["nobody"].get("/live/status").status_code == 303
-        live.context.streams = live.context.settings.streams
-        assert "event: full" in signed_in(live).get("/live").text
-        live.context.streams = 0
-        allowed = [True, True, True, False]  # then the session ends
-        said = asyncio.run(collected(marks(live.context, "default", lambda: allowed.pop(0)), service))
-        assert said[0] != said[1] == f"event: state\ndata: {mark_of(service, 'default')}\n\n"
-        assert (len(said), live.context.streams) == (2, 0)
+        assert live["nobody"].get("/changes").status_code == 303
+        client, asked = signed_in(live), {"ranker": "default", "version": mark_of(service, "default")}
+        same = client.get("/changes", params=asked)
+        assert (same.status_code, same.text) == (204, "")
+        visit(service)
+        head = client.get("/changes", params=asked).text
+        assert f'data-mark="{mark_of(service, "default")}"' in head
+        assert asked["version"] not in head
+        assert "<main" not in head
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM)
@@ -67,8 +53,6 @@ def test_what_changes_is_swapped_in_and_what_someone_does_stays() -> None:
         assert page.input_value("#mode-reason") == "because"
         assert page.evaluate("document.getElementById('stop').open && window.scrollY === 200")
         page.context.set_offline(True)
-        page.evaluate("window.dispatchEvent(new Event('pagehide'))")  # the stream ends, as a broken one does
-        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
         page.wait_for_selector("#fresh[data-state=lost]")
         page.context.set_offline(False)
         visit(service)

@@ -113,7 +113,6 @@ ROUTES: list[Any] = [
     monitoring.diagnosis,
     monitoring.insight,
     monitoring.metrics,
-    monitoring.stream,
     beacon.script,
 ]
 

@@ -43,9 +43,8 @@ class AppContext:
     request_ids: Callable[[], str] = random_id  # for the access log
     sources: SourceHash = field(default_factory=SourceHash)  # of events
     metrics: Metrics = field(init=False)
-    stopping: threading.Event = field(default_factory=threading.Event)  # streams end when it is set
+    stopping: threading.Event = field(default_factory=threading.Event)  # set when it ends
     draining: threading.Event = field(default_factory=threading.Event)  # it will end soon
-    streams: int = 0  # open now
 
     def __post_init__(self) -> None:
         """Count, and make room for threads."""
@@ -71,7 +70,7 @@ class AppContext:
         return await self.admin_workers.run(job, seconds=self.settings.patience)
 
     def close(self) -> None:
-        """End the streams, and the threads once they have nothing more to do."""
+        """End the threads once they have nothing more to do."""
         self.stopping.set()
         for workers in (self.rank_workers, self.admin_workers):
             workers.close()

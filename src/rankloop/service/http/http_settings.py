@@ -23,7 +23,6 @@ class HttpSettings:
     origins: tuple[str, ...] = ()  # web sites whose scripts may read answers (CORS); none by default
     threads: int = 8  # that rank; as many can be stuck before every list is the caller's own
     waiting: int = 64  # requests that may wait for a thread; one more gets the caller's own order, or 429
-    streams: int = 16  # open at once
     drain: float = 0.0  # seconds between SIGTERM and the end in which it still answers, and is not ready
     durable_lists: bool = False  # a list is answered when it is durable, or says that it is not
     max_head: int = 32_768  # bytes of a request's first line and headers
@@ -49,6 +48,6 @@ class HttpSettings:
         for name in ("address_rate", "request_rate", "page_rate", "key_rate"):
             if not 0 <= getattr(self, name) <= 1e9:
                 raise SettingError(f"{name} must be 0 (no limit) or more, found {getattr(self, name)!r}")
-        for name in ("max_body", "threads", "waiting", "streams", *AT_LEAST_ONE):
+        for name in ("max_body", "threads", "waiting", *AT_LEAST_ONE):
             if getattr(self, name) < 1:
                 raise SettingError(f"{name} must be at least 1, found {getattr(self, name)!r}")

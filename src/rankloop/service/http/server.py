@@ -119,7 +119,7 @@ def running(context: AppContext, *, host: str = "127.0.0.1", port: int = 0) -> I
 
 
 class _Server(uvicorn.Server):
-    """Uvicorn that ends streams when it ends, and leaves the exit code to us."""
+    """Uvicorn that says when it is ready, and leaves the exit code to us."""
 
     def __init__(self, config: uvicorn.Config, context: AppContext, ready: Callable[[], None]) -> None:
         super().__init__(config)

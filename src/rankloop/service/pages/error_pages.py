@@ -61,7 +61,7 @@ def page_routes(pages: Pages | None = None, *, start: bool = True) -> list[Route
     pages = pages or Pages()
     open_to_all = [login.login, login.sign_in, login.sign_out, assets.style, assets.draw, live.script]
     open_to_all += [start_page.start] if start else []
-    looks = [overview.overview, lists.lists, query.query, doctor.doctor, live.live, live.status]
+    looks = [overview.overview, lists.lists, query.query, doctor.doctor, live.changes]
     looks += [learned.learned, learned.search]
     looks += [assets.vega, recommend.recommend, exposure.exposure, exposure.as_table, exposure.as_json]
     changes = [levers.stop, levers.resume, levers.set_mode, levers.rollback]

@@ -1,12 +1,13 @@
-// Pages that stay up to date: a stream says that something has changed, then the page is fetched again and
-// only what differs is swapped in, so that focus, scroll and open details stay. Also: menus, copy buttons.
+// Pages that stay up to date: they ask whether something has changed, then the page is fetched again and only
+// what differs is swapped in, so that focus, scroll and open details stay. Also: menus, copy buttons.
 (function () {
   "use strict";
   var LEAST = 3000; // milliseconds between two looks, however much happens
-  var POLL = 30000; // if there is no stream for us
+  var HIDDEN = 30000; // in a tab that nobody sees
+  var LOST = 15000; // without an answer
   var status = document.getElementById("status");
   var fresh = document.getElementById("fresh");
-  var stream = null, again = 0, waits = 0, changed = false, looking = false, seen = Date.now(), pause = LEAST;
+  var waits = 0, looking = false, ended = false, seen = Date.now(), pause = LEAST;
 
   // what a page says anew, into what is there
 
@@ -85,10 +86,10 @@
   function whole() {
     return document.getElementById("content").dataset.live === "page";
   }
-  function address() {
-    if (whole()) return location.href;
-    var asked = { ranker: status.dataset.ranker, section: status.dataset.section, path: location.pathname + location.search };
-    return "/live/status?" + new URLSearchParams(asked);
+  function question() {
+    var place = location.pathname + location.search;
+    var asked = { ranker: status.dataset.ranker, version: status.dataset.mark, section: status.dataset.section, path: place };
+    return "/changes?" + new URLSearchParams(asked);
   }
 
   function say(state, words) {
@@ -99,57 +100,39 @@
     fresh.setAttribute("aria-live", state === "lost" ? "polite" : "off");
   }
   function tell() {
-    if (again || !status) return;
+    if (ended) return;
+    if (Date.now() - seen > LOST && !document.hidden) return say("lost", "connection lost: trying again");
     var seconds = Math.round((Date.now() - seen) / 1000);
     say("live", seconds < 10 ? "updated just now" : seconds < 90 ? "updated " + 10 * Math.floor(seconds / 10) + " s ago"
       : "updated " + Math.round(seconds / 60) + " min ago");
   }
+  async function ask(url) {
+    var answer = await fetch(url, { headers: { Accept: "text/html" }, cache: "no-store" });
+    if (answer.redirected) { ended = true; say("lost", "signed out: reload the page"); }
+    return answer.status === 200 && !ended ? await answer.text() : answer.ok ? "" : null;
+  }
   async function look() {
-    changed = true;
-    if (looking || waits || document.hidden) return;
+    if (looking || ended) return;
     looking = true;
-    changed = false;
+    clearTimeout(waits);
     var began = Date.now();
     try {
-      var answer = await fetch(address(), { headers: { Accept: "text/html" } });
-      if (answer.redirected) { say("lost", "signed out: reload the page"); close(); return; }
-      if (answer.ok) { swap(await answer.text()); seen = Date.now(); }
-      pause = Math.max(LEAST, 20 * (Date.now() - began));
-      tell();
+      var fresh = await ask(question());
+      if (fresh && whole()) fresh = await ask(location.href);
+      if (fresh) swap(fresh);
+      if (fresh !== null) seen = Date.now();
     } catch (problem) {
-      lost();
-    } finally {
-      looking = false;
-      waits = setTimeout(function () { waits = 0; if (changed) look(); }, pause);
+      // no answer: the head says so when it has lasted
     }
+    pause = Math.max(LEAST, 20 * (Date.now() - began));
+    looking = false;
+    tell();
+    waits = setTimeout(look, document.hidden ? HIDDEN : pause);
   }
-  function close() {
-    if (stream) stream.close();
-    stream = null;
-  }
-  function lost() {
-    close();
-    again = Math.min(again + 1, 5);
-    say("lost", "connection lost: trying again");
-    setTimeout(open, Math.min(1000 * Math.pow(2, again), POLL));
-  }
-  function open() {
-    if (stream || document.hidden || !status) return;
-    stream = new EventSource("/live?ranker=" + encodeURIComponent(status.dataset.ranker));
-    stream.addEventListener("state", function (event) {
-      again = 0;
-      if (event.data !== status.dataset.mark) { status.dataset.mark = event.data; look(); }
-      else { seen = Date.now(); }
-      tell();
-    });
-    stream.addEventListener("full", function () { close(); again = 0; look(); setTimeout(open, POLL); });
-    stream.addEventListener("error", lost);
-  }
-  if (status && window.EventSource) {
-    document.addEventListener("visibilitychange", function () { if (document.hidden) close(); else open(); });
-    window.addEventListener("pagehide", close);
+  if (status) {
+    document.addEventListener("visibilitychange", function () { if (!document.hidden) look(); });
     setInterval(tell, 5000);
-    open();
+    look();
   }
 
   // menus close by Escape and by a click elsewhere; commands can be copied

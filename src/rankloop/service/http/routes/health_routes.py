@@ -1,37 +1,26 @@
-"""Monitoring routes: health, diagnosis of events, traffic over time, metrics, and a stream of them."""
+"""Monitoring routes: health, diagnosis of events, traffic over time, and metrics."""
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
-import msgspec
 from litestar import MediaType, Response, get, route
-from litestar.exceptions import TooManyRequestsException
 from litestar.params import FromQuery, QueryParameter
-from litestar.response import Stream
 from msgspec import Struct
 
 from rankloop import __version__
-from rankloop.service.http.app_context import AppContext, InjectedContext
-from rankloop.service.http.bearer_keys import bearer
+from rankloop.service.http.app_context import InjectedContext
 from rankloop.service.http.recent_value import RecentHealth
-from rankloop.service.http.route_decorators import AnyRequest, needs
-from rankloop.service.operations.api_keys import hash_of
+from rankloop.service.http.route_decorators import needs
 from rankloop.service.operations.rebuild_requests import about_unused
-from rankloop.service.reports.health import Health
 from rankloop.service.reports.service_facts import Diagnosis, doctor, with_causes
 from rankloop.service.reports.traffic import By, Overview, by_steps
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import StoreError
 
 ADMIN = [needs("admin")]
-LOOK_EVERY = 0.25  # seconds between two looks of a stream
-SPEAK_EVERY = 10.0  # seconds after which a stream says that nothing has changed
 Minutes = Annotated[int, QueryParameter(ge=1, le=525_600, description="how far to look back")]
 
 
@@ -123,37 +112,6 @@ async def metrics(context: InjectedContext) -> Response[bytes]:
     """In Prometheus' text format."""
     text = await context.ask(context.metrics.text)
     return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
-
-
-@get("/v1/stream", guards=ADMIN, media_type="text/event-stream", summary="The counters, as they change")
-async def stream(context: InjectedContext, request: AnyRequest) -> Stream:
-    """Server-sent events: findings in words and the rankers' numbers, when one changes, and now and then.
-
-    It ends when its key does.
-    """
-    if context.streams >= context.settings.streams:
-        raise TooManyRequestsException(f"at most {context.settings.streams} streams can be open: close one")
-    return Stream(
-        _changes(context, hash_of(bearer(request.scope["headers"]))), media_type="text/event-stream"
-    )
-
-
-async def _changes(context: AppContext, key: str) -> AsyncIterator[bytes]:
-    context.streams += 1
-    said, at = b"", 0.0
-    try:
-        while not context.stopping.is_set() and context.service.keys.still_opens(key):
-            now = _spoken(context.health.look())
-            if now != said or time.monotonic() - at > SPEAK_EVERY:
-                said, at = now, time.monotonic()
-                yield b"event: state\ndata: " + said + b"\n\n"
-            await asyncio.sleep(LOOK_EVERY)
-    finally:
-        context.streams -= 1
-
-
-def _spoken(state: Health) -> bytes:
-    return msgspec.json.encode({"ok": state.ok, "findings": state.findings, "rankers": state.rankers})
 
 
 def _stretch(service: ServiceFacade, minutes: int) -> tuple[float, float]:
