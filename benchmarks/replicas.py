@@ -30,8 +30,8 @@ from benchmarks.service_load import Wire
 from benchmarks.stores import inserted, plain, rate, recorded
 from rankloop.service.http import Keys
 from rankloop.service.store import SqliteStore
-from rankloop.service.store.checks.samples import IMPRESSION, put
 from rankloop.service.store.postgres import PostgresStore
+from tests.support.log_samples import IMPRESSION, put
 from tests.support.ports import free_port
 from tests.support.postgres import Cluster
 

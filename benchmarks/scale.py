@@ -23,10 +23,10 @@ from rich.console import Console
 
 from rankloop.candidate import Candidate
 from rankloop.service import ServiceFacade, UserEvent
-from rankloop.service.store import MemoryStore, Transaction, write
-from rankloop.service.store.checks.samples import event, impression
+from rankloop.service.store import Transaction, open_temporary_store, write
 from rankloop.service.store.postgres import PostgresStore
 from rankloop.types import FloatArray
+from tests.support.log_samples import event, impression
 from tests.support.postgres import Cluster
 
 CONSOLE = Console()
@@ -137,7 +137,7 @@ def _clicks(store: PostgresStore) -> Callable[[], int]:
 
 def _service(seconds: float) -> tuple[float, float]:
     """Seconds of a processor to make a list, and to learn from one."""
-    service, rng = ServiceFacade(MemoryStore()), np.random.default_rng(0)
+    service, rng = ServiceFacade(open_temporary_store()), np.random.default_rng(0)
     service.create("shop")
     names = [f"f{number}" for number in range(FEATURES)]
     ranked, began, shown = 0, time.process_time(), []

@@ -20,7 +20,7 @@ from rankloop.demo.simulated_visitors import GRADE, Crowd, Visit
 from rankloop.lab.users import PresetUser
 from rankloop.policies import PairRank
 from rankloop.service import RankerSettings, ServiceFacade, UserEvent
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from rankloop.types import Query, Ranking
 
 CANDIDATES, FEATURES, SHOWN = 200, 10, 10
@@ -42,7 +42,7 @@ class Seen:
 def shop_lists(trust: str | None, seed: int) -> Iterator[Seen]:
     """Lists of a shop whose order is mostly what visitors like: one shelf after the other, noisy."""
     rng = np.random.default_rng(seed)
-    service = ServiceFacade(MemoryStore(), clock=lambda: 0.0)
+    service = ServiceFacade(open_temporary_store(), clock=lambda: 0.0)
     service.create("shop", RankerSettings(policy=PairRank(caller_order=trust)))
     liking, user = rng.normal(size=FEATURES), PresetUser("navigational").for_grades(5)
     for visitor in range(max(VISITORS)):
@@ -87,7 +87,7 @@ def demo_visits(trust: str | None, taste: str, scene: Scene) -> Iterator[Sequenc
     policy = scene.settings.policy
     assert isinstance(policy, PairRank)
     for seed in SEEDS:
-        service = ServiceFacade(MemoryStore(), clock=lambda: 0.0)
+        service = ServiceFacade(open_temporary_store(), clock=lambda: 0.0)
         service.create(scene.ranker, replace(scene.settings, policy=replace(policy, caller_order=trust)))
         crowd = Crowd.of(service, scene.ranker, scene.corpus, scene.tastes[taste], searches=searches)
         yield list(crowd.visits(20, seed=seed))

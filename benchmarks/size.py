@@ -31,7 +31,15 @@ from rankloop.service.core.lists.candidate_columns import columns
 from rankloop.service.core.lists.rank_request import RankRequest
 from rankloop.service.http import AppContext, Keys
 from rankloop.service.http.routes.health_routes import diagnose, look
-from rankloop.service.store import Event, Impression, MemoryStore, SqliteStore, Store, Transaction, write
+from rankloop.service.store import (
+    Event,
+    Impression,
+    SqliteStore,
+    Store,
+    Transaction,
+    open_temporary_store,
+    write,
+)
 
 CONSOLE = Console()
 DAY = 86_400.0
@@ -42,7 +50,7 @@ KINDS = 200  # different lists, which are shown again and again
 
 def templates(features: int = 5) -> list[Impression]:
     """Lists as the ranker makes them before it has learned anything."""
-    service, rng = ServiceFacade(MemoryStore(), clock=lambda: 0.0), np.random.default_rng(0)
+    service, rng = ServiceFacade(open_temporary_store(), clock=lambda: 0.0), np.random.default_rng(0)
     service.create("shop", RankerSettings(max_features=5000))
     names = [f"feature {number}" for number in range(features)]
     made = []

@@ -24,10 +24,10 @@ from rich.console import Console
 from rich.table import Table
 
 from rankloop.service.store import SqliteStore, Store, Transaction, write
-from rankloop.service.store.checks.samples import EVENT, IMPRESSION, put
 from rankloop.service.store.impression_codec import event_row
 from rankloop.service.store.postgres import PostgresStore
 from rankloop.service.store.postgres.transaction import INSERT_EVENT
+from tests.support.log_samples import EVENT, IMPRESSION, put
 from tests.support.postgres import Cluster
 
 NUMBERS = itertools.count(1)

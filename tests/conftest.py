@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,6 +51,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     turns = {here / name: turn for turn, name in enumerate(LONG)}
     assert all(map(Path.exists, turns)), "a file of LONG is gone: see conftest.py"
     items.sort(key=lambda item: turns.get(item.path, len(LONG)))
+
+
+@pytest.fixture(autouse=True)
+def _temporary_stores_are_closed() -> Iterator[None]:
+    """Close the temporary stores that a test leaves open: each has a thread and a file."""
+    name = "rankloop.service.store.sqlite.temporary_store"  # most tests open none, and need not import it
+    before = set(sys.modules[name].OPEN_STORES) if name in sys.modules else set()
+    yield
+    if name in sys.modules:
+        for store in sys.modules[name].OPEN_STORES - before:
+            store.close()
 
 
 @pytest.fixture(scope="session")

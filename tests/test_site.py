@@ -21,7 +21,7 @@ from rankloop.cli.commands import import_all
 from rankloop.service import ServiceFacade
 from rankloop.service.http import AppContext, Keys
 from rankloop.service.http.app import described
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.test_docs import ROOT, prose, title
 
 DOCS = ROOT / "docs"
@@ -171,7 +171,7 @@ def test_every_public_name_is_in_the_reference(site: Path) -> None:
 
 
 def test_every_route_and_type_of_the_service_is_in_the_reference(site: Path) -> None:
-    api = described(AppContext(service=ServiceFacade(MemoryStore()), keys=Keys.fresh()[0]))
+    api = described(AppContext(service=ServiceFacade(open_temporary_store()), keys=Keys.fresh()[0]))
     text = (site / "reference" / "http.html").read_text("utf-8")
     for path, methods in api["paths"].items():
         for method in methods:

@@ -7,8 +7,10 @@ from rankloop.service import ServiceFacade
 from rankloop.service.http import AppContext, Keys
 from rankloop.service.http.app import create_app
 from rankloop.service.pages import page_routes
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from rankloop.service.store.postgres import replica as connection
 
 LOADED = (replica, connection, page_routes)
-create_app(AppContext(service=ServiceFacade(MemoryStore()), keys=Keys.fresh()[0]))  # it loads the framework
+create_app(
+    AppContext(service=ServiceFacade(open_temporary_store()), keys=Keys.fresh()[0])
+)  # it loads the framework

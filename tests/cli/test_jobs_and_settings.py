@@ -7,14 +7,14 @@ from typer.testing import CliRunner
 
 from rankloop.cli import app
 from rankloop.service import ServiceFacade
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.support.life import SHORT, Clock, live, make
 from tests.support.serving import alive
 
 
 def test_an_operator_forgets_looks_changes_and_is_asked_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
-    service: ServiceFacade = make(MemoryStore(), clock)
+    service: ServiceFacade = make(open_temporary_store(), clock)
     service.create("shop", SHORT)
     live(service, clock, rounds=8)
     service.flush("shop")

@@ -11,7 +11,7 @@ from rankloop.cli import people_commands as people
 from rankloop.client import Client
 from rankloop.service import ServiceFacade
 from rankloop.service.operations.data_directory import DataDirectory
-from rankloop.service.store import MemoryStore, Store
+from rankloop.service.store import Store, open_temporary_store
 from rankloop.service.store.log_archive import export_jsonl, import_jsonl
 from tests.support.serving import Process
 
@@ -61,7 +61,7 @@ def without(log: Store, folder: Path) -> dict[str, bytes]:
     lines = (folder / "all.jsonl").read_text().splitlines(keepends=True)
     kept = [line for line in lines if HIS not in line and '"entry": "snapshot"' not in line]
     (folder / "kept.jsonl").write_text("".join(kept))
-    other = MemoryStore()
+    other = open_temporary_store()
     import_jsonl(folder / "kept.jsonl", other)
     return weights(other)
 

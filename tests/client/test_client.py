@@ -14,7 +14,7 @@ from rankloop.candidate import Candidate
 from rankloop.client import Client, ClientError
 from rankloop.errors import SettingError
 from rankloop.service import ServiceFacade
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.support.serving import Live, alive
 
 ITEMS = [Candidate("a", {"x": 1.0}), Candidate("b", {"x": 2.0}), Candidate("c", {"x": None}, group="shoes")]
@@ -22,7 +22,7 @@ ITEMS = [Candidate("a", {"x": 1.0}), Candidate("b", {"x": 2.0}), Candidate("c", 
 
 @pytest.fixture
 def live() -> Iterator[Live]:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     service.create("default")
     with alive(service) as found:
         yield found
@@ -136,7 +136,7 @@ def test_what_was_not_acknowledged_is_sent_again_with_the_same_id() -> None:
 
 
 def test_a_connection_that_the_server_has_ended_is_made_anew() -> None:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     service.create("default")
     with alive(service) as first:
         client = Client(first.url, first.keys["rank"], timeout=30)

@@ -21,7 +21,7 @@ from rankloop.policies import MGD, PDGD, PairRank
 from rankloop.service import RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.operations.click_log_import import import_click_log
 from rankloop.service.operations.data_directory import DataDirectory
-from rankloop.service.store import Job, MemoryStore, StoreError, Transaction
+from rankloop.service.store import Job, StoreError, TemporaryStore, Transaction, open_temporary_store
 
 T = TypeVar("T")
 HEADER = "search_term,sku,click,rank,price,color"
@@ -96,7 +96,7 @@ def test_an_import_teaches_what_lists_shown_in_shadow_teach() -> None:
     rows = [dict(zip(lines[0].split(","), line.split(","), strict=True)) for line in lines[1:]]
     keys = [each.key for each in _lists(rows)]
     for policy in (PairRank(caller_order="decent"), PDGD()):
-        ours, theirs = (ServiceFacade(MemoryStore()) for _ in range(2))
+        ours, theirs = (ServiceFacade(open_temporary_store()) for _ in range(2))
         ours.create("default", RankerSettings(policy=policy))
         theirs.create("default", RankerSettings(policy=policy), mode="shadow")
         for key, (names, values, clicked) in zip(keys, history, strict=True):
@@ -119,7 +119,7 @@ def _lists(rows: list[dict[str, str]]) -> Iterator[LoggedList]:
 
 
 def test_a_policy_that_learns_from_its_own_lists_only_learns_nothing(tmp_path: Path) -> None:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     service.create("default", RankerSettings(policy=MGD()))
     mapped = guessed(HEADER.split(","), [], {}, ["price"])
     done = import_click_log(service, "default", lists_of(rows_of(written(tmp_path, GOOD)), mapped))
@@ -174,7 +174,7 @@ def test_mistakes_are_named_and_change_nothing(
     assert not (tmp_path / "data").exists()
 
 
-class Breaks(MemoryStore):
+class Breaks(TemporaryStore):
     """A store that fails in the middle of an import."""
 
     broken = False

@@ -21,7 +21,7 @@ from rankloop.client import Client
 from rankloop.connect import AsgiMiddleware, Reranker, WsgiMiddleware
 from rankloop.connect.ranking import Ranks
 from rankloop.service import RankerSettings, ServiceFacade, UserEvent
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 
 MUGS = [
     {"sku": "blue", "price": 24, "url": "/mug/blue?size=1", "title": "Blåtass"},
@@ -103,7 +103,7 @@ KINDS = {"asgi": (asgi_site, AsgiMiddleware, over_asgi), "wsgi": (wsgi_site, Wsg
 
 def cheap_first() -> ServiceFacade:
     """A service that has learned that people choose what is cheap."""
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     service.create("default", RankerSettings())
     for _ in range(30):
         shown = service.rank([Candidate("a", {"price": 3}), Candidate("b", {"price": 1})])
@@ -171,7 +171,7 @@ def test_without_a_service_the_site_goes_on(kind: str) -> None:
         silent.bind(("127.0.0.1", 0))
         silent.listen()  # it takes connections, and never answers
         slow = Client(f"http://127.0.0.1:{silent.getsockname()[1]}", "key", timeout=2.0)
-        refused = ServiceFacade(MemoryStore())  # nobody has created the ranker
+        refused = ServiceFacade(open_temporary_store())  # nobody has created the ranker
         nobody = Client("http://127.0.0.1:9", "key", retries=0)
         services: tuple[Ranks, ...] = (nobody, slow, refused)
         with over(site) as plain, httpx.Client(timeout=60) as visitor:

@@ -16,7 +16,7 @@ from rankloop.client import Client, ClientError
 from rankloop.connect import OpenSearch, opensearch
 from rankloop.connect.ranking import clicked
 from rankloop.service import ServiceFacade
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.connect.test_middleware import cheap_first
 from tests.support.serving import alive
 
@@ -84,7 +84,7 @@ def running(cluster: Cluster) -> Iterator[str]:
 
 def test_hits_are_ranked_and_stored_events_learned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opensearch, "PAGE", 2)
-    cluster, service = Cluster(), ServiceFacade(MemoryStore())
+    cluster, service = Cluster(), ServiceFacade(open_temporary_store())
     service.create("default")
     with running(cluster) as url:
         search = OpenSearch(url, service=service, features=["offer.price", "stars"], user="u", password="p")

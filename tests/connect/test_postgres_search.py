@@ -8,7 +8,7 @@ import pytest
 from rankloop.connect import PostgresSearch
 from rankloop.errors import SettingError
 from rankloop.service import ServiceFacade, UserEvent
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.support.postgres import Cluster
 
 TABLE = """
@@ -20,7 +20,7 @@ INSERT INTO mugs VALUES
 
 
 def test_rows_come_in_learned_order(postgres: Cluster) -> None:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     service.create("default")
     search = PostgresSearch(
         service=service, table="mugs", id="sku", features=["price", "fresh"], shown=["title"]

@@ -19,7 +19,7 @@ from rankloop.demo.shop_pages import demo_routes
 from rankloop.errors import RequestError
 from rankloop.service import ServiceFacade
 from rankloop.service.extensions.recommend.reason_bars import reason_bars
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.support.serving import Live, alive
 
 QUALITY = qualities(goods())
@@ -27,7 +27,7 @@ QUALITY = qualities(goods())
 
 @pytest.fixture
 def shop() -> Iterator[CampingShop]:
-    with ServiceFacade(MemoryStore()) as service:
+    with ServiceFacade(open_temporary_store()) as service:
         yield CampingShop(service)
 
 

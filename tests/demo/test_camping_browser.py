@@ -13,7 +13,7 @@ from rankloop.demo.scene import Scene
 from rankloop.demo.shop import Demo
 from rankloop.demo.shop_pages import demo_routes
 from rankloop.service import ServiceFacade
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.support.browsing import (
     AXE,
     CHROMIUM,
@@ -40,7 +40,7 @@ def launched() -> Iterator[Browser]:
 
 @pytest.fixture
 def shop() -> Iterator[CampingShop]:
-    with ServiceFacade(MemoryStore()) as service:
+    with ServiceFacade(open_temporary_store()) as service:
         yield CampingShop(service)
 
 

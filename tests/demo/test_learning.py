@@ -15,7 +15,7 @@ from rankloop.demo.simulated_visitors import Crowd
 from rankloop.demo.visitor_report import FitChart, Verdict
 from rankloop.errors import RequestError, SettingError
 from rankloop.service import ServiceFacade
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.support.waiting import wait_until
 
 
@@ -32,7 +32,7 @@ class Clock:
 
 def service() -> ServiceFacade:
     ids = (f"list-{number}" for number in range(10**6))
-    return ServiceFacade(MemoryStore(), clock=Clock(), ids=ids.__next__)
+    return ServiceFacade(open_temporary_store(), clock=Clock(), ids=ids.__next__)
 
 
 def test_a_seed_is_a_crowd(wares: Scene) -> None:
@@ -86,7 +86,7 @@ def test_a_click_on_what_was_not_shown_is_refused(wares: Scene) -> None:
 
 
 def test_visitors_come_and_can_be_forgotten(wares: Scene) -> None:
-    demo = Demo(ServiceFacade(MemoryStore()), wares)
+    demo = Demo(ServiceFacade(open_temporary_store()), wares)
     demo.invite(40, "blue")
     wait_until(lambda: not demo.progress.running)
     assert (demo.progress.done, demo.progress.trouble, len(demo.visits)) == (40, "", 40)
@@ -107,7 +107,7 @@ def test_only_known_tastes_and_sensible_numbers(wares: Scene) -> None:
 
 
 def test_a_demo_goes_on_where_it_ended(wares: Scene) -> None:
-    store = MemoryStore()
+    store = open_temporary_store()
     first = Demo(ServiceFacade(store), wares)
     found = first.search("backpack", visitor="me")
     assert found is not None

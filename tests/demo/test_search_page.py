@@ -15,13 +15,13 @@ from rankloop.demo.shop import Demo
 from rankloop.demo.shop_pages import demo_routes
 from rankloop.service import ServiceFacade
 from rankloop.service.pages.page_formatting import sure
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.support.serving import Live, alive
 
 
 @pytest.fixture
 def demo(wares: Scene) -> Demo:
-    return Demo(ServiceFacade(MemoryStore()), wares)
+    return Demo(ServiceFacade(open_temporary_store()), wares)
 
 
 @pytest.fixture

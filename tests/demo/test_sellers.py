@@ -14,13 +14,13 @@ from rankloop.demo.shop import Demo
 from rankloop.demo.shop_pages import demo_routes
 from rankloop.demo.simulated_visitors import SHOWN, Crowd, candidates_of
 from rankloop.service import ServiceFacade
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.support.serving import Live, alive
 
 
 def service() -> ServiceFacade:
     ids = (f"list-{number}" for number in range(10**6))
-    return ServiceFacade(MemoryStore(), ids=ids.__next__)
+    return ServiceFacade(open_temporary_store(), ids=ids.__next__)
 
 
 def fit(demo: Demo, taste: str, visits: int, seed: int) -> float:

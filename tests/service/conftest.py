@@ -1,17 +1,16 @@
-"""Services over every kind of store."""
+"""Every service lives on a store of its own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from rankloop.service.store import MemoryStore, SqliteStore, Store
+from rankloop.service.store import Store, open_temporary_store
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    opened: Store = MemoryStore() if request.param == "memory" else SqliteStore(tmp_path / "log.db")
+@pytest.fixture
+def store() -> Iterator[Store]:
+    opened = open_temporary_store()
     yield opened
     opened.close()

@@ -17,7 +17,7 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.policies.policy_names import read_policy
 from rankloop.service import RankerSettings, ServiceFacade, UserEvent
-from rankloop.service.store import MemoryStore, SqliteStore
+from rankloop.service.store import SqliteStore, open_temporary_store
 from rankloop.types import State
 from tests.support.faults import settle
 from tests.support.internals import copied, folded_anew
@@ -247,7 +247,7 @@ def test_ratings_teach_the_same_over_http(folder: Path) -> None:
 @pytest.mark.parametrize("policy", ["ThompsonItems(top_grade=5)", "UCBItems(top_grade=5)"])
 def test_a_lone_thumb_down_lowers_what_was_liked(policy: str, reading: Any) -> None:
     """The first result; read implicitly, the second was looked at, too, and the third never was."""
-    service = ServiceFacade(MemoryStore(), clock=Clock(), ids=Ids())
+    service = ServiceFacade(open_temporary_store(), clock=Clock(), ids=Ids())
     service.create("shop", replace(RULES, policy=read_policy(policy), reading=reading))
     candidates = [Candidate(name, {}) for name in "abc"]
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rankloop.service import RankerSettings, UserEvent
-from rankloop.service.store import MemoryStore, SqliteStore
+from rankloop.service.store import SqliteStore, open_temporary_store, write
 from tests.support.faults import settle
 from tests.support.life import Clock, make, some_candidates, state
 from tests.support.own_policies import Listening
@@ -46,16 +46,20 @@ def test_an_open_list_of_a_release_that_did_not_keep_when_it_was_shown_takes_cli
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """Snapshots of form 3 knew only when a list closes, and nothing of lists that closed early."""
-    store, clock, rules = MemoryStore(), Clock(), RankerSettings(policy=Listening(), window=60.0)
+    store, clock, rules = open_temporary_store(), Clock(), RankerSettings(policy=Listening(), window=60.0)
     service = make(store, clock, policies=[Listening])
     service.create("shop", rules)
     shown = service.rank(some_candidates(np.random.default_rng(1)), ranker="shop")
     settle(store)
     service.close()
     newer = ("early", "heard_since", "shown_at")
-    told = {name: value for name, value in store.kept[-1].body.items() if name not in newer}
+    kept = store.load_latest("shop")
+    assert kept is not None
+    told = {name: value for name, value in kept.body.items() if name not in newer}
     assert shown.query_id in told["open"]
-    store.kept = [replace(store.kept[-1], body=told | {"form": 3})]
+    older = replace(kept, body=told | {"form": 3})
+    write(store, lambda transaction: transaction.delete_snapshots("shop"))
+    write(store, lambda transaction: transaction.save_snapshot(older))
     service = make(store, clock, prefix="new", policies=[Listening])
     service.configure("shop", replace(rules, window=180.0))
     clock.now += 120.0

@@ -13,7 +13,7 @@ from rankloop.candidate import Candidate
 from rankloop.service import RankerSettings, RankResponse, ServiceFacade, UserEvent
 from rankloop.service.core import ranker as ranker_module
 from rankloop.service.operations.data_directory import DataDirectory
-from rankloop.service.store import ConnectionLost, MemoryStore, StoreError
+from rankloop.service.store import ConnectionLost, StoreError, open_temporary_store
 from rankloop.service.store.postgres import PostgresStore
 from tests.support.life import SHORT, Clock, live, make, same, state
 from tests.support.postgres import Cluster
@@ -149,7 +149,7 @@ def test_a_learner_that_stands_still_keeps_nobody_from_learning(
 
 
 def test_who_missed_what_was_discarded_begins_with_what_is_kept() -> None:
-    store, clock = MemoryStore(), Clock()
+    store, clock = open_temporary_store(), Clock()
     writer = make(store, clock)
     writer.create("shop", SHORT)
     sleeper = make(store, clock, prefix="other")

@@ -14,14 +14,14 @@ from rankloop.errors import SettingError
 from rankloop.policies import PDGD, AdForest, OlRankNet, Policy
 from rankloop.scorers import MLP
 from rankloop.service import RankerSettings, ServiceFacade, UserEvent
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.support.internals import ignored
 from tests.support.life import make, some_candidates, state
 from tests.support.own_policies import Positional, Remembering, documented
 
 
 def serve(policy: Policy, **rules: object) -> ServiceFacade:
-    service = make(MemoryStore(), policies=[type(policy)])
+    service = make(open_temporary_store(), policies=[type(policy)])
     service.create("shop", replace(RankerSettings(policy=policy), **rules))  # type: ignore[arg-type]
     return service
 
@@ -113,7 +113,7 @@ def test_evidence_about_positions_is_not_taught_from_a_list_that_follows_the_sco
 
 
 def test_evidence_about_positions_is_not_taught_from_lists_of_another_policy() -> None:
-    service = make(MemoryStore(), policies=[Positional])
+    service = make(open_temporary_store(), policies=[Positional])
     service.create("shop", RankerSettings(policy=PDGD()))
     teach(service, lists=10, names=("age", "bm25"))
     service.configure("shop", RankerSettings(policy=Positional()), relearn=True)
@@ -122,7 +122,7 @@ def test_evidence_about_positions_is_not_taught_from_lists_of_another_policy() -
 
 def test_a_forest_is_refused_where_nothing_could_grow_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn.ensemble", None)  # as if it were not installed
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     with pytest.raises(SettingError, match=r"scikit-learn: pip install 'rankloop\[ads\]'"):
         service.create("banner", RankerSettings(policy=AdForest()))
     with pytest.raises(SettingError, match="scikit-learn"):

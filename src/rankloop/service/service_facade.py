@@ -68,8 +68,8 @@ class ServiceFacade(LiveRankers):
 
     >>> from rankloop.candidate import Candidate
     >>> from rankloop.service import UserEvent
-    >>> from rankloop.service.store import MemoryStore
-    >>> service = ServiceFacade(MemoryStore(), clock=lambda: 0.0, ids=iter("12345").__next__)
+    >>> from rankloop.service.store import open_temporary_store
+    >>> service = ServiceFacade(open_temporary_store(), clock=lambda: 0.0, ids=iter("12345").__next__)
     >>> service.create("shop")
     >>> shown = service.rank([Candidate("a", {"price": 3}), Candidate("b", {"price": 1})], ranker="shop")
     >>> service.record([UserEvent(shown.query_id, "b")])[0].verdict

@@ -17,7 +17,7 @@ from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import PDGD
 from rankloop.service import RankerSettings, RankResponse, ServiceFacade, UserEvent
-from rankloop.service.store import Decision, MemoryStore, SqliteStore, StoreError, write
+from rankloop.service.store import Decision, SqliteStore, StoreError, open_temporary_store, write
 from tests.support.faults import FaultyStore, settle
 from tests.support.follower import in_force
 from tests.support.life import Clock, make
@@ -108,7 +108,7 @@ def test_settings_of_fair_exposure_that_cannot_be_read_break_only_their_ranker(t
 
 @pytest.mark.parametrize(("features", "context"), [(1, 3), (3, 1)], ids=["of who asks", "of candidates"])
 def test_a_request_that_is_refused_for_its_features_adds_none(features: int, context: int) -> None:
-    service = make(MemoryStore())
+    service = make(open_temporary_store())
     service.create("shop", replace(RULES, max_features=2))
     candidates = [Candidate("a", {f"price {number}": 1.0 for number in range(features)})]
     asks = {f"age {number}": 1.0 for number in range(context)}

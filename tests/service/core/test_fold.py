@@ -11,7 +11,7 @@ import pytest
 
 from rankloop.policies import DBGD, MGD, PDGD, EpsilonGreedy, PairRank, PePairRank, Policy, RankNet, Width
 from rankloop.service import RankerSettings, RankResponse, ServiceFacade, UserEvent
-from rankloop.service.store import MemoryStore, SqliteStore, Store, write
+from rankloop.service.store import SqliteStore, Store, open_temporary_store, write
 from rankloop.types import Array
 from tests.support.life import SHORT, Clock, best_of, live, make, same, some_candidates, state
 from tests.support.plain import PlainPast, plain_fold
@@ -35,7 +35,7 @@ def test_a_restart_changes_nothing(policy: Policy, scaling: str, tmp_path: Path)
     """One service lives through; the other is closed and opened again and again: same lists, same weights."""
     rules = RankerSettings(policy=policy, scaling=scaling, window=60.0, snapshot_every=3)  # type: ignore[arg-type]
     clock = Clock()
-    steady = make(MemoryStore(), clock)
+    steady = make(open_temporary_store(), clock)
     steady.create("shop", rules)
     expected = live(steady, clock, rounds=40)
     clock = Clock()
@@ -79,7 +79,7 @@ def test_a_fold_from_any_snapshot_is_the_fold_from_the_start(store: Store) -> No
 
 def test_learning_in_the_background_learns_the_same(store: Store) -> None:
     clock = Clock()
-    inline = make(MemoryStore(), clock)
+    inline = make(open_temporary_store(), clock)
     inline.create("shop", RankerSettings(window=60.0, policy=PDGD()))
     live(inline, clock, rounds=1)
     clock.now = 1000.0

@@ -16,7 +16,7 @@ from rankloop.lab.baselines import OfflineRankNet
 from rankloop.policies import PDGD, GradedItemPolicy, Policy, ThompsonItems, UCBItems
 from rankloop.policies.policy_names import POLICIES
 from rankloop.service import RankerSettings, RankResponse, ServiceFacade, UserEvent
-from rankloop.service.store import MemoryStore, SqliteStore, Store
+from rankloop.service.store import SqliteStore, Store, open_temporary_store
 from rankloop.service.store.log_archive import export_jsonl, import_jsonl
 from rankloop.types import State
 from tests.support.internals import folded_anew, small
@@ -47,7 +47,7 @@ def serve(store: Store, rules: RankerSettings, clock: Clock | None = None) -> Se
 
 def graded(rules: RankerSettings, *said: tuple[int, str, float | None]) -> tuple[list[float], list[bool]]:
     """What the policy is told of a list in which this was done, by position, action and value."""
-    service = serve(MemoryStore(), rules)
+    service = serve(open_temporary_store(), rules)
     shown = service.rank([Candidate(name, {"x": 1.0}) for name in "abcde"], ranker="shop")
     for number, (position, action, value) in enumerate(said):
         name = shown.object_ids[position - 1]
@@ -87,7 +87,7 @@ def test_what_was_done_adds_up_to_grades(
 
 def test_zeros_and_ones_read_implicitly_teach_what_clicks_teach() -> None:
     def learned(rules: RankerSettings) -> State:
-        service = serve(MemoryStore(), rules)
+        service = serve(open_temporary_store(), rules)
         rng = np.random.default_rng(0)
         for _ in range(20):
             shown = service.rank(some_candidates(rng), ranker="shop", k=5)
@@ -100,7 +100,7 @@ def test_zeros_and_ones_read_implicitly_teach_what_clicks_teach() -> None:
 
 
 def test_who_learns_from_clicks_goes_on_to_do_so() -> None:
-    service = serve(MemoryStore(), replace(STARS, policy=PDGD()))
+    service = serve(open_temporary_store(), replace(STARS, policy=PDGD()))
     shown = service.rank(some_candidates(np.random.default_rng(0)), ranker="shop")
     service.record([UserEvent(shown.query_id, shown.object_ids[3], "star", value=5.0)])
     service.flush("shop")
@@ -114,14 +114,14 @@ def test_who_learns_from_clicks_goes_on_to_do_so() -> None:
 def test_a_policy_that_needs_grades_is_refused_without_them() -> None:
     offline = small(OfflineRankNet)
     with pytest.raises(SettingError, match=r"OfflineRankNet learns from grades.*only clicks: say in grades"):
-        make(MemoryStore()).create("shop", RankerSettings(policy=offline))
+        make(open_temporary_store()).create("shop", RankerSettings(policy=offline))
 
 
 @pytest.mark.parametrize("kind", [ThompsonItems, UCBItems])
 def test_a_policy_whose_scale_ends_below_that_of_the_ranker_is_refused(kind: type[Policy]) -> None:
     rules = RankerSettings(policy=kind(), grades={"star": 1.0}, highest_grade=5.0)
     with pytest.raises(SettingError, match=rf"{kind.__name__} cannot learn.*\(top_grade=5\)"):
-        make(MemoryStore()).create("shop", rules)
+        make(open_temporary_store()).create("shop", rules)
 
 
 def ratings(rng: np.random.Generator) -> list[tuple[int, UserEvent]]:
@@ -193,7 +193,7 @@ def test_late_repeated_and_shuffled_grades_and_a_restart_leave_the_same_weights(
         assert service.replay(after.query_id).identical
         assert service.explain(after.query_id, *after.object_ids[:2]).above == after.object_ids[0]
         export_jsonl(store, path.with_suffix(".jsonl"))
-        copy = MemoryStore()
+        copy = open_temporary_store()
         import_jsonl(path.with_suffix(".jsonl"), copy)
         assert same(state(make(copy, policies=[Noting])), found), "the log as a file"
         store.close()
@@ -205,7 +205,7 @@ def test_late_repeated_and_shuffled_grades_and_a_restart_leave_the_same_weights(
 
 
 def test_a_lone_thumb_down_teaches() -> None:
-    service = serve(MemoryStore(), replace(STARS, reading="explicit"))
+    service = serve(open_temporary_store(), replace(STARS, reading="explicit"))
     scores = []
     for value in (5.0, 0.0):
         shown = service.rank([Candidate("a", {"x": 1.0}), Candidate("b", {"x": 0.0})], ranker="shop")
@@ -217,7 +217,7 @@ def test_a_lone_thumb_down_teaches() -> None:
 
 
 def test_late_grades_teach_on_request() -> None:
-    service = serve(MemoryStore(), replace(STARS, learn_late=True, reading="explicit"))
+    service = serve(open_temporary_store(), replace(STARS, learn_late=True, reading="explicit"))
     shown = service.rank([Candidate(name, {"x": 1.0}) for name in "ab"], ranker="shop")
     service.flush("shop")
     for value in (4.0, 2.0):
@@ -228,7 +228,7 @@ def test_late_grades_teach_on_request() -> None:
 
 
 def test_a_grade_of_a_pinned_result_alone_teaches_nothing() -> None:
-    service = serve(MemoryStore(), STARS)
+    service = serve(open_temporary_store(), STARS)
     shown = service.rank([Candidate("a", {"x": 1.0}, 1), Candidate("b", {"x": 0.0})], ranker="shop")
     service.record([UserEvent(shown.query_id, "a", "star", value=5.0)])
     service.flush("shop")

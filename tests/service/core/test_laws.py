@@ -11,7 +11,7 @@ from rankloop.candidate import Candidate
 from rankloop.policies import PDGD, PairRank, Sure
 from rankloop.service import RankerSettings, RankResponse, ServiceFacade, UserEvent
 from rankloop.service.core.ranker_settings import MODES, Mode
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from rankloop.types import State
 from tests.support.life import Clock, Ids, same, some_candidates, state
 from tests.support.plain import plain_fold
@@ -29,7 +29,7 @@ class Life(RuleBasedStateMachine):
 
     @initialize(rules=st.sampled_from(RULES))
     def begin(self, rules: RankerSettings) -> None:
-        self.store, self.clock, self.ids = MemoryStore(), Clock(), Ids()
+        self.store, self.clock, self.ids = open_temporary_store(), Clock(), Ids()
         self.rng = np.random.default_rng(0)
         self.lists: list[RankResponse] = []
         self.states: dict[int, State] = {}

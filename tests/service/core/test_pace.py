@@ -9,21 +9,21 @@ from rankloop.service import ServiceFacade, UserEvent
 from rankloop.service.core import snapshot_timing as pace
 from rankloop.service.core.fold import Fold
 from rankloop.service.core.ranker import Ranker
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import Store, open_temporary_store, write
 
 MUGS = [Candidate("blue", {"price": 3.0}), Candidate("red", {"price": 1.0})]
 
 
-def lived(mode: str) -> MemoryStore:
+def lived(mode: str) -> Store:
     """A log of twenty lists with a click each, and no snapshot."""
-    store, moments = MemoryStore(), iter(range(10**6))
+    store, moments = open_temporary_store(), iter(range(10**6))
     service = ServiceFacade(store, clock=lambda: float(next(moments)))
     service.create("shop", mode=mode)  # type: ignore[arg-type]
     for _ in range(20):
         shown = service.rank(MUGS, ranker="shop")
         service.record([UserEvent(shown.query_id, "red")])
     service.flush("shop")
-    store.kept.clear()
+    write(store, lambda transaction: transaction.delete_snapshots("shop"))
     return store
 
 
@@ -47,7 +47,7 @@ def test_an_interrupted_start_goes_on_where_it_was(mode: str, monkeypatch: pytes
     monkeypatch.setattr(pace, "DEAREST", 1e9)
     whole = ServiceFacade(store := lived(mode)).model("shop")
     entries = len(list(store.read_entries("shop")))
-    store.kept.clear()
+    write(store, lambda transaction: transaction.delete_snapshots("shop"))
     with monkeypatch.context() as interrupted:
         entries_of(interrupted, most=entries // 2)
         with pytest.raises(KeyboardInterrupt):
@@ -63,7 +63,7 @@ def test_an_interrupted_start_goes_on_where_it_was(mode: str, monkeypatch: pytes
 
 
 def test_a_ranker_with_nothing_to_do_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    store, now = MemoryStore(), [0.0]
+    store, now = open_temporary_store(), [0.0]
     service = ServiceFacade(store, clock=lambda: now[0])
     for number in range(20):
         service.create(f"ranker {number}")

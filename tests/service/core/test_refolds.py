@@ -19,7 +19,7 @@ from rankloop.service.core.fold import Fold
 from rankloop.service.core.history import History
 from rankloop.service.core.ranker_settings import MODES
 from rankloop.service.operations import jobs
-from rankloop.service.store import MemoryStore, write
+from rankloop.service.store import open_temporary_store, write
 from tests.support.life import Clock, live, make, same
 from tests.support.plain import PlainPast
 
@@ -40,7 +40,7 @@ class Past:
     """A ranker whose past is redefined again and again."""
 
     def __init__(self) -> None:
-        self.store, self.clock = MemoryStore(), Clock()
+        self.store, self.clock = open_temporary_store(), Clock()
         self.service = make(self.store, self.clock)
         self.service.create("shop", BASE)
         self.lives = 0

@@ -11,7 +11,7 @@ from rankloop.client import Client, ClientError
 from rankloop.policies import PDGD
 from rankloop.service import FairSettings, RankerSettings, ServiceFacade
 from rankloop.service.service_errors import ConflictError
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.support.life import SHORT, Clock, live, make, same, state
 from tests.support.serving import Live, alive
 
@@ -21,7 +21,7 @@ PATH = "/v1/rankers/shop/settings"
 @pytest.fixture
 def service() -> ServiceFacade:
     clock = Clock()
-    found = make(MemoryStore(), clock)
+    found = make(open_temporary_store(), clock)
     found.create("shop", replace(SHORT, max_displacement=3))
     live(found, clock, rounds=12)
     found.flush("shop")

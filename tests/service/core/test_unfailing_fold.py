@@ -14,7 +14,7 @@ from rankloop.errors import RequestError
 from rankloop.policies import NSGD, PDGD, OlRankNet, Policy
 from rankloop.scorers import MLP
 from rankloop.service import HistoryError, RankerSettings, RankResponse, ServiceFacade, UserEvent
-from rankloop.service.store import Decision, MemoryStore, SqliteStore, Store, write
+from rankloop.service.store import Decision, SqliteStore, Store, open_temporary_store, write
 from tests.support.faults import FaultyStore, attempt, settle
 from tests.support.internals import DAMAGES, damage_newest_snapshot, findings, folded_anew
 from tests.support.life import Clock, live, make, same, some_candidates, state
@@ -132,7 +132,7 @@ def test_a_service_starts_again_whatever_lists_were_clicked(
 
 
 def test_a_lesson_that_fails_is_counted_and_its_cause_is_said(caplog: pytest.LogCaptureFixture) -> None:
-    store = MemoryStore()
+    store = open_temporary_store()
     service = make(store, policies=[Choosy])
     service.create("other", LINEAR)
     service.create("shop", RankerSettings(policy=Choosy()))
@@ -231,7 +231,7 @@ def test_a_list_shown_after_a_long_silence_is_open_for_its_window_although_the_c
 
 @pytest.mark.parametrize("restart", [False, True], ids=["running on", "started again"])
 def test_health_says_that_the_log_is_ahead_of_the_clock(restart: bool) -> None:
-    clock, store = Clock(), MemoryStore()
+    clock, store = Clock(), open_temporary_store()
     service = make(store, clock)
     service.create("shop", LINEAR)
     clicked(service, some(4, "age"))

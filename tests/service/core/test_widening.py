@@ -10,7 +10,7 @@ from rankloop.policies import MGD, PDGD, PairRank, PePairRank, Policy, RankNet, 
 from rankloop.policies.policy_names import POLICIES
 from rankloop.service import RankerSettings, UserEvent
 from rankloop.service.core.scaling import Running, WithinQuery
-from rankloop.service.store import MemoryStore, Store
+from rankloop.service.store import Store, open_temporary_store
 from rankloop.types import Feedback, FloatArray, Query, Ranking
 from tests.support.life import NAMES, SHORT, Clock, live, make, same, some_candidates, state
 
@@ -71,7 +71,7 @@ def test_weights_stay_to_the_bit_and_those_of_new_features_are_0(policy: Policy)
 def test_every_policy_keeps_its_scores_when_features_appear(kind: type[Policy]) -> None:
     """It takes the new features or, if it cannot, goes on without them."""
     clock = Clock()
-    service = make(MemoryStore(), clock)
+    service = make(open_temporary_store(), clock)
     service.create("shop", RankerSettings(policy=kind(), window=60.0))
     live(service, clock, rounds=20)
     service.flush("shop")
@@ -171,7 +171,7 @@ class Knowing(Stubborn):
 
 
 def test_a_policy_can_say_itself_how_it_grows() -> None:
-    service = make(MemoryStore(), policies=[Knowing])
+    service = make(open_temporary_store(), policies=[Knowing])
     service.create("shop", RankerSettings(policy=Knowing()))
     for features in ({"x": 1.0}, {"x": 1.0, "y": 1.0}):
         shown = service.rank([Candidate("a", features), Candidate("b")], ranker="shop")

@@ -17,7 +17,7 @@ from rankloop.service.events.event_sources import SourceHash
 from rankloop.service.events.unmatched_events import AT_ONCE, PER_LIST, StrayBudget
 from rankloop.service.http import HttpSettings
 from rankloop.service.reports.service_facts import doctor
-from rankloop.service.store import MemoryStore, SqliteStore, Store
+from rankloop.service.store import SqliteStore, Store, open_temporary_store
 from tests.support.plain import plain_fold
 from tests.support.serving import Live, alive, click
 
@@ -63,7 +63,7 @@ class Shop:
 
 def attacked(settings: RankerSettings) -> tuple[list[str], list[str], Counter[str], Shop]:
     """Two hundred honest clicks, each from another address, and then a hundred from one."""
-    shop = Shop(MemoryStore(), settings)
+    shop = Shop(open_temporary_store(), settings)
     for visitor in range(200):
         shop.visit("mug", f"a{visitor}")
     before = shop.order()
@@ -86,7 +86,7 @@ def test_a_hundred_clicks_of_one_address_do_not_overturn_what_two_hundred_have_s
 
 
 def test_limits_are_by_list_by_object_and_by_time() -> None:
-    shop = Shop(MemoryStore(), RankerSettings(source_lists=3, source_repeats=2, source_window=100.0))
+    shop = Shop(open_temporary_store(), RankerSettings(source_lists=3, source_repeats=2, source_window=100.0))
     assert [shop.visit("mug", "s") for _ in range(3)] == ["accepted", "accepted", "held"]
     assert [shop.visit(each, "s") for each in ("cup", "junk")] == ["accepted", "held"]  # three lists count
     assert shop.visit("mug", "t") == "accepted"  # another one
@@ -97,7 +97,7 @@ def test_limits_are_by_list_by_object_and_by_time() -> None:
 
 def test_a_list_that_counts_may_get_more_actions() -> None:
     settings = RankerSettings(source_lists=1, source_repeats=1, actions={"click": 1, "cart": 1})
-    shop = Shop(MemoryStore(), settings)
+    shop = Shop(open_temporary_store(), settings)
     shown = shop.service.rank(MUGS, ranker="shop")
     actions = [
         UserEvent(shown.query_id, name, action) for name in ("mug", "cup") for action in ("click", "cart")
@@ -122,7 +122,7 @@ def test_what_was_held_back_is_held_back_after_a_restart_and_the_weights_are_the
 
 
 def test_an_id_that_another_event_had_is_seen() -> None:
-    shop = Shop(MemoryStore())
+    shop = Shop(open_temporary_store())
     assert shop.visit("mug", "attacker", event_id="1") == "accepted"
     assert shop.visit("cup", "victim", event_id="1") == "duplicate"
     found = doctor(shop.service.store, since=0, until=1e9)
@@ -131,7 +131,7 @@ def test_an_id_that_another_event_had_is_seen() -> None:
 
 
 def test_strays_are_written_down_only_so_often_and_can_be_deleted() -> None:
-    service = ServiceFacade(MemoryStore(), clock=lambda: 0.0)
+    service = ServiceFacade(open_temporary_store(), clock=lambda: 0.0)
     flood = [UserEvent("unknown", "x", event_id=str(number)) for number in range(1500)]
     verdicts = [receipt.verdict for _ in range(3) for receipt in service.record(flood)]
     assert verdicts == ["orphan"] * 4500  # all are answered
@@ -145,7 +145,7 @@ def test_strays_are_written_down_only_so_often_and_can_be_deleted() -> None:
 
 @pytest.mark.parametrize(("name", "action"), [("no such mug", "click"), ("mug", "hover")])
 def test_one_list_cannot_be_used_to_fill_the_disk_with_what_teaches_nothing(name: str, action: str) -> None:
-    service = ServiceFacade(MemoryStore(), clock=lambda: 0.0)
+    service = ServiceFacade(open_temporary_store(), clock=lambda: 0.0)
     service.create("shop")
     shown = service.rank([Candidate("mug"), Candidate("cup")], ranker="shop")
     said = [UserEvent(shown.query_id, name, event_id=str(n), action=action) for n in range(5000)]
@@ -161,7 +161,7 @@ def test_one_list_cannot_be_used_to_fill_the_disk_with_what_teaches_nothing(name
 
 
 def test_events_are_selected_by_all_that_is_said() -> None:
-    shop = Shop(MemoryStore(), UNLIMITED)
+    shop = Shop(open_temporary_store(), UNLIMITED)
     for number in range(4):
         shop.visit("mug", f"s{number % 2}", client_id=f"c{number // 2}", event_id=f"e{number}")
     select = shop.service.select_events
@@ -178,7 +178,7 @@ def test_events_are_selected_by_all_that_is_said() -> None:
 
 @pytest.fixture
 def live() -> Iterator[Live]:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     service.create("default", RankerSettings(source_lists=2))
     with alive(service, HttpSettings(deadline=30.0, patience=60.0, proxies=("127.0.0.1",))) as found:
         yield found

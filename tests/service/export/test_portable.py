@@ -31,7 +31,7 @@ from rankloop.service import RankerSettings, Scaling, ServiceFacade, UserEvent
 from rankloop.service.export import FORMATS, NotPortable, PortableModel, check_files
 from rankloop.service.export import elasticsearch as es
 from rankloop.service.operations.data_directory import DataDirectory
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.support.life import SHORT, Clock, live, make
 from tests.support.serving import alive
 
@@ -42,7 +42,7 @@ NEURAL = (RankNet(scorer=MLP((4, 2)), caller_order="good"), P2NeurRank(scorer=ML
 def learned(policy: Policy, scaling: Scaling, rounds: int = 12) -> ServiceFacade:
     """A service that has learned a little, also from candidates that lack a feature."""
     clock = Clock()
-    service = make(MemoryStore(), clock)
+    service = make(open_temporary_store(), clock)
     service.create("shop", replace(SHORT, policy=policy, scaling=scaling))
     live(service, clock, rounds=rounds)
     some = [

@@ -22,7 +22,7 @@ from rankloop.policies import AdForest, AUCRanker, LinUCB, SelectionPolicy, Squa
 from rankloop.service import FairSettings, RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.core.model import asker_of
 from rankloop.service.core.ranker_settings import Scaling
-from rankloop.service.store import MemoryStore, SqliteStore
+from rankloop.service.store import SqliteStore, open_temporary_store
 from tests.support.serving import Live, alive
 
 POLICIES: dict[str, SelectionPolicy] = {
@@ -128,7 +128,7 @@ def test_ads_appear_are_learned_withdrawn_and_replaced(session: Session) -> None
 
 
 def test_the_client_says_who_asks() -> None:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     service.create("default", RankerSettings(policy=SquareCB()))
     with alive(service) as live, Client(live.url, live.keys["rank"], timeout=60) as client:
         shown = client.rank([Candidate("tea"), Candidate("coffee")], k=1, user="anna", context={"age": 30.0})
@@ -142,7 +142,7 @@ def test_the_client_says_who_asks() -> None:
 def visited(policy: SelectionPolicy, visits: int = 90) -> tuple[ServiceFacade, Clock]:
     """A service whose visitors are of two kinds, each of which likes one of two ads."""
     clock, numbers = Clock(), iter(range(10_000))
-    service = ServiceFacade(MemoryStore(), clock=clock, ids=lambda: f"list {next(numbers)}")
+    service = ServiceFacade(open_temporary_store(), clock=clock, ids=lambda: f"list {next(numbers)}")
     service.create("banner", RankerSettings(policy=policy, window=50, snapshot_every=20))
     ads = [Candidate("tea"), Candidate("coffee")]
     for number in range(visits):
@@ -202,7 +202,7 @@ def test_contexts_may_be_in_standard_deviations_or_as_they_come() -> None:
     cases: tuple[tuple[Scaling, list[float]], ...] = (("running", [1.0, 0.0]), ("query", [70.0, 0.0]))
     for scaling, expected in cases:
         clock = Clock()
-        service = ServiceFacade(MemoryStore(), clock=clock)
+        service = ServiceFacade(open_temporary_store(), clock=clock)
         service.create("banner", RankerSettings(policy=LinUCB(), scaling=scaling))
         for number in range(20):
             service.rank([Candidate("tea")], ranker="banner", k=1, context={"age": 30.0 + 40 * (number % 2)})
@@ -216,7 +216,7 @@ def test_contexts_may_be_in_standard_deviations_or_as_they_come() -> None:
 
 
 def test_policies_that_rank_by_features_pass_the_context_on_and_learn_as_ever() -> None:
-    service, numbers = ServiceFacade(MemoryStore()), range(3)
+    service, numbers = ServiceFacade(open_temporary_store()), range(3)
     service.create("shop")
     mugs = [Candidate(f"mug {number}", {"price": float(number)}) for number in numbers]
     shown = service.rank(mugs, ranker="shop", user="anna", context={"age": 30.0, "visits": None})
@@ -254,7 +254,7 @@ def test_a_service_log_says_what_others_would_have_got() -> None:
 )
 def test_lists_that_may_not_be_shown_as_drawn_are_no_rounds(rules: dict[str, Any], reason: str) -> None:
     clock = Clock()
-    service = ServiceFacade(MemoryStore(), clock=clock)
+    service = ServiceFacade(open_temporary_store(), clock=clock)
     plain = RankerSettings(policy=AUCRanker(epsilon=0.5), window=50)
     service.create("banner", replace(plain, **rules))
     pin = 1 if reason == PINNED else None
@@ -272,7 +272,7 @@ def test_lists_that_may_not_be_shown_as_drawn_are_no_rounds(rules: dict[str, Any
     service.tick()
     log = log_of(service, "banner")
     assert (len(log.rounds), log.left_out) == (5, {reason: 20})
-    alone = ServiceFacade(MemoryStore(), clock=clock)  # one group: there is nothing to merge
+    alone = ServiceFacade(open_temporary_store(), clock=clock)  # one group: there is nothing to merge
     alone.create("banner", replace(plain, fair=FairSettings(shares="equal")))
     for _ in range(5):
         alone.rank([Candidate("tea", group="A"), Candidate("coffee", group="A")], ranker="banner", k=1)
@@ -284,7 +284,7 @@ def test_lists_that_may_not_be_shown_as_drawn_are_no_rounds(rules: dict[str, Any
 def test_what_a_session_asks_for_again_is_no_new_round() -> None:
     """It gets the ad that was drawn before; counted each time, the interval would be too narrow."""
     clock = Clock()
-    service = ServiceFacade(MemoryStore(), clock=clock)
+    service = ServiceFacade(open_temporary_store(), clock=clock)
     service.create("banner", RankerSettings(policy=AUCRanker(epsilon=0.5), window=50))
     for session in range(20):
         for _ in range(25):

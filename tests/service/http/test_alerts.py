@@ -18,7 +18,7 @@ from rankloop.errors import SettingError
 from rankloop.service import ServiceFacade, UserEvent
 from rankloop.service.core.finding import Finding
 from rankloop.service.http.alerts import CALM, Alerts, AlertThread, Webhook
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 
 ROBOT = Finding(
     code="one-client", level="warning", sentence="a robot?", cause="why", fix="what", ranker="shop"
@@ -114,7 +114,7 @@ def test_tries_are_bounded_and_what_was_not_taken_is_told_later_without_a_token_
 
 
 def test_a_service_tells_of_what_its_doctor_finds_and_goes_on_if_nobody_listens(receiver: Receiver) -> None:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     service.create("shop")
     shown = service.rank([Candidate("a"), Candidate("b")], ranker="shop", session_id="s")
     service.record([UserEvent(shown.query_id, "a", action="purchase")])

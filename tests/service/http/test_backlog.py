@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from rankloop.service import ServiceFacade
 from rankloop.service.http.list_backlog import LISTS, OWN, Backlog
 from rankloop.service.http.worker_pool import Refused
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.support.serving import Live, alive, click, request
 
 
 @pytest.fixture(scope="module")
 def live() -> Iterator[Live]:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     service.create("default")
     with alive(service) as found:
         yield found

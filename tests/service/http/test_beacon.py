@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rankloop.service import ServiceFacade
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.support.serving import alive, request
 from tests.support.waiting import wait_until
 
@@ -27,7 +27,7 @@ rankloop.report("{query}", "d3", 9, "hover");
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium: install it to see a browser report clicks")
 def test_a_browser_reports_a_click_on_a_result_and_on_nothing_else(tmp_path: Path) -> None:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     service.create("default")
     with alive(service) as live:
         shown = live["rank"].post("/v1/rank", json=request()).json()

@@ -8,7 +8,7 @@ from itertools import count
 import pytest
 
 from rankloop.service import ServiceFacade
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.support.looking import numbers, signed_in, watched
 from tests.support.serving import Live, alive, click, request
 
@@ -28,7 +28,7 @@ class Clock:
 
 def made(clock: Clock) -> ServiceFacade:
     numbers = count(1)
-    service = ServiceFacade(MemoryStore(), clock=clock, ids=lambda: f"q{next(numbers)}")
+    service = ServiceFacade(open_temporary_store(), clock=clock, ids=lambda: f"q{next(numbers)}")
     service.create("default")
     return service
 

@@ -19,7 +19,7 @@ from rankloop.service import ServiceFacade
 from rankloop.service.http import HttpSettings
 from rankloop.service.http.access_log import log_to_stderr
 from rankloop.service.http.worker_pool import Once
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.support.serving import Live, alive, request
 
 BODY = json.dumps(request()).encode()
@@ -27,7 +27,7 @@ BODY = json.dumps(request()).encode()
 
 @contextmanager
 def bounded(**settings: Any) -> Iterator[Live]:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     service.create("default")
     with alive(service, HttpSettings(deadline=30.0, patience=60.0, **settings)) as live:
         yield live

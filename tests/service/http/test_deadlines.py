@@ -14,7 +14,7 @@ import pytest
 from rankloop.policies import PairRank
 from rankloop.service import RankerSettings, ServiceFacade, TrialSettings
 from rankloop.service.http import HttpSettings
-from rankloop.service.store import Job, MemoryStore, StoreBusy, StoreError
+from rankloop.service.store import Job, StoreBusy, StoreError, TemporaryStore, open_temporary_store
 from rankloop.types import FloatArray, Query, Ranking
 from tests.support.life import Clock, Ids
 from tests.support.serving import Live, alive, click, request
@@ -34,7 +34,7 @@ class Stuck(PairRank):
         return super().rank(query, k=k, rng=rng)
 
 
-class StuckStore(MemoryStore):
+class StuckStore(TemporaryStore):
     """A store that writes nothing while it is stuck, or cannot write at all."""
 
     stuck = broken = False
@@ -67,7 +67,7 @@ def own_order(answer: dict[str, Any]) -> bool:
 
 
 def test_a_policy_that_is_stuck_gives_the_callers_own_order() -> None:
-    service = ServiceFacade(MemoryStore(), policies=[Stuck])
+    service = ServiceFacade(open_temporary_store(), policies=[Stuck])
     service.create("default", RankerSettings(policy=Stuck()))
     with alive(service, HASTY) as live:
         answer = live["rank"].post("/v1/rank", json=request()).json()
@@ -78,7 +78,7 @@ def test_a_policy_that_is_stuck_gives_the_callers_own_order() -> None:
 
 
 def test_a_fallback_is_written_down_and_its_clicks_find_it() -> None:
-    service = ServiceFacade(MemoryStore(), policies=[Stuck])
+    service = ServiceFacade(open_temporary_store(), policies=[Stuck])
     service.create("default", RankerSettings(policy=Stuck()))
     with alive(service, HASTY) as live:
         query = live["rank"].post("/v1/rank", json=request()).json()["query_id"]
@@ -96,7 +96,7 @@ def test_a_fallback_is_written_down_and_its_clicks_find_it() -> None:
 
 def test_a_fallback_has_the_time_and_the_id_that_the_service_gives() -> None:
     """So that a life can be lived again exactly, also where it went wrong."""
-    service = ServiceFacade(MemoryStore(), clock=Clock(1234.5), ids=Ids("given"), policies=[Stuck])
+    service = ServiceFacade(open_temporary_store(), clock=Clock(1234.5), ids=Ids("given"), policies=[Stuck])
     service.create("default", RankerSettings(policy=Stuck()))
     with alive(service, HASTY) as live:
         answer = live["rank"].post("/v1/rank", json=request()).json()
@@ -120,7 +120,7 @@ class StuckScores(PairRank):
 
 def test_an_arm_b_that_is_stuck_costs_time_in_its_own_arm_and_nowhere_else() -> None:
     """Also of lists without a session: a fallback that drew its arm anew would fill arm A with its own."""
-    service = ServiceFacade(MemoryStore(), ids=Ids("given"), policies=[StuckScores])
+    service = ServiceFacade(open_temporary_store(), ids=Ids("given"), policies=[StuckScores])
     service.create("default")
     many = HttpSettings(deadline=1.0, patience=60.0, threads=20, waiting=20)
     with alive(service, many) as live:
@@ -136,7 +136,7 @@ def test_an_arm_b_that_is_stuck_costs_time_in_its_own_arm_and_nowhere_else() -> 
 
 
 def test_few_threads_can_be_stuck_and_then_nobody_waits() -> None:
-    service = ServiceFacade(MemoryStore(), policies=[Stuck])
+    service = ServiceFacade(open_temporary_store(), policies=[Stuck])
     service.create("default", RankerSettings(policy=Stuck()))
     with alive(service, HASTY) as live:
         reasons = [
@@ -154,7 +154,7 @@ def test_few_threads_can_be_stuck_and_then_nobody_waits() -> None:
 
 
 def test_a_fallback_keeps_to_pins_and_to_k_and_refuses_what_is_wrong() -> None:
-    service = ServiceFacade(MemoryStore(), policies=[Stuck])
+    service = ServiceFacade(open_temporary_store(), policies=[Stuck])
     service.create("default", RankerSettings(policy=Stuck()))
     with alive(service, HASTY) as live:
         body = request(k=2)
@@ -186,7 +186,7 @@ def test_a_store_that_is_stuck_gives_the_callers_own_order_and_acknowledges_noth
         assert "same event ids" in late.json()["error"]
         GO.set()
         store.stuck = False
-        wait_until(lambda: store.known)
+        wait_until(lambda: list(store.read_events("default")))
         assert live["rank"].post("/v1/events", json=events).json()["receipts"][0]["verdict"] == "duplicate"
         assert len(list(store.read_events("default"))) == 1
 
@@ -216,7 +216,7 @@ def test_a_store_that_is_broken_gives_the_callers_own_order_and_acknowledges_not
 def test_an_answer_that_cannot_be_made_is_an_error_of_ours_without_a_word_of_the_user(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     service.create("default")
 
     def fail(query_id: str) -> None:
@@ -240,7 +240,7 @@ def test_everything_busy_is_said(live_busy: Live) -> None:
 
 @pytest.fixture
 def live_busy() -> Iterator[Live]:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     service.create("default")
     with alive(service) as live:
         live.context.admin_workers._most = 0
@@ -248,7 +248,7 @@ def live_busy() -> Iterator[Live]:
 
 
 def test_a_list_that_comes_too_late_has_never_been() -> None:
-    service = ServiceFacade(MemoryStore(), policies=[Stuck])
+    service = ServiceFacade(open_temporary_store(), policies=[Stuck])
     service.create("default", RankerSettings(policy=Stuck()))
     with alive(service, HASTY) as live:
         answer = live["rank"].post("/v1/rank", json=request()).json()
@@ -264,7 +264,7 @@ def test_a_list_that_comes_too_late_has_never_been() -> None:
 
 
 def test_a_store_with_too_much_to_write_costs_nobody_a_list() -> None:
-    class Full(MemoryStore):
+    class Full(TemporaryStore):
         full = False
 
         def submit(self, job: Job[T], *, urgent: bool = True) -> Future[T]:
@@ -303,7 +303,7 @@ class Foreign(PairRank):
 def test_only_our_own_policies_rank_where_nobody_could_leave_them_behind(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    service = ServiceFacade(MemoryStore(), policies=[Foreign])
+    service = ServiceFacade(open_temporary_store(), policies=[Foreign])
     service.create("default")
     service.create("other", RankerSettings(policy=Foreign()))
     jobs = list[str]()

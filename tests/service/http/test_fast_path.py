@@ -13,7 +13,7 @@ from rankloop.service import ServiceFacade
 from rankloop.service.http import AppContext, Keys
 from rankloop.service.http.app import create_app
 from rankloop.service.http.rank_path import FastPath
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.support.serving import PATIENT
 
 BODY = json.dumps(
@@ -39,7 +39,7 @@ class Framework:
 
 
 def context(**settings: Any) -> AppContext:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     service.create("default")
     return AppContext(service=service, keys=KEYS, settings=replace(PATIENT, **settings))
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from rankloop.service import RankerSettings, ServiceFacade
 from rankloop.service.http import AppContext, Keys, create_app
-from rankloop.service.store import MemoryStore, SqliteStore, Store, write
+from rankloop.service.store import SqliteStore, Store, open_temporary_store, write
 from tests.service.extensions.recommend.shop import saved
 from tests.support.serving import PATIENT, Live, alive, click, request
 
@@ -30,7 +30,7 @@ KEYS, SHOWN = Keys.fresh()
 
 
 def some_service(store: Store | None = None) -> ServiceFacade:
-    service = ServiceFacade(store or MemoryStore())
+    service = ServiceFacade(store or open_temporary_store())
     service.create("default", RankerSettings(max_candidates=50, max_features=20))
     service.feed("default", saved())
     return service

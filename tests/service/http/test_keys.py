@@ -18,7 +18,7 @@ from rankloop.service.http.access_log import JsonLines
 from rankloop.service.operations.api_keys import SCOPES, hash_of
 from rankloop.service.operations.data_directory import DataDirectory
 from rankloop.service.operations.key_manager import KeyManager
-from rankloop.service.store import SERVICE, MemoryStore, SqliteStore
+from rankloop.service.store import SERVICE, SqliteStore, open_temporary_store
 from tests.support.serving import Live, alive, request
 from tests.support.waiting import wait_until
 
@@ -81,7 +81,7 @@ OPEN = {"/v1/health", "/v1/ready", "/v1/openapi.json", "/rankloop.js"}
 
 
 def test_every_route_that_changes_or_reveals_needs_the_admin_key() -> None:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     service.create("default")
     with alive(service) as live:
         paths: dict[str, Any] = live["none"].get("/v1/openapi.json").json()["paths"]
@@ -107,18 +107,18 @@ def test_every_route_that_changes_or_reveals_needs_the_admin_key() -> None:
             ("HEAD", "/v1/health"),
             ("HEAD", "/v1/ready"),
         }
-        before = len(service.store.records)  # type: ignore[attr-defined]
+        before = service.store.list_changed_rankers(after=0)
         for method, path in ADMIN:
             assert live["none"].request(method, path).status_code == 401, path
             assert live["page"].request(method, path).status_code == 403, path
             refused = live["rank"].request(method, path)
             assert refused.status_code == 403, path
             assert refused.json() == {"error": "this needs the admin key, found the rank key"}
-        assert len(service.store.records) == before  # type: ignore[attr-defined]
+        assert service.store.list_changed_rankers(after=0) == before
 
 
 def test_lists_and_their_reasons_need_the_rank_key() -> None:
-    with alive(ServiceFacade(MemoryStore())) as live:
+    with alive(ServiceFacade(open_temporary_store())) as live:
         for method, path in RANK:
             assert live["none"].request(method, path).status_code == 401, path
             refused = live["page"].request(method, path)
@@ -127,7 +127,7 @@ def test_lists_and_their_reasons_need_the_rank_key() -> None:
 
 
 def test_each_key_opens_what_it_should() -> None:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     service.create("default")
     events: dict[str, Any] = {"events": []}
     with alive(service) as live:
@@ -150,7 +150,7 @@ def test_each_key_opens_what_it_should() -> None:
 
 
 def test_only_the_page_key_may_stand_in_an_address() -> None:
-    with alive(ServiceFacade(MemoryStore())) as live:
+    with alive(ServiceFacade(open_temporary_store())) as live:
         for scope, status in {"page": 200, "rank": 401, "admin": 401}.items():
             answer = live["none"].post("/v1/events", params={"key": live.keys[scope]}, json={"events": []})
             assert answer.status_code == status
@@ -161,7 +161,7 @@ def test_only_the_page_key_may_stand_in_an_address() -> None:
     "header", ["", "Bearer", "Bearer  x", "Basic abc", "bearer wrong", "Bearer \xff\xfe", "x" * 5000]
 )
 def test_strange_headers_open_nothing(header: str) -> None:
-    with alive(ServiceFacade(MemoryStore())) as live:
+    with alive(ServiceFacade(open_temporary_store())) as live:
         answer = live["none"].get("/v1/models", headers=[(b"Authorization", header.encode("latin-1"))])
         assert answer.status_code == 401
         assert answer.headers["www-authenticate"] == "Bearer"
@@ -169,7 +169,7 @@ def test_strange_headers_open_nothing(header: str) -> None:
 
 def test_a_refused_admin_call_is_logged_and_no_key_ever_is(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    with alive(ServiceFacade(MemoryStore())) as live:
+    with alive(ServiceFacade(open_temporary_store())) as live:
         live["rank"].post("/v1/rollback", json={"to": 1})
         live["none"].post("/v1/events", params={"key": live.keys["page"]}, json={"events": []})
         live["none"].get(f"/v1/{live.keys['admin']}", params={"key": live.keys["admin"]})
@@ -220,7 +220,7 @@ def test_keys_that_an_earlier_release_kept_in_a_file_go_on_opening_until_they_ar
 def test_new_keys_replace_those_of_an_earlier_release_for_good(tmp_path: Path) -> None:
     old, shown = Keys.fresh()
     (tmp_path / "keys.json").write_text(json.dumps({"sha256": dict(old.hashes)}))
-    keys = KeyManager(MemoryStore(), clock=lambda: 0.0)
+    keys = KeyManager(open_temporary_store(), clock=lambda: 0.0)
     fresh = first_keys(keys, tmp_path / "keys.json", fresh=True)
     assert not first_keys(keys, tmp_path / "keys.json")  # the next start, with the file still there
     for scope in SCOPES:
@@ -229,7 +229,7 @@ def test_new_keys_replace_those_of_an_earlier_release_for_good(tmp_path: Path) -
 
 
 def test_a_key_is_made_rotated_and_revoked_while_the_service_runs_and_the_log_says_by_whom() -> None:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     service.create("default")
     with alive(service) as live:
         admin = live["admin"]
@@ -262,7 +262,7 @@ def test_a_key_is_made_rotated_and_revoked_while_the_service_runs_and_the_log_sa
 
 
 def test_the_last_admin_key_cannot_be_revoked_and_the_sentence_says_how_to_go_on() -> None:
-    with alive(ServiceFacade(MemoryStore())) as live:
+    with alive(ServiceFacade(open_temporary_store())) as live:
         refused = live["admin"].post("/v1/keys/admin/revoke", json={})
         assert refused.status_code == 400
         assert "the last admin key" in refused.json()["error"]

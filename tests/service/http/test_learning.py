@@ -15,7 +15,7 @@ from rankloop.errors import DataError
 from rankloop.lab.data import load
 from rankloop.lab.users import PresetUser
 from rankloop.service import RankerSettings, ServiceFacade
-from rankloop.service.store import MemoryStore, SqliteStore
+from rankloop.service.store import SqliteStore, open_temporary_store
 from tests.support.life import Clock, same, state
 from tests.support.serving import alive, click
 
@@ -29,7 +29,7 @@ def test_learning_over_http_reaches_what_the_simulator_reaches() -> None:
         pytest.skip(f"no mq2008 in RANKLOOP_DATA={os.environ.get('RANKLOOP_DATA', '')}")
     user = PresetUser("perfect").for_grades(raw.train.grades)
     clock, window = Clock(), 60.0
-    service = ServiceFacade(MemoryStore(), clock=clock)
+    service = ServiceFacade(open_temporary_store(), clock=clock)
     service.create("default", RankerSettings(window=window, snapshot_every=1000))
     with alive(service) as live:
         client = Client(live.url, live.keys["admin"], timeout=60)
@@ -98,8 +98,8 @@ def test_to_forget_is_never_to_have_known() -> None:
     services = []
     for forgets in (True, False):
         rng, clock = np.random.default_rng(5), Clock()
-        numbers = iter(range(1000))
-        service = ServiceFacade(MemoryStore(), clock=clock, ids=lambda numbers=numbers: f"q{next(numbers)}")  # type: ignore[misc]
+        ids = map("q{}".format, range(1000))
+        service = ServiceFacade(open_temporary_store(), clock=clock, ids=ids.__next__)
         service.create("default", RankerSettings(window=60.0))
         with alive(service) as live:
             client = Client(live.url, live.keys["admin"], timeout=60)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rankloop.service import ServiceFacade
 from rankloop.service.http import HttpSettings
 from rankloop.service.http.rate_limits import BURST, Limits, TokenBuckets
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.support.serving import Live, alive, click
 
 SETTINGS = HttpSettings(
@@ -24,7 +24,7 @@ SETTINGS = HttpSettings(
 @pytest.fixture
 def live() -> Iterator[Live]:
     """A service whose limits are small, behind a proxy that it believes."""
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     service.create("default")
     with alive(service, SETTINGS) as found:
         found.context.limits = Limits(SETTINGS, clock=lambda: 0.0)  # no time passes
@@ -72,7 +72,7 @@ def test_requests_without_a_key_are_limited_by_address(live: Live) -> None:
 
 
 def test_an_address_that_nobody_vouches_for_is_not_believed() -> None:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     settings = HttpSettings(deadline=30.0, patience=60.0, address_rate=1.0, page_rate=4.0)
     with alive(service, settings) as live:  # no proxy is named: the sender's own address counts
         live.context.limits = Limits(settings, clock=lambda: 0.0)

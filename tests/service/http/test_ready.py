@@ -20,7 +20,7 @@ from rankloop.errors import DataError
 from rankloop.service import Health, ServiceFacade, UserEvent
 from rankloop.service.core.history import History
 from rankloop.service.http.recent_value import RecentHealth
-from rankloop.service.store import SERVICE, Decision, MemoryStore, StoreError
+from rankloop.service.store import SERVICE, Decision, StoreError, TemporaryStore, open_temporary_store
 from tests.support.serving import Process, alive
 from tests.support.waiting import wait_until
 
@@ -29,7 +29,7 @@ BODY = {"candidates": [{"object_id": "blue"}, {"object_id": "red"}]}
 
 
 def test_it_is_not_ready_until_its_logs_are_folded(monkeypatch: pytest.MonkeyPatch) -> None:
-    store, head = MemoryStore(), History.head
+    store, head = open_temporary_store(), History.head
     first = ServiceFacade(store)
     first.create("default")
     shown = first.rank(MUGS)
@@ -56,7 +56,7 @@ def test_it_is_not_ready_until_its_logs_are_folded(monkeypatch: pytest.MonkeyPat
         assert live["none"].get("/v1/ready").status_code == 503
 
 
-class Full(MemoryStore):
+class Full(TemporaryStore):
     """Lists cannot be written down, for a while."""
 
     full = False
@@ -90,7 +90,7 @@ def test_health_is_false_only_while_it_is_and_the_log_says_why(caplog: pytest.Lo
 
 
 def test_an_error_of_learning_is_counted_and_passes() -> None:
-    class Troubled(MemoryStore):
+    class Troubled(TemporaryStore):
         broken = False
 
         def read_decisions(
@@ -123,7 +123,7 @@ def test_an_error_of_learning_is_counted_and_passes() -> None:
         assert "\nprocess_resident_memory_bytes" in text
 
 
-class KeysUnreadable(MemoryStore):
+class KeysUnreadable(TemporaryStore):
     """A store whose entries about the service cannot be read."""
 
     def read_decisions(self, ranker: str, *, kind: str | None = None, after: int = 0) -> Sequence[Decision]:
@@ -133,7 +133,7 @@ class KeysUnreadable(MemoryStore):
 
 
 def test_a_service_that_cannot_be_opened_leaves_no_thread_behind(tmp_path: Path) -> None:
-    unreadable, fine = KeysUnreadable(), MemoryStore()
+    unreadable, fine = KeysUnreadable(), open_temporary_store()
     before = set(threading.enumerate())
     with pytest.raises(StoreError):
         ServiceFacade(unreadable, background=True)

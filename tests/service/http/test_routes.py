@@ -12,13 +12,13 @@ import pytest
 from rankloop.policies import PairRank
 from rankloop.service import RankerSettings, ServiceFacade
 from rankloop.service.http import HttpSettings
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.support.serving import PATIENT, Live, alive, click, request
 
 
 @pytest.fixture
 def live() -> Iterator[Live]:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     service.create("default", RankerSettings(snapshot_every=2))
     with alive(service) as found:
         yield found
@@ -259,12 +259,12 @@ def test_the_recent_past_is_kept_and_the_rest_deleted(live: Live) -> None:
     ],
 )
 def test_a_wrong_request_gets_one_sentence_and_changes_nothing(live: Live, body: bytes, word: str) -> None:
-    before = len(live.context.service.store.records)  # type: ignore[attr-defined]
+    before = live.context.service.store.list_changed_rankers(after=0)
     answer = live["rank"].post("/v1/rank", content=body)
     assert answer.status_code == 400
     assert word in answer.json()["error"]
     assert answer.headers["content-type"] == "application/json"
-    assert len(live.context.service.store.records) == before  # type: ignore[attr-defined]
+    assert live.context.service.store.list_changed_rankers(after=0) == before
 
 
 @pytest.mark.parametrize(
@@ -309,7 +309,7 @@ def test_deep_nesting_is_refused(live: Live) -> None:
 
 
 def test_a_large_body_is_refused() -> None:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     with alive(service, HttpSettings(max_body=1000)) as live:
         answer = live["rank"].post("/v1/rank", content=b"x" * 10_000_000)
         assert answer.status_code == 413
@@ -345,7 +345,7 @@ def test_unknown_lists_are_not_found(live: Live) -> None:
 
 
 def test_no_other_web_site_may_read_unless_it_is_named() -> None:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     with alive(service) as live:
         plain = live["none"].get("/v1/health", headers={"Origin": "https://shop.example"})
         assert "access-control-allow-origin" not in plain.headers
@@ -358,7 +358,7 @@ def test_no_other_web_site_may_read_unless_it_is_named() -> None:
 
 def test_a_page_that_may_read_answers_may_read_refusals_and_how_long_to_wait() -> None:
     settings = HttpSettings(origins=("https://shop.example",), page_rate=0.1, page_body=500)
-    with alive(ServiceFacade(MemoryStore()), settings) as live:
+    with alive(ServiceFacade(open_temporary_store()), settings) as live:
         click = {"query_id": "q", "action_name": "click", "object_id": "a"}
 
         def sent(key: str, body: object, origin: str = "https://shop.example") -> httpx.Response:

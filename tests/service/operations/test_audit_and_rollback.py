@@ -29,10 +29,10 @@ from rankloop.service.store import (
     Decision,
     Event,
     Impression,
-    MemoryStore,
     Snapshot,
     SqliteStore,
     Store,
+    open_temporary_store,
     write,
 )
 from rankloop.types import State
@@ -208,9 +208,9 @@ def test_another_policy_cannot_be_rolled_back_to(store: Store) -> None:
 # forget
 
 
-def without(store: Store, ids: set[str]) -> MemoryStore:
+def without(store: Store, ids: set[str]) -> Store:
     """A store in which these events never were, and nobody ever asked to forget anything."""
-    other = MemoryStore()
+    other = open_temporary_store()
     entries: list[Impression | Event | Decision] = []
     entries += [*store.read_impressions("shop"), *store.read_events(None), *store.read_decisions("shop")]
     for entry in sorted(entries, key=lambda each: each.seq):

@@ -21,7 +21,7 @@ from rankloop.service.operations import jobs
 from rankloop.service.operations.jobs import Interrupted, Progress, ask, carry_out
 from rankloop.service.operations.rollback import forget_body
 from rankloop.service.service_errors import ConflictError, HistoryError
-from rankloop.service.store import MemoryStore, SqliteStore, Store, write
+from rankloop.service.store import SqliteStore, Store, open_temporary_store, write
 from rankloop.types import Feedback
 from tests.support.internals import copied, folded_anew
 from tests.support.life import SHORT, Clock, live, make, same, state
@@ -203,7 +203,7 @@ class Following:
 
 
 def test_a_job_is_done_when_lists_are_made_by_what_came_of_it() -> None:
-    clock, store = Clock(), MemoryStore()
+    clock, store = Clock(), open_temporary_store()
     service = lived(store, clock)
     other = make(store, clock)  # another process on the same log
     done = service.forget("shop", events_of(store)[5:9])
@@ -217,7 +217,7 @@ def test_a_job_is_done_when_lists_are_made_by_what_came_of_it() -> None:
 
 
 def test_a_key_is_the_same_job_also_when_the_client_has_come_again_or_was_deleted_since() -> None:
-    service = make(MemoryStore())
+    service = make(open_temporary_store())
     service.create("default")
     with alive(service) as http:
 
@@ -292,7 +292,7 @@ class Held(PairRank):
 def test_a_long_job_is_answered_with_its_number_and_serving_goes_on() -> None:
     GO.clear()
     policies: list[type[Policy]] = [Held]
-    with ServiceFacade(MemoryStore(), background=True, policies=policies) as service:
+    with ServiceFacade(open_temporary_store(), background=True, policies=policies) as service:
         service.create("default", RankerSettings(policy=Held()))
         clock = Clock()
         live(service, clock, rounds=10, ranker="default")

@@ -18,7 +18,7 @@ from rankloop.policies import PairRank
 from rankloop.service import FairSettings, HistoryError, RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.operations import people
 from rankloop.service.operations.jobs import ask
-from rankloop.service.store import SERVICE, MemoryStore, Person, SqliteStore, Store
+from rankloop.service.store import SERVICE, Person, SqliteStore, Store, open_temporary_store
 from rankloop.service.store.log_archive import export_jsonl, import_jsonl
 from rankloop.service.store.postgres import PostgresStore
 
@@ -34,10 +34,9 @@ class Clock:
         return self.now
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", "postgres"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     make: dict[str, Callable[[], Store]] = {
-        "memory": MemoryStore,
         "sqlite": lambda: SqliteStore(tmp_path / "log.db"),
         "postgres": lambda: PostgresStore(request.getfixturevalue("postgres").url()),
     }
@@ -91,7 +90,7 @@ def never_saw(store: Store, folder: Path) -> dict[str, Any]:
         )
     ]
     (folder / "kept.jsonl").write_text("".join(json.dumps(row) + "\n" for row in kept))
-    other = MemoryStore()
+    other = open_temporary_store()
     import_jsonl(folder / "kept.jsonl", other)
     return state(ServiceFacade(other, clock=lambda: 0.0))
 
@@ -144,7 +143,7 @@ def test_a_deleted_person_is_gone_from_log_model_and_snapshots_and_the_account_s
 def test_a_person_whose_list_is_open_where_a_retained_log_begins_is_gone_from_there_too(
     tmp_path: Path,
 ) -> None:
-    clock, store = Clock(), MemoryStore()
+    clock, store = Clock(), open_temporary_store()
     service = ServiceFacade(store, clock=clock)
     service.create("shop", RULES)
     live(service, clock, 31)  # the last list is his, and open
@@ -187,7 +186,7 @@ def test_a_job_that_knew_a_person_when_they_were_deleted_is_begun_anew(
     kind: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are deleted, and unlearned, when the job has all but put into force what it has learned."""
-    clock, store = Clock(), MemoryStore()
+    clock, store = Clock(), open_temporary_store()
     service = ServiceFacade(store, clock=clock)
     service.create("shop", RULES)
     live(service, clock, 18)
@@ -224,7 +223,7 @@ def deleting(service: ServiceFacade, monkeypatch: pytest.MonkeyPatch) -> list[Ca
 
 
 def test_what_would_name_the_person_or_names_nobody_is_refused() -> None:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     with pytest.raises(RequestError, match="would stay in the log"):
         service.delete_people([OTTO], reason="client-of-otto wrote to us")
     for nobody in ([], [Person()]):

@@ -15,7 +15,7 @@ from rankloop.policies import MGD, PairRank, Policy, RankNet
 from rankloop.scorers import MLP
 from rankloop.service import ServiceFacade, TrialSettings
 from rankloop.service.http.routes.health_routes import diagnose
-from rankloop.service.store import Decision, Impression, MemoryStore, SqliteStore, Store, write
+from rankloop.service.store import Decision, Impression, SqliteStore, Store, open_temporary_store, write
 from rankloop.service.store.postgres import PostgresStore
 from tests.support.internals import catch_up, folded_anew
 from tests.support.life import NAMES, SHORT, Clock, live, make, same, some_candidates, state
@@ -27,7 +27,7 @@ GONE = NAMES.index("clicks")
 
 def never_sent(store: Store, *, until: int) -> ServiceFacade:
     """A service on a log like this one, whose callers never sent `clicks`, and were shown the same lists."""
-    twin = MemoryStore()
+    twin = open_temporary_store()
     found: list[Any] = [
         *store.read_decisions("shop"),
         *store.read_events("shop"),
@@ -71,7 +71,7 @@ def lived(store: Store, clock: Clock, policy: Policy, **settings: Any) -> Servic
     ids=["pairrank", "pairrank, running", "network", "mgd"],
 )
 def test_the_weights_are_those_of_callers_who_never_sent_the_feature(policy: Policy, scaling: str) -> None:
-    store, clock = MemoryStore(), Clock()
+    store, clock = open_temporary_store(), Clock()
     service = lived(store, clock, policy, scaling=scaling)
     before, shown = state(service), [each.query_id for each in service.lists("shop", last=30)]
     version = service.retire_features("shop", ["clicks"], by="anna", reason="no longer computed").version
@@ -86,7 +86,7 @@ def test_the_weights_are_those_of_callers_who_never_sent_the_feature(policy: Pol
 
 
 def test_one_that_comes_again_is_learned_anew_and_older_values_stay_ignored() -> None:
-    store, clock = MemoryStore(), Clock()
+    store, clock = open_temporary_store(), Clock()
     service = lived(store, clock, PairRank())
     service.retire_features("shop", ["clicks"])
     assert service.model("shop").width == 3
@@ -107,10 +107,9 @@ def test_one_that_comes_again_is_learned_anew_and_older_values_stay_ignored() ->
     assert same(folded_anew(service)[2], state(service))
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", "postgres"])
 def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     opened: dict[str, Callable[[], Store]] = {
-        "memory": MemoryStore,
         "sqlite": lambda: SqliteStore(tmp_path / "log.db"),
         "postgres": lambda: PostgresStore(request.getfixturevalue("postgres").url()),
     }
@@ -136,7 +135,7 @@ def test_it_survives_reopening_and_a_second_service_agrees(kept: Store) -> None:
 
 
 def test_what_is_refused_changes_nothing() -> None:
-    store, clock = MemoryStore(), Clock()
+    store, clock = open_temporary_store(), Clock()
     service = lived(store, clock, PairRank())
     before, entries = state(service), len(store.read_decisions("shop"))
     for names, days, word in (
@@ -159,7 +158,7 @@ def test_what_is_refused_changes_nothing() -> None:
 
 
 def test_features_that_no_list_had_for_days_are_found_and_retired() -> None:
-    store, clock = MemoryStore(), Clock()
+    store, clock = open_temporary_store(), Clock()
     service = lived(store, clock, PairRank())
     clock.now += 40 * DAY
     rng = np.random.default_rng(5)
@@ -179,7 +178,7 @@ def test_features_that_no_list_had_for_days_are_found_and_retired() -> None:
 
 
 def test_a_trial_ends_and_its_lists_replay() -> None:
-    store, clock = MemoryStore(), Clock()
+    store, clock = open_temporary_store(), Clock()
     service = lived(store, clock, PairRank())
     service.create("other", SHORT)
     live(service, clock, rounds=8, ranker="other", seed=4)
@@ -195,7 +194,7 @@ def test_a_trial_ends_and_its_lists_replay() -> None:
 
 def test_over_http_with_an_admin_key_and_once() -> None:
     clock = Clock()
-    service = make(MemoryStore(), clock)
+    service = make(open_temporary_store(), clock)
     service.create("default", SHORT)
     live(service, clock, rounds=10, ranker="default")
     with alive(service) as http:

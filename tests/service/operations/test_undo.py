@@ -13,7 +13,7 @@ from rankloop.errors import RequestError
 from rankloop.policies import PDGD
 from rankloop.service import RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.service_errors import ConflictError
-from rankloop.service.store import MemoryStore, Person
+from rankloop.service.store import Person, open_temporary_store
 from tests.support.looking import signed_in, token, watched
 
 MUGS = [Candidate(name, {"price": float(n), "new": n % 2}) for n, name in enumerate("abcd")]
@@ -28,7 +28,7 @@ def visit(service: ServiceFacade, number: int) -> str:
 
 @pytest.fixture
 def service() -> ServiceFacade:
-    made = ServiceFacade(MemoryStore())
+    made = ServiceFacade(open_temporary_store())
     made.create("shop", RankerSettings(snapshot_every=1), by="anna")
     for number in range(6):
         visit(made, number)

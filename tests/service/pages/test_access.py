@@ -12,7 +12,7 @@ from rankloop.candidate import Candidate
 from rankloop.service import FairSettings, RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.pages import Pages
 from rankloop.service.pages.sessions import COOKIE, LASTS, MOST, Sessions
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.support.looking import signed_in, token, watched
 from tests.support.serving import Live
 
@@ -24,7 +24,7 @@ LOOKS = (
 
 @pytest.fixture
 def service() -> ServiceFacade:
-    found = ServiceFacade(MemoryStore())
+    found = ServiceFacade(open_temporary_store())
     found.create("default")
     shown = found.rank([Candidate("a", {"x": 1}), Candidate("b", {"x": 2})], query_id="some-list")
     found.record([UserEvent(shown.query_id, "b")])
@@ -241,7 +241,7 @@ def test_the_first_page_has_the_address_filled_in(live: Live) -> None:
 
 
 def test_a_service_without_a_ranker_says_what_to_do() -> None:
-    with watched(ServiceFacade(MemoryStore())) as live:
+    with watched(ServiceFacade(open_temporary_store())) as live:
         client = signed_in(live)
         for path in ("/overview", "/query", "/doctor", "/exposure"):
             page = client.get(path)

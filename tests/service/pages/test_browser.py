@@ -14,7 +14,7 @@ from rankloop.demo.product_scene import shop
 from rankloop.demo.shop import Demo
 from rankloop.demo.shop_pages import demo_routes
 from rankloop.service import ServiceFacade
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.support.browsing import (
     AXE,
     CHROMIUM,
@@ -41,7 +41,7 @@ def launched() -> Iterator[Browser]:
 
 @pytest.fixture
 def demo() -> Iterator[Demo]:
-    with ServiceFacade(MemoryStore(), background=True) as service:
+    with ServiceFacade(open_temporary_store(), background=True) as service:
         yield Demo(service, shop())
 
 

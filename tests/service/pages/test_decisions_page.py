@@ -10,7 +10,7 @@ import pytest
 
 from rankloop.service import ServiceFacade
 from rankloop.service.pages import Pages
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.support.browsing import AXE, CHROMIUM, DESKTOP, NO_AXE, NO_CHROMIUM, PHONE, browser
 from tests.support.looking import signed_in, watched
 from tests.support.serving import Live
@@ -20,7 +20,7 @@ WHY = "the sale starts tonight, and nobody wants surprises while it lasts; see t
 
 @pytest.fixture(scope="module")
 def live() -> Iterator[Live]:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     service.create("default", by="anna", reason="a first try")
     service.set_mode("default", "exploit", by="anna", reason=WHY)
     service.keys.create("shop-frontend-with-a-rather-long-name-of-its-own", "rank", by="anna")

@@ -8,7 +8,7 @@ from rankloop.candidate import Candidate
 from rankloop.service import ServiceFacade, UserEvent
 from rankloop.service.pages import Pages
 from rankloop.service.pages.ranker_status import mark_of
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.support.browsing import CHROMIUM, DESKTOP, NO_CHROMIUM, browser
 from tests.support.looking import signed_in, watched
 
@@ -20,7 +20,7 @@ def visit(service: ServiceFacade) -> None:
 
 
 def test_changes_are_told_to_those_who_may_look() -> None:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     service.create("default")
     with watched(service) as live:
         assert live["nobody"].get("/changes").status_code == 303
@@ -36,7 +36,7 @@ def test_changes_are_told_to_those_who_may_look() -> None:
 
 @pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM)
 def test_what_changes_is_swapped_in_and_what_someone_does_stays() -> None:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     service.create("default")
     visit(service)
     with watched(service, Pages(public=True)) as live, browser(live.url, **DESKTOP) as seen:

@@ -14,7 +14,7 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.policies import ListNet
 from rankloop.service import RankerSettings, ServiceFacade, UserEvent
-from rankloop.service.store import MemoryStore, SqliteStore, Store
+from rankloop.service.store import SqliteStore, Store, open_temporary_store
 from tests.support.looking import numbers, signed_in, traffic, watched
 from tests.support.serving import Live
 
@@ -94,7 +94,7 @@ def test_the_doctor_says_what_the_api_says(live: Live) -> None:
 
 
 def test_the_doctor_tells_grades_as_the_api_does() -> None:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     stars = RankerSettings(policy=ListNet(), grades={"star": 1.0}, highest_grade=3.0)
     service.create(RANKER, stars)
     for number in range(7):
@@ -129,7 +129,7 @@ def test_the_lists_are_those_of_the_api(live: Live) -> None:
 
 
 def test_lists_are_found_by_text_clicks_and_mode_and_turned_page_by_page() -> None:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     service.create(RANKER)
     for number in range(70):
         shown = service.rank(several("abc"), user_query=f"Red mug {number % 2}", session_id=str(number))
@@ -167,7 +167,7 @@ def test_what_it_costs_to_look(live: Live, record_property: Any) -> None:
 
 
 def test_a_list_page_says_what_the_api_says() -> None:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     service.create(RANKER)
     for _ in range(30):
         shown = service.rank(several("abcd"))
@@ -200,7 +200,7 @@ def test_a_list_page_says_what_the_api_says() -> None:
 
 
 def test_a_price_of_five_digits_is_explained_with_all_of_them() -> None:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     service.create(RANKER)
     for _ in range(3):
         shown = service.rank([Candidate("a", {"price": 12_345}), Candidate("b", {"price": 9})])
@@ -215,7 +215,7 @@ def test_a_price_of_five_digits_is_explained_with_all_of_them() -> None:
 
 def test_blocks_are_what_certain_orders_leave() -> None:
     ids = (f"list-{number}" for number in range(100))  # and so the same luck each time
-    service = ServiceFacade(MemoryStore(), ids=ids.__next__)
+    service = ServiceFacade(open_temporary_store(), ids=ids.__next__)
     service.create(RANKER)
     for _ in range(40):
         shown = service.rank(several("abc"))

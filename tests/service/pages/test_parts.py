@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from rankloop.service.reports.traffic import by_steps, overview
-from rankloop.service.store import MemoryStore, SqliteStore, Store
+from rankloop.service.store import Store, open_temporary_store
 from tests.support.looking import traffic
 
 NOW = 10_000.0
 ALL = {"since": 0.0, "until": NOW}
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    found: Store = MemoryStore() if request.param == "memory" else SqliteStore(tmp_path / "log.db")
+@pytest.fixture
+def store() -> Iterator[Store]:
+    found = open_temporary_store()
     traffic(found, "shop", lists=103, events=60, now=NOW)
     yield found
     found.close()

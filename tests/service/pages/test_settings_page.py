@@ -12,14 +12,14 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.policies import PairRank
 from rankloop.service import FairSettings, RankerSettings, ServiceFacade, UserEvent
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.support.browsing import AXE, CHROMIUM, NO_AXE, NO_CHROMIUM, PHONE, browser
 from tests.support.looking import signed_in, watched
 
 
 @pytest.fixture
 def service() -> ServiceFacade:
-    made = ServiceFacade(MemoryStore())
+    made = ServiceFacade(open_temporary_store())
     rules = RankerSettings(policy=PairRank(), grades={"star": 1.0}, fair=FairSettings(shares="equal"))
     made.create("default", rules)
     for number in range(3):

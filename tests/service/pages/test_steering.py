@@ -14,7 +14,7 @@ from rankloop.service import ServiceFacade, UserEvent
 from rankloop.service.pages.page_charts import LINES, Mark, line_chart, placed
 from rankloop.service.pages.ranker_status import steering
 from rankloop.service.reports.traffic import Overview
-from rankloop.service.store import MemoryStore, StoreError
+from rankloop.service.store import StoreError, open_temporary_store
 from tests.support.looking import signed_in, token, watched
 from tests.support.serving import Live
 
@@ -24,7 +24,7 @@ BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;
 
 @pytest.fixture
 def service() -> ServiceFacade:
-    found = ServiceFacade(MemoryStore())
+    found = ServiceFacade(open_temporary_store())
     found.create("default")
     found.create("shop")
     shown = found.rank([Candidate("a", {"x": 1}), Candidate("b", {"x": 2})], query_id="some-list")
@@ -95,7 +95,7 @@ def test_the_gravest_state_is_told(service: ServiceFacade) -> None:
     unknown = steering(service, "nobody")
     assert unknown is not None
     assert unknown.ranker == "default"
-    assert steering(ServiceFacade(MemoryStore())) is None
+    assert steering(ServiceFacade(open_temporary_store())) is None
 
 
 def test_a_trial_is_begun_and_ended_on_the_page(live: Live, service: ServiceFacade) -> None:

@@ -13,7 +13,7 @@ from rankloop.learning.logistic import online_newton
 from rankloop.policies import Random
 from rankloop.service import HistoryError, RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.reports.clicks_needed import clicks_needed
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.support.looking import numbers, signed_in, watched
 
 RUNS, PATIENCE = 60, 300
@@ -54,7 +54,7 @@ def test_a_pair_needs_fewer_clicks_the_clearer_it_is_and_none_when_it_is_settled
 @pytest.fixture(scope="module")
 def service() -> ServiceFacade:
     """Visitors who take what is short, and then what is cheap."""
-    made, rng = ServiceFacade(MemoryStore()), np.random.default_rng(0)
+    made, rng = ServiceFacade(open_temporary_store()), np.random.default_rng(0)
     made.create("shop", RankerSettings(snapshot_every=20))
     for number in range(160):
         mugs = [Candidate(f"m{n}", {"title_length": rng.normal(), "price": rng.normal()}) for n in range(6)]

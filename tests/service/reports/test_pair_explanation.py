@@ -10,13 +10,13 @@ from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import PDGD, PairRank, PePairRank, Random
 from rankloop.service import RankerSettings, ServiceFacade
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.support.life import TASTE, Clock, live, make, some_candidates
 
 
 def trained(policy: object, rounds: int = 60) -> ServiceFacade:
     clock = Clock()
-    service = make(MemoryStore(), clock)
+    service = make(open_temporary_store(), clock)
     service.create("shop", RankerSettings(policy=policy, window=60.0))  # type: ignore[arg-type]
     live(service, clock, rounds=rounds)
     return service
@@ -92,7 +92,7 @@ def test_policies_with_certain_orders_but_no_width_say_what_they_can() -> None:
 
 def test_before_anything_was_learned_nothing_is_known() -> None:
     for policy in (PairRank(), Random()):
-        service = make(MemoryStore())
+        service = make(open_temporary_store())
         service.create("shop", RankerSettings(policy=policy))
         shown = service.rank([Candidate("a", {"x": 1.0}), Candidate("b", {"x": 0.0})], ranker="shop")
         found = service.explain(shown.query_id, "a", "b")
@@ -101,7 +101,7 @@ def test_before_anything_was_learned_nothing_is_known() -> None:
 
 def test_the_model_of_that_time_is_asked() -> None:
     clock = Clock()
-    service = make(MemoryStore(), clock)
+    service = make(open_temporary_store(), clock)
     service.create("shop", RankerSettings(policy=PairRank(), window=60.0))
     first = live(service, clock, rounds=1)[0]
     live(service, clock, rounds=40)

@@ -18,7 +18,7 @@ from rankloop.evaluation import NoSupport
 from rankloop.policies import DBGD, MGD, PDGD, PairRank, Policy, Random
 from rankloop.service import RankerSettings, ServiceFacade, TrialSettings, UserEvent
 from rankloop.service.operations.data_directory import DataDirectory
-from rankloop.service.store import MemoryStore, Store
+from rankloop.service.store import Store, open_temporary_store
 from rankloop.types import FloatArray, Query
 from tests.support.life import Clock, make
 from tests.support.serving import alive
@@ -58,7 +58,7 @@ class Knowing(Random):
 
 
 def test_the_estimate_is_what_the_best_order_gets() -> None:
-    service, _ = visited(MemoryStore(), Random(), visits=800)
+    service, _ = visited(open_temporary_store(), Random(), visits=800)
     for depth, truth in ((1, RATES[3]), (2, RATES[3] + (1 - RATES[3]) * RATES[2])):
         found = service.what_if("shop", Knowing(), depth=depth)
         assert (found.lists, found.depth) == (400, depth)
@@ -73,7 +73,7 @@ def test_the_estimate_is_what_the_best_order_gets() -> None:
 
 
 def test_another_ranker_is_judged_by_all_lists_and_by_its_own_names() -> None:
-    service, clock = visited(MemoryStore(), Random(), visits=200)
+    service, clock = visited(open_temporary_store(), Random(), visits=200)
     service.create("other", RankerSettings(policy=PDGD(learning_rate=1.0), window=10))
     rng = np.random.default_rng(1)
     for _ in range(60):  # its first feature is another one
@@ -90,24 +90,24 @@ def test_another_ranker_is_judged_by_all_lists_and_by_its_own_names() -> None:
 
 
 def test_what_the_log_cannot_tell_is_refused_plainly() -> None:
-    settled, _ = visited(MemoryStore(), PairRank(), visits=200)
+    settled, _ = visited(open_temporary_store(), PairRank(), visits=200)
     with pytest.raises(NoSupport, match="the policy may show what the log could not"):
         settled.what_if("shop", Random(), explore=True)
-    other, _ = visited(MemoryStore(), MGD(), visits=20)
+    other, _ = visited(open_temporary_store(), MGD(), visits=20)
     with pytest.raises(SettingError, match="MGD cannot say with which probability it shows a list"):
         other.what_if("shop", PDGD())
-    service, _ = visited(MemoryStore(), Random(), visits=20)
+    service, _ = visited(open_temporary_store(), Random(), visits=20)
     with pytest.raises(SettingError, match="DBGD cannot say"):
         service.what_if("shop", DBGD(), explore=True)
     with pytest.raises(SettingError, match="share must leave lists for both parts"):
         service.what_if("shop", PDGD(), share=1.0)
-    guarded, _ = visited(MemoryStore(), Random(), visits=20, max_displacement=1)
+    guarded, _ = visited(open_temporary_store(), Random(), visits=20, max_displacement=1)
     with pytest.raises(DataError, match=r"has 0 closed lists .* others say nothing: 20 under guardrails"):
         guarded.what_if("shop", PDGD())
 
 
 def test_over_http_the_answer_is_the_same_or_a_409_with_the_reason() -> None:
-    service, _ = visited(MemoryStore(), Random(), visits=300)
+    service, _ = visited(open_temporary_store(), Random(), visits=300)
     with alive(service) as live, Client(live.url, live.keys["admin"], timeout=60) as client:
         found = client.what_if("shop", "PDGD(learning_rate=1.0, caller_order=0.0)")
         same = service.what_if("shop", PDGD(learning_rate=1.0, caller_order=0))
@@ -129,7 +129,7 @@ def test_over_http_the_answer_is_the_same_or_a_409_with_the_reason() -> None:
 
 
 def test_lists_that_were_not_drawn_anew_are_left_out() -> None:
-    service, clock = visited(MemoryStore(), Random(), visits=300)
+    service, clock = visited(open_temporary_store(), Random(), visits=300)
     mugs = [Candidate(f"m{row}", {"good": float(row)}) for row in range(4)]
     for _ in range(3):
         service.rank(mugs, ranker="shop", k=2, session_id="anna", user_query="mug")  # the same list each time
@@ -151,7 +151,7 @@ def test_lists_that_were_not_drawn_anew_are_left_out() -> None:
 
 def test_lists_of_one_result_of_other_policies_are_no_ads() -> None:
     """They are not left out for guardrails either: nobody asked about them."""
-    service, _ = visited(MemoryStore(), PairRank(), visits=10, k=1, max_displacement=0)
+    service, _ = visited(open_temporary_store(), PairRank(), visits=10, k=1, max_displacement=0)
     with pytest.raises(DataError, match="no closed list of one ad that a policy for ads drew"):
         log_of(service, "shop")
 

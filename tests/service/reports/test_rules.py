@@ -13,7 +13,7 @@ from rankloop.cli import app
 from rankloop.service import ServiceFacade, UserEvent
 from rankloop.service.core.finding import Finding
 from rankloop.service.http.routes.health_routes import diagnose
-from rankloop.service.store import MemoryStore, SqliteStore, Store, StoreError
+from rankloop.service.store import SqliteStore, Store, StoreError, open_temporary_store
 from tests.support.looking import signed_in, watched
 
 MUGS = [Candidate("a"), Candidate("b"), Candidate("c")]
@@ -21,7 +21,7 @@ MUGS = [Candidate("a"), Candidate("b"), Candidate("c")]
 
 def shop(visits: int = 60, store: Store | None = None) -> ServiceFacade:
     """Visitors who click on every second list."""
-    service = ServiceFacade(store or MemoryStore())
+    service = ServiceFacade(store or open_temporary_store())
     service.create("shop")
     for number in range(visits):
         shown = service.rank(MUGS, ranker="shop", session_id=f"s{number}", client_id=f"c{number}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import closing
 from html import unescape
 from pathlib import Path
@@ -12,11 +11,10 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.service import ServiceFacade, UserEvent
-from rankloop.service.store import MemoryStore, Person, SqliteStore, Store
+from rankloop.service.store import Person, SqliteStore, Store, open_temporary_store
 from tests.support.looking import signed_in, watched
 
 COLOURS = ("blue", "red", "green", "white")
-STORES = [lambda _: MemoryStore(), lambda folder: SqliteStore(folder / "log.db")]
 
 
 def shop(store: Store, *, titled: bool) -> ServiceFacade:
@@ -34,13 +32,8 @@ def shop(store: Store, *, titled: bool) -> ServiceFacade:
     return service
 
 
-@pytest.mark.parametrize("made", STORES, ids=["memory", "sqlite"])
-def test_titles_change_neither_what_is_learned_nor_what_is_shown(
-    made: Callable[[Path], Store], tmp_path: Path
-) -> None:
-    (tmp_path / "with").mkdir()
-    (tmp_path / "without").mkdir()
-    with closing(made(tmp_path / "with")) as store, closing(made(tmp_path / "without")) as plain:
+def test_titles_change_neither_what_is_learned_nor_what_is_shown() -> None:
+    with open_temporary_store() as store, open_temporary_store() as plain:
         titled, untitled = shop(store, titled=True), shop(plain, titled=False)
         for number in range(20):
             one, other = store.find_impression(f"q{number}"), plain.find_impression(f"q{number}")
@@ -54,7 +47,7 @@ def test_titles_change_neither_what_is_learned_nor_what_is_shown(
 
 
 def test_every_page_that_names_a_result_has_its_title_beside_its_id() -> None:
-    service = shop(MemoryStore(), titled=True)
+    service = shop(open_temporary_store(), titled=True)
     with watched(service) as live:
         client = signed_in(live)
         for path in ("/query", "/query/q19", "/learned", "/learned/search?user_query=mug"):

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from rankloop.service.store import MemoryStore, SqliteStore, Store
+from rankloop.service.store import SqliteStore, Store
 from rankloop.service.store.postgres import PostgresStore
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", "postgres"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     make: dict[str, Callable[[], Store]] = {
-        "memory": MemoryStore,
         "sqlite": lambda: SqliteStore(tmp_path / "log.db"),
         "postgres": lambda: PostgresStore(request.getfixturevalue("postgres").url()),
     }

@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 
 from rankloop.errors import DataError
-from rankloop.service.store import Decision, MemoryStore, SqliteStore, Store
-from rankloop.service.store.checks.samples import (
+from rankloop.service.store import Decision, SqliteStore, Store, open_temporary_store
+from rankloop.service.store.log_archive import export_jsonl, export_parquet, import_jsonl, import_parquet
+from tests.support.log_samples import (
     DECISION,
     EVENT,
     IMPRESSION,
@@ -19,7 +20,6 @@ from rankloop.service.store.checks.samples import (
     put,
     same,
 )
-from rankloop.service.store.log_archive import export_jsonl, export_parquet, import_jsonl, import_parquet
 
 
 @pytest.fixture
@@ -48,14 +48,14 @@ def check(copy: Store, original: Store) -> None:
 
 
 def test_json_lines_come_back_to_the_bit(filled: Store, tmp_path: Path) -> None:
-    copy = MemoryStore()
+    copy = open_temporary_store()
     assert export_jsonl(filled, tmp_path / "log.jsonl") == 6
     assert import_jsonl(tmp_path / "log.jsonl", copy) == 6
     check(copy, filled)
 
 
 def test_parquet_comes_back_to_the_bit(filled: Store, tmp_path: Path) -> None:
-    copy = MemoryStore()
+    copy = open_temporary_store()
     assert export_parquet(filled, tmp_path / "log") == 6
     assert import_parquet(tmp_path / "log", copy) == 6
     check(copy, filled)
@@ -71,7 +71,7 @@ def test_an_exposure_account_comes_back_with_what_retention_carried(
         Decision(at=20.0, ranker="shop", kind="retain", body=body),
         impression(query_id="q3", exposure=None),
     )
-    copy = MemoryStore()
+    copy = open_temporary_store()
     if kind == "lines":
         export_jsonl(filled, tmp_path / "log.jsonl")
         import_jsonl(tmp_path / "log.jsonl", copy)
@@ -107,7 +107,7 @@ def test_where_a_log_begins_comes_back(store: Store, tmp_path: Path) -> None:
     for seq in range(1000, 9000, 100):
         keep(store, seq=seq, at=2.0, arrays={})
     kept = [seq for seq, _ in store.list_snapshots("shop")]
-    copies = MemoryStore(), MemoryStore()
+    copies = open_temporary_store(), open_temporary_store()
     export_jsonl(store, tmp_path / "log.jsonl")
     import_jsonl(tmp_path / "log.jsonl", copies[0])
     export_parquet(store, tmp_path / "tables")
@@ -130,12 +130,12 @@ def test_entries_of_another_release_are_refused(filled: Store, tmp_path: Path) -
     text = (tmp_path / "log.jsonl").read_text("utf-8").replace('"position"', '"place"')
     (tmp_path / "log.jsonl").write_text(text, "utf-8")
     with pytest.raises(DataError, match="entry 3 is not of this release, or damaged"):
-        import_jsonl(tmp_path / "log.jsonl", MemoryStore())
+        import_jsonl(tmp_path / "log.jsonl", open_temporary_store())
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "log.jsonl").write_text('{"entry": "event"}\n')
     with pytest.raises(DataError, match="line 1 is no entry"):
-        import_jsonl(tmp_path / "log.jsonl", MemoryStore())
+        import_jsonl(tmp_path / "log.jsonl", open_temporary_store())
     with pytest.raises(DataError, match="holds no log"):
-        import_parquet(tmp_path, MemoryStore())
+        import_parquet(tmp_path, open_temporary_store())

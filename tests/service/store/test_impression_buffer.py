@@ -11,15 +11,16 @@ import pytest
 
 from rankloop.service.store import (
     ImpressionBuffer,
-    MemoryStore,
     SqliteStore,
     Store,
     StoreError,
+    TemporaryStore,
     Transaction,
     impression_buffer,
+    open_temporary_store,
     write,
 )
-from rankloop.service.store.checks.samples import impression
+from tests.support.log_samples import impression
 
 
 class Lost:
@@ -117,7 +118,7 @@ def test_more_than_may_wait_is_lost_and_counted(
 
 
 def test_a_closed_store_loses_lists_and_says_so(lost: Lost) -> None:
-    store = MemoryStore()
+    store = open_temporary_store()
     store.close()
     buffer = ImpressionBuffer(store, lost=lost)
     buffer.put(impression(query_id="q1"))
@@ -147,7 +148,7 @@ def test_a_disk_in_trouble_loses_lists_and_those_after_it_are_written(
     assert [each.query_id for each in sqlite.read_impressions("shop")] == ["q3"]
 
 
-class Halting(MemoryStore):
+class Halting(TemporaryStore):
     """Stands still inside `submit` until it is let go."""
 
     def __init__(self) -> None:

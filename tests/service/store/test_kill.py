@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from rankloop.service.store import SqliteStore, Store, StoreError, write
-from rankloop.service.store.checks.samples import EVENT
 from rankloop.service.store.postgres import PostgresStore
+from tests.support.log_samples import EVENT
 from tests.support.postgres import Cluster
 from tests.support.waiting import wait_until
 

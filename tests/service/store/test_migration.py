@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from rankloop.service.store import SqliteStore, pack
-from rankloop.service.store.checks.samples import IMPRESSION, put
 from rankloop.service.store.sqlite.schema import STEPS
+from tests.support.log_samples import IMPRESSION, put
 
 FIRST = """
     INSERT INTO decisions VALUES (1, 5.0, 'shop', 'settings', '{"settings": {"training": {"part": "replay", "lists": 7}}, "learn_again": true}');

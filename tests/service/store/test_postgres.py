@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -17,16 +17,20 @@ from rankloop.service.store import (
     CommitUnknown,
     GradeScale,
     Job,
-    MemoryStore,
     SnapshotDamaged,
     Store,
     StoreError,
     Transaction,
     Verdict,
+    open_temporary_store,
     write,
 )
-from rankloop.service.store.checks import check_store
-from rankloop.service.store.checks.samples import (
+from rankloop.service.store.postgres import PostgresStore
+from rankloop.service.store.postgres import partitions as schema
+from rankloop.service.store.postgres.postgres_connections import connect
+from rankloop.service.store.postgres.transaction import PostgresTransaction
+from tests.service.store.commit_faults import at_commit
+from tests.support.log_samples import (
     DECISION,
     EVENT,
     EXPOSURE,
@@ -36,10 +40,6 @@ from rankloop.service.store.checks.samples import (
     put,
     same,
 )
-from rankloop.service.store.postgres import PostgresStore
-from rankloop.service.store.postgres import partitions as schema
-from rankloop.service.store.postgres.postgres_connections import connect
-from rankloop.service.store.postgres.transaction import PostgresTransaction
 from tests.support.postgres import PASSWORD, Cluster
 
 
@@ -49,49 +49,11 @@ def store(postgres: Cluster) -> Iterator[PostgresStore]:
         yield opened
 
 
-@contextmanager
-def at_commit(store: Store, do: Callable[[], object]) -> Iterator[None]:
-    """Something happens just before every COMMIT."""
-    assert isinstance(store, PostgresStore)
-    real = store._writer
-
-    class Watched:
-        def execute(self, statement: str, *values: Any, **options: Any) -> Any:
-            if statement == "COMMIT":
-                do()
-            return real.execute(statement, *values, **options)
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(real, name)
-
-    store._writer = Watched()  # type: ignore[assignment]
-    yield
-    store._writer = real
-
-
-def no_commit(store: Store) -> AbstractContextManager[None]:
-    """Every COMMIT fails, as on a disk that is full."""
-
-    def fail() -> None:
-        raise psycopg.errors.DiskFull("no space left on device")
-
-    return at_commit(store, fail)
-
-
 def cut_off(store: PostgresStore) -> None:
     """End the store's connections from outside, as a network or an administrator does."""
     with connect(store._url) as other:
         for pid in (each.info.backend_pid for each in (store._writer, *store._idle)):
             other.execute("SELECT pg_terminate_backend(%s, 5000)", (pid,))
-
-
-def test_a_store_in_postgres_keeps_the_contract(postgres: Cluster) -> None:
-    def reopen(store: Store) -> Store:
-        store.close()
-        assert isinstance(store, PostgresStore)
-        return PostgresStore(store._url)
-
-    check_store(lambda: PostgresStore(postgres.url()), reopen=reopen, failing=no_commit)
 
 
 def test_what_is_acknowledged_is_synchronous(postgres: Cluster) -> None:
@@ -138,7 +100,7 @@ def test_of_two_writers_what_is_visible_is_always_a_prefix(postgres: Cluster) ->
         assert numbers == list(range(1, 201)) == [each.seq for each in one.read_events("shop")]
 
 
-def some_job(rng: np.random.Generator, step: int, now: float, before: MemoryStore) -> Job[int]:
+def some_job(rng: np.random.Generator, step: int, now: float, before: Store) -> Job[int]:
     """Lists of which some ids were used, events, decisions, and now and then a discarding of old entries."""
     ranker = ("shop", "news")[int(rng.random() < 0.1)]
     if step % 8 < 3:
@@ -146,7 +108,7 @@ def some_job(rng: np.random.Generator, step: int, now: float, before: MemoryStor
         lists = [impression(query_id=f"q{step // 2}-{n}", at=now, **own) for n in range(3)]
         return lambda transaction: transaction.append_all(lists)
     if step > 40 and step % 24 == 23:
-        until, kept = int(before.head.seq * rng.random()), [f"q{step // 2 - 20}-1"]
+        until, kept = int(before.list_changed_rankers(after=0)[0] * rng.random()), [f"q{step // 2 - 20}-1"]
         return lambda transaction: transaction.remove_before(
             "shop", until=until, shown_before=now - 4, keep=kept
         )
@@ -191,10 +153,10 @@ def everything(store: Store) -> dict[str, Any]:
 def test_partitions_come_and_go_and_nobody_can_tell(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A random life on partitions of a few entries is that of a store in memory, whatever is discarded."""
+    """A random life on partitions of a few entries is that of a store in a file, whatever is discarded."""
     monkeypatch.setattr(schema, "FEWEST", 15)
     monkeypatch.setattr(schema, "MOST", 40)
-    plain, rng, now = MemoryStore(), np.random.default_rng(0), 10.0
+    plain, rng, now = open_temporary_store(), np.random.default_rng(0), 10.0
     for step in range(240):
         now += float(rng.integers(3))
         job = some_job(rng, step, now, plain)

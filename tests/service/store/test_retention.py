@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from rankloop.service.store import SqliteStore, StoreError, write
-from rankloop.service.store.checks.samples import DECISION, event, impression, put
 from tests.service.store.test_migration import file_of_version
+from tests.support.log_samples import DECISION, event, impression, put
 
 
 def fill(store: SqliteStore) -> None:

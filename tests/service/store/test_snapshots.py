@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankloop.service.store import SnapshotDamaged, SqliteStore, StoreError
-from rankloop.service.store.checks.samples import keep
 from rankloop.service.store.snapshot_thinning import NEWEST, superfluous
 from rankloop.types import Array
+from tests.support.log_samples import keep
 
 GAPS = st.lists(st.integers(1, 500), min_size=1, max_size=120)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rankloop.service.store import SqliteStore, StoreError, Transaction, write
-from rankloop.service.store.checks.samples import DECISION, EVENT, event, put
+from tests.support.log_samples import DECISION, EVENT, event, put
 
 
 def test_what_is_acknowledged_is_synchronous(tmp_path: Path) -> None:
@@ -107,3 +107,20 @@ def test_counting_lists_does_not_read_their_features(tmp_path: Path) -> None:
     with SqliteStore(tmp_path / "log.db") as store:
         columns = {name for _, name, *_ in store._rows("PRAGMA table_info(impressions)")}
         assert "arrays" not in columns
+
+
+def test_reading_never_waits_for_a_job(tmp_path: Path) -> None:
+    with SqliteStore(tmp_path / "log.db") as store:
+        put(store, DECISION)
+        started, go = threading.Event(), threading.Event()
+
+        def slow(transaction: Transaction) -> int:
+            started.set()
+            assert go.wait(60)
+            return transaction.append(DECISION)
+
+        written = store.submit(slow)
+        assert started.wait(60)
+        assert len(store.read_decisions("shop")) == 1
+        go.set()
+        assert written.result() == 2

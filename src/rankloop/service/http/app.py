@@ -122,8 +122,8 @@ def create_app(context: AppContext) -> ASGIApp:
 
     >>> from rankloop.service import ServiceFacade
     >>> from rankloop.service.http import Keys
-    >>> from rankloop.service.store import MemoryStore
-    >>> app = create_app(AppContext(service=ServiceFacade(MemoryStore()), keys=Keys.fresh()[0]))
+    >>> from rankloop.service.store import open_temporary_store
+    >>> app = create_app(AppContext(service=ServiceFacade(open_temporary_store()), keys=Keys.fresh()[0]))
     """
     description = Once(lambda: msgspec.json.encode(described(context)))  # made when it is first asked for
 

@@ -37,8 +37,8 @@ class KeyManager:
     With `watch` a thread looks every half second what was decided elsewhere; without it, `find` does. While
     the store cannot be read, keys are those that were last known.
 
-    >>> from rankloop.service.store import MemoryStore
-    >>> keys = KeyManager(MemoryStore(), clock=lambda: 0.0)
+    >>> from rankloop.service.store import open_temporary_store
+    >>> keys = KeyManager(open_temporary_store(), clock=lambda: 0.0)
     >>> secret = keys.create("shop-frontend", "rank", reason="the new web shop")
     >>> keys.find(secret).name, keys.find("a guess")
     ('shop-frontend', None)

@@ -35,8 +35,7 @@ from rankloop.service.store.log_records import (
     TrialList,
     Verdict,
 )
-from rankloop.service.store.memory import MemoryStore
-from rankloop.service.store.sqlite import SqliteStore
+from rankloop.service.store.sqlite import SqliteStore, TemporaryStore, open_temporary_store
 from rankloop.service.store.store import (
     CommitUnknown,
     ConnectionLost,
@@ -79,7 +78,6 @@ __all__ = [
     "ListFilter",
     "ListSummary",
     "Logged",
-    "MemoryStore",
     "Person",
     "Promised",
     "Recommended",
@@ -92,6 +90,7 @@ __all__ = [
     "Store",
     "StoreBusy",
     "StoreError",
+    "TemporaryStore",
     "Trace",
     "Traces",
     "Traffic",
@@ -99,6 +98,7 @@ __all__ = [
     "TrialList",
     "Verdict",
     "Waiter",
+    "open_temporary_store",
     "pack",
     "unpack",
     "write",

@@ -37,12 +37,12 @@ class ImpressionBuffer:
     they wait for `resume`, which whoever submits something about them calls first.
 
     >>> import numpy as np
-    >>> from rankloop.service.store import MemoryStore
+    >>> from rankloop.service.store import open_temporary_store
     >>> shown = Impression(
     ...     at=0.0, ranker="shop", query_id="q", model=1, settings=1, mode="explore", policy="pdgd", seed=0,
     ...     k=1, object_ids=["a"], pinned_at=np.zeros(1, int), features=np.ones((1, 1)), order=np.arange(1),
     ... )
-    >>> store = MemoryStore()
+    >>> store = open_temporary_store()
     >>> ImpressionBuffer(store, lost=print).put(shown)
     >>> store.find_impression("q").shown
     ['a']

@@ -271,7 +271,7 @@ class EventLog(Protocol):
         ...
 
     def measure_size(self) -> int:
-        """How many bytes the log takes on the disk, as far as the store can tell; 0 in memory."""
+        """How many bytes the log takes on the disk, as far as the store can tell."""
         ...
 
     def find_person_entries(self, person: Person, *, after: int = 0) -> Traces:

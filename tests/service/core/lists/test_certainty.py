@@ -16,14 +16,14 @@ from rankloop.scorers import MLP
 from rankloop.service import RankerSettings, ServiceFacade
 from rankloop.service.core.lists.order_certainty import grade_of
 from rankloop.service.core.lists.replay import former_digest, replay
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from rankloop.types import Query
 from tests.support.life import Clock, live, make, some_candidates
 
 
 def trained(policy: Policy, rounds: int = 60) -> ServiceFacade:
     clock = Clock()
-    service = make(MemoryStore(), clock)
+    service = make(open_temporary_store(), clock)
     service.create("shop", RankerSettings(policy=policy, window=60.0))
     live(service, clock, rounds=rounds)
     service.flush("shop")

@@ -22,7 +22,7 @@ from rankloop.service.core.lists.placement import (
     pairs_shown,
     place_pins,
 )
-from rankloop.service.store import MemoryStore, Store
+from rankloop.service.store import Store, open_temporary_store
 from tests.support.life import Clock, live, make, same, some_candidates, state
 
 LISTS = st.integers(1, 12).flatmap(lambda n: st.permutations(range(n)))
@@ -107,7 +107,7 @@ def test_a_policys_evidence_is_about_the_free_part(policy: Policy) -> None:
     with_pin = [*candidates[:3], Candidate("pin", candidates[0].features, pinned_at=1), *candidates[3:]]
     found = []
     for each, k in ((candidates, 4), (with_pin, 5)):
-        service = shop(MemoryStore(), policy=policy)
+        service = shop(open_temporary_store(), policy=policy)
         shown = service.rank(each, ranker="shop", k=k, session_id="s")
         click = "d4" if "d4" in shown.object_ids else shown.object_ids[-1]
         service.record([UserEvent(shown.query_id, click)])
@@ -181,7 +181,7 @@ def test_one_click_does_not_undo_the_callers_order() -> None:
 
 def after_a_click(rules: RankerSettings) -> float:
     """How far results stand from where the caller put them, on average, once a single click was learned."""
-    service = make(MemoryStore())
+    service = make(open_temporary_store())
     service.create("shop", rules)
     candidates = some_candidates(np.random.default_rng(0), n=40)
     first = service.rank(candidates, ranker="shop", session_id="a")

@@ -12,7 +12,7 @@ from rankloop.errors import SettingError
 from rankloop.policies import PairRank, Random
 from rankloop.service import RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.reports.pair_explanation import OWN_ORDER
-from rankloop.service.store import MemoryStore, Store
+from rankloop.service.store import Store, open_temporary_store
 from tests.support.life import Clock, make
 
 N = 200
@@ -55,7 +55,7 @@ def test_a_new_ranker_shows_the_callers_list_and_goes_on_from_there(store: Store
 
 @pytest.mark.parametrize("mode", ["explore", "exploit", "frozen", "shadow"])
 def test_pins_stand_where_they_must_and_the_rest_is_in_the_callers_order(mode: Any) -> None:
-    service = make(MemoryStore())
+    service = make(open_temporary_store())
     service.create("shop", RankerSettings(policy=PairRank(caller_order=100.0)), mode=mode)
     shown = service.rank(shelf(1, {50: 2, 0: 5}), ranker="shop")
     assert shown.object_ids == ["1", "50", "2", "3", "0", "4", "5", "6", "7", "8"]
@@ -66,7 +66,7 @@ def test_pins_stand_where_they_must_and_the_rest_is_in_the_callers_order(mode: A
 
 @pytest.mark.parametrize("name", ["pdgd", "ranknet", "olranknet", "pepairrank", "dbgd"])
 def test_another_policy_starts_from_the_callers_order_too(name: str) -> None:
-    service = make(MemoryStore())
+    service = make(open_temporary_store())
     service.create("shop")
     service.configure("shop", service.settings_from({"policy": name}))
     service.set_mode("shop", "exploit")
@@ -74,7 +74,7 @@ def test_another_policy_starts_from_the_callers_order_too(name: str) -> None:
 
 
 def test_what_was_said_of_trust_is_kept() -> None:
-    service = make(MemoryStore())
+    service = make(open_temporary_store())
     service.create("old", RankerSettings(policy=PairRank()))
     again = service.settings_from(service.settings("old").to_json() | {"window": 60.0})
     assert isinstance(again.policy, PairRank)

@@ -15,7 +15,7 @@ from rankloop.errors import RequestError, SettingError
 from rankloop.policies import PDGD, RankNet
 from rankloop.service import RankerSettings, RankResponse, ServiceFacade, UserEvent
 from rankloop.service.core.lists.candidate_columns import Candidates
-from rankloop.service.store import MemoryStore, Store
+from rankloop.service.store import Store, StoreError, open_temporary_store, write
 from rankloop.types import FloatArray, Query
 from tests.support.life import Clock, live, make, some_candidates
 
@@ -126,12 +126,12 @@ BAD: list[tuple[Any, str]] = [
 
 @pytest.mark.parametrize(("changes", "reason"), BAD, ids=[reason for _, reason in BAD])
 def test_what_cannot_be_ranked_is_refused_and_changes_nothing(changes: Any, reason: str) -> None:
-    store = MemoryStore()
+    store = open_temporary_store()
     service = shop(store)
-    before = len(store.records)
+    before = store.list_changed_rankers(after=0)
     with pytest.raises(RequestError, match=reason):
         service.rank(**{"candidates": [Candidate("a", {"new": 1.0})], "ranker": "shop"} | changes)
-    assert len(store.records) == before
+    assert store.list_changed_rankers(after=0) == before
     assert service.schema("shop") == []
 
 
@@ -182,11 +182,14 @@ def test_a_broken_policy_falls_back_to_the_callers_order(store: Store) -> None:
 
 
 def test_a_store_in_trouble_does_not_stop_the_lists() -> None:
-    store = MemoryStore()
+    store = open_temporary_store()
     service = shop(store)
     service.rank([Candidate("a")], ranker="shop")
-    store.close()
+    write(store, lambda _: None)
+    store._writer.execute("PRAGMA query_only = ON")  # as if the disk were full
     assert service.rank([Candidate("a")], ranker="shop").object_ids == ["a"]
+    with pytest.raises(StoreError, match="nothing could be written"):
+        write(store, lambda _: None)
     assert service.health().rankers["shop"].unlogged == 1
     assert not service.health().ok
 
@@ -205,7 +208,7 @@ def test_an_unknown_ranker_is_answered_with_the_nearest(store: Store) -> None:
     with pytest.raises(RequestError, match="did you mean 'shop'"):
         service.rank([Candidate("a")], ranker="shpo")
     with pytest.raises(RequestError, match="none was created yet"):
-        make(MemoryStore()).rank([Candidate("a")])
+        make(open_temporary_store()).rank([Candidate("a")])
 
 
 def test_a_ranker_is_created_once(store: Store) -> None:
@@ -225,7 +228,7 @@ def test_any_finite_features_can_be_ranked_and_learned(
     rows: list[dict[str, Any]], data: st.DataObject
 ) -> None:
     scaling = data.draw(st.sampled_from(["query", "running"]))
-    service = shop(MemoryStore(), policy=RankNet(learning_rate=1.0), scaling=scaling)
+    service = shop(open_temporary_store(), policy=RankNet(learning_rate=1.0), scaling=scaling)
     candidates = [Candidate(str(number), row) for number, row in enumerate(rows)]
     for _ in range(2):
         shown = service.rank(candidates, ranker="shop")
@@ -238,7 +241,7 @@ def test_any_finite_features_can_be_ranked_and_learned(
 
 def test_features_that_always_come_in_one_order_find_their_columns_when_others_join() -> None:
     """Names that were looked up once are not again: until the schema has grown."""
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     service.create("shop")
     names, values = ("price", "age"), np.array([[3.0, 1.0], [5.0, 2.0]])
     usual = Candidates(object_ids=["a", "b"], names=names, values=values)
@@ -252,7 +255,7 @@ def test_features_that_always_come_in_one_order_find_their_columns_when_others_j
 
 
 def test_policies_meet_the_precision_of_simulations() -> None:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     service.create("shop")
     _, features = service.model("shop").ready(np.array([[0.1, 5.0], [0.3, np.nan]]))
     assert features.dtype == np.float32

@@ -15,7 +15,7 @@ from rankloop.candidate import Candidate
 from rankloop.policies import MGD, PDGD, PairRank, Policy
 from rankloop.service import FairSettings, RankerSettings, RankRequest, ServiceFacade, UserEvent, columns
 from rankloop.service.extensions.fair.fair_account import Merge, account_of, cap_change, merged, stays_within
-from rankloop.service.store import MemoryStore, Store
+from rankloop.service.store import Store, open_temporary_store
 from tests.support.fairness import VIEW, account_by_hand, account_in_memory, account_in_store, of_sellers
 from tests.support.life import Clock, best_of, make, some_candidates
 
@@ -93,7 +93,7 @@ def test_a_group_that_has_too_little_is_due_no_more_than_it_can_get(store: Store
 
 def test_one_group_changes_nothing_and_without_groups_nothing_is_there_to_share() -> None:
     def shown(fair: FairSettings | None, group: str) -> list[dict[str, Any]]:
-        service = make(MemoryStore())
+        service = make(open_temporary_store())
         service.create("shop", RankerSettings(fair=fair))
         rng, found = np.random.default_rng(2), []
         for _ in range(5):
@@ -116,7 +116,7 @@ def test_one_group_changes_nothing_and_without_groups_nothing_is_there_to_share(
 def test_exploring_is_counted_as_if_nobody_had_merged() -> None:
     def numbers(fair: FairSettings | None) -> list[tuple[int, float]]:
         clock = Clock()
-        service = make(MemoryStore(), clock)
+        service = make(open_temporary_store(), clock)
         service.create("shop", RankerSettings(fair=fair, window=1e6))
         live(service, clock, 15)
         lists = service.lists("shop", last=99)
@@ -145,7 +145,7 @@ def test_a_reload_gives_the_same_list_and_the_next_page_continues_it(
     policy: Policy, mode: Any, pins: dict[int, int]
 ) -> None:
     clock = Clock()
-    service = make(MemoryStore(), clock)
+    service = make(open_temporary_store(), clock)
     service.create("shop", RankerSettings(policy=policy, fair=FairSettings(shares="equal", tolerance=1)))
     live(service, clock, 10, k=10)
     service.set_mode("shop", mode)
@@ -192,7 +192,7 @@ def test_guardrails_come_after_the_merge_and_what_they_undo_stays_in_the_account
 
 
 def test_what_was_lost_leaves_the_account() -> None:
-    store = MemoryStore()
+    store = open_temporary_store()
     service = make(store)
     service.create("shop", RankerSettings(fair=FAIR))
     candidates = of_sellers(np.random.default_rng(0), SELLERS)

@@ -11,7 +11,7 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.service import FairSettings, RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.pages import Pages
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.support.browsing import AXE, CHROMIUM, DESKTOP, NO_AXE, NO_CHROMIUM, PHONE, browser
 from tests.support.looking import numbers, signed_in, watched
 from tests.support.serving import Live
@@ -28,7 +28,7 @@ GROUPS: dict[str, Sequence[str]] = {
 
 def fair_service() -> ServiceFacade:
     """A ranker for each number of groups, held to equal shares, and one that shares nothing."""
-    service = ServiceFacade(MemoryStore(), clock=lambda: 5000.0)
+    service = ServiceFacade(open_temporary_store(), clock=lambda: 5000.0)
     rng = np.random.default_rng(2)
     for ranker, groups in GROUPS.items():
         service.create(ranker, RankerSettings(fair=FairSettings(shares="equal", tolerance=1.0)))

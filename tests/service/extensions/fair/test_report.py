@@ -14,7 +14,7 @@ from rankloop.candidate import Candidate
 from rankloop.service import FairSettings, RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.extensions.fair.report import to_csv
 from rankloop.service.reports.service_facts import doctor
-from rankloop.service.store import ExposureTally, GroupTally, MemoryStore, Store
+from rankloop.service.store import ExposureTally, GroupTally, Store, open_temporary_store
 from tests.support.fairness import VIEW, account_by_hand, of_sellers
 from tests.support.life import Clock, make, some_candidates
 
@@ -37,7 +37,7 @@ def lived(store: Store, rules: RankerSettings, rounds: int = 30) -> ServiceFacad
 
 def test_a_pair_that_was_turned_is_explained_by_fair_exposure() -> None:
     """By hand: what is shown in `exploit` is the order by score, but for the merge."""
-    service = lived(MemoryStore(), RankerSettings(fair=FAIR))
+    service = lived(open_temporary_store(), RankerSettings(fair=FAIR))
     service.flush("shop")
     service.set_mode("shop", "exploit")
     turned = explored = 0
@@ -184,7 +184,7 @@ class Read(list[GroupTally]):
 
 
 def test_a_step_is_read_as_often_with_many_groups_as_with_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    store = MemoryStore()
+    store = open_temporary_store()
     service = make(store, Clock())
     service.create("shop", RankerSettings(fair=FAIR))
     times = []

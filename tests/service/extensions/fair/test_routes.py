@@ -9,7 +9,7 @@ import pytest
 
 from rankloop.client import Client
 from rankloop.service import FairSettings, RankerSettings, ServiceFacade
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.support.serving import Live, alive, click
 
 LISTS = 25
@@ -17,7 +17,7 @@ LISTS = 25
 
 @pytest.fixture
 def live() -> Iterator[Live]:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     service.create("default", RankerSettings(fair=FairSettings(shares="equal", tolerance=1)))
     with alive(service) as found:
         for number in range(LISTS):

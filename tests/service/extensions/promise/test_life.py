@@ -26,7 +26,7 @@ from rankloop.service import (
 from rankloop.service.extensions.promise.fold_part import Searches
 from rankloop.service.extensions.promise.live_state import PromiseBook
 from rankloop.service.http.service_metrics import Metrics
-from rankloop.service.store import Event, MemoryStore, Person, Promised, SqliteStore, Store
+from rankloop.service.store import Event, Person, Promised, SqliteStore, Store, open_temporary_store
 from rankloop.types import Feedback, FloatArray, Query, Ranking
 from tests.support.faults import settle
 from tests.support.internals import small
@@ -185,7 +185,7 @@ def account(service: ServiceFacade) -> dict[str, Any]:
 
 def test_a_reversed_order_is_held_and_every_list_can_be_made_again() -> None:
     clock, rng = Clock(), np.random.default_rng(0)
-    service = begun(MemoryStore(), clock, Reversed())
+    service = begun(open_temporary_store(), clock, Reversed())
     lists = [visit(service, clock, rng) for _ in range(300)]
     arms = Counter(each.provenance.promise for each in lists)
     assert arms["learned"] < 40 < arms["held"]
@@ -232,7 +232,7 @@ def test_the_account_is_the_same_after_a_restart_a_retention_and_in_another_proc
 
 def test_forgotten_clicks_are_no_clicks_and_a_flush_ends_searches() -> None:
     clock, rng = Clock(), np.random.default_rng(2)
-    service = begun(MemoryStore(), clock)
+    service = begun(open_temporary_store(), clock)
     shown = [visit(service, clock, rng) for _ in range(20)]
     service.flush("shop")
     before = account(service)
@@ -248,7 +248,7 @@ def test_forgotten_clicks_are_no_clicks_and_a_flush_ends_searches() -> None:
 
 def test_a_search_stays_in_its_arm_and_counts_once() -> None:
     clock = Clock()
-    service = begun(MemoryStore(), clock, promise=replace(PROMISE, advance=1000))
+    service = begun(open_temporary_store(), clock, promise=replace(PROMISE, advance=1000))
     arms = []
     for person in range(20):
         lists = [
@@ -271,7 +271,7 @@ def test_a_search_stays_in_its_arm_and_counts_once() -> None:
 
 
 def test_no_more_lists_are_free_than_the_budget_has_room_for() -> None:
-    service = begun(MemoryStore(), Clock(), promise=replace(PROMISE, advance=3.0))
+    service = begun(open_temporary_store(), Clock(), promise=replace(PROMISE, advance=3.0))
     arms = [service.rank(FRUIT, ranker="shop").provenance.promise for _ in range(30)]
     assert sum(arm != "held" for arm in arms) == int(3.0 / (PROMISE.share - PROMISE.own))
     report = service.health().rankers["shop"].promise
@@ -282,7 +282,7 @@ def test_no_more_lists_are_free_than_the_budget_has_room_for() -> None:
 @pytest.mark.parametrize("alone", [True, False])
 def test_lists_of_deleted_people_and_those_beside_them_are_no_debt_of_the_budget(alone: bool) -> None:
     """They were shown and not folded yet when the people were deleted."""
-    clock, store = Clock(), MemoryStore()
+    clock, store = Clock(), open_temporary_store()
     service = begun(store, clock, promise=replace(PROMISE, advance=3.0))
     for number in range(30):
         who = "otto" if number % 3 == 0 or alone else f"other-{number}"
@@ -309,7 +309,7 @@ def test_a_list_that_a_snapshot_knows_already_counts_once() -> None:
 
 def test_a_trial_may_run_beside_a_promise() -> None:
     clock, rng = Clock(), np.random.default_rng(3)
-    service = begun(MemoryStore(), clock, Reversed())
+    service = begun(open_temporary_store(), clock, Reversed())
     service.start_trial("shop", TrialSettings(kind="interleave", session=1.0))
     lists = [visit(service, clock, rng) for _ in range(40)]
     assert all(each.object_ids == ["a", "b", "c"] for each in lists if each.provenance.promise == "held")
@@ -327,7 +327,7 @@ def test_a_trial_may_run_beside_a_promise() -> None:
 )
 def test_every_policy_can_be_served_under_a_promise(kind: type[Policy]) -> None:
     clock, rng = Clock(), np.random.default_rng(4)
-    service = begun(MemoryStore(), clock, small(kind), promise=replace(PROMISE, advance=2.0))
+    service = begun(open_temporary_store(), clock, small(kind), promise=replace(PROMISE, advance=2.0))
     lists = []
     for _ in range(12):
         candidates = some_candidates(rng)
@@ -352,10 +352,10 @@ def test_every_policy_can_be_served_under_a_promise(kind: type[Policy]) -> None:
 )
 def test_a_promise_that_cannot_be_kept_is_refused(settings: dict[str, Any], expected: str) -> None:
     with pytest.raises(SettingError, match=expected):
-        make(MemoryStore()).settings_from({"promise": settings})
+        make(open_temporary_store()).settings_from({"promise": settings})
 
 
 def test_a_promise_is_spelled_as_json() -> None:
-    rules = make(MemoryStore()).settings_from({"promise": {"share": 0.9}})
+    rules = make(open_temporary_store()).settings_from({"promise": {"share": 0.9}})
     assert rules.promise == PromiseSettings(share=0.9)
     assert rules.to_json()["promise"] == {"share": 0.9, "confidence": 0.95, "own": 0.3, "advance": 20.0}

@@ -11,7 +11,7 @@ from rankloop.cli.promise import promise
 from rankloop.errors import DataError
 from rankloop.service import ServiceFacade
 from rankloop.service.pages import Pages
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.support.looking import watched
 from tests.support.serving import Live
 
@@ -20,7 +20,7 @@ CANDIDATES = [{"object_id": name, "features": {"price": price}} for price, name 
 
 @pytest.fixture(scope="module")
 def live() -> Iterator[Live]:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     service.create("plain")
     with watched(service, Pages(public=True)) as found:
         settings = {"promise": {"share": 0.9, "advance": 2}}

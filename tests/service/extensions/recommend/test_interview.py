@@ -9,7 +9,7 @@ import pytest
 from rankloop.errors import RequestError
 from rankloop.recommend import Interview
 from rankloop.service import RecommendRequest, ServiceFacade
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.service.extensions.recommend.shop import CATALOGUE, fitted, saved
 
 
@@ -24,7 +24,7 @@ def ways(service: ServiceFacade, answers: dict[str, str]) -> Iterator[tuple[dict
 
 @pytest.mark.parametrize("name", ["fact", "fmf"])
 def test_every_way_through_the_tree_ends_where_its_taste_is(name: str) -> None:
-    service, model = ServiceFacade(MemoryStore(), recommenders={"shop": saved(name)}), fitted(name)
+    service, model = ServiceFacade(open_temporary_store(), recommenders={"shop": saved(name)}), fitted(name)
     questions = model.question_tree()
     assert questions is not None
     tree, every = questions.tree, dict[tuple[tuple[str, str], ...], Interview]()
@@ -48,7 +48,7 @@ def test_every_way_through_the_tree_ends_where_its_taste_is(name: str) -> None:
 
 
 def test_the_order_of_answers_is_the_trees_and_others_are_refused() -> None:
-    service = ServiceFacade(MemoryStore(), recommenders={"shop": saved()})
+    service = ServiceFacade(open_temporary_store(), recommenders={"shop": saved()})
     first = service.interview("shop").question
     assert first is not None
     second = service.interview("shop", {first.question: "much"}).question
@@ -62,11 +62,11 @@ def test_the_order_of_answers_is_the_trees_and_others_are_refused() -> None:
     skipped = service.interview("shop", {first.question: "skip"}).question
     assert skipped is None or skipped.question not in (first.question, second.question)
     with pytest.raises(RequestError, match="needs a tree"):
-        ServiceFacade(MemoryStore(), recommenders={"shop": saved("ials")}).interview("shop")
+        ServiceFacade(open_temporary_store(), recommenders={"shop": saved("ials")}).interview("shop")
 
 
 def test_what_is_answered_is_among_the_reasons() -> None:
-    service = ServiceFacade(MemoryStore(), recommenders={"shop": saved("fmf")})
+    service = ServiceFacade(open_temporary_store(), recommenders={"shop": saved("fmf")})
     question = service.interview("shop").question
     assert question is not None
     assert question.about == "item"

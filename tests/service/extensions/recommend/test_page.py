@@ -9,7 +9,7 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.service import RecommendRequest, ServiceFacade
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.service.extensions.recommend.shop import saved
 from tests.support.looking import signed_in, watched
 
@@ -19,7 +19,10 @@ def amounts(page: str) -> list[float]:
 
 
 def test_the_page_of_a_list_has_the_parts_that_the_api_gives() -> None:
-    with ServiceFacade(MemoryStore(), recommenders={"shop": saved()}) as service, watched(service) as live:
+    with (
+        ServiceFacade(open_temporary_store(), recommenders={"shop": saved()}) as service,
+        watched(service) as live,
+    ):
         shown = service.recommend(RecommendRequest(ranker="shop", items=["item 3", "item 5"], k=4))
         page = signed_in(live).get(f"/query/{shown.query_id}").text
         told = live["rank"].get(f"/v1/reasons/{shown.query_id}").json()["reasons"]
@@ -34,7 +37,7 @@ def test_the_page_of_a_list_has_the_parts_that_the_api_gives() -> None:
 
 
 def test_a_recommender_that_is_gone_is_named_and_a_way_back_is_shown() -> None:
-    store = MemoryStore()
+    store = open_temporary_store()
     with ServiceFacade(store, recommenders={"shop": saved()}) as service:
         shown = service.recommend(RecommendRequest(ranker="shop", k=4))
     with ServiceFacade(store) as service, watched(service) as live:
@@ -61,7 +64,7 @@ def test_a_recommender_that_is_gone_is_named_and_a_way_back_is_shown() -> None:
 )
 def test_an_operator_sees_what_anyone_would_get_or_why_not(kind: str, query: str, told: str) -> None:
     with (
-        ServiceFacade(MemoryStore(), recommenders={"shop": saved(kind)}) as service,
+        ServiceFacade(open_temporary_store(), recommenders={"shop": saved(kind)}) as service,
         watched(service) as live,
     ):
         assert live["nobody"].get("/recommend").status_code == 303  # to sign in

@@ -18,7 +18,7 @@ from rankloop.recommend import IALS, FittedRecommender, UserProfile
 from rankloop.service import HistoryError, RecommendRequest, ServiceFacade, UserEvent
 from rankloop.service.extensions.recommend.recommender_candidates import FEATURES
 from rankloop.service.http import HttpSettings
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from rankloop.types import FloatArray
 from tests.service.extensions.recommend.shop import CATALOGUE, KINDS, REVIEWS, ROWS, fitted, saved
 from tests.support.serving import Live, alive
@@ -28,7 +28,7 @@ ITEMS = st.lists(st.sampled_from(CATALOGUE.items), max_size=8, unique=True)
 
 
 def service_of(name: str = "fact") -> ServiceFacade:
-    return ServiceFacade(MemoryStore(), recommenders={"shop": saved(name)})
+    return ServiceFacade(open_temporary_store(), recommenders={"shop": saved(name)})
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def test_candidates_are_the_best_that_are_neither_known_nor_excluded(
 @pytest.fixture(scope="module")
 def live() -> Iterator[Live]:
     recommenders = {name: saved(name) for name in ("fact", "bprmf", "ials")}
-    with alive(ServiceFacade(MemoryStore(), recommenders=recommenders)) as found:
+    with alive(ServiceFacade(open_temporary_store(), recommenders=recommenders)) as found:
         yield found
 
 
@@ -114,11 +114,11 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 def test_nonsense_is_refused_with_a_sentence_and_changes_nothing(
     live: Live, body: dict[str, Any], sentence: str
 ) -> None:
-    before = list(live.context.service.store.records)  # type: ignore[attr-defined]
+    before = live.context.service.store.list_changed_rankers(after=0)
     answer = live["rank"].post("/v1/recommend", json=body)
     assert answer.status_code == 400
     assert sentence in answer.json()["error"]
-    assert live.context.service.store.records == before  # type: ignore[attr-defined]
+    assert live.context.service.store.list_changed_rankers(after=0) == before
 
 
 def asked(live: Live, answers: dict[str, str]) -> Any:
@@ -218,7 +218,7 @@ def test_the_most_popular_items_are_shown_when_the_recommender_fails(
 ) -> None:
     model = kind(d=2).fit(REVIEWS, np.random.default_rng(0))
     service = ServiceFacade(
-        MemoryStore(), recommenders={"shop": FittedRecommender(model, CATALOGUE, "digest")}
+        open_temporary_store(), recommenders={"shop": FittedRecommender(model, CATALOGUE, "digest")}
     )
     popular = np.argsort(-np.bincount(REVIEWS.item, minlength=120), kind="stable")
     names = [CATALOGUE.items[row] for row in popular]
@@ -254,7 +254,7 @@ def test_lists_of_the_callers_own_candidates_have_no_reasons() -> None:
 
 
 def test_a_file_that_is_no_recommender_is_refused_before_anything_begins(tmp_path: Any) -> None:
-    store = MemoryStore()
+    store = open_temporary_store()
     with pytest.raises(DataError, match="found nothing; make one with"):
         ServiceFacade(store, recommenders={"shop": tmp_path / "none.npz"})
     assert not store.list_rankers()
@@ -265,7 +265,7 @@ def test_a_file_that_is_no_recommender_is_refused_before_anything_begins(tmp_pat
 def test_who_says_no_name_is_nobody_also_if_a_review_has_none() -> None:
     nameless = replace(CATALOGUE, users=("", *CATALOGUE.users[1:]))
     service = ServiceFacade(
-        MemoryStore(), recommenders={"shop": FittedRecommender(fitted("ials"), nameless, "d")}
+        open_temporary_store(), recommenders={"shop": FittedRecommender(fitted("ials"), nameless, "d")}
     )
     found = service.recommend(RecommendRequest(ranker="shop"))
     assert found.recommender is not None

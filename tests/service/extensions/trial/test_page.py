@@ -12,7 +12,7 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.service import RankerSettings, ServiceFacade, TrialSettings, UserEvent
 from rankloop.service.pages import Pages
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.support.browsing import AXE, CHROMIUM, DESKTOP, NO_AXE, NO_CHROMIUM, PHONE, browser
 from tests.support.looking import watched
 from tests.support.serving import Live
@@ -29,7 +29,7 @@ TRIALS = {
 def tried_service() -> ServiceFacade:
     """A ranker that is better than the caller's order by either kind, one that is worse, and one unseen."""
     now = [5000.0]
-    service = ServiceFacade(MemoryStore(), clock=lambda: now[0])
+    service = ServiceFacade(open_temporary_store(), clock=lambda: now[0])
     for ranker, settings in TRIALS.items():
         rng = np.random.default_rng(3)
         service.create(ranker, RankerSettings(window=5))
@@ -73,7 +73,7 @@ def test_the_page_says_what_the_api_says(live: Live, ranker: str) -> None:
 
 
 def test_a_ranker_without_a_trial_shows_none() -> None:
-    service = ServiceFacade(MemoryStore())
+    service = ServiceFacade(open_temporary_store())
     service.create("shop")
     with watched(service, Pages(public=True)) as live:
         page = live["nobody"].get("/overview").text

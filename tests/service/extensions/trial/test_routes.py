@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from rankloop.cli import app
 from rankloop.client import Client, ClientError
 from rankloop.service import RankerSettings, ServiceFacade
-from rankloop.service.store import MemoryStore
+from rankloop.service.store import open_temporary_store
 from tests.support.serving import Process, alive
 from tests.test_docs import ROOT, blocks
 
@@ -58,7 +58,7 @@ def test_the_page_runs_a_whole_trial_and_its_lists_are_the_same_after_a_restart(
 
 
 def test_a_trial_by_client_and_command_line() -> None:
-    service = ServiceFacade(MemoryStore(), clock=lambda: 1000.0)
+    service = ServiceFacade(open_temporary_store(), clock=lambda: 1000.0)
     service.create("shop", RankerSettings())
     with alive(service) as live, Client(live.url, live.keys["admin"], timeout=60) as client:
         reach = ["--url", live.url, "--key", live.keys["admin"]]

@@ -27,7 +27,7 @@ from rankloop.service.extensions.fair.settings import FairSettings
 from rankloop.service.extensions.trial.report import rules_of, trials_of
 from rankloop.service.extensions.trial.trial_sessions import sequence_of, sessions_of
 from rankloop.service.extensions.trial.trial_state import Trial
-from rankloop.service.store import Assignment, Event, MemoryStore, SqliteStore, Store, TrialList
+from rankloop.service.store import Assignment, Event, SqliteStore, Store, TrialList, open_temporary_store
 from rankloop.service.store.log_archive import export_jsonl, import_jsonl
 from tests.support.life import Clock, best_of, make, some_candidates
 from tests.support.own_policies import Remembering
@@ -130,7 +130,7 @@ def test_sessions_stay_in_their_arm_and_arm_b_sees_the_callers_order(store: Stor
 def test_a_policy_learns_from_other_arms_only_if_its_evidence_is_about_documents(kind: str) -> None:
     learned = {}
     for policy in (PairRank(), MGD()):
-        store, clock = MemoryStore(), Clock()
+        store, clock = open_temporary_store(), Clock()
         service = shop(store, clock, policy=policy)
         service.start_trial("shop", TrialSettings(kind=kind, share=0.5, **SHORT))  # type: ignore[arg-type]
         visit(service, clock, 20)
@@ -153,7 +153,7 @@ def test_what_is_learned_from_arm_b_is_what_shadow_mode_learns_from_it() -> None
     """A list in the caller's order teaches the same, whoever decided to show it."""
     states = []
     for trial in (True, False):
-        store, clock = MemoryStore(), Clock()
+        store, clock = open_temporary_store(), Clock()
         service = shop(store, clock)
         if trial:
             service.start_trial("shop", TrialSettings(share=0.99, **SHORT))  # type: ignore[arg-type]
@@ -201,7 +201,7 @@ def test_whatever_changes_an_arm_ends_the_trial_and_says_so(store: Store, reason
 
 
 def test_the_better_arm_is_found_and_the_numbers_are_those_of_a_slow_count() -> None:
-    store, clock = MemoryStore(), Clock()
+    store, clock = open_temporary_store(), Clock()
     service = shop(store, clock, policy=PDGD(learning_rate=1.0))
     visit(service, clock, 100, k=2)
     service.set_mode("shop", "exploit")
@@ -228,7 +228,7 @@ def test_the_better_arm_is_found_and_the_numbers_are_those_of_a_slow_count() -> 
 
 def test_outcomes_of_a_holdout_by_hand() -> None:
     """Values are summed and cut, clicks that are too late do not count, and nothing is counted too early."""
-    store, clock = MemoryStore(), Clock(0.0)
+    store, clock = open_temporary_store(), Clock(0.0)
     service = shop(store, clock)
     settings = TrialSettings(action="buy", highest=50, wait=20, session=5)
     number = service.start_trial("shop", settings)
@@ -269,7 +269,7 @@ def test_outcomes_of_a_holdout_by_hand() -> None:
 
 
 def test_a_fallback_stays_in_its_arm() -> None:
-    store, clock = MemoryStore(), Clock()
+    store, clock = open_temporary_store(), Clock()
     service = shop(store, clock)
     service.start_trial("shop", TrialSettings(kind="interleave"))
     made = service.fall_back(
@@ -284,7 +284,7 @@ def test_a_fallback_stays_in_its_arm() -> None:
 
 def test_without_arm_b_its_lists_fall_back_and_others_do_not() -> None:
     """Another process does not have the policy of the other ranker."""
-    store, clock = MemoryStore(), Clock()
+    store, clock = open_temporary_store(), Clock()
     service = make(store, clock, policies=[Remembering])
     service.create("shop", RankerSettings(window=10))
     service.create("other", RankerSettings(policy=Remembering()))

@@ -91,7 +91,8 @@ class SqliteStore:
     the file is left as it is, also beside a service that runs: one of an earlier release is refused.
     """
 
-    synchronous = "FULL"
+    synchronous = "FULL"  # how SQLite waits for the disk
+    committer_type: type[GroupCommitter] = GroupCommitter
 
     def __init__(self, path: Path | str, *, read_only: bool = False) -> None:
         self._path, self._read_only = Path(path), read_only
@@ -111,7 +112,7 @@ class SqliteStore:
         except (sqlite3.Error, StoreError) as error:
             self._close_all()
             raise StoreError(f"{self._path} cannot be opened as a store: {error}") from error
-        self.committer = GroupCommitter(self._transact, name=f"writer of {self._path.name}")
+        self.committer = self.committer_type(self._transact, name=f"writer of {self._path.name}")
 
     def __enter__(self) -> Self:
         return self
@@ -397,8 +398,8 @@ class SqliteStore:
         """Make the file what this release expects."""
         self._writer.execute(f"PRAGMA page_size = {PAGE_BYTES}")  # of a new file; an old one keeps its own
         self._writer.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")  # of a new file
-        self._writer.execute("PRAGMA journal_mode = WAL")
         self._writer.execute(f"PRAGMA synchronous = {self.synchronous}")
+        self._writer.execute("PRAGMA journal_mode = WAL")
         migrate(self._writer)
 
     def _open(self) -> sqlite3.Connection:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from rankloop.service.store.checks.broken import equal, must
-from rankloop.service.store.checks.samples import EXPOSURE, event, impression, put
 from rankloop.service.store.exposure import carried, rows_of, sums_of
 from rankloop.service.store.log_records import Decision, Exposure, GroupTally
 from rankloop.service.store.store import Store, Transaction, write
+from tests.support.log_samples import EXPOSURE, event, impression, put
 
 
-def accounts_are_the_sums_over_the_log(store: Store) -> None:
+def test_accounts_are_the_sums_over_the_log(store: Store) -> None:
     """By account and group, inside a transaction and after it; a job that fails adds nothing."""
     many = [impression(query_id=f"q{n}", exposure=_other(n)) for n in range(40)]
     put(store, *many[:3], impression(query_id="uncounted", exposure=None))
@@ -27,15 +26,15 @@ def accounts_are_the_sums_over_the_log(store: Store) -> None:
         raise ZeroDivisionError
 
     expected = rows_of(sums_of(reversed(many)), "shop")
-    equal(write(store, job), expected, "a job sees the accounts with what it wrote")
+    assert write(store, job) == expected, "a job sees the accounts with what it wrote"
     store.submit(fails).exception()
     write(store, lambda transaction: transaction.append_all([many[0]]))  # refused: it was shown before
-    equal(list(store.read_totals("shop")), expected, "accounts are the sums over the log")
-    equal([each.lists for each in store.read_totals("news")], [1, 1], "rankers are apart")
-    must(all(each.ahead == each.granted - each.due - each.lapsed for each in expected), "what is ahead")
+    assert list(store.read_totals("shop")) == expected, "accounts are the sums over the log"
+    assert [each.lists for each in store.read_totals("news")] == [1, 1], "rankers are apart"
+    assert all(each.ahead == each.granted - each.due - each.lapsed for each in expected), "what is ahead"
 
 
-def accounts_are_carried_over_what_is_discarded(store: Store) -> None:
+def test_accounts_are_carried_over_what_is_discarded(store: Store) -> None:
     """Lists that are deleted take their part along; a retain decision gives it back."""
     put(store, *(impression(query_id=f"q{n}", at=float(n), exposure=_other(n)) for n in range(6)))
     before = list(store.read_totals("shop"))
@@ -49,12 +48,12 @@ def accounts_are_carried_over_what_is_discarded(store: Store) -> None:
         return after, list(transaction.read_totals("shop"))
 
     after, again = write(store, job)
-    equal(after, kept, "lists that are discarded leave the accounts")
-    equal(again, before, "what a retain decision carries is in the accounts")
-    equal(list(store.read_totals("shop")), before, "accounts are the same after retention")
+    assert after == kept, "lists that are discarded leave the accounts"
+    assert again == before, "what a retain decision carries is in the accounts"
+    assert list(store.read_totals("shop")) == before, "accounts are the same after retention"
 
 
-def exposure_is_tallied(store: Store) -> None:
+def test_exposure_is_tallied(store: Store) -> None:
     """By steps of time and by query; of clicks, every result counts once."""
     held = replace(EXPOSURE, within=True, turned=3)
     put(
@@ -70,53 +69,45 @@ def exposure_is_tallied(store: Store) -> None:
     )
     first, third = store.exposure("shop", since=0.0, until=30.0, step=10.0)
     sums = (first.start, first.lists, first.held, first.outside, first.turned, first.undone)
-    equal(sums, (0.0, 2, 2, 1, 4, 10), "lists in a step of time are counted")
+    assert sums == (0.0, 2, 2, 1, 4, 10), "lists in a step of time are counted"
     sums = (third.start, third.lists, third.held, third.outside, third.turned, third.undone)
-    equal(sums, (20.0, 1, 0, 0, 0, 5), "lists that are only counted are held to nothing")
+    assert sums == (20.0, 1, 0, 0, 0, 5), "lists that are only counted are held to nothing"
     others, ours = first.groups
     expected = GroupTally(
         group="ü", lists=2, candidates=4, results=2, granted=2_000_000, due=1_800_000, clicks=1
     )
-    equal(ours, expected, "exposure is summed by group")
-    equal((others.group, others.results, others.clicks), ("others", 2, 1), "groups come by name")
-    equal((ours.lapsed, others.lapsed), (0, -2), "what lapsed is summed by group")
+    assert ours == expected, "exposure is summed by group"
+    assert (others.group, others.results, others.clicks) == ("others", 2, 1), "groups come by name"
+    assert (ours.lapsed, others.lapsed) == (0, -2), "what lapsed is summed by group"
     b, a = store.exposure_by_query("shop", since=0.0, until=30.0, most=5)
-    equal(
-        [(each.user_query, each.lists, each.outside) for each in (b, a)],
-        [("b", 2, 0), ("a", 1, 1)],
-        "queries",
+    assert [(each.user_query, each.lists, each.outside) for each in (b, a)] == [("b", 2, 0), ("a", 1, 1)], (
+        "queries"
     )
-    equal([each.clicks for each in b.groups], [0, 1], "clicks of a query")
-    equal(len(store.exposure_by_query("shop", since=0.0, until=30.0, most=1)), 1, "the most frequent queries")
-    equal(list(store.exposure("other", since=0.0, until=30.0, step=10.0)), [], "rankers are apart")
+    assert [each.clicks for each in b.groups] == [0, 1], "clicks of a query"
+    assert len(store.exposure_by_query("shop", since=0.0, until=30.0, most=1)) == 1, (
+        "the most frequent queries"
+    )
+    assert list(store.exposure("other", since=0.0, until=30.0, step=10.0)) == [], "rankers are apart"
 
 
-def accounts_are_tallied_in_parts(store: Store) -> None:
+def test_accounts_are_tallied_in_parts(store: Store) -> None:
     """Of equally many lists of one account; parts add up to what is ahead in it."""
     put(store, *(impression(query_id=f"q{n}", at=float(n), exposure=_other(n)) for n in range(23)))
     put(store, event(event_id="e1", list_seq=2, position=2))
     tallied = partial(store.exposure_in_parts, "shop", since=0.0, until=23.0)
     parts = tallied(account=2, parts=3)
-    equal([(each.start, each.lists) for each in parts], [(1.0, 4), (9.0, 4), (17.0, 3)], "parts of lists")
+    assert [(each.start, each.lists) for each in parts] == [(1.0, 4), (9.0, 4), (17.0, 3)], "parts of lists"
     changes = {(n, each.group): each for n, part in enumerate(parts) for each in part.groups}
     for total in (each for each in store.read_totals("shop") if each.account == 2):
         mine = [each for (_, group), each in changes.items() if group == total.group]
         change = sum(each.granted - each.due - each.lapsed for each in mine)
-        equal(change, total.ahead, "parts add up to the account")
-    equal([sum(each.clicks for each in part.groups) for part in parts], [1, 0, 0], "clicks of a part")
-    equal(len(tallied(account=2, parts=9, least=5)), 2, "no part is too small")
-    equal(list(tallied(account=3, parts=3)), [], "accounts are apart")
+        assert change == total.ahead, "parts add up to the account"
+    assert [sum(each.clicks for each in part.groups) for part in parts] == [1, 0, 0], "clicks of a part"
+    assert len(tallied(account=2, parts=9, least=5)) == 2, "no part is too small"
+    assert list(tallied(account=3, parts=3)) == [], "accounts are apart"
 
 
 def _other(number: int) -> Exposure:
     """Another exposure for each list: two accounts, three groups."""
     groups = ("a", "b") if number % 3 else ("b", "others")
     return replace(EXPOSURE, account=1 + number % 2, groups=groups, granted=(number, 7 * number), due=(3, 4))
-
-
-LAWS = (
-    accounts_are_the_sums_over_the_log,
-    accounts_are_carried_over_what_is_discarded,
-    exposure_is_tallied,
-    accounts_are_tallied_in_parts,
-)

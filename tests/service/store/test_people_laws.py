@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rankloop.service.store.checks.broken import equal
-from rankloop.service.store.checks.samples import DECISION, event, impression, keep, put
 from rankloop.service.store.exposure import carried
 from rankloop.service.store.log_records import Decision, Person
 from rankloop.service.store.store import Store, Transaction, write
+from tests.support.log_samples import DECISION, event, impression, keep, put
 
 OTTO = Person(client_id="otto")
 
@@ -23,31 +22,29 @@ def _fill(store: Store) -> None:
     put(store, DECISION)
 
 
-def what_tells_of_a_person_is_found(store: Store) -> None:
+def test_what_tells_of_a_person_is_found(store: Store) -> None:
     """By client, session or user: their lists, their events, and the events of their lists."""
     _fill(store)
     found = store.find_person_entries(OTTO)
-    equal([(each.seq, each.name) for each in found.lists], [(1, "q1")], "lists are found by client")
-    equal(
-        [each.name for each in found.events], ["e1", "e2", "e4"], "events are found, and those of the lists"
+    assert [(each.seq, each.name) for each in found.lists] == [(1, "q1")], "lists are found by client"
+    assert [each.name for each in found.events] == ["e1", "e2", "e4"], (
+        "events are found, and those of the lists"
     )
-    equal([each.ranker for each in found.events], ["shop", "shop", ""], "also events of no ranker")
+    assert [each.ranker for each in found.events] == ["shop", "shop", ""], "also events of no ranker"
     later = store.find_person_entries(OTTO, after=3)
-    equal(([*later.lists], [each.name for each in later.events]), ([], ["e2", "e4"]), "after an entry")
-    equal(
-        [each.name for each in store.find_person_entries(Person(user="otto")).lists],
-        ["q2"],
-        "lists are found by user",
+    assert ([*later.lists], [each.name for each in later.events]) == ([], ["e2", "e4"]), "after an entry"
+    assert [each.name for each in store.find_person_entries(Person(user="otto")).lists] == ["q2"], (
+        "lists are found by user"
     )
     either = store.find_person_entries(Person(session_id="s2", client_id="otto"))
-    equal([each.name for each in either.lists], ["q1", "q2"], "whoever has one of the ids is meant")
+    assert [each.name for each in either.lists] == ["q1", "q2"], "whoever has one of the ids is meant"
     nobody = store.find_person_entries(Person())
-    equal((list(nobody.lists), list(nobody.events)), ([], []), "an empty id is nobody's")
+    assert (list(nobody.lists), list(nobody.events)) == ([], []), "an empty id is nobody's"
     inside = write(store, lambda transaction: transaction.find_person_entries(OTTO))
-    equal(inside, found, "a job finds the same")
+    assert inside == found, "a job finds the same"
 
 
-def what_is_erased_is_gone(store: Store) -> None:
+def test_what_is_erased_is_gone(store: Store) -> None:
     """From lists, events and what is known of ids; numbers are not used again, and accounts are carried."""
     _fill(store)
     before = list(store.read_totals("shop"))
@@ -57,41 +54,34 @@ def what_is_erased_is_gone(store: Store) -> None:
         gone = transaction.remove_entries(
             lists=[each.seq for each in found.lists], events=[each.seq for each in found.events]
         )
-        equal(transaction.find_shown("q1"), None, "a job does not see what it erased")
+        assert transaction.find_shown("q1") is None, "a job does not see what it erased"
         rows = carried(before, transaction.read_totals("shop"))
         body = {"first": 1, "exposure": rows}
         transaction.append(Decision(at=20.0, ranker="shop", kind="delete", body=body))
         return gone
 
-    equal(write(store, job), 4, "how many entries were erased")
+    assert write(store, job) == 4, "how many entries were erased"
     left = store.find_person_entries(OTTO)
-    equal((list(left.lists), list(left.events)), ([], []), "nothing tells of the person any more")
-    equal(store.find_impression("q1"), None, "a list that was erased is not there")
-    equal([each.seq for each in store.read_entries("shop")], [5, 7, 8], "the others keep their numbers")
-    equal(write(store, lambda transaction: transaction.knows("e2")), False, "an event that was erased is new")
-    equal(list(store.read_totals("shop")), before, "the accounts are as they were")
+    assert (list(left.lists), list(left.events)) == ([], []), "nothing tells of the person any more"
+    assert store.find_impression("q1") is None, "a list that was erased is not there"
+    assert [each.seq for each in store.read_entries("shop")] == [5, 7, 8], "the others keep their numbers"
+    assert not write(store, lambda transaction: transaction.knows("e2")), "an event that was erased is new"
+    assert list(store.read_totals("shop")) == before, "the accounts are as they were"
     store.purge_deleted()
-    equal([each.query_id for each in store.read_impressions("shop")], ["q2"], "compaction leaves the others")
-    equal(put(store, DECISION), [9], "numbers are not used again")
+    assert [each.query_id for each in store.read_impressions("shop")] == ["q2"], (
+        "compaction leaves the others"
+    )
+    assert put(store, DECISION) == [9], "numbers are not used again"
 
 
-def a_decision_is_amended_and_snapshots_are_dropped(store: Store) -> None:
+def test_a_decision_is_amended_and_snapshots_are_dropped(store: Store) -> None:
     """The body of one decision is another; snapshots from an entry on are gone."""
     put(store, DECISION, DECISION)
     write(store, lambda transaction: transaction.amend(replace(DECISION, seq=1, body={"events": []})))
-    equal(
-        [each.body for each in store.read_decisions("shop")],
-        [{"events": []}, DECISION.body],
-        "one body is new",
+    assert [each.body for each in store.read_decisions("shop")] == [{"events": []}, DECISION.body], (
+        "one body is new"
     )
     for seq in (1, 2):
         keep(store, seq=seq)
     write(store, lambda transaction: transaction.delete_snapshots("shop", since=2))
-    equal([seq for seq, _ in store.list_snapshots("shop")], [1], "snapshots from an entry on are gone")
-
-
-LAWS = (
-    what_tells_of_a_person_is_found,
-    what_is_erased_is_gone,
-    a_decision_is_amended_and_snapshots_are_dropped,
-)
+    assert [seq for seq, _ in store.list_snapshots("shop")] == [1], "snapshots from an entry on are gone"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+import pytest
 
-from rankloop.service.store.checks.broken import equal, must, refused
-from rankloop.service.store.checks.samples import (
+from rankloop.service.store.log_records import Decision
+from rankloop.service.store.store import Store, StoreError, Transaction, write
+from tests.service.store.commit_faults import no_commit
+from tests.support.log_samples import (
     DECISION,
     EVENT,
     IMPRESSION,
@@ -15,11 +17,9 @@ from rankloop.service.store.checks.samples import (
     keep,
     put,
 )
-from rankloop.service.store.log_records import Decision
-from rankloop.service.store.store import Store, StoreError, Transaction, write
 
 
-def a_job_sees_what_was_written_before_it(store: Store) -> None:
+def test_a_job_sees_what_was_written_before_it(store: Store) -> None:
     """By earlier jobs, and by itself."""
 
     def job(transaction: Transaction) -> tuple[object, ...]:
@@ -40,27 +40,25 @@ def a_job_sees_what_was_written_before_it(store: Store) -> None:
     put(store, DECISION)
     before = store.submit(lambda transaction: transaction.append(IMPRESSION))
     rankers, decided, knows, shown = write(store, job)
-    equal(before.result(), 2, "jobs run in the order they were submitted")
-    equal(rankers, ["news", "shop"], "a job sees the rankers")
-    equal(decided, [3], "a job sees what it decided")
-    must(knows, "a job knows the events it wrote")
-    equal(
-        shown,
-        write(store, lambda transaction: transaction.find_shown("q1")),
-        "a job sees lists of jobs before",
+    assert before.result() == 2, "jobs run in the order they were submitted"
+    assert rankers == ["news", "shop"], "a job sees the rankers"
+    assert decided == [3], "a job sees what it decided"
+    assert knows, "a job knows the events it wrote"
+    assert shown == write(store, lambda transaction: transaction.find_shown("q1")), (
+        "a job sees lists of jobs before"
     )
-    equal(write(store, lambda transaction: transaction.find_shown("q2")), None, "no other list is seen")
+    assert write(store, lambda transaction: transaction.find_shown("q2")) is None, "no other list is seen"
 
 
-def an_event_is_known_once_it_found_its_list(store: Store) -> None:
+def test_an_event_is_known_once_it_found_its_list(store: Store) -> None:
     """An orphan may come again."""
     put(store, event(verdict="orphan"))
-    must(not write(store, lambda transaction: transaction.knows("e1")), "an orphan is not known")
+    assert not write(store, lambda transaction: transaction.knows("e1")), "an orphan is not known"
     put(store, EVENT)
-    must(write(store, lambda transaction: transaction.knows("e1")), "an event that found its list is known")
+    assert write(store, lambda transaction: transaction.knows("e1")), "an event that found its list is known"
 
 
-def what_a_source_has_done_is_known(store: Store) -> None:
+def test_what_a_source_has_done_is_known(store: Store) -> None:
     """Counted events by ranker, source and time, in the log and in the transaction at hand; and whose id."""
 
     def job(transaction: Transaction) -> tuple[object, ...]:
@@ -81,23 +79,23 @@ def what_a_source_has_done_is_known(store: Store) -> None:
         event(event_id="e3", list_seq=3, at=20.0, source=""),
     )
     lists, other, whose = write(store, job)
-    equal(lists, [[(1, "b"), (1, "c"), (4, "b")], [(4, "b")]], "what a source has done since a time")
-    equal(other, [[], []], "sources and rankers are apart")
-    equal(whose, [("q2", "s"), ("q1", "s"), None, None], "whose an event id is")
+    assert lists == [[(1, "b"), (1, "c"), (4, "b")], [(4, "b")]], "what a source has done since a time"
+    assert other == [[], []], "sources and rankers are apart"
+    assert whose == [("q2", "s"), ("q1", "s"), None, None], "whose an event id is"
 
 
-def strays_can_be_discarded(store: Store) -> None:
+def test_strays_can_be_discarded(store: Store) -> None:
     """Events that belong to no ranker, of a stretch of time, and nothing else."""
     put(store, IMPRESSION, EVENT)
     strays = [event(event_id=f"o{at}", ranker="", verdict="orphan", at=at) for at in (20.0, 30.0, 40.0)]
     put(store, *strays)
     gone = write(store, lambda transaction: transaction.remove_unmatched_events(since=20.0, until=40.0))
-    equal(gone, 2, "how many were deleted")
-    equal([each.event_id for each in store.read_events(None)], ["e1", "o40.0"], "what is left")
-    equal(put(store, event(event_id="e2")), [6], "numbers are never used again")
+    assert gone == 2, "how many were deleted"
+    assert [each.event_id for each in store.read_events(None)] == ["e1", "o40.0"], "what is left"
+    assert put(store, event(event_id="e2")) == [6], "numbers are never used again"
 
 
-def looking_ahead_changes_nothing(store: Store) -> None:
+def test_looking_ahead_changes_nothing(store: Store) -> None:
     """What was looked up is what is there, also of what is written or discarded afterwards."""
 
     def job(transaction: Transaction) -> tuple[object, ...]:
@@ -112,10 +110,10 @@ def looking_ahead_changes_nothing(store: Store) -> None:
 
     put(store, IMPRESSION, EVENT)
     expected = ([True, False, True], [1, None, 3], (False, None))
-    equal(write(store, job), expected, "what was looked up is what is there")
+    assert write(store, job) == expected, "what was looked up is what is there"
 
 
-def a_job_that_fails_leaves_no_trace(store: Store) -> None:
+def test_a_job_that_fails_leaves_no_trace(store: Store) -> None:
     """And harms no other."""
 
     def fails(transaction: Transaction) -> None:
@@ -126,27 +124,27 @@ def a_job_that_fails_leaves_no_trace(store: Store) -> None:
     before = store.submit(lambda transaction: transaction.append(DECISION))
     failed = store.submit(fails)
     after = store.submit(lambda transaction: transaction.append(DECISION))
-    equal((before.result(), after.result()), (2, 3), "jobs before and after a failure are done")
-    with refused(ZeroDivisionError, "a job's error is its future's"):
+    assert (before.result(), after.result()) == (2, 3), "jobs before and after a failure are done"
+    with pytest.raises(ZeroDivisionError):
         failed.result()
     _untouched(store, decisions=2)
 
 
-def what_cannot_be_committed_has_not_been(store: Store, failing: AbstractContextManager[object]) -> None:
+def test_what_cannot_be_committed_has_not_been(store: Store) -> None:
     """If the transaction fails as a whole, so does every future, and nothing of it is seen, then or later."""
     put(store, event(event_id="e0", at=4600.0))
-    with failing:
+    with no_commit(store):
         first = store.submit(_everything)
         second = store.submit(lambda transaction: transaction.append(DECISION))
         for future in (first, second):
-            with refused(StoreError, "who waits for a transaction that fails is told"):
+            with pytest.raises(StoreError):
                 future.result()
         _untouched(store, decisions=0, write_too=False)
-    equal(put(store, DECISION), [2], "numbers of a transaction that failed are free")
+    assert put(store, DECISION) == [2], "numbers of a transaction that failed are free"
     _untouched(store, decisions=1)
 
 
-def old_entries_can_be_discarded(store: Store) -> None:
+def test_old_entries_can_be_discarded(store: Store) -> None:
     """All that a model does not need that begins at an entry, and nothing else."""
     put(store, *(impression(query_id=f"q{number}", at=10.0) for number in range(1, 5)), DECISION)
     put(store, event(event_id="e1", query_id="q1", list_seq=1, at=20.0))  # 6
@@ -159,26 +157,28 @@ def old_entries_can_be_discarded(store: Store) -> None:
     for seq in (5, 9, 10, 11):
         keep(store, seq=seq, at=float(seq))
     gone = write(store, lambda job: job.remove_before("shop", until=10, shown_before=30.0, keep=["q4"]))
-    equal(gone, 5, "entries that were discarded")
-    equal(
-        [each.query_id for each in store.read_impressions("shop")], ["q3", "q4", "q5"], "lists that are left"
+    assert gone == 5, "entries that were discarded"
+    assert [each.query_id for each in store.read_impressions("shop")] == ["q3", "q4", "q5"], (
+        "lists that are left"
     )
-    equal(store.find_impression("q1"), None, "a list that was discarded is gone")
-    equal([each.event_id for each in store.read_events(None)], ["e4", "e5", "e6"], "events that are left")
-    equal(write(store, lambda job: [job.knows(each) for each in ("e1", "e5")]), [False, True], "events known")
-    equal([each.seq for each in store.read_decisions("shop")], [5], "decisions stay")
-    equal([seq for seq, _ in store.list_snapshots("shop")], [10, 11], "snapshots that are left")
-    must(store.reclaim_space() >= 0, "space is given back")
-    equal(put(store, impression(query_id="q1", at=40.0)), [13], "an id that was discarded is free")
+    assert store.find_impression("q1") is None, "a list that was discarded is gone"
+    assert [each.event_id for each in store.read_events(None)] == ["e4", "e5", "e6"], "events that are left"
+    assert write(store, lambda job: [job.knows(each) for each in ("e1", "e5")]) == [False, True], (
+        "events known"
+    )
+    assert [each.seq for each in store.read_decisions("shop")] == [5], "decisions stay"
+    assert [seq for seq, _ in store.list_snapshots("shop")] == [10, 11], "snapshots that are left"
+    assert store.reclaim_space() >= 0, "space is given back"
+    assert put(store, impression(query_id="q1", at=40.0)) == [13], "an id that was discarded is free"
 
 
-def numbers_and_time_do_not_go_back_when_entries_go(store: Store) -> None:
+def test_numbers_and_time_do_not_go_back_when_entries_go(store: Store) -> None:
     """Even if the last entry of all is discarded."""
     put(store, event(at=50.0))
     write(store, lambda job: job.remove_before("shop", until=1, shown_before=0.0))
-    equal(list(store.read_events(None)), [], "an event is discarded")
-    equal(store.time(0.0), 50.0, "time does not go back")
-    equal(put(store, event(at=0.0)), [2], "a number is never used again")
+    assert list(store.read_events(None)) == [], "an event is discarded"
+    assert store.time(0.0) == 50.0, "time does not go back"
+    assert put(store, event(at=0.0)) == [2], "a number is never used again"
 
 
 def _everything(transaction: Transaction) -> None:
@@ -193,23 +193,11 @@ def _everything(transaction: Transaction) -> None:
 
 def _untouched(store: Store, *, decisions: int, write_too: bool = True) -> None:
     """Nothing of `_everything` is there."""
-    equal(store.find_impression("q1"), None, "a list of a failed job is not there")
-    equal([each.event_id for each in store.read_events("shop")], ["e0"], "events are as they were")
-    equal(len(store.read_decisions("shop")), decisions, "decisions are as they were")
-    equal(store.load_latest("shop"), None, "a snapshot of a failed job is not there")
-    equal(store.time(1100.0), 4600.0, "a failed job has not seen the clock")
+    assert store.find_impression("q1") is None, "a list of a failed job is not there"
+    assert [each.event_id for each in store.read_events("shop")] == ["e0"], "events are as they were"
+    assert len(store.read_decisions("shop")) == decisions, "decisions are as they were"
+    assert store.load_latest("shop") is None, "a snapshot of a failed job is not there"
+    assert store.time(1100.0) == 4600.0, "a failed job has not seen the clock"
     if write_too:
-        must(not write(store, lambda job: job.knows("e1")), "an event of a failed job is not known")
-        equal(write(store, lambda job: job.find_shown("q1")), None, "a list of a failed job is not known")
-
-
-LAWS = (
-    a_job_sees_what_was_written_before_it,
-    an_event_is_known_once_it_found_its_list,
-    what_a_source_has_done_is_known,
-    strays_can_be_discarded,
-    looking_ahead_changes_nothing,
-    a_job_that_fails_leaves_no_trace,
-    old_entries_can_be_discarded,
-    numbers_and_time_do_not_go_back_when_entries_go,
-)
+        assert not write(store, lambda job: job.knows("e1")), "an event of a failed job is not known"
+        assert write(store, lambda job: job.find_shown("q1")) is None, "a list of a failed job is not known"

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from rankloop.service.store.checks.broken import equal
-from rankloop.service.store.checks.samples import event, impression, put
 from rankloop.service.store.grades import GradeScale
 from rankloop.service.store.log_records import SQUATTED, GradeTally, ListFilter, Traffic
 from rankloop.service.store.store import Store
+from tests.support.log_samples import event, impression, put
 
 
-def traffic_adds_up(store: Store) -> None:
+def test_traffic_adds_up(store: Store) -> None:
     """Lists by the time they were shown, each with its first counted click."""
     put(
         store,
@@ -26,15 +25,15 @@ def traffic_adds_up(store: Store) -> None:
     sums = {"lists": 2, "clicked": 1, "reciprocal": 1 / 2, "fallbacks": 1, "explored": 1, "cost": 0.5}
     first = Traffic(start=0.0, pairs=1, settled=1, **sums)  # type: ignore[arg-type]
     third = Traffic(start=20.0, lists=1, cost=0.25, pairs=1, settled=1)
-    equal(list(steps), [first, third], "steps of time with a list are summed")
-    equal(list(store.sum_traffic("other", since=0.0, until=30.0, step=10.0)), [], "rankers are apart")
+    assert list(steps) == [first, third], "steps of time with a list are summed"
+    assert list(store.sum_traffic("other", since=0.0, until=30.0, step=10.0)) == [], "rankers are apart"
     parts = store.sum_traffic_parts("shop", since=0.0, until=30.0, parts=2)
-    equal([each.lists for each in parts], [2, 1], "parts have equally many lists")
+    assert [each.lists for each in parts] == [2, 1], "parts have equally many lists"
     parts = store.sum_traffic_parts("shop", since=0.0, until=30.0, parts=3, minimum=2)
-    equal([(each.start, each.lists) for each in parts], [(0.0, 3)], "parts have enough lists")
+    assert [(each.start, each.lists) for each in parts] == [(0.0, 3)], "parts have enough lists"
 
 
-def lists_are_found_in_a_line_each(store: Store) -> None:
+def test_lists_are_found_in_a_line_each(store: Store) -> None:
     """By text, by what became of them, and page by page, the newest first."""
     texts = ("Red shoes", "blue %", "GRÜNE Schuhe", "red")
     put(store, *(impression(query_id=f"q{n}", user_query=text, at=float(n)) for n, text in enumerate(texts)))
@@ -52,22 +51,22 @@ def lists_are_found_in_a_line_each(store: Store) -> None:
     def found(**wanted: Any) -> list[int]:
         return [each.seq for each in store.find_lists("shop", ListFilter(**wanted), last=3)]
 
-    equal(found(), [5, 4, 3], "the last ones, the newest first")
-    equal(found(before=3), [2, 1], "those before an entry")
-    equal(found(text="RED"), [5, 4, 1], "by a part of the query, in capitals or not")
-    equal(found(text="grüne s"), [3], "by letters of any alphabet")
-    equal(found(text="%"), [2], "by signs that mean something to a database")
-    equal(found(query="red"), [5, 4], "by the whole query")
-    equal(found(clicked=True), [3, 1], "those with a click")
-    equal(found(clicked=False), [5, 4, 2], "those without one")
-    equal((found(mode="passthrough"), found(fallback=False)), ([5], [4, 3, 2]), "by mode, and by failure")
-    equal(found(clicked=True, within=3), [3], "only so many are looked through")
+    assert found() == [5, 4, 3], "the last ones, the newest first"
+    assert found(before=3) == [2, 1], "those before an entry"
+    assert found(text="RED") == [5, 4, 1], "by a part of the query, in capitals or not"
+    assert found(text="grüne s") == [3], "by letters of any alphabet"
+    assert found(text="%") == [2], "by signs that mean something to a database"
+    assert found(query="red") == [5, 4], "by the whole query"
+    assert found(clicked=True) == [3, 1], "those with a click"
+    assert found(clicked=False) == [5, 4, 2], "those without one"
+    assert (found(mode="passthrough"), found(fallback=False)) == ([5], [4, 3, 2]), "by mode, and by failure"
+    assert found(clicked=True, within=3) == [3], "only so many are looked through"
     line = store.find_lists("shop", ListFilter(before=2), last=1)[0]
-    equal((line.clicked, line.first_click, list(line.shown)), (1, 2, ["ü", "b"]), "with what was clicked")
-    equal(store.find_lists("shop", ListFilter(before=4), last=1)[0].first_click, 1, "the first click")
+    assert (line.clicked, line.first_click, list(line.shown)) == (1, 2, ["ü", "b"]), "with what was clicked"
+    assert store.find_lists("shop", ListFilter(before=4), last=1)[0].first_click == 1, "the first click"
 
 
-def events_are_tallied(store: Store) -> None:
+def test_events_are_tallied(store: Store) -> None:
     """By verdict, by how clients count, by their clocks, by client."""
     put(
         store,
@@ -78,18 +77,18 @@ def events_are_tallied(store: Store) -> None:
         event(event_id="e5", at=9000.0, ranker="news"),
     )
     found = store.count_events("shop", since=0.0, until=5000.0)
-    equal(dict(found.verdicts), {"accepted": 3, "late": 1}, "verdicts are counted")
-    equal((found.one_based, found.zero_based, found.misplaced), (1, 1, 1), "positions are compared")
-    equal((found.ahead, found.behind), (1, 1), "clocks are compared")
-    equal([tuple(each) for each in found.busiest], [("c1", 2), ("c2", 1)], "clients are counted")
+    assert dict(found.verdicts) == {"accepted": 3, "late": 1}, "verdicts are counted"
+    assert (found.one_based, found.zero_based, found.misplaced) == (1, 1, 1), "positions are compared"
+    assert (found.ahead, found.behind) == (1, 1), "clocks are compared"
+    assert [tuple(each) for each in found.busiest] == [("c1", 2), ("c2", 1)], "clients are counted"
     everything = store.count_events(None, since=0.0, until=1e9).verdicts
-    equal(dict(everything), {"accepted": 4, "late": 1}, "without a ranker, events of all")
-    equal(
-        dict(store.count_events("shop", since=5000.0, until=6000.0).verdicts), {}, "events are found by time"
+    assert dict(everything) == {"accepted": 4, "late": 1}, "without a ranker, events of all"
+    assert dict(store.count_events("shop", since=5000.0, until=6000.0).verdicts) == {}, (
+        "events are found by time"
     )
 
 
-def sources_are_tallied(store: Store) -> None:
+def test_sources_are_tallied(store: Store) -> None:
     """By how much each sent, how much of it was held back, the busiest minute, and ids that were taken."""
     put(
         store,
@@ -102,16 +101,16 @@ def sources_are_tallied(store: Store) -> None:
         event(event_id="e4", at=194.0, source="t", ranker="", verdict="duplicate", detail="again"),
     )
     found = store.count_sources(since=100.0, until=999.0)
-    equal(found.sources, 3, "sources are counted")
+    assert found.sources == 3, "sources are counted"
     busiest = [("s", 3, 1), ("t", 2, 0), ("u", 1, 0)]
-    equal([tuple(each) for each in found.busiest], busiest, "the busiest, and what was held back")
-    equal(tuple(found.burst), ("s", 2), "the most of one source within a minute")
-    equal(found.squatted, 1, "ids that another event had")
+    assert [tuple(each) for each in found.busiest] == busiest, "the busiest, and what was held back"
+    assert tuple(found.burst) == ("s", 2), "the most of one source within a minute"
+    assert found.squatted == 1, "ids that another event had"
     later = store.count_sources(since=500.0, until=999.0)
-    equal((later.sources, list(later.busiest), tuple(later.burst)), (0, [], ("", 0)), "found by time")
+    assert (later.sources, list(later.busiest), tuple(later.burst)) == (0, [], ("", 0)), "found by time"
 
 
-def grades_are_tallied(store: Store) -> None:
+def test_grades_are_tallied(store: Store) -> None:
     """By list and result: the last value of each action, their weighted sum, cut at both ends."""
     put(store, *(impression(query_id=f"q{n}", at=float(n)) for n in range(4)))
     said = [
@@ -136,19 +135,10 @@ def grades_are_tallied(store: Store) -> None:
     scale = GradeScale(weights={"star": 1.0, "buy": 0.5}, highest=5.0)
     found = store.grades("shop", since=0.0, until=3.0, scale=scale)
     expected = GradeTally(lists=3, rated=2, results=4, capped=1, histogram=[1, 1, 0, 0, 0, 2])
-    equal(found, expected, "grades are counted by the step that is nearest")
+    assert found == expected, "grades are counted by the step that is nearest"
     halves = GradeScale(weights={"star": 1.0}, highest=0.5)
     found = store.grades("shop", since=3.0, until=9.0, scale=halves)
     expected = GradeTally(lists=1, rated=1, results=1, capped=1, histogram=[0] * 10 + [1])
-    equal(found, expected, "a scale without whole grades has ten steps")
+    assert found == expected, "a scale without whole grades has ten steps"
     nobody = store.grades("other", since=0.0, until=9.0, scale=halves)
-    equal(nobody, GradeTally(histogram=[0] * 11), "rankers are apart")
-
-
-LAWS = (
-    traffic_adds_up,
-    lists_are_found_in_a_line_each,
-    events_are_tallied,
-    grades_are_tallied,
-    sources_are_tallied,
-)
+    assert nobody == GradeTally(histogram=[0] * 11), "rankers are apart"
