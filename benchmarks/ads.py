@@ -13,7 +13,7 @@ from rankloop.lab.data.logged_rounds import LoggedRounds
 from rankloop.lab.simulation.ad_logs import simulate_ad_log
 from rankloop.lab.users import AdUser
 from rankloop.learning.auc import fit_auc
-from rankloop.learning.thresholds import BestF1
+from rankloop.learning.thresholds import find_best_f1
 from rankloop.policies import AUCRanker
 from rankloop.query_set import QuerySet
 from rankloop.types import FloatArray
@@ -69,12 +69,16 @@ def learn_by_sgd(policy: AUCRanker, steps: int) -> None:
     """Put the weights and thresholds of SGD in the place of the policy's own."""
     rng = np.random.default_rng(1)
     for index, key in enumerate(policy.keys):
-        positive = policy.clicked[: policy.counts[1]][policy.clicked_ads[: policy.counts[1]] == key]
-        negative = policy.passed[: policy.counts[0]][policy.passed_ads[: policy.counts[0]] == key]
+        positive = policy.rows_with_click[: policy.counts[1]][
+            policy.ads_with_click[: policy.counts[1]] == key
+        ]
+        negative = policy.rows_without_click[: policy.counts[0]][
+            policy.ads_without_click[: policy.counts[0]] == key
+        ]
         if len(positive) and len(negative):
             policy.weights[index] = sgd(positive, negative, steps, rng)
             scores = np.concatenate((positive, negative)) @ policy.weights[index]
-            policy.offsets[index] = BestF1().line(scores, np.arange(scores.size) < len(positive))[1]
+            policy.offsets[index] = find_best_f1(scores, np.arange(scores.size) < len(positive))[1]
 
 
 def click_rate(policy: AUCRanker, test: QuerySet, log: LoggedRounds) -> float:

@@ -25,7 +25,6 @@ from rankloop.policies import (
     P2NeurRank,
     PairRank,
     PePairRank,
-    Platt,
     Race,
     RankNet,
     Slam,
@@ -52,7 +51,7 @@ VARIANTS: dict[str, Make] = {
     "OlRankNet-order": partial(OlRankNet, caller_order="decent", scorer=MLP(16)),
     "P2NeurRank-order": partial(P2NeurRank, caller_order="decent", scorer=MLP(16)),
     "Slam-averaged": partial(Slam, averaged=True),
-    "AUCRanker-platt": partial(AUCRanker, threshold=Platt(), undersample=2.0),
+    "AUCRanker-platt": partial(AUCRanker, threshold="platt", undersample=2.0),
     "OlLambdaRankGT-linear": partial(OlLambdaRankGT, scorer=Linear(), queries=4, learning_rate=0.01),
 }
 FEWER_TREES: dict[str, Make] = {

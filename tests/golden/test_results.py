@@ -115,7 +115,7 @@ from rankloop.metrics import (
     mean_over_lists,
     mean_over_queries,
 )
-from rankloop.policies import PDGD, LinUCB, PairRank, Policy, Random, SelectionPolicy, SquareCB, Sure
+from rankloop.policies import PDGD, AdPolicy, LinUCB, PairRank, Policy, Random, SquareCB, Sure
 from rankloop.query_set import QuerySet
 from rankloop.types import BoolArray, Context, Feedback, FloatArray, IntArray, Query
 from tests.golden.records import Numbers, check, check_ids
@@ -141,7 +141,7 @@ ESTIMATORS: dict[str, tuple[int, float]] = {  # which, and the level of its two-
     "e03": (2, 0.9),
     "e04": (3, 0.9),
 }
-CHOOSING: tuple[Callable[[], SelectionPolicy | Random], ...] = (LinUCB, lambda: SquareCB(scale=5.0), Random)
+CHOOSING: tuple[Callable[[], AdPolicy | Random], ...] = (LinUCB, lambda: SquareCB(scale=5.0), Random)
 Asks: TypeAlias = Callable[[Policy, Query], NextProbabilities]
 LISTS: dict[str, tuple[Callable[[], Policy], Callable[[], Policy], Asks]] = {
     "l01": (Random, lambda: PDGD(learning_rate=0.3), greedy_probabilities),
@@ -267,7 +267,7 @@ def logged() -> LoggedRounds:
     return LoggedRounds(contexts, ("a", "b", "c", "d"), shown, clicks, chances[np.arange(120), shown])
 
 
-def chosen(make: Callable[[], SelectionPolicy | Random]) -> FloatArray:
+def chosen(make: Callable[[], AdPolicy | Random]) -> FloatArray:
     """The choices of a policy that learned from the first half of the log."""
     policy, log = make(), logged()
     names = log.ads

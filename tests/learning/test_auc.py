@@ -13,8 +13,8 @@ from scipy.special import expit
 from rankloop.learning.auc import auc_loss, fit_auc
 from rankloop.learning.click_regression import fit_clicks
 from rankloop.learning.forest import classifier, grow
-from rankloop.learning.rows import kept
-from rankloop.learning.thresholds import BestF1, Platt
+from rankloop.learning.rows import keep_rows
+from rankloop.learning.thresholds import find_best_f1, fit_platt
 from rankloop.types import BoolArray, FloatArray
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -92,7 +92,7 @@ def test_the_threshold_has_the_best_f1_of_all_cuts(seed: int, n: int) -> None:
         hits = int((taken & clicks).sum())
         return 2 * hits / (int(taken.sum()) + int(clicks.sum()))
 
-    slope, offset = BestF1().line(scores, clicks)
+    slope, offset = find_best_f1(scores, clicks)
     taken = scores >= offset
     assert slope == 1.0
     assert f1(taken) == max(f1(scores >= cut) for cut in scores)
@@ -103,10 +103,10 @@ def test_the_threshold_has_the_best_f1_of_all_cuts(seed: int, n: int) -> None:
 def test_platt_finds_the_odds_that_made_the_clicks() -> None:
     rng = np.random.default_rng(3)
     scores = rng.normal(2.0, 3.0, size=40_000)
-    slope, offset = Platt().line(scores, rng.random(scores.size) < expit(0.8 * scores - 3.0))
+    slope, offset = fit_platt(scores, rng.random(scores.size) < expit(0.8 * scores - 3.0))
     assert slope == pytest.approx(0.8, abs=0.03)
     assert offset == pytest.approx(3.0, abs=0.1)
-    flat, odds = Platt().line(np.zeros(4), np.array([True, False, False, False]))
+    flat, odds = fit_platt(np.zeros(4), np.array([True, False, False, False]))
     assert (flat, round(-odds, 6)) == (0.0, round(float(np.log(2 / 4)), 6))
 
 
@@ -148,7 +148,7 @@ def test_the_last_rows_are_kept(sizes: list[int], limit: int) -> None:
     memory, log = np.zeros(0), np.arange(sum(sizes), dtype=np.float64)
     count = 0
     for size in sizes:
-        memory = kept(memory, count, log[count : count + size], limit)
+        memory = keep_rows(memory, count, log[count : count + size], limit)
         count += size
     assert len(memory) <= limit
     assert sorted(memory[: min(count, limit)]) == log[max(count - limit, 0) :].tolist()

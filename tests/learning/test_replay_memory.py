@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankloop.learning.click_pairs import Pairing, preferred_pairs
-from rankloop.learning.replay_memory import Comparisons, keep
+from rankloop.learning.replay_memory import Comparisons, store_comparisons
 from rankloop.types import BoolArray, Feedback, FloatArray, Query, Ranking
 from tests.support.pairs import comparisons
 
@@ -38,7 +38,7 @@ def test_a_memory_gives_back_what_was_kept_last_in_each_slot(lengths: list[int],
     last = {}
     for number, n in enumerate(lengths):
         compared = Comparisons(rng.random((n, 3)), rng.random((n, n)) < 0.5)
-        documents, wins = keep(documents, wins, number % slots, compared)
+        documents, wins = store_comparisons(documents, wins, number % slots, compared)
         last[number % slots] = compared
     assert len(documents) == len(wins) < 2 * min(len(lengths), slots)
     for slot, compared in last.items():
@@ -51,6 +51,6 @@ def test_a_memory_gives_back_what_was_kept_last_in_each_slot(lengths: list[int],
 def test_keeping_writes_in_place_while_there_is_room() -> None:
     compared = Comparisons(np.ones((2, 3)), np.array([[False, True], [False, False]]))
     documents, wins = np.zeros((4, 2, 3)), np.zeros((4, 2, 2), dtype=bool)
-    kept = keep(documents, wins, 3, compared)
+    kept = store_comparisons(documents, wins, 3, compared)
     assert kept[0] is documents
     assert kept[1] is wins

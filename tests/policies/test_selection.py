@@ -25,20 +25,19 @@ from rankloop.learning.rows import draw_negatives
 from rankloop.policies import (
     AdForest,
     AdLogistic,
+    AdPolicy,
     AUCRanker,
-    BatchSelection,
+    BatchAdPolicy,
     LinUCB,
-    Platt,
-    SelectionPolicy,
     SquareCB,
     ThompsonLogistic,
 )
 from rankloop.types import Context, Feedback, FloatArray, Query, Ranking
 
-Make = Callable[[], SelectionPolicy]
-BATCH: dict[str, Callable[..., BatchSelection]] = {
+Make = Callable[[], AdPolicy]
+BATCH: dict[str, Callable[..., BatchAdPolicy]] = {
     "auc": AUCRanker,
-    "auc, platt": partial(AUCRanker, threshold=Platt()),
+    "auc, platt": partial(AUCRanker, threshold="platt"),
     "logistic": AdLogistic,
     "forest": partial(AdForest, trees=20),
 }
@@ -51,7 +50,7 @@ def visitor(features: FloatArray, *ads: str) -> Query:
     return Query("visitor", np.empty((len(ads), 0)), ads, context=Context("", np.asarray(features, float)))
 
 
-def lived(policy: SelectionPolicy, *, rounds: int = 300, seed: int = 0) -> tuple[SelectionPolicy, list[bool]]:
+def lived(policy: AdPolicy, *, rounds: int = 300, seed: int = 0) -> tuple[AdPolicy, list[bool]]:
     """A life in the small world of ads, and which rounds were clicked."""
     train, user, rng = load("ads(queries=400, ads=4)").train, AdUser(), np.random.default_rng(seed)
     clicked = []
@@ -133,7 +132,7 @@ def test_visitors_get_what_they_like_sooner_than_by_chance(make: Make) -> None:
 
 
 @pytest.mark.parametrize("make", BATCH.values(), ids=BATCH.keys())
-def test_a_log_at_once_teaches_what_its_rows_teach(make: Callable[..., BatchSelection]) -> None:
+def test_a_log_at_once_teaches_what_its_rows_teach(make: Callable[..., BatchAdPolicy]) -> None:
     train, rng = load("ads(queries=200, ads=3)").train, np.random.default_rng(1)
     assert train.contexts is not None
     shown = rng.integers(3, size=200)
@@ -183,8 +182,8 @@ def test_old_rows_are_forgotten_clicks_last() -> None:
     for number in range(40):
         ranking = Ranking(visitor(np.array([number]), "tea"), np.array([0]))
         policy.learn(Feedback(ranking, np.array([number % 10 == 0])))
-    assert sorted(policy.clicked.ravel().tolist()) == [0.0, 10.0, 20.0, 30.0]
-    assert sorted(policy.passed.ravel().tolist()) == [35.0, 36.0, 37.0, 38.0, 39.0]
+    assert sorted(policy.rows_with_click.ravel().tolist()) == [0.0, 10.0, 20.0, 30.0]
+    assert sorted(policy.rows_without_click.ravel().tolist()) == [35.0, 36.0, 37.0, 38.0, 39.0]
 
 
 # Ads that come and go
@@ -217,7 +216,7 @@ def test_a_new_ad_gets_its_chance_and_a_withdrawn_one_is_not_missed(make: Make) 
 @pytest.mark.parametrize("make", BATCH.values(), ids=BATCH.keys())
 @pytest.mark.parametrize("clicked", [True, False])
 def test_an_ad_with_one_kind_of_row_is_never_the_best(
-    make: Callable[..., BatchSelection], clicked: bool
+    make: Callable[..., BatchAdPolicy], clicked: bool
 ) -> None:
     policy = make(batch=1)
     for number in range(20):
@@ -268,7 +267,7 @@ def test_visitors_of_whom_nothing_is_known_teach_too_and_features_may_come_later
 def test_contributions_say_what_spoke_for_an_ad(make: Make) -> None:
     policy, _ = lived(make(), rounds=600)
     query = load("ads(queries=400, ads=4)").test[0].query
-    found = policy.contributions(query)
+    found = policy.explain_scores(query)
     assert found.shape == (4, 8)
     if not isinstance(policy, AdForest):
         empty = Query("nobody", query.features, query.doc_ids, context=Context("", np.zeros(8)))

@@ -13,7 +13,7 @@ import numpy as np
 
 from rankloop.errors import DataError
 from rankloop.lab.data.logged_rounds import LoggedRounds
-from rankloop.policies import SelectionPolicy
+from rankloop.policies import AdPolicy
 from rankloop.policies.policy_names import POLICIES
 from rankloop.types import BoolArray, FloatArray
 
@@ -100,7 +100,7 @@ def _one_ad(shown: Impression) -> bool:
 
 @cache
 def _ad_policies() -> frozenset[str]:
-    return frozenset(name for name, kind in POLICIES.items() if issubclass(kind, SelectionPolicy))
+    return frozenset(name for name, kind in POLICIES.items() if issubclass(kind, AdPolicy))
 
 
 def _changed(shown: Impression, unguarded: frozenset[int]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankloop.errors import SettingError
 from rankloop.exploration import ordered_blocks
-from rankloop.policies import PDGD, ExploresUncertain, Policy, Random, SelectionPolicy
+from rankloop.policies import PDGD, AdPolicy, ExploresUncertain, Policy, Random
 from rankloop.types import BoolArray, FloatArray, IntArray, Query
 
 NextProbabilities: TypeAlias = Callable[[IntArray], FloatArray]  # from the rows above to [n] of the next
@@ -22,7 +22,7 @@ def draw_probabilities(policy: Policy, query: Query) -> NextProbabilities:
     >>> following(np.array([2])).tolist()
     [0.5, 0.5, 0.0]
     """
-    if isinstance(policy, SelectionPolicy):  # one ad: only the first place is drawn
+    if isinstance(policy, AdPolicy):  # one ad: only the first place is drawn
         propensities = policy.propensities(query)
         return lambda above: propensities if not above.size else np.zeros(query.n_docs)
     if isinstance(policy, Random):

@@ -80,7 +80,7 @@ class Projected(Full):
 
     With $r$ dimensions for $p$ parameters, many more, $A$ seems to know directions that it was never told
     of. Of a squared width $g^\top M g$ with $M = A^{-1}$, the part $g^\top M^2 g$ is about what is unknown,
-    where $M$ is nearly 1. It is enlarged so that a random direction has the squared width that it has among
+    where $M$ is nearly 1. It is enlarge so that a random direction has the squared width that it has among
     all parameters, if $r - \text{tr} M$ of them are known: $g^\top M g + c\, g^\top M^2 g$ with
 
     $$c\, \text{tr} M^2 / r = 1 - (r - \text{tr} M) / p - \text{tr} M / r.$$

@@ -39,7 +39,7 @@ def compare_results(feedback: Feedback, columns: FloatArray, pairing: Pairing, s
     return Comparisons(columns[feedback.ranking.order[positions]], wins)
 
 
-def keep(
+def store_comparisons(
     documents: FloatArray, wins: BoolArray, slot: int, compared: Comparisons
 ) -> tuple[FloatArray, BoolArray]:
     """Write comparisons into a slot of a memory, [slots, length, n_features] and [slots, length, length].
@@ -48,25 +48,25 @@ def keep(
     ones, with twice as many slots: on average a list costs the same, however many there are.
 
     >>> compared = Comparisons(np.ones((2, 3)), np.array([[False, True], [False, False]]))
-    >>> documents, wins = keep(np.zeros((0, 0, 3)), np.zeros((0, 0, 0), dtype=bool), 0, compared)
+    >>> documents, wins = store_comparisons(np.zeros((0, 0, 3)), np.zeros((0, 0, 0), dtype=bool), 0, compared)
     >>> documents.shape, wins.shape
     ((1, 2, 3), (1, 2, 2))
     """
     n, n_features = compared.documents.shape
     slots = len(documents) if slot < len(documents) else max(2 * len(documents), slot + 1)
     length = max(n, documents.shape[1])
-    documents = enlarged(documents, (slots, length, n_features))
-    wins = enlarged(wins, (slots, length, length))
+    documents = enlarge(documents, (slots, length, n_features))
+    wins = enlarge(wins, (slots, length, length))
     documents[slot, :n] = compared.documents
     wins[slot] = False
     wins[slot, :n, :n] = compared.wins
     return documents, wins
 
 
-def enlarged(array: npt.NDArray[Kind], shape: tuple[int, ...]) -> npt.NDArray[Kind]:
+def enlarge(array: npt.NDArray[Kind], shape: tuple[int, ...]) -> npt.NDArray[Kind]:
     """The same values in a larger array, zeros around them; the array itself if it has this shape.
 
-    >>> enlarged(np.ones(2), (3,)).tolist()
+    >>> enlarge(np.ones(2), (3,)).tolist()
     [1.0, 1.0, 0.0]
     """
     if array.shape == shape:

@@ -1,9 +1,14 @@
-"""Thresholds: what makes the scores of rankers that were learned apart comparable."""
+"""Thresholds: what makes the scores of rankers that were learned apart comparable.
+
+From the scores of an ad's rows, and who clicked, follows the line $a s - b$ by which it competes: each
+function gives the slope $a$ and the offset $b$. There is a click, and a row without one.
+"""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Literal, TypeAlias
 
 import numpy as np
 from scipy.special import expit
@@ -13,55 +18,47 @@ from rankloop.types import BoolArray, FloatArray
 NEWTON_STEPS = 50
 
 
-@dataclass(frozen=True)
-class Threshold(ABC):
-    """From the scores of an ad's rows, and who clicked, to the line $a s - b$ by which it competes."""
+def find_best_f1(scores: FloatArray, clicks: BoolArray) -> tuple[float, float]:
+    """Find the score from which on taking everyone for a clicker has the best F1, in the middle of its gap.
 
-    @abstractmethod
-    def line(self, scores: FloatArray, clicks: BoolArray) -> tuple[float, float]:
-        """The slope $a$ and the offset $b$; there is a click, and a row without one."""
+    The slope is 1, so the scores stay as they are, less the threshold.
 
-
-@dataclass(frozen=True)
-class BestF1(Threshold):
-    """The score from which on taking everyone for a clicker has the best F1, in the middle of its gap.
-
-    >>> BestF1().line(np.array([3.0, 2.0, 1.0, 0.0]), np.array([True, True, False, False]))
+    >>> find_best_f1(np.array([3.0, 2.0, 1.0, 0.0]), np.array([True, True, False, False]))
     (1.0, 1.5)
     """
-
-    def line(self, scores: FloatArray, clicks: BoolArray) -> tuple[float, float]:
-        """The scores as they are, less the threshold."""
-        order = np.argsort(-scores, kind="stable")
-        ranked, hits = scores[order], np.cumsum(clicks[order])
-        f1 = 2 * hits / (np.arange(1, hits.size + 1) + hits[-1])
-        f1[:-1][ranked[:-1] == ranked[1:]] = -1.0  # nobody can be cut off from an equal
-        last = int(f1.argmax())
-        following = ranked[min(last + 1, ranked.size - 1)]
-        return 1.0, float(ranked[last] + following) / 2
+    order = np.argsort(-scores, kind="stable")
+    ranked, hits = scores[order], np.cumsum(clicks[order])
+    f1 = 2 * hits / (np.arange(1, hits.size + 1) + hits[-1])
+    f1[:-1][ranked[:-1] == ranked[1:]] = -1.0  # nobody can be cut off from an equal
+    last = int(f1.argmax())
+    following = ranked[min(last + 1, ranked.size - 1)]
+    return 1.0, float(ranked[last] + following) / 2
 
 
-@dataclass(frozen=True)
-class Platt(Threshold):
-    r"""The log-odds of a click: $a$ and $b$ of least log loss for $\sigma(a s - b)$.
+def fit_platt(scores: FloatArray, clicks: BoolArray) -> tuple[float, float]:
+    r"""Fit the log-odds of a click: $a$ and $b$ of least log loss for $\sigma(a s - b)$.
 
-    The labels are drawn towards each other as if each had been seen once more, so that the odds stay finite.
+    Newton's method in two unknowns, on scores of mean 0 and deviation 1. The labels are drawn towards each
+    other as if each had been seen once more, so that the odds stay finite.
 
-    >>> a, b = Platt().line(np.array([1.0, 0.0]), np.array([True, False]))
+    >>> a, b = fit_platt(np.array([1.0, 0.0]), np.array([True, False]))
     >>> a > 0, round(b - a / 2, 6)  # in the middle the odds are even
     (True, 0.0)
 
     Platt: Probabilistic outputs for support vector machines. 1999.
     """
+    centre, scale = float(scores.mean()), float(scores.std())
+    if not scale > 0:
+        return 0.0, -_log_odds(clicks)
+    rows = np.stack([(scores - centre) / scale, np.ones(scores.size)])  # [2, n]
+    slope, height = _two_unknowns(rows, _targets(clicks), np.array([1.0, _log_odds(clicks)]))
+    return slope / scale, slope * centre / scale - height
 
-    def line(self, scores: FloatArray, clicks: BoolArray) -> tuple[float, float]:
-        """Newton's method in two unknowns, on scores of mean 0 and deviation 1."""
-        centre, scale = float(scores.mean()), float(scores.std())
-        if not scale > 0:
-            return 0.0, -_log_odds(clicks)
-        rows = np.stack([(scores - centre) / scale, np.ones(scores.size)])  # [2, n]
-        slope, height = _two_unknowns(rows, _targets(clicks), np.array([1.0, _log_odds(clicks)]))
-        return slope / scale, slope * centre / scale - height
+
+ThresholdName: TypeAlias = Literal["best-f1", "platt"]
+THRESHOLDS: Mapping[str, Callable[[FloatArray, BoolArray], tuple[float, float]]] = MappingProxyType(
+    {"best-f1": find_best_f1, "platt": fit_platt}
+)
 
 
 def _targets(clicks: BoolArray) -> FloatArray:

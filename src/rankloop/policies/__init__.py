@@ -3,17 +3,14 @@
 from rankloop.caller_order import CallerOrder, ColumnLayout, OrderPrior, parse_order
 from rankloop.learning.certainty import Belief, Certainty, Sure, Theory, Width
 from rankloop.learning.projection import DocumentSpace
-from rankloop.learning.thresholds import BestF1, Platt, Threshold
 from rankloop.learning.training import Batch, Exact, ReplayMemory, Training
 from rankloop.policies.ads.ad_forest import AdForest
 from rankloop.policies.ads.ad_logistic import AdLogistic
-from rankloop.policies.ads.ad_policy import SelectionPolicy
+from rankloop.policies.ads.ad_policy import AdPolicy
 from rankloop.policies.ads.auc_ranker import AUCRanker
-from rankloop.policies.ads.batch_ad_policy import BatchSelection
-from rankloop.policies.ads.belief_ad_policy import BeliefSelection
-from rankloop.policies.ads.linear_selection import LinearSelection
+from rankloop.policies.ads.batch_ad_policy import BatchAdPolicy, LinearAdPolicy
+from rankloop.policies.ads.belief_ad_policy import BeliefAdPolicy, LogisticAdPolicy
 from rankloop.policies.ads.linucb import LinUCB
-from rankloop.policies.ads.logistic_beliefs import LogisticBeliefs
 from rankloop.policies.ads.squarecb import SquareCB
 from rankloop.policies.ads.thompson_logistic import ThompsonLogistic
 from rankloop.policies.caller_order_policy import CallerOrderPolicy
@@ -59,11 +56,11 @@ __all__ = [
     "AUCRanker",
     "AdForest",
     "AdLogistic",
+    "AdPolicy",
     "Batch",
-    "BatchSelection",
+    "BatchAdPolicy",
     "Belief",
-    "BeliefSelection",
-    "BestF1",
+    "BeliefAdPolicy",
     "CallerOrder",
     "CallerOrderPolicy",
     "Certainty",
@@ -79,9 +76,9 @@ __all__ = [
     "GradedPolicy",
     "ItemPolicy",
     "LinUCB",
-    "LinearSelection",
+    "LinearAdPolicy",
     "ListNet",
-    "LogisticBeliefs",
+    "LogisticAdPolicy",
     "MeanGradePolicy",
     "Minimax",
     "NeuralPairwise",
@@ -93,7 +90,6 @@ __all__ = [
     "PairRank",
     "PairwiseLogistic",
     "PePairRank",
-    "Platt",
     "Policy",
     "RTopK",
     "RTopKItems",
@@ -102,14 +98,12 @@ __all__ = [
     "RankNet",
     "ReplayMemory",
     "ScorerPolicy",
-    "SelectionPolicy",
     "Slam",
     "SquareCB",
     "Sure",
     "Theory",
     "ThompsonItems",
     "ThompsonLogistic",
-    "Threshold",
     "TopRank",
     "Training",
     "UCBItems",

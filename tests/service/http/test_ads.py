@@ -18,14 +18,14 @@ from rankloop.client import Client
 from rankloop.errors import DataError, RequestError
 from rankloop.evaluation import NoSupport, estimate_rewards
 from rankloop.lab.data.logged_rounds import weigh_rounds
-from rankloop.policies import AdForest, AUCRanker, LinUCB, SelectionPolicy, SquareCB, ThompsonLogistic
+from rankloop.policies import AdForest, AdPolicy, AUCRanker, LinUCB, SquareCB, ThompsonLogistic
 from rankloop.service import FairSettings, RankerSettings, ServiceFacade, UserEvent
 from rankloop.service.core.model import asker_of
 from rankloop.service.core.ranker_settings import Scaling
 from rankloop.service.store import SqliteStore, open_temporary_store
 from tests.support.serving import Live, alive
 
-POLICIES: dict[str, SelectionPolicy] = {
+POLICIES: dict[str, AdPolicy] = {
     "auc-ranker": AUCRanker(batch=10),
     "ad-forest": AdForest(batch=10, growth=0.25, trees=10),
     "linucb": LinUCB(),
@@ -139,7 +139,7 @@ def test_the_client_says_who_asks() -> None:
 # In this process
 
 
-def visited(policy: SelectionPolicy, visits: int = 90) -> tuple[ServiceFacade, Clock]:
+def visited(policy: AdPolicy, visits: int = 90) -> tuple[ServiceFacade, Clock]:
     """A service whose visitors are of two kinds, each of which likes one of two ads."""
     clock, numbers = Clock(), iter(range(10_000))
     service = ServiceFacade(open_temporary_store(), clock=clock, ids=lambda: f"list {next(numbers)}")
@@ -160,7 +160,7 @@ def visited(policy: SelectionPolicy, visits: int = 90) -> tuple[ServiceFacade, C
 
 
 @pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES.keys())
-def test_what_was_learned_follows_from_the_log_alone(policy: SelectionPolicy) -> None:
+def test_what_was_learned_follows_from_the_log_alone(policy: AdPolicy) -> None:
     service, clock = visited(policy)
     live = service.model("banner")
     assert (live.lists, live.width) == (90, 2)

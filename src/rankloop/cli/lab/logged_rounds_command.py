@@ -18,7 +18,7 @@ from rankloop.evaluation import NoSupport, WeightedLog, estimate_rewards
 from rankloop.lab.data.logged_rounds import LoggedRounds, choice_probabilities, weigh_rounds
 from rankloop.lab.data.round_tables import OPEN_BANDIT, Columns, read_rounds
 from rankloop.naming import split_names
-from rankloop.policies import Policy, SelectionPolicy
+from rankloop.policies import AdPolicy, Policy
 
 NOTES = (
     "The interval contains the true click rate with this probability, if the log is looked at once; the "
@@ -131,7 +131,7 @@ def _of_service(path: Path, ranker: str) -> LoggedRounds:
 
 def judge(policy: Policy, learned: LoggedRounds, judged: LoggedRounds) -> WeightedLog:
     """Let a policy learn from some rounds, and weigh the others for it."""
-    if isinstance(policy, SelectionPolicy):
+    if isinstance(policy, AdPolicy):
         policy.learn_rows(learned.contexts, learned.keys, learned.rewards > 0)
     return weigh_rounds(judged, choice_probabilities(policy, judged))
 

@@ -11,7 +11,7 @@ import numpy as np
 from rankloop.errors import RankingError, SettingError
 from rankloop.exploration import greedy, plackett_luce
 from rankloop.learning.adam import adam
-from rankloop.learning.replay_memory import enlarged
+from rankloop.learning.replay_memory import enlarge
 from rankloop.learning.training import Batch, ReplayMemory, Training
 from rankloop.policies.scorer_policy import ScorerPolicy, check_part, check_size
 from rankloop.state_fields import state
@@ -121,9 +121,9 @@ class CounterfactualPolicy(ScorerPolicy):
         slot, n = int(self.lists) % (self.training.memory or int(self.lists) + 1), len(clicks)
         slots, length, width = self.documents.shape
         slots, length = slots if slot < slots else max(2 * slots, slot + 1), max(n, length)
-        self.documents = enlarged(self.documents, (slots, length, width))
-        self.clicked = enlarged(self.clicked, (slots, length))
-        self.lengths = enlarged(self.lengths, (slots,))
+        self.documents = enlarge(self.documents, (slots, length, width))
+        self.clicked = enlarge(self.clicked, (slots, length))
+        self.lengths = enlarge(self.lengths, (slots,))
         self.documents[slot, :n], self.lengths[slot] = documents, n
         self.clicked[slot] = False
         self.clicked[slot, :n] = clicks

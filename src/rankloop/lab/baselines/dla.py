@@ -9,7 +9,7 @@ import numpy as np
 from rankloop.lab.baselines.click_weights import inverse_weights, softmax_votes
 from rankloop.lab.baselines.counterfactual import CounterfactualPolicy
 from rankloop.learning.adam import adam
-from rankloop.learning.replay_memory import enlarged
+from rankloop.learning.replay_memory import enlarge
 from rankloop.state_fields import state
 from rankloop.types import BoolArray, FloatArray
 
@@ -64,13 +64,13 @@ class DLA(CounterfactualPolicy):
         logits = self._logits(clicks.shape[1])
         relevance = inverse_weights(scores, self.clip)
         votes = softmax_votes(np.broadcast_to(logits, clicks.shape), clicks * relevance, shown) * counts
-        moments = enlarged(self.position_moments, (2, logits.size))
+        moments = enlarge(self.position_moments, (2, logits.size))
         direction, self.position_moments = adam(moments, votes.sum(axis=0), int(self.steps))
         self.positions = logits + EXAMINATION_RATE * direction
 
     def _logits(self, k: int) -> FloatArray:
         """The logits of the first `k` positions; those never seen are 0."""
-        return enlarged(self.positions, (max(k, self.positions.size),))[:k]
+        return enlarge(self.positions, (max(k, self.positions.size),))[:k]
 
     def _restart(self, n_features: int) -> None:
         super()._restart(n_features)

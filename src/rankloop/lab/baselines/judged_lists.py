@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.learning.replay_memory import enlarged
+from rankloop.learning.replay_memory import enlarge
 from rankloop.types import BoolArray, Feedback, FloatArray, IntArray
 
 
@@ -50,9 +50,9 @@ def append(
     end = start + len(new.grades)
     if end > len(grades):
         room = max(end, 2 * len(grades))
-        documents, grades = enlarged(documents, (room, documents.shape[1])), enlarged(grades, (room,))
+        documents, grades = enlarge(documents, (room, documents.shape[1])), enlarge(grades, (room,))
     if lists == len(ends):
-        ends = enlarged(ends, (max(2 * lists, 1),))
+        ends = enlarge(ends, (max(2 * lists, 1),))
     documents[start:end], grades[start:end], ends[lists] = new.documents, new.grades, end
     return documents, grades, ends
 

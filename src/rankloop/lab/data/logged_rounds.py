@@ -13,7 +13,7 @@ from rankloop.evaluation import NoSupport, WeightedLog
 from rankloop.evaluation.estimates import NEGLIGIBLE
 from rankloop.learning.click_regression import fit_clicks
 from rankloop.learning.item_keys import KeyArray, item_key
-from rankloop.policies import Policy, Random, SelectionPolicy
+from rankloop.policies import AdPolicy, Policy, Random
 from rankloop.types import BoolArray, Context, FloatArray, IntArray, Query
 
 FEW = 5  # clicks of an ad, below which only its rate is learned
@@ -128,7 +128,7 @@ def weigh_rounds(log: LoggedRounds, choices: FloatArray, predicted: FloatArray |
 
 def choice_probabilities(policy: Policy, log: LoggedRounds) -> FloatArray:
     """Compute the probability with which a policy, as it is now, shows each ad in each round, [n, K]."""
-    if not isinstance(policy, SelectionPolicy | Random):
+    if not isinstance(policy, AdPolicy | Random):
         raise SettingError(
             f"{type(policy).__name__} cannot say with which probability it shows what: only policies for one "
             "ad can be evaluated from a log, such as auc-ranker, squarecb or random"

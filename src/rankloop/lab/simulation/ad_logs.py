@@ -7,12 +7,12 @@ import numpy as np
 from rankloop.errors import DataError
 from rankloop.lab.data.logged_rounds import LoggedRounds
 from rankloop.lab.users import AdUser
-from rankloop.policies import SelectionPolicy
+from rankloop.policies import AdPolicy
 from rankloop.query_set import QuerySet
 
 
 def simulate_ad_log(
-    queries: QuerySet, user: AdUser, rng: np.random.Generator, *, policy: SelectionPolicy | None = None
+    queries: QuerySet, user: AdUser, rng: np.random.Generator, *, policy: AdPolicy | None = None
 ) -> LoggedRounds:
     """Simulate the log of a policy that learns nothing on the way or, if none is given, of uniform choices.
 

@@ -22,7 +22,7 @@ from rankloop.lab.users import AdUser
 from rankloop.learning.forest import classifier
 from rankloop.learning.item_keys import item_key
 from rankloop.learning.rows import draw_negatives
-from rankloop.policies import AdLogistic, AUCRanker, BatchSelection, LinearSelection, Platt
+from rankloop.policies import AdLogistic, AUCRanker, BatchAdPolicy, LinearAdPolicy
 from rankloop.query_set import QuerySet
 from rankloop.types import FloatArray, IntArray
 
@@ -43,7 +43,7 @@ class Trained:
 
 
 def linear(
-    make: Callable[..., LinearSelection], penalties: Sequence[float], undersample: float | None
+    make: Callable[..., LinearAdPolicy], penalties: Sequence[float], undersample: float | None
 ) -> dict[float, Scores]:
     """A linear policy under each penalty."""
 
@@ -79,7 +79,7 @@ def ways(penalties: Sequence[float], trees: int, undersample: float | None) -> l
     """The document's three policies, and the ranker with Platt scaling."""
     return [
         Trained("ranker", linear(AUCRanker, penalties, undersample)),
-        Trained("ranker, Platt", linear(partial(AUCRanker, threshold=Platt()), penalties, undersample)),
+        Trained("ranker, Platt", linear(partial(AUCRanker, threshold="platt"), penalties, undersample)),
         Trained("logistic", linear(AdLogistic, penalties, undersample)),
         Trained("forest", forest(trees, undersample)),
     ]
@@ -238,7 +238,7 @@ def _parts(name: str, seed: int) -> tuple[QuerySet, QuerySet]:
     return dataset.train, dataset.test
 
 
-def _by_ad(policy: BatchSelection, log: LoggedRounds, scores: FloatArray) -> FloatArray:
+def _by_ad(policy: BatchAdPolicy, log: LoggedRounds, scores: FloatArray) -> FloatArray:
     """Scores in the order of the log's ads; those never shown are below all."""
     found = np.full((len(scores), len(log.ads)), -np.inf)
     index = np.searchsorted(policy.keys, np.array([item_key(name) for name in log.ads], dtype=np.uint64))

@@ -9,14 +9,14 @@ import numpy as np
 
 from rankloop.errors import SettingError
 from rankloop.learning.forest import Forest, descend, grow, grower, joined
-from rankloop.policies.ads.ad_policy import below_all
-from rankloop.policies.ads.batch_ad_policy import BatchSelection
+from rankloop.policies.ads.ad_policy import rank_unready_last
+from rankloop.policies.ads.batch_ad_policy import BatchAdPolicy
 from rankloop.state_fields import state
 from rankloop.types import FloatArray, IntArray, Query
 
 
 @dataclass(kw_only=True, eq=False)
-class AdForest(BatchSelection):
+class AdForest(BatchAdPolicy):
     """Grows for each ad a forest that tells who clicks, and shows the ad with the highest share of clicks.
 
     The trees are grown by scikit-learn (`pip install 'rankloop[ads]'`) and kept as arrays: ranking needs none
@@ -56,9 +56,9 @@ class AdForest(BatchSelection):
     def score(self, query: Query) -> FloatArray:
         """The mean share of clicks over the trees; ads that cannot be the best yet are below all others."""
         (ready,) = self.values_of(query, "ready")
-        return below_all(self._chances(query, self._context(query)), ready.astype(np.bool_))
+        return rank_unready_last(self._chances(query, self._context(query)), ready.astype(np.bool_))
 
-    def contributions(self, query: Query) -> FloatArray:
+    def explain_scores(self, query: Query) -> FloatArray:
         """By how much the share of clicks would fall if a feature were 0."""
         context = self._context(query)
         chances, found = self._chances(query, context), np.zeros((query.n_docs, context.size))

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.learning.click_regression import fit_clicks
-from rankloop.policies.ads.linear_selection import LinearSelection
+from rankloop.policies.ads.batch_ad_policy import LinearAdPolicy
 from rankloop.types import FloatArray
 
 
 @dataclass(kw_only=True, eq=False)
-class AdLogistic(LinearSelection):
+class AdLogistic(LinearAdPolicy):
     r"""Learns for each ad how probable a click is, and shows the ad with the highest odds.
 
     $$\min_{w_a, b_a} \frac{1}{n_a} \sum_i \log\left(1 + e^{-y_i (w_a \cdot x_i + b_a)}\right)

@@ -16,7 +16,7 @@ from rankloop.types import BoolArray, Feedback, FloatArray, IntArray, Query, Ran
 
 
 @dataclass(kw_only=True, eq=False)
-class SelectionPolicy(ItemPolicy):
+class AdPolicy(ItemPolicy):
     """Shows one ad, drawn by probabilities that it knows, and learns whether it was clicked.
 
     The features are the visitor's, in the query's context; an empty context reads as zeros. Ads are known by
@@ -39,7 +39,7 @@ class SelectionPolicy(ItemPolicy):
         """Learn from rows of a log: who came [n, n_context], what was shown [n], what was clicked [n]."""
 
     @abstractmethod
-    def contributions(self, query: Query) -> FloatArray:
+    def explain_scores(self, query: Query) -> FloatArray:
         """What each feature of the context adds to each candidate's score, [n_docs, n_context]."""
 
     @property
@@ -90,10 +90,10 @@ def check_rows(contexts: FloatArray, keys: KeyArray, clicks: BoolArray, known: i
         raise RankingError(f"this policy knows contexts of {known} features, found {contexts.shape[1]}")
 
 
-def below_all(scores: FloatArray, ready: BoolArray) -> FloatArray:
+def rank_unready_last(scores: FloatArray, ready: BoolArray) -> FloatArray:
     """The scores, with those of ads that are not ready below all others.
 
-    >>> below_all(np.array([2.0, 0.0, 5.0]), np.array([True, False, True])).tolist()
+    >>> rank_unready_last(np.array([2.0, 0.0, 5.0]), np.array([True, False, True])).tolist()
     [2.0, 1.0, 5.0]
     """
     if ready.all() or not ready.any():

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
+from rankloop.errors import SettingError
 from rankloop.learning.auc import fit_auc
-from rankloop.learning.thresholds import BestF1, Threshold
-from rankloop.policies.ads.linear_selection import LinearSelection
+from rankloop.learning.thresholds import THRESHOLDS, ThresholdName
+from rankloop.policies.ads.batch_ad_policy import LinearAdPolicy
 from rankloop.types import FloatArray
 
 
 @dataclass(kw_only=True, eq=False)
-class AUCRanker(LinearSelection):
+class AUCRanker(LinearAdPolicy):
     r"""Learns for each ad to rank those who click above those who do not, however few they are.
 
     $$\min_{w_a} \frac{1}{|S_a^+| |S_a^-|} \sum_{x^+ \in S_a^+} \sum_{x^- \in S_a^-}
     \log\left(1 + e^{-w_a \cdot (x^+ - x^-)}\right) + \frac{\lambda}{2} \lVert w_a \rVert^2,
     \qquad \pi(x) = \arg\max_a\, (w_a \cdot x - s_a)$$
 
-    The threshold $s_a$ is chosen on the same rows: without one, an ad whose scores are all high would win
-    everywhere. A loss over pairs does not care how rare clicks are.
+    The threshold $s_a$ is chosen on the same rows, by the best F1 or as Platt does: without one, an ad whose
+    scores are all high would win everywhere. A loss over pairs does not care how rare clicks are.
 
     >>> from rankloop.lab.data import load
     >>> from rankloop.lab.users import AdUser
@@ -38,7 +39,13 @@ class AUCRanker(LinearSelection):
     of Michigan 2016, chapter 5.
     """
 
-    threshold: Threshold = field(default_factory=BestF1)
+    threshold: ThresholdName = "best-f1"
+
+    def __post_init__(self) -> None:
+        """Refuse scores that nothing makes comparable."""
+        super().__post_init__()
+        if self.threshold not in THRESHOLDS:
+            raise SettingError(f"threshold must be {' or '.join(THRESHOLDS)}, found {self.threshold!r}")
 
     def _fit_ad(
         self, positive: FloatArray, negative: FloatArray, start: FloatArray
@@ -46,4 +53,4 @@ class AUCRanker(LinearSelection):
         weights = fit_auc(positive, negative, self.regularisation, start)
         scores = np.concatenate((positive @ weights, negative @ weights))
         clicks = np.arange(scores.size) < len(positive)
-        return weights, *self.threshold.line(scores, clicks)
+        return weights, *THRESHOLDS[self.threshold](scores, clicks)

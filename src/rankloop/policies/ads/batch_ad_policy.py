@@ -11,14 +11,14 @@ import numpy as np
 from rankloop.errors import SettingError
 from rankloop.exploration import epsilon_greedy_propensities
 from rankloop.learning.item_keys import KeyArray
-from rankloop.learning.rows import draw_negatives, kept
-from rankloop.policies.ads.ad_policy import SelectionPolicy, check_rows, rows_of
+from rankloop.learning.rows import draw_negatives, keep_rows
+from rankloop.policies.ads.ad_policy import AdPolicy, check_rows, rank_unready_last, rows_of
 from rankloop.state_fields import state
 from rankloop.types import Array, BoolArray, FloatArray, IntArray, Query
 
 
 @dataclass(kw_only=True, eq=False)
-class BatchSelection(SelectionPolicy):
+class BatchAdPolicy(AdPolicy):
     r"""Keeps the rows of its log, and fits every ad to its own rows now and then.
 
     A fit comes after `batch` new rows, and after so many that the log has grown by the share `growth` since
@@ -37,10 +37,12 @@ class BatchSelection(SelectionPolicy):
     memory: int = 100_000
     seed: int = 0
     ready: BoolArray = state((0,), np.bool_, feature_axes=())
-    clicked: FloatArray = state((0, 0), feature_axes=(1,), rewritten=True)  # contexts of clicks
-    clicked_ads: KeyArray = state((0,), np.uint64, feature_axes=(), rewritten=True)
-    passed: FloatArray = state((0, 0), feature_axes=(1,), rewritten=True)  # contexts without a click
-    passed_ads: KeyArray = state((0,), np.uint64, feature_axes=(), rewritten=True)
+    rows_with_click: FloatArray = state((0, 0), feature_axes=(1,), rewritten=True)  # contexts
+    ads_with_click: KeyArray = state((0,), np.uint64, feature_axes=(), rewritten=True)
+    rows_without_click: FloatArray = state(
+        (0, 0), feature_axes=(1,), rewritten=True
+    )  # contexts without a click
+    ads_without_click: KeyArray = state((0,), np.uint64, feature_axes=(), rewritten=True)
     counts: IntArray = state((2,), np.int64, feature_axes=())  # rows ever without a click, and with one
     fitted: Array = state(dtype=np.int64)  # rows there were at the last fit
 
@@ -67,7 +69,7 @@ class BatchSelection(SelectionPolicy):
     @property
     def n_context(self) -> int:
         """How many features of a context are known."""
-        return int(self.clicked.shape[1])
+        return int(self.rows_with_click.shape[1])
 
     def learn_rows(self, contexts: FloatArray, keys: KeyArray, clicks: BoolArray) -> None:
         """Keep the rows; fit all ads if it is time."""
@@ -75,22 +77,22 @@ class BatchSelection(SelectionPolicy):
         if not self.n_context:
             self._widen_from_nothing(contexts.shape[1])
         self.add_items(keys)
-        passed, clicked = self.counts.tolist()
-        self.clicked = kept(self.clicked, clicked, contexts[clicks], self.memory)
-        self.clicked_ads = kept(self.clicked_ads, clicked, keys[clicks], self.memory)
-        self.passed = kept(self.passed, passed, contexts[~clicks], self.memory)
-        self.passed_ads = kept(self.passed_ads, passed, keys[~clicks], self.memory)
+        without, clicked = self.counts.tolist()
+        self.rows_with_click = keep_rows(self.rows_with_click, clicked, contexts[clicks], self.memory)
+        self.ads_with_click = keep_rows(self.ads_with_click, clicked, keys[clicks], self.memory)
+        self.rows_without_click = keep_rows(self.rows_without_click, without, contexts[~clicks], self.memory)
+        self.ads_without_click = keep_rows(self.ads_without_click, without, keys[~clicks], self.memory)
         self.counts = self.counts + np.array([(~clicks).sum(), clicks.sum()])
         if self.counts.sum() >= self.fitted + max(self.batch, self.growth * int(self.fitted)):
             self.fit()
 
     def fit(self) -> None:
         """Fit every ad to its rows now."""
-        passed, clicked = np.minimum(self.counts, self.memory).tolist()
+        without, clicked = np.minimum(self.counts, self.memory).tolist()
         fits = []
         for index, key in enumerate(self.keys.tolist()):
-            positive = self.clicked[rows_of(self.clicked_ads[:clicked], key)]
-            rows = self.passed[rows_of(self.passed_ads[:passed], key)]
+            positive = self.rows_with_click[rows_of(self.ads_with_click[:clicked], key)]
+            rows = self.rows_without_click[rows_of(self.ads_without_click[:without], key)]
             negative = draw_negatives(rows, len(positive), share=self.undersample, seed=self.seed)
             fits.append((index, positive, negative))
         self.ready = np.array([len(positive) > 0 and len(negative) > 0 for _, positive, negative in fits])
@@ -104,5 +106,55 @@ class BatchSelection(SelectionPolicy):
     def _widen_from_nothing(self, width: int) -> None:
         """Contexts so far had no features: it is as if they had been 0."""
         for each in self._state_fields():
-            if each.name in ("clicked", "passed"):
+            if each.name in ("rows_with_click", "rows_without_click"):
                 setattr(self, each.name, np.zeros((len(getattr(self, each.name)), width)))
+
+
+@dataclass(kw_only=True, eq=False)
+class LinearAdPolicy(BatchAdPolicy):
+    r"""Scores an ad by $a (w \cdot x) - b$, with weights, slope and offset of its own."""
+
+    item_arrays: ClassVar[tuple[str, ...]] = ("ready", "weights", "slopes", "offsets")
+
+    regularisation: float = 0.01
+    weights: FloatArray = state((0, 0), feature_axes=(1,))
+    slopes: FloatArray = state((0,), feature_axes=())
+    offsets: FloatArray = state((0,), feature_axes=())
+
+    def __post_init__(self) -> None:
+        """Refuse a penalty that is none."""
+        super().__post_init__()
+        if not 0 < self.regularisation < np.inf:
+            raise SettingError(f"regularisation must be positive, found {self.regularisation}")
+
+    def score(self, query: Query) -> FloatArray:
+        """How far above its threshold each ad is; those that cannot be the best yet are below all others."""
+        weights, slopes, offsets, ready = self.values_of(query, "weights", "slopes", "offsets", "ready")
+        scores = slopes * (weights @ self._context(query)) - offsets
+        return rank_unready_last(scores, ready.astype(np.bool_))
+
+    def scores_of(self, contexts: FloatArray) -> FloatArray:
+        """The scores of all ads met, for many contexts at once: [n, n_ads]; not ready: minus infinity."""
+        scores = self.slopes * (contexts @ self.weights.T) - self.offsets
+        return np.where(self.ready, scores, -np.inf)
+
+    def explain_scores(self, query: Query) -> FloatArray:
+        """Slope times weight times feature."""
+        weights, slopes, ready = self.values_of(query, "weights", "slopes", "ready")
+        return np.asarray((slopes * ready)[:, None] * weights * self._context(query))
+
+    def _fit_ads(self, fits: list[tuple[int, FloatArray, FloatArray]]) -> None:
+        weights, slopes, offsets = self.weights.copy(), self.slopes.copy(), self.offsets.copy()
+        for index, positive, negative in fits:
+            weights[index], slopes[index], offsets[index] = self._fit_ad(positive, negative, weights[index])
+        self.weights, self.slopes, self.offsets = weights, slopes, offsets
+
+    @abstractmethod
+    def _fit_ad(
+        self, positive: FloatArray, negative: FloatArray, start: FloatArray
+    ) -> tuple[FloatArray, float, float]:
+        """Weights, slope and offset of one ad, from the weights it had."""
+
+    def _widen_from_nothing(self, width: int) -> None:
+        super()._widen_from_nothing(width)
+        self.weights = np.zeros((len(self.weights), width))

@@ -10,13 +10,14 @@ import numpy as np
 
 from rankloop.errors import SettingError
 from rankloop.learning.item_keys import KeyArray, keys_of
-from rankloop.policies.ads.ad_policy import SelectionPolicy, check_rows
+from rankloop.learning.logistic import online_newton
+from rankloop.policies.ads.ad_policy import AdPolicy, check_rows
 from rankloop.state_fields import padded, state
 from rankloop.types import Array, BoolArray, FloatArray, Query
 
 
 @dataclass(kw_only=True, eq=False)
-class BeliefSelection(SelectionPolicy):
+class BeliefAdPolicy(AdPolicy):
     r"""Believes of each ad's weights, an intercept first, that they are $N(\mu_a, \Sigma_a)$.
 
     At first all are $N(0, \text{prior} \cdot I)$, so that an ad that was never shown is as unsure as can be.
@@ -66,7 +67,7 @@ class BeliefSelection(SelectionPolicy):
         """The mean of each ad's score."""
         return self._belief(query)[0]
 
-    def contributions(self, query: Query) -> FloatArray:
+    def explain_scores(self, query: Query) -> FloatArray:
         """Mean weight times feature; the intercept is the ad's own."""
         (means,) = self.values_of(query, "means")
         return np.asarray(means[:, 1:] * self._context(query))
@@ -93,6 +94,17 @@ class BeliefSelection(SelectionPolicy):
         self.covariances = padded(self.covariances, (1, 2), width)
         diagonal = np.arange(1, 1 + width)
         self.covariances[:, diagonal, diagonal] = self.prior
+
+
+@dataclass(kw_only=True, eq=False)
+class LogisticAdPolicy(BeliefAdPolicy):
+    """Takes in every row by one implicit step, which takes the past as a quadratic and the row as it is."""
+
+    def _step(
+        self, mean: FloatArray, covariance: FloatArray, x: FloatArray, clicked: bool
+    ) -> tuple[FloatArray, FloatArray]:
+        row = x if clicked else -x  # a logistic loss knows one label: that the row speaks for the weights
+        return online_newton(mean, covariance, row[None])
 
 
 def absorbed(covariance: FloatArray, x: FloatArray, precision: float) -> FloatArray:

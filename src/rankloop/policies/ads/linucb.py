@@ -8,12 +8,12 @@ import numpy as np
 
 from rankloop.errors import SettingError
 from rankloop.exploration import epsilon_greedy_propensities
-from rankloop.policies.ads.belief_ad_policy import BeliefSelection, absorbed
+from rankloop.policies.ads.belief_ad_policy import BeliefAdPolicy, absorbed
 from rankloop.types import FloatArray, Query
 
 
 @dataclass(kw_only=True, eq=False)
-class LinUCB(BeliefSelection):
+class LinUCB(BeliefAdPolicy):
     r"""Ridge regression of clicks for each ad, and the highest upper bound is shown.
 
     $$\pi(x) = \arg\max_a\, \left(\mu_a \cdot x + \alpha \sqrt{x^\top \Sigma_a x}\right), \qquad

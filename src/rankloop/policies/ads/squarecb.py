@@ -9,12 +9,12 @@ from scipy.special import expit
 
 from rankloop.errors import SettingError
 from rankloop.exploration import inverse_gap_propensities
-from rankloop.policies.ads.logistic_beliefs import LogisticBeliefs
+from rankloop.policies.ads.belief_ad_policy import LogisticAdPolicy
 from rankloop.types import FloatArray, Query
 
 
 @dataclass(kw_only=True, eq=False)
-class SquareCB(LogisticBeliefs):
+class SquareCB(LogisticAdPolicy):
     r"""Shows every ad but the best with a probability that falls with its gap.
 
     $$p_a = \frac{1}{K + \gamma_t (\hat r^* - \hat r_a)}, \qquad \gamma_t = \text{scale} \cdot \sqrt{t},$$

@@ -8,12 +8,12 @@ import numpy as np
 
 from rankloop.errors import SettingError
 from rankloop.exploration import highest_of_normals
-from rankloop.policies.ads.logistic_beliefs import LogisticBeliefs
+from rankloop.policies.ads.belief_ad_policy import LogisticAdPolicy
 from rankloop.types import FloatArray, Query
 
 
 @dataclass(kw_only=True, eq=False)
-class ThompsonLogistic(LogisticBeliefs):
+class ThompsonLogistic(LogisticAdPolicy):
     r"""Shows each ad as often as it is believed to be the best.
 
     $$p_a = P\left(z_a = \max_b z_b\right), \qquad

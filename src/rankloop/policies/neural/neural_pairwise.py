@@ -12,7 +12,7 @@ from rankloop.errors import RankingError, SettingError
 from rankloop.learning.adam import adam
 from rankloop.learning.click_pairs import Pairing, check_pairing
 from rankloop.learning.pair_loss import descent, fair_share, residuals
-from rankloop.learning.replay_memory import Comparisons, compare_results, enlarged, keep
+from rankloop.learning.replay_memory import Comparisons, compare_results, enlarge, store_comparisons
 from rankloop.learning.training import Batch, ReplayMemory, Training
 from rankloop.policies.explores_uncertain import ExploresUncertain
 from rankloop.policies.order_scorer_policy import OrderScorerPolicy
@@ -175,8 +175,8 @@ class NeuralPairwise(ExploresUncertain, OrderScorerPolicy):
         if known != found:
             raise RankingError(f"this ranker knows {known} features but the query has {found}")
         slot = self._next_slot()
-        self.documents, self.wins = keep(self.documents, self.wins, slot, compared)
-        self.seeds = enlarged(self.seeds, self.documents.shape[:1])
+        self.documents, self.wins = store_comparisons(self.documents, self.wins, slot, compared)
+        self.seeds = enlarge(self.seeds, self.documents.shape[:1])
         self.seeds[slot] = seed
         self.lists = self.lists + 1
         return slot

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from rankloop.errors import RequestError
-from rankloop.policies import Policy, SelectionPolicy
+from rankloop.policies import AdPolicy, Policy
 from rankloop.policy import KnowsCertainOrders, KnowsDeviations
 from rankloop.service.core.configuration import InForce
 from rankloop.service.core.history import History
@@ -159,8 +159,8 @@ def _rows(shown: Impression, a: str, b: str, *, everything: bool) -> tuple[int, 
 
 def _contributions(policy: Policy, pair: Query) -> FloatArray:
     r"""$\theta_f (x_{a,f} - x_{b,f})$ for each feature: the score of that difference alone."""
-    if isinstance(policy, SelectionPolicy):
-        of_both = policy.contributions(pair)
+    if isinstance(policy, AdPolicy):
+        of_both = policy.explain_scores(pair)
         return np.asarray(of_both[0] - of_both[1])
     apart = np.diag(_gap(pair))
     own = [_own_order(policy, pair)] if policy.layout.extra else []
