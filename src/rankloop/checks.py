@@ -352,7 +352,8 @@ def grades_teach_different_things(make: Make) -> None:
     """Law 7: a higher grade teaches something else than a lower one, or is refused.
 
     Two twins are told the same of every list, but for one result: it has grade 1 for one of them, and grade 4
-    for the other. A policy that learns nothing from such lists, or clicks alone, is let off.
+    for the other. In every other list that is the first result, for policies that learn from the top alone. A
+    policy that learns nothing from such lists, or clicks alone, is let off.
     """
     start = make()
     if "grades" not in start.signals:
@@ -365,7 +366,8 @@ def grades_teach_different_things(make: Make) -> None:
             ranking = policy.rank(world[number].query, k=5, rng=np.random.default_rng(number))
             policy.shown(ranking)
             try:
-                policy.learn(Feedback(ranking, np.roll([grade, 1, 0, 0, 0], number), signal="grades"))
+                grades = np.roll([grade, 1, 0, 0, 0], number if number % 2 else 0)
+                policy.learn(Feedback(ranking, grades, signal="grades"))
             except RankingError:
                 return
         states.append(policy.state())

@@ -166,9 +166,9 @@ def regret(policy: RTopKItems, *, rounds: int, seed: int = 0) -> float:
 
 @pytest.mark.parametrize("top_k", [1, 5])
 def test_regret_grows_like_the_two_thirds_power(top_k: int) -> None:
-    horizons = np.array([500, 1000, 2000, 4000])
+    horizons = [500, 1000, 2000, 4000]
     lost = [
-        regret(RTopKItems(top_k=top_k, explore_once=True, horizon=int(T), below_cell="random"), rounds=T)
+        regret(RTopKItems(top_k=top_k, explore_once=True, horizon=T, below_cell="random"), rounds=T)
         for T in horizons
     ]
     slope = np.polyfit(np.log(horizons), np.log(lost), 1)[0]
