@@ -188,12 +188,8 @@ def test_lists_of_a_file_are_filled_in_and_compared() -> None:
     found = read_experiments("own.toml", {"lists": {"two": ["pdgd", "mgd"]}, "experiments": {"mine": entry}})
     assert found["mine"] == Experiment(
         id="mine",
+        source="own",
         question="?",
         policies=["pdgd", "mgd", "mgd(step=0.5)"],
         compare_with={"mgd(step=0.5)": "mgd"},
     )
-
-
-def test_the_page_of_experiments_names_them_all() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "suites.md").read_text("utf-8")
-    assert [name for name, each in EXPERIMENTS.items() if f"| `{name}` | {each.question} |" not in page] == []

@@ -97,7 +97,7 @@ def test_all_five_documents_are_here() -> None:
 
 
 def test_a_verdict_that_nobody_knows_is_refused() -> None:
-    head = {"title": "", "authors": "", "where": "", "year": 2021, "counts": {}}
+    head = {"title": "", "authors": "", "where": "", "year": 2021, "page": "", "counts": {}}
     item = {"title": "", "section": "", "says": "", "verdict": "perhaps"}
     with pytest.raises(SettingError, match=r"one of agrees, partly.*found 'perhaps'"):
         read_document("own.toml", {"document": head, "items": {"figure 1": item}})

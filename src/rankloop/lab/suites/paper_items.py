@@ -30,13 +30,15 @@ class Experiment:
     name the function that makes them. `main_metrics` are what a sweep is about, and `compare_with` says which
     policy each is held against. `measures` replace the usual ones, and `judges` teach some policies by
     grades. `groups` are those of documents in data that one names, `own_groups` those in the experiment's
-    own data. Of the training queries the first `train_queries` are asked, or all.
+    own data. Of the training queries the first `train_queries` are asked, or all. `notes` are plain text, and
+    `found` is Markdown.
 
     >>> find_experiment("dsp/fig3c").main_metrics
     ['cosine to offline LambdaRank']
     """
 
     id: str
+    source: str = ""  # the file that has it, without its ending
     question: str
     users: Sequence[str] = ()
     policies: Sequence[str] = ()
@@ -57,6 +59,7 @@ class Experiment:
     picture: str = ""  # module:function
     data: Sequence[str] = ()
     notes: Sequence[str] = ()
+    found: str = ""  # what was measured, unless an item says it
 
     @property
     def kind(self) -> str:
@@ -74,7 +77,7 @@ class PaperItem:
     says: str  # what the document says
     verdict: str  # one of VERDICTS
     remark: str = ""
-    found: str = ""  # what was measured, with data, rounds and seeds
+    found: str = ""  # what was measured, with data, rounds and seeds, as Markdown
     numbered: bool = True  # False: the document gives no number, and the key has a name instead
     experiments: Sequence[str] = ()  # ids of experiments that repeat it
     policies: Sequence[str] = ()
@@ -99,6 +102,9 @@ class PaperItem:
 class PaperDocument:
     """A document, or a chapter of one, with its items by key.
 
+    Those of one `page` are written on it together. A chapter has its number and a `subject`. `protocol` says
+    in Markdown which data, users and settings the document has, and which stand for them here.
+
     >>> document = DOCUMENTS["pairrank_paper"]
     >>> document.year, document.items["figure 3"].experiments
     (2021, ['pairrank/fig3'])
@@ -109,8 +115,12 @@ class PaperDocument:
     authors: str
     where: str
     year: int
+    page: str
     counts: Mapping[str, int]  # items of each kind
     items: Mapping[str, PaperItem]
+    chapter: int = 0  # 0: the whole document
+    subject: str = ""
+    protocol: str = ""
 
     def count_verdicts(self) -> Mapping[str, int]:
         """Count the items of each verdict, in the order of `VERDICTS`."""
@@ -132,7 +142,7 @@ def read_experiments(source: str, found: Mapping[str, Any]) -> dict[str, Experim
         values = {key: _fill_in(value, lists) for key, value in entry.items()}
         if isinstance(rule := values.get("compare_with"), str):
             values["compare_with"] = _compare(rule, values["policies"], f"{source}: {name!r}")
-        experiments[name] = Experiment(id=name, **values)
+        experiments[name] = Experiment(id=name, source=source.removesuffix(".toml"), **values)
     return experiments
 
 
@@ -173,7 +183,7 @@ def _read_item(where: str, key: str, entry: Mapping[str, Any]) -> PaperItem:
 
 
 def _check_fields(kind: type[Experiment | PaperItem], entry: Mapping[str, Any], where: str) -> None:
-    known = {each.name for each in fields(kind)} - {"key", "id"}
+    known = {each.name for each in fields(kind)} - {"key", "id", "source"}
     for name in entry:
         if name not in known:
             raise SettingError(f"{where} has no field {name!r}: {suggest_name(name, known)}")
