@@ -175,7 +175,7 @@ class Operator:
     def configure(self, client: Client, guards: Mapping[str, Any]) -> None:
         """Other guardrails; fairness stays."""
         self._shop.guards = guards
-        client.configure({**RULES, **guards})
+        client.change({**RULES, "max_displacement": None, **guards})
 
 
 def live(folder: Path, lists: int, *, seed: int = 0, batch: int = BATCH) -> Tally:

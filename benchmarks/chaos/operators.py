@@ -71,7 +71,7 @@ class Operator(threading.Thread):
         """The log, under other settings."""
         window = 0.3 + 0.01 * float(self._rng.integers(1, 20))
         path, said = f"/v1/rankers/{RANKER}/settings", {"relearn": "true", "reason": "chaos"}
-        return client.put(path, params=said, json={"window": window})
+        return client.patch(path, params=said, json={"window": window})
 
     def _freeze(self, client: httpx.Client) -> httpx.Response:
         """For a moment."""

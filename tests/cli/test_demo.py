@@ -31,7 +31,7 @@ def test_it_prints_an_address_that_answers(tmp_path: Path) -> None:
         (key,) = re.findall(r"sign in with this key: (\S+)", printed)
         rules, admin = f"{url}/v1/rankers/yours/settings", {"Authorization": f"Bearer {key}"}
         windows.append(httpx.get(rules, headers=admin, timeout=60).json()["settings"]["window"])
-        assert httpx.put(rules, headers=admin, json={"window": 5.0}, timeout=60).status_code == 200
+        assert httpx.patch(rules, headers=admin, json={"window": 5.0}, timeout=60).status_code == 200
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 0
         process.stdout.close()

@@ -61,7 +61,7 @@ def test_every_other_question(client: Client, live: Live) -> None:
         client.forget(session_id="nobody", until=1.0)
     assert client.wait(client.rollback(to=versions["version"]))["version"] > versions["version"]
     assert client.set_mode("frozen", reason="sale") == client.mode() == "frozen"
-    assert client.configure(client.settings() | {"window": 5}, relearn=True) > 0
+    assert client.change({"window": 5}, relearn=True) > 0
     assert client.settings()["window"] == 5
     client.create("shop", {"window": 7})
     assert set(client.rankers()) == {"default", "shop"}

@@ -300,7 +300,7 @@ def begin(service: ServiceFacade, ranker: str, policy: str, window: float | None
         if asked.get(name) and there[name] != value:
             raise SettingError(
                 f"there is a ranker {ranker!r} with another {name}: start without --{name}, and change it "
-                f"with PUT /v1/rankers/{ranker}/settings"
+                f"with PATCH /v1/rankers/{ranker}/settings"
             )
 
 

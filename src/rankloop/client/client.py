@@ -244,22 +244,6 @@ class Client:
         found = self._get(f"/v1/rankers/{quote(ranker, safe='')}/settings")["settings"]
         return dict(found)
 
-    def configure(
-        self,
-        settings: Mapping[str, Any],
-        ranker: str = "default",
-        *,
-        relearn: bool = False,
-        confirm: str = "",
-        version: int | None = None,
-    ) -> int:
-        """Put settings into force, all of them; their version.
-
-        Refused, with the reason, if that would drop what was learned or change the policy, unless `confirm`
-        is that of its preview; and if a `version` is given and others are in force.
-        """
-        return int(self._change("PUT", settings, ranker, relearn, confirm, version)["version"])
-
     def change(
         self,
         patch: Mapping[str, Any],
@@ -269,24 +253,22 @@ class Client:
         confirm: str = "",
         version: int | None = None,
     ) -> int:
-        """Change some settings, by a JSON merge patch; their version. `confirm` and `version` as before."""
-        return int(self._change("PATCH", patch, ranker, relearn, confirm, version)["version"])
+        """Change some settings, by a JSON merge patch; their version.
+
+        Refused, with the reason, if that would drop what was learned or change the policy, unless `confirm`
+        is that of its preview; and if a `version` is given and others are in force.
+        """
+        return int(self._change(patch, ranker, relearn, confirm, version)["version"])
 
     def preview(
-        self,
-        settings: Mapping[str, Any],
-        ranker: str = "default",
-        *,
-        relearn: bool = False,
-        whole: bool = False,
+        self, patch: Mapping[str, Any], ranker: str = "default", *, relearn: bool = False
     ) -> dict[str, Any]:
-        """What a change of settings would do, and its `confirm`; of all of them, if they are the `whole`."""
-        return self._change("PUT" if whole else "PATCH", settings, ranker, relearn, "", None, preview="true")
+        """What a change of settings would do, and its `confirm`."""
+        return self._change(patch, ranker, relearn, "", None, preview="true")
 
     def _change(
         self,
-        method: str,
-        settings: Mapping[str, Any],
+        patch: Mapping[str, Any],
         ranker: str,
         relearn: bool,
         confirm: str,
@@ -296,7 +278,7 @@ class Client:
         query = {"relearn": str(relearn).lower(), **({"confirm": confirm} if confirm else {}), **more}
         query |= {} if version is None else {"version": str(version)}
         path = f"/v1/rankers/{quote(ranker, safe='')}/settings?{urlencode(query)}"
-        return self._ask(method, path, settings)
+        return self._ask("PATCH", path, patch)
 
     def rankers(self) -> dict[str, Any]:
         """All rankers, in numbers."""

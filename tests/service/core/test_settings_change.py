@@ -53,21 +53,23 @@ def test_a_preview_says_what_would_change_and_be_lost_and_changes_nothing(servic
     assert len({each.confirm for each in (other, mild, again)}) == 3
 
 
-def test_a_put_that_would_drop_what_was_learned_is_told_twice(service: ServiceFacade, http: Live) -> None:
-    """Also one that only leaves the policy out: what is left out has its default."""
+def test_a_change_that_would_drop_what_was_learned_is_told_twice(service: ServiceFacade, http: Live) -> None:
+    """Also one that only brings the default policy back."""
     before = state(service)
     body = {"policy": "PDGD()", "window": 60}
-    refused = http["admin"].put(PATH, json=body)
+    refused = http["admin"].patch(PATH, json=body)
     assert refused.status_code == 409
     assert "lists would be dropped" in refused.json()["error"]
     token = refused.json()["preview"]["confirm"]
-    assert http["admin"].put(PATH, json={**body, "window": 61}, params={"confirm": token}).status_code == 409
+    assert (
+        http["admin"].patch(PATH, json={**body, "window": 61}, params={"confirm": token}).status_code == 409
+    )
     assert same(state(service), before)
-    changed = http["admin"].put(PATH, json=body, params={"confirm": token})
+    changed = http["admin"].patch(PATH, json=body, params={"confirm": token})
     assert changed.status_code == 200
     assert changed.json()["settings"]["policy"].startswith("PDGD(")
     assert service.model("shop").lists == 0
-    assert http["admin"].put(PATH, json={}).status_code == 409  # the default policy is another
+    assert http["admin"].patch(PATH, json={"policy": None}).status_code == 409
 
 
 def test_a_patch_changes_what_it_names_and_nothing_else(service: ServiceFacade, http: Live) -> None:
@@ -105,6 +107,5 @@ def test_the_client_looks_first_and_confirms(service: ServiceFacade, http: Live)
         client.change(patch, "shop", relearn=True, confirm=seen["confirm"], version=seen["version"])
         assert isinstance(service.settings("shop").policy, PDGD)
         assert service.settings("shop").window == 4.0
-        whole = client.preview({}, "shop", whole=True)
-        client.configure({}, "shop", confirm=whole["confirm"])
+        assert client.change({"window": None}, "shop") == service.ranker("shop").view.in_force.settings
         assert service.settings("shop").window == RankerSettings().window

@@ -43,7 +43,6 @@ ADMIN = [
     ("GET", "/v1/rankers"),
     ("POST", "/v1/rankers"),
     ("GET", "/v1/rankers/default/settings"),
-    ("PUT", "/v1/rankers/default/settings"),
     ("PATCH", "/v1/rankers/default/settings"),
     ("GET", "/v1/rankers/default/trials"),
     ("POST", "/v1/rankers/default/trials"),

@@ -41,7 +41,7 @@ def test_a_decision_that_was_answered_with_503_is_never_in_force(tmp_path: Path)
             with locked(tmp_path / "log.db"):
                 refused.append(live["admin"].put("/v1/mode", json={"mode": "frozen"}))
                 path = "/v1/rankers/default/settings"
-                refused.append(live["admin"].put(path, json={"window": 5.0}))
+                refused.append(live["admin"].patch(path, json={"window": 5.0}))
                 refused.append(live["admin"].post("/v1/rankers", json={"name": "news"}))
                 events = {"events": [click(query, "d1", event_id="e1")]}
                 refused.append(live["rank"].post("/v1/events", json=events))

@@ -52,7 +52,8 @@ CHANGES: list[tuple[str, str, Any]] = [
     ("window", "60", 60.0),
     ("learn_late", "yes", True),
     ("max_displacement", "3", 3),
-    ("source_lists", "", None),
+    ("max_displacement", "", None),
+    ("source_lists", "7", 7),
     ("actions", '{"click": 1, "purchase": 2}', {"click": 1, "purchase": 2}),
     ("grades", "", None),
     ("scaling", "running", "running"),
@@ -67,8 +68,8 @@ def test_a_change_is_shown_first_and_is_the_one_that_the_api_would_make(service:
             filled = fields(client.get("/settings").text) | {name: text}
             shown = client.post("/settings/preview", data=filled).text
             assert service.settings("default").to_json() == before  # nothing is decided by looking
-            put: dict[str, Any] = {"url": "/v1/rankers/default/settings", "params": {"preview": True}}
-            api = admin.put(**put, json=before | {name: value}).json()
+            path, params = "/v1/rankers/default/settings", {"preview": True}
+            api = admin.patch(path, params=params, json={name: value}).json()
             form = fields(shown)
             assert json.loads(form["changes"]) == {name: value}
             assert form["confirm"] == api["confirm"]  # the same change, by the same operation

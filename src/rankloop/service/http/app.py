@@ -87,7 +87,6 @@ ROUTES: list[Any] = [
     rankers.rankers,
     rankers.create,
     rankers.settings,
-    rankers.configure,
     rankers.change,
     rankers.mode,
     rankers.set_mode,

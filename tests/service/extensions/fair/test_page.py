@@ -96,10 +96,10 @@ def test_a_ranker_that_shares_nothing_says_how_to_begin() -> None:
         page = live["nobody"].get("/exposure", params={"ranker": "off"}).text
         address = "/v1/rankers/off/settings"
         assert "This ranker does not share exposure" in page
-        assert f"curl -s {live.url}{address}" in page
-        assert '{fair: {shares: "candidates"}}' in page
-        settings = live["admin"].get(address).json()["settings"] | {"fair": {"shares": "candidates"}}
-        assert live["admin"].put(address, json=settings).status_code == 200
+        assert f"curl -X PATCH {live.url}{address}" in page
+        body = '{"fair": {"shares": "candidates"}}'
+        assert f"-d '{body}'" in page
+        assert live["admin"].patch(address, content=body).status_code == 200
         page = live["nobody"].get("/exposure", params={"ranker": "off"}).text
         assert "This ranker does not share exposure" not in page
         assert "in proportion to the candidates of each" in page or "No list was counted" in page

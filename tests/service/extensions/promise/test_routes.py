@@ -55,6 +55,6 @@ def test_the_budget_is_told_everywhere(live: Live, capsys: pytest.CaptureFixture
 
 
 def test_a_promise_that_cannot_be_kept_is_refused(live: Live) -> None:
-    refused = live["admin"].put("/v1/rankers/plain/settings", json={"promise": {"share": 2}})
+    refused = live["admin"].patch("/v1/rankers/plain/settings", json={"promise": {"share": 2}})
     assert refused.status_code == 400
     assert "share must be a number between 0 and 1" in refused.json()["error"]

@@ -73,34 +73,6 @@ Confirm = Annotated[
 Why = Annotated[str, QueryParameter(max_length=2000, description="why")]
 
 
-@put("/v1/rankers/{ranker:str}/settings", guards=ADMIN, summary="Replace a ranker's settings")
-async def configure(
-    ranker: FromPath[str],
-    data: JSONBody[dict[str, Any]],
-    context: InjectedContext,
-    request: AnyRequest,
-    relearn: Relearn = False,
-    preview: Preview = False,
-    version: Version = None,
-    confirm: Confirm = "",
-    reason: Why = "",
-    key: IdempotencyKey = "",
-) -> Response[Rules | SettingsPreview]:
-    """Put these settings into force; what is left out has its default, not its former value.
-
-    If that would drop what was learned, or change the policy, the answer is 409 with a preview: send the same
-    again with its `confirm`. To relearn is a job: 202 if it is under way, and the settings in force are still
-    the former ones.
-    """
-    context.service.ranker(ranker)
-    rules = context.service.settings_from(data)
-    found = await context.ask(partial(_confirmed, context, ranker, rules, relearn, preview, confirm))
-    if preview:
-        return Response(found)
-    said = {"by": key_of(request), "reason": reason}
-    return await _changed(context, found, rules, version, key, said)
-
-
 @patch("/v1/rankers/{ranker:str}/settings", guards=ADMIN, summary="Change some of a ranker's settings")
 async def change(
     ranker: FromPath[str],
@@ -116,7 +88,9 @@ async def change(
 ) -> Response[Rules | SettingsPreview]:
     """Change what is named, as a JSON merge patch (RFC 7396); null brings a default back, all else stays.
 
-    What must be confirmed, and what is a job, is as with PUT.
+    If that would drop what was learned, or change the policy, the answer is 409 with a preview: send the same
+    again with its `confirm`. To relearn is a job: 202 if it is under way, and the settings in force are still
+    the former ones.
     """
     rules = context.service.patched(ranker, data)
     found = await context.ask(partial(_confirmed, context, ranker, rules, relearn, preview, confirm))
