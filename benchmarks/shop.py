@@ -13,6 +13,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from rankloop.caller_order import CallerOrder
 from rankloop.candidate import Candidate
 from rankloop.demo.product_scene import shop
 from rankloop.demo.scene import Scene
@@ -27,7 +28,7 @@ CANDIDATES, FEATURES, SHOWN = 200, 10, 10
 VISITORS = (1, 3, 20, 100, 300)
 SEEDS = range(10)
 ASKED = 10  # searches of the demo
-TRUST = {"ignores the order": None, "trusts the order": "decent"}
+ORDERS: dict[str, CallerOrder] = {"ignores the order": None, "trusts the order": "decent"}
 
 
 @dataclass(frozen=True)
@@ -39,11 +40,11 @@ class Seen:
     fit: float  # nDCG by what visitors like
 
 
-def shop_lists(trust: str | None, seed: int) -> Iterator[Seen]:
+def shop_lists(caller_order: CallerOrder, seed: int) -> Iterator[Seen]:
     """Lists of a shop whose order is mostly what visitors like: one shelf after the other, noisy."""
     rng = np.random.default_rng(seed)
     service = ServiceFacade(open_temporary_store(), clock=lambda: 0.0)
-    service.create("shop", RankerSettings(policy=PairRank(caller_order=trust)))
+    service.create("shop", RankerSettings(policy=PairRank(caller_order=caller_order)))
     liking, user = rng.normal(size=FEATURES), PresetUser("navigational").for_grades(5)
     for visitor in range(max(VISITORS)):
         features = rng.random((CANDIDATES, FEATURES))
@@ -70,8 +71,8 @@ def shop_table() -> Table:
     headings = ("", "visitor", "own top ten shown", "mean displacement", "nDCG@10", "so far")
     for heading in headings:
         table.add_column(heading, justify="left" if not heading else "right")
-    for name, trust in TRUST.items():
-        lives = [list(shop_lists(trust, seed)) for seed in SEEDS]
+    for name, caller_order in ORDERS.items():
+        lives = [list(shop_lists(caller_order, seed)) for seed in SEEDS]
         for visitor in VISITORS:
             seen = [life[visitor - 1] for life in lives]
             means = (np.mean([getattr(each, part) for each in seen]) for part in ("kept", "moved", "fit"))
@@ -81,14 +82,16 @@ def shop_table() -> Table:
     return table
 
 
-def demo_visits(trust: str | None, taste: str, scene: Scene) -> Iterator[Sequence[Visit]]:
+def demo_visits(caller_order: CallerOrder, taste: str, scene: Scene) -> Iterator[Sequence[Visit]]:
     """The first twenty lists of ten demos that are new, on ten searches."""
     searches = [text for text in scene.searches if len(scene.corpus.search(text)) > SHOWN][:ASKED]
     policy = scene.settings.policy
     assert isinstance(policy, PairRank)
     for seed in SEEDS:
         service = ServiceFacade(open_temporary_store(), clock=lambda: 0.0)
-        service.create(scene.ranker, replace(scene.settings, policy=replace(policy, caller_order=trust)))
+        service.create(
+            scene.ranker, replace(scene.settings, policy=replace(policy, caller_order=caller_order))
+        )
         crowd = Crowd.of(service, scene.ranker, scene.corpus, scene.tastes[taste], searches=searches)
         yield list(crowd.visits(20, seed=seed))
 
@@ -103,10 +106,10 @@ def demo_table(scene: Scene) -> Table:
         f"{scene.title}: {ASKED} searches, first 20 lists, {len(SEEDS)} crowds: nDCG@10 by the hidden taste"
     )
     table = Table(title=title, box=None)
-    for heading in ("taste", "search engine", *TRUST, "gain", "worst crowd"):
+    for heading in ("taste", "search engine", *ORDERS, "gain", "worst crowd"):
         table.add_column(heading, justify="left" if heading == "taste" else "right")
     for taste in scene.tastes:
-        found = [list(demo_visits(trust, taste, scene)) for trust in TRUST.values()]
+        found = [list(demo_visits(caller_order, taste, scene)) for caller_order in ORDERS.values()]
         own = np.mean([visit.own for crowd in found[0] for visit in crowd])
         fits = [np.mean([visit.fit for crowd in crowds for visit in crowd]) for crowds in found]
         gains = [np.mean([visit.fit - visit.own for visit in crowd]) for crowd in found[-1]]

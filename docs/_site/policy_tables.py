@@ -11,11 +11,11 @@ import inspect
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, Field, fields
 from pathlib import Path
-from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+from rankloop.bounds import describe_bound, list_kinds, list_options
 from rankloop.lab.baselines import ALL_POLICIES
 from rankloop.policies.paper_settings import PAPER
 from rankloop.policy import Policy
@@ -23,13 +23,7 @@ from rankloop.policy import Policy
 DOCS = Path(__file__).parent.parent
 FAMILIES = ("gradient", "pairwise", "neural", "dueling", "graded", "items", "ads", "fair", "baselines")
 """The pages in docs/policies; all but the last are named like the folder of their policies."""
-PLAIN: Mapping[object, str] = {
-    bool: "`True` or `False`",
-    int: "a whole number",
-    float: "a number",
-    str: "a text",
-    type(None): "`None`",
-}
+CODE: Mapping[object, str] = {bool: "`True` or `False`", type(None): "`None`"}
 EVERYTHING = "choose-a-policy.md"
 PAPER_LINE = re.compile(r"(\w[^.:]*(?:et al\.)?): .+?[.?] ([^.]*\d{4})[^.]*\.")
 
@@ -112,37 +106,20 @@ def default_of(setting: Field[Any]) -> object:
 
 
 def describe(hint: Any) -> str:
-    """What an annotation lets a setting be, in words.
+    """What an annotation lets a setting be, in words; what one would write, as code.
 
     >>> describe(float | None), describe(Literal["adjacent", "all"])
     ('a number or `None`', "`'adjacent'` or `'all'`")
     """
-    found = dict.fromkeys(_options(hint))
-    *others, last = found
+    *others, last = dict.fromkeys(text for option in list_options(hint) for text in _texts(option))
     return f"{', '.join(others)} or {last}" if others else last
 
 
-def _options(hint: Any) -> list[str]:
-    if hasattr(hint, "__metadata__"):
-        return _options(hint.__origin__)
-    if get_origin(hint) in (Union, UnionType):
-        return [option for each in get_args(hint) for option in _options(each)]
-    if get_origin(hint) is Literal:
-        return [f"`{each!r}`" for each in get_args(hint)]
-    if hint in PLAIN:
-        return [PLAIN[hint]]
-    if isinstance(hint, type):
-        return [f"`{each.__name__}`" for each in concrete(hint)] or [f"`{hint.__name__}`"]
-    return ["values in parentheses"]
-
-
-def concrete(kind: type) -> list[type]:
-    """Our classes of objects that a class stands for, itself or what extends it, by name."""
-    children: list[type] = kind.__subclasses__()
-    below = {each for child in children for each in concrete(child)}
-    usable = is_dataclass(kind) and not inspect.isabstract(kind) and not kind.__name__.startswith("_")
-    found = below | {kind} if usable and kind.__module__.startswith("rankloop.") else below
-    return sorted(found, key=lambda each: each.__name__)
+def _texts(option: Any) -> list[str]:
+    if get_origin(option) is Literal:
+        return [f"`{each!r}`" for each in get_args(option)]
+    ours = sorted(each.__name__ for each in list_kinds(option) if each.__module__.startswith("rankloop."))
+    return [f"`{each}`" for each in ours] or [CODE.get(option) or describe_bound(option)]
 
 
 def _by_owner(told: Iterable[tuple[str, str]]) -> str:

@@ -51,7 +51,8 @@ class Bound:
         if least is not None and most is not None:
             return f"{number} from {least:g} to {most:g}"
         ends = {"of at least": least, "above": self.above, "of at most": most, "below": self.below}
-        return f"{number} {' and '.join(f'{word} {end:g}' for word, end in ends.items() if end is not None)}"
+        said = " and ".join(f"{word} {end:g}" for word, end in ends.items() if end is not None)
+        return f"{number} {said.replace('and of', 'and')}"
 
 
 Positive: TypeAlias = Annotated[float, Bound(above=0)]
@@ -102,7 +103,7 @@ def describe_bound(hint: Any) -> str:
     """Say in words what an annotation takes.
 
     >>> describe_bound(Factor), describe_bound(Count | None), describe_bound(Literal["good", "bad"])
-    ('a number above 0 and of at most 1', 'a whole number of at least 1 or None', "'good' or 'bad'")
+    ('a number above 0 and at most 1', 'a whole number of at least 1 or None', "'good' or 'bad'")
     """
     *first, last = dict.fromkeys(word for option in list_options(hint) for word in _describe_option(option))
     return f"{', '.join(first)} or {last}" if first else last
@@ -203,6 +204,8 @@ def _describe_option(option: Any) -> Iterable[str]:
     if get_origin(option) is tuple:
         item = describe_bound(said[0]) if said[1:] == (...,) else ", ".join(map(describe_bound, said))
         return (f"values in parentheses (each {item})" if said[1:] == (...,) else f"({item})",)
+    if get_origin(option) is Callable:
+        return ("a function",)
     if option in PLAIN:
         return (PLAIN[option],)
     return [kind.__name__ for kind in list_kinds(option)] or [getattr(option, "__name__", str(option))]

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import numpy as np
 
-from rankloop.errors import SettingError, suggest_name
+from rankloop.bounds import Bound
 from rankloop.types import FloatArray, Query, cache_columns
 
-CallerOrder: TypeAlias = str | float | None  # how good is the order? a word, a weight, or nothing is said
+OrderWord: TypeAlias = Literal["good", "decent", "poor", "unknown"]
+OrderWeight: TypeAlias = Annotated[float, Bound(at_least=0, at_most=100)]
+CallerOrder: TypeAlias = OrderWord | OrderWeight | None  # how good is the order? None: nothing is said
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class OrderPrior:
         return self.mean / self.deviation
 
 
-WORDS: Mapping[str, OrderPrior] = {
+WORDS: Mapping[OrderWord, OrderPrior] = {
     "good": OrderPrior(1.0, 0.7),
     "decent": OrderPrior(0.5, 0.35),
     "poor": OrderPrior(0.2, 0.35),
@@ -49,18 +51,9 @@ def parse_order(setting: CallerOrder) -> OrderPrior | None:
     >>> parse_order("decent") == parse_order(0.5), parse_order(None) is parse_order(0) is None
     (True, True)
     """
-    if setting is None or (setting == 0 and not isinstance(setting, bool)):
-        return None
-    if isinstance(setting, str) and setting in WORDS:
+    if isinstance(setting, str):
         return WORDS[setting]
-    number = isinstance(setting, int | float) and not isinstance(setting, bool)
-    if number and 0 < setting <= 100:  # type: ignore[operator]
-        return OrderPrior(float(setting), DOUBT * max(float(setting), 0.5))
-    hint = f": {suggest_name(setting, WORDS)}" if isinstance(setting, str) else ""
-    raise SettingError(
-        f"caller_order says how good the caller's own order is: {', '.join(WORDS)}, a weight of 0 to 100, "
-        f"or None to ignore it, found {setting!r}{hint}"
-    )
+    return OrderPrior(float(setting), DOUBT * max(float(setting), 0.5)) if setting else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 
+from rankloop.bounds import check_settings
 from rankloop.caller_order import NO_ORDER, ColumnLayout
 from rankloop.errors import RankingError
 from rankloop.query_set import QuerySet
@@ -58,8 +59,9 @@ class Policy(ABC):
     refused_in_service: ClassVar[str] = ""  # why a service refuses it, after its name; empty: it serves it
     state_shaping: ClassVar[tuple[str, ...]] = ()  # settings that give the state its form: `training.memory`
 
-    def __post_init__(self) -> None:  # noqa: B027  # every policy calls that of its parents: it ends here
-        """Refuse settings without a meaning; here there are none."""
+    def __post_init__(self) -> None:
+        """Refuse settings that are not what their annotations say."""
+        check_settings(self)
 
     def check_installed(self) -> None:  # noqa: B027  # most policies need nothing
         """Refuse to be served without a package that learning will need; here there is none."""

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankloop.errors import SettingError
 from rankloop.interleaving import Interleaving, Probabilistic, TeamDraft, credit, expected_sign
 from rankloop.types import BoolArray, FloatArray, IntArray
 
@@ -143,11 +142,6 @@ def test_the_better_of_two_rankers_wins_on_average() -> None:
             earned = credit(shown.owners, shown.order == 0)
             lead += earned[0] - earned[1]
         assert lead > 50
-
-
-def test_an_upside_down_exponent_is_refused() -> None:
-    with pytest.raises(SettingError, match="tau"):
-        Probabilistic(tau=-1)
 
 
 @given(lists=rankers(), k=st.integers(1, 10), seed=st.integers(0, 2**32))

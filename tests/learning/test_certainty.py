@@ -175,35 +175,6 @@ def test_only_the_papers_criteria_need_the_design() -> None:
     assert THEORY.uses_design
 
 
-@pytest.mark.parametrize("level", [0.49, 1.0, -1.0, float("nan")])
-def test_levels_that_are_no_confidence_are_refused(level: float) -> None:
-    with pytest.raises(SettingError, match="level must be in"):
-        Sure(level)
-
-
-@pytest.mark.parametrize("alpha", [-0.1, float("inf"), float("nan")])
-def test_widths_that_are_no_width_are_refused(alpha: float) -> None:
-    with pytest.raises(SettingError, match="alpha must be a number of 0 or more"):
-        Width(alpha)
-
-
-@pytest.mark.parametrize(
-    "constants",
-    [
-        {"delta": 0.0},
-        {"delta": 1.0},
-        {"longest_weights": 0.0},
-        {"longest_difference": -1.0},
-        {"noise": 0.0},
-        {"noise": float("nan")},
-    ],
-    ids=str,
-)
-def test_constants_the_lemma_does_not_allow_are_refused(constants: dict[str, float]) -> None:
-    with pytest.raises(SettingError, match="delta must be in"):
-        Theory(**{"longest_weights": 1.0, "longest_difference": 1.0, **constants})
-
-
 @pytest.mark.parametrize("text", ["theory", "Theory()", "theory(delta=0.1)"])
 def test_theory_must_be_told_the_constants_of_its_world(text: str) -> None:
     needed = "write Theory(longest_weights=..., longest_difference=...)"

@@ -10,11 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankloop.errors import SettingError
 from rankloop.learning.click_pairs import (
     Pairing,
     adjacent_pairs,
-    check_pairing,
     clicked_over_skipped,
     matched_pairs,
     preferred_pairs,
@@ -151,13 +149,6 @@ def test_differences_of_single_precision_features_are_exact() -> None:
     found = differences(shown, "all", 0)
     assert found.dtype == np.float64
     assert found.tolist() == [[2**-23]]
-
-
-def test_unknown_pairings_are_refused_with_what_is_known() -> None:
-    for pairing in PAIRINGS:
-        check_pairing(pairing)
-    with pytest.raises(SettingError, match="one of adjacent, matching, all, found 'every'"):
-        check_pairing("every")
 
 
 @given(click_lists, st.integers(0, 2**63 - 1))

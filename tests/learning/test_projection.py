@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -201,20 +199,6 @@ def test_every_dueling_bandit_takes_a_projection(kind: type[MGD]) -> None:
     assert policy.examined.shape == (10, DIMENSIONS)
     everything = by_singular_values(QUERY.features)  # every step lies in the space of the twelve documents
     np.testing.assert_allclose(everything @ policy.parameters, policy.parameters, atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        partial(DocumentSpace, k=-1),
-        partial(DocumentSpace, k=1.5),  # type: ignore[arg-type]
-        partial(DocumentSpace, recent=-1),
-        partial(DocumentSpace, trust=1.1),
-    ],
-)
-def test_spaces_that_cannot_be_built_are_refused(make: partial[DocumentSpace]) -> None:
-    with pytest.raises(SettingError, match=next(iter(make.keywords))):
-        make()
 
 
 def test_only_linear_scorers_have_a_document_space() -> None:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 import torch
 
-from rankloop.errors import SettingError
 from rankloop.learning.adam import adam
 from rankloop.policies import Exact, ReplayMemory
 from rankloop.types import FloatArray
@@ -72,24 +69,6 @@ def test_every_step_of_a_round_draws_other_lists_besides_the_newest() -> None:
     assert [batch.slots[0] for batch in batches] == [79, 79, 79]
     assert len({tuple(batch.slots.tolist()) for batch in batches}) == 3
     assert all(batch.counts.mean() == pytest.approx(1) for batch in batches)
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: Exact(0),
-        lambda: Exact(1.5),  # type: ignore[arg-type]
-        lambda: ReplayMemory(-1),
-        lambda: ReplayMemory(memory=0),
-        lambda: ReplayMemory(repeats=-1),
-        lambda: ReplayMemory(steps=0),
-        lambda: ReplayMemory(repeats=0.5),  # type: ignore[arg-type]
-        lambda: ReplayMemory("x"),  # type: ignore[arg-type]
-    ],
-)
-def test_settings_without_a_meaning_are_refused(make: Any) -> None:
-    with pytest.raises(SettingError):
-        make()
 
 
 def test_adam_is_the_adam_of_pytorch() -> None:

@@ -13,7 +13,7 @@ import pytest
 from scipy.optimize import minimize
 
 from rankloop.checks import LAWS, SANITY, Make, share_of_right_pairs
-from rankloop.errors import RankingError, SettingError
+from rankloop.errors import RankingError
 from rankloop.lab.users import Cascade
 from rankloop.learning.click_pairs import pair_differences
 from rankloop.policies import (
@@ -296,24 +296,3 @@ def test_features_nearly_as_large_can_be_learned_from(kind: Callable[..., Neural
         ranking = Ranking(Query("q", features), np.arange(2), {"seed": np.array(seed)})
         policy.learn(Feedback(ranking, np.array([False, True])))
     assert all(np.isfinite(value).all() for value in policy.state().values())
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"pairing": "every"},
-        {"exploration": "none"},
-        {"learning_rate": 0.0},
-        {"regularisation": 0.0},
-        {"regularisation": float("nan")},
-        {"training": 7},
-        {"training": Exact},
-        {"scorer": MLP},
-        {"scorer": "mlp"},
-    ],
-    ids=str,
-)
-def test_settings_without_a_meaning_are_refused(kind: Any, settings: dict[str, Any]) -> None:
-    with pytest.raises(SettingError):
-        kind(**settings)

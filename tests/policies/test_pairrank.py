@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from rankloop.errors import RankingError, SettingError
+from rankloop.errors import RankingError
 from rankloop.exploration import ordered_blocks
 from rankloop.lab.data import list_datasets, load
 from rankloop.lab.users import PresetUser
@@ -296,24 +296,6 @@ def test_clicks_settle_the_orders_at_the_top(user: str) -> None:
     assert shares[-1] > shares[1] + 0.2
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"exploration": "bold"}, "conservative or random, found 'bold'"),
-        ({"update": "never"}, "online or exact, found 'never'"),
-        ({"pairing": "every"}, "adjacent, matching, all, found 'every'"),
-        ({"prior": 0.0}, "prior must be positive, found 0.0"),
-        ({"regularisation": 0.0}, "positive, found 0.0"),
-        ({"regularisation": float("inf")}, "positive, found inf"),
-        ({"regularisation": float("nan")}, "positive, found nan"),
-    ],
-    ids=str,
-)
-def test_settings_nobody_knows_are_refused(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(SettingError, match=message):
-        PairRank(**settings)
-
-
 # What its theory guarantees
 
 DELTA, DOCUMENTS, THEORY_ROUNDS, RUNS = 0.1, 100, 120, 20
@@ -484,11 +466,6 @@ def test_conservative_regret_shrinks_as_orders_become_certain(accounts: list[Acc
     runs = [np.array(account.wrong_pairs) for account in accounts if account.exploration == "conservative"]
     early, late = (np.mean([run[part] for run in runs]) for part in (slice(0, 20), slice(-20, None)))
     assert late < 0.8 * early
-
-
-def test_a_bare_number_is_no_criterion() -> None:
-    with pytest.raises(SettingError, match=r"such as Sure\(0\.8\)"):
-        PairRank(certainty=0.8)  # type: ignore[arg-type]
 
 
 def test_a_query_with_other_features_is_refused_and_changes_nothing() -> None:

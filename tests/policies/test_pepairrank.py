@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
-from rankloop.errors import SettingError
 from rankloop.lab.data import load
 from rankloop.lab.users import PresetUser
 from rankloop.policies import PePairRank
@@ -305,22 +303,3 @@ def test_an_online_state_does_not_grow() -> None:
             shapes.append({name: value.shape for name, value in policy.state().items()})
     assert shapes[0] == shapes[1]
     assert shapes[0]["history"] == (0, 5)
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"rankers": 0},
-        {"rankers": 1.5},
-        {"variance": 0.0},
-        {"variance": -0.1},
-        {"variance": float("inf")},
-        {"variance": float("nan")},
-        {"regularisation": 0.0},
-        {"pairing": "every"},
-    ],
-    ids=str,
-)
-def test_settings_without_a_meaning_are_refused(settings: dict[str, Any]) -> None:
-    with pytest.raises(SettingError):
-        PePairRank(**settings)

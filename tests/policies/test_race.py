@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
+from rankloop.caller_order import CallerOrder
 from rankloop.check_worlds import click
 from rankloop.checks import small_world
-from rankloop.errors import RankingError, SettingError
+from rankloop.errors import RankingError
 from rankloop.learning.click_pairs import preferred_pairs
 from rankloop.learning.win_odds import EVEN, log_win_odds, win_rates
 from rankloop.policies import PairRank, Race
@@ -86,7 +87,7 @@ def urn_odds(wins: int, losses: int) -> float:
 
 
 @pytest.mark.parametrize("caller_order", [None, "decent"])
-def test_a_race_is_run_by_the_rule(caller_order: str | None) -> None:
+def test_a_race_is_run_by_the_rule(caller_order: CallerOrder) -> None:
     """Also with clicks on lists that others have made, and with restarts."""
     race = Race(odds=1.2, caller_order=caller_order)
     slow = SlowRace(1.2, [PairRank(caller_order=caller_order) for _ in range(3)])
@@ -193,12 +194,6 @@ def test_a_list_that_others_made_teaches_and_tells_nobody_apart() -> None:
 
 
 def test_what_a_race_is_not_is_refused() -> None:
-    with pytest.raises(SettingError, match="racers must be a whole number of 2 to"):
-        Race(racers=1)
-    with pytest.raises(SettingError, match="odds must be above 1"):
-        Race(odds=1.0)
-    with pytest.raises(SettingError, match="prior must be positive"):
-        Race(prior=0.0)
     ranking = Race(racers=2).rank(WORLD[0].query, k=5, rng=np.random.default_rng(0))
     race = Race()
     with pytest.raises(RankingError, match="this race has 3 racers"):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankloop.errors import RankingError, SettingError
+from rankloop.errors import RankingError
 from rankloop.learning.click_pairs import Pairing
 from rankloop.policies import EpsilonGreedy, RankNet
 from rankloop.types import Feedback, FloatArray, Query, Ranking
@@ -90,12 +90,6 @@ def test_another_number_of_features_is_explained() -> None:
 def test_a_strange_state_is_refused() -> None:
     with pytest.raises(RankingError, match=r"has the state \[.*'parameters'\], found \[.*'weights'\]"):
         RankNet().from_state({"weights": np.ones(3)})
-
-
-@pytest.mark.parametrize(("make", "name"), [(RankNet, "learning_rate"), (EpsilonGreedy, "epsilon")])
-def test_settings_out_of_range_are_refused(make: type[RankNet], name: str) -> None:
-    with pytest.raises(SettingError, match=name):
-        make(**{name: -0.5})  # type: ignore[arg-type]
 
 
 def test_the_repr_shows_the_settings() -> None:

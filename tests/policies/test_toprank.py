@@ -125,5 +125,3 @@ def test_evidence_that_does_not_cover_the_documents_is_refused_and_changes_nothi
 def test_settings_without_a_meaning_are_refused() -> None:
     with pytest.raises(SettingError, match="delta must be a probability between 0 and 1, found 0"):
         TopRank(delta=0.0)
-    with pytest.raises(SettingError, match="learned_pairs must be group or block, found 'all'"):
-        FairExpTopRank(learned_pairs="all")  # type: ignore[arg-type]

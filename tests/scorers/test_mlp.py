@@ -169,11 +169,7 @@ def test_other_features_are_refused() -> None:
         MLP((6, 4)).score(MLP((6, 4)).start(5), np.zeros((2, 4)))
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [{"hidden": ()}, {"hidden": (3,)}, {"hidden": 0}, {"hidden": (4, 2.0)}, {"hidden": "x"}, {"scale": 0}],
-    ids=str,
-)
-def test_settings_without_a_meaning_are_refused(settings: dict[str, Any]) -> None:
-    with pytest.raises(SettingError):
-        MLP(**settings)
+@pytest.mark.parametrize("hidden", [(), (3,), 5])
+def test_units_without_a_twin_are_refused(hidden: tuple[int, ...] | int) -> None:
+    with pytest.raises(SettingError, match="hidden must be even numbers, found"):
+        MLP(hidden)

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
 from rankloop.errors import RankingError, SettingError
 from rankloop.types import FloatArray, IntArray
 
-Examination: TypeAlias = str | tuple[float, ...]  # "log2", "reciprocal", "measured", or a number by position
+Examination: TypeAlias = Literal["log2", "reciprocal", "measured"] | tuple[float, ...]  # a number by position
 
 VIEW = 1_000_000  # millionths in a view at the first position
-MEASURED = "measured"  # on the users and the data of a sweep, which puts the numbers in its place
+MEASURED: Final = "measured"  # on the users and the data of a sweep, which puts the numbers in its place
 NAMES = ("log2", "reciprocal", MEASURED)
 MOST_SUMMED = 16  # positions of which every subset is summed
 

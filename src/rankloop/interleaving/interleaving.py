@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -18,6 +18,7 @@ class Interleaved:
     owners: FloatArray  # [n_rankers, k]: probability, given the list, that the ranker put the result there
 
 
+@runtime_checkable
 class Interleaving(Protocol):
     """A way to show the lists of several rankers as one.
 

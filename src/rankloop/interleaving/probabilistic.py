@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.errors import SettingError
+from rankloop.bounds import NonNegative, check_settings
 from rankloop.interleaving.interleaving import Interleaved, Interleaving
 from rankloop.types import IntArray
 
@@ -29,12 +29,10 @@ class Probabilistic(Interleaving):
     Schuth et al.: Probabilistic multileave for online retrieval evaluation. SIGIR 2015.
     """
 
-    tau: float = 3.0
+    tau: NonNegative = 3.0
 
     def __post_init__(self) -> None:
-        """Refuse an exponent that would turn the lists upside down."""
-        if not 0 <= self.tau < np.inf:
-            raise SettingError(f"tau must be a number of 0 or more, found {self.tau}")
+        check_settings(self)
 
     def combine(self, lists: IntArray, *, k: int, rng: np.random.Generator) -> Interleaved:
         """Fill position after position from the average of what the rankers would put there."""

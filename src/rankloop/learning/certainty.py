@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Annotated, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from scipy.special import ndtri
 
-from rankloop.errors import SettingError
+from rankloop.bounds import Bound, NonNegative, Positive, check_settings
 from rankloop.exploration import certain_orders
 from rankloop.learning.top_orders import TopOrders, top_orders
 from rankloop.types import BoolArray, FloatArray
@@ -27,6 +27,7 @@ class Belief:
     energy: FloatArray  # the diagonal of M, [d]
 
 
+@runtime_checkable
 class Certainty(Protocol):
     """A criterion for orders that are kept; no statement that they are settled."""
 
@@ -58,13 +59,11 @@ class Sure(Certainty):
     [True, False]
     """
 
-    level: float = 0.6
+    level: Annotated[float, Bound(at_least=0.5, below=1)] = 0.6
     uses_design: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        """Refuse what is not better than a coin, or never reached."""
-        if not 0.5 <= self.level < 1:
-            raise SettingError(f"level must be in [0.5, 1), found {self.level}")
+        check_settings(self)
 
     def certain(self, scores: FloatArray, features: FloatArray, belief: Belief) -> BoolArray:
         """Compare the score differences with their standard deviations."""
@@ -103,16 +102,12 @@ class Width(Certainty):
     Jia: Toward reliable decision-making in information systems. PhD thesis, University of Virginia 2022.
     """
 
-    alpha: float = 0.01
+    alpha: NonNegative = 0.01
     diagonal: bool = False
     uses_design: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Refuse a width below zero."""
-        if not 0 <= self.alpha < np.inf:
-            raise SettingError(f"alpha must be a number of 0 or more, found {self.alpha}")
-        if type(self.diagonal) is not bool:
-            raise SettingError(f"diagonal must be True or False, found {self.diagonal!r}")
+        check_settings(self)
 
     def certain(self, scores: FloatArray, features: FloatArray, belief: Belief) -> BoolArray:
         """Compare the estimated probabilities with their confidence widths."""
@@ -137,17 +132,14 @@ class Theory(Certainty):
     5.272
     """
 
-    longest_weights: float  # Q
-    longest_difference: float  # u
-    delta: float = 0.05
-    noise: float = 0.5  # R
+    longest_weights: Positive  # Q
+    longest_difference: Positive  # u
+    delta: Annotated[float, Bound(above=0, below=1)] = 0.05
+    noise: Positive = 0.5  # R
     uses_design: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Refuse constants for which the lemma says nothing."""
-        constants = (self.longest_weights, self.longest_difference, self.noise)
-        if not (0 < self.delta < 1 and all(0 < constant < np.inf for constant in constants)):
-            raise SettingError(f"delta must be in (0, 1) and the other constants positive, found {self}")
+        check_settings(self)
 
     def certain(self, scores: FloatArray, features: FloatArray, belief: Belief) -> BoolArray:
         """Compare the estimated probabilities with their confidence widths."""

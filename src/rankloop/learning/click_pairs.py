@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 import numpy as np
 
-from rankloop.errors import SettingError
 from rankloop.types import Feedback, FloatArray, IntArray
 
 Pairing: TypeAlias = Literal["adjacent", "matching", "all"]
@@ -78,12 +77,6 @@ def pair_differences(feedback: Feedback, columns: FloatArray, pairing: Pairing, 
     order = feedback.ranking.order
     better, worse = order[better], order[worse]
     return np.subtract(columns.take(better, axis=0), columns.take(worse, axis=0), dtype=np.float64)
-
-
-def check_pairing(pairing: str) -> None:
-    """Refuse ways to pair that nobody knows."""
-    if pairing not in get_args(Pairing):
-        raise SettingError(f"pairing must be one of {', '.join(get_args(Pairing))}, found {pairing!r}")
 
 
 def net_votes(better: IntArray, worse: IntArray, weights: FloatArray, n: int) -> FloatArray:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 import numpy as np
 from scipy.linalg import lapack
 
-from rankloop.errors import RankingError, SettingError
+from rankloop.bounds import Natural, Probability, check_settings
+from rankloop.errors import RankingError
 from rankloop.types import BoolArray, Feedback, FloatArray
 
 Examined: TypeAlias = Literal["clicks", "true"]
@@ -46,23 +47,15 @@ class DocumentSpace:
     rank. SIGIR 2019.
     """
 
-    k: int = 3
+    k: Natural = 3
     _: KW_ONLY
-    recent: int = 10  # r: results examined in earlier rounds that join
-    trust: float = 1.0  # λ: 0 is no projection
+    recent: Natural = 10  # r: results examined in earlier rounds that join
+    trust: Probability = 1.0  # λ: 0 is no projection
     unit: bool = False  # give the projected direction length 1
     examined: Examined = "clicks"
 
     def __post_init__(self) -> None:
-        """Refuse spaces that cannot be built."""
-        for name in ("k", "recent"):
-            value = getattr(self, name)
-            if value < 0 or value != int(value):
-                raise SettingError(f"{name} must be a whole number of 0 or more, found {value}")
-        if not 0 <= self.trust <= 1:
-            raise SettingError(f"trust must be between 0 and 1, found {self.trust}")
-        if self.examined not in get_args(Examined):
-            raise SettingError(f"examined must be 'clicks' or 'true', found {self.examined!r}")
+        check_settings(self)
 
     def find_examined(self, feedback: Feedback) -> BoolArray:
         """Find the positions that the user is thought to have looked at, [k]; without a click, none."""

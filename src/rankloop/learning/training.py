@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import repeat
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from rankloop.errors import SettingError
+from rankloop.bounds import Count, Natural, check_settings
 from rankloop.types import FloatArray, IntArray
 
 
@@ -21,6 +21,7 @@ class Batch:
     counts: FloatArray  # how much each counts, 1 on average
 
 
+@runtime_checkable
 class Training(Protocol):
     """A schedule: which of the remembered lists each gradient step of a round is taken on."""
 
@@ -50,16 +51,12 @@ class Exact(Training):
     [[0, 1, 2], [0, 1, 2]]
     """
 
-    steps: int = 20
+    steps: Count = 20
     restart: bool = False
     memory: ClassVar[int | None] = None
 
     def __post_init__(self) -> None:
-        """Refuse never to learn."""
-        if type(self.restart) is not bool:
-            raise SettingError(f"restart must be True or False, found {self.restart!r}")
-        if type(self.steps) is not int or self.steps < 1:
-            raise SettingError(f"steps must be a whole number of at least 1, found {self.steps}")
+        check_settings(self)
 
     def batches(self, lists: int, newest: int, rng: np.random.Generator) -> Iterator[Batch]:
         """Everything, again and again."""
@@ -81,20 +78,14 @@ class ReplayMemory(Training):
     ([4, 3, 2, 2], [1.0, 1.0, 1.0, 1.0])
     """
 
-    lists: int = 7  # drawn in each round
-    memory: int = 5000  # lists remembered
-    repeats: int = 16  # how often a list is learned from again, in effect
-    steps: int = 1  # in each round
+    lists: Natural = 7  # drawn in each round
+    memory: Count = 5000  # lists remembered
+    repeats: Natural = 16  # how often a list is learned from again, in effect
+    steps: Count = 1  # in each round
     restart: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        """Refuse memories that hold nothing."""
-        given = ((self.lists, 0), (self.repeats, 0), (self.memory, 1), (self.steps, 1))
-        if any(type(each) is not int or each < least for each, least in given):
-            raise SettingError(
-                "lists and repeats must be whole numbers of at least 0, memory and steps of at least 1, "
-                f"found {self}"
-            )
+        check_settings(self)
 
     def batches(self, lists: int, newest: int, rng: np.random.Generator) -> Iterator[Batch]:
         """The newest list and some of the others, others in each step."""

@@ -33,11 +33,6 @@ class CallerOrderPolicy(Policy):
 
     caller_order: CallerOrder = None
 
-    def __post_init__(self) -> None:
-        """Refuse a word that says nothing of an order."""
-        super().__post_init__()
-        parse_order(self.caller_order)
-
     @cached_property
     def layout(self) -> ColumnLayout:
         """The columns that it sees of a query: those of the caller's order, then the features."""

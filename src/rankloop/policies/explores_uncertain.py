@@ -8,7 +8,6 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from rankloop.errors import SettingError
 from rankloop.exploration import random_topological, shuffle_blocks
 from rankloop.exposure import draw_deep
 from rankloop.learning.top_orders import TopOrders
@@ -29,12 +28,6 @@ class ExploresUncertain(Policy):
     evidence_scope = "documents"  # a seed for their pairs
 
     exploration: Exploration = "conservative"
-
-    def __post_init__(self) -> None:
-        """Refuse ways to explore that nobody knows."""
-        super().__post_init__()
-        if self.exploration not in ("conservative", "random"):
-            raise SettingError(f"exploration must be conservative or random, found {self.exploration!r}")
 
     @abstractmethod
     def certain_orders(self, query: Query) -> BoolArray:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.errors import SettingError
 from rankloop.learning.click_pairs import preferred_pairs
 from rankloop.learning.logistic import online_newton
 from rankloop.policies.caller_order_policy import CallerOrderPolicy
@@ -31,12 +30,6 @@ class OrderScorerPolicy(CallerOrderPolicy, ScorerPolicy):
     learn_caller_order: bool = True
     order_belief: FloatArray = state((0,), feature_axes=())  # w and b
     order_spread: FloatArray = state((0, 0), feature_axes=())  # covariance
-
-    def __post_init__(self) -> None:
-        """Refuse what is neither true nor false."""
-        super().__post_init__()
-        if not isinstance(self.learn_caller_order, bool):
-            raise SettingError(f"learn_caller_order must be true or false, found {self.learn_caller_order!r}")
 
     @property
     def order_weight(self) -> float:

@@ -28,11 +28,6 @@ class ScorerPolicy(Policy):
     scorer: Scorer = field(default_factory=Linear)
     parameters: FloatArray = state((0,), feature_axes=(0,))
 
-    def __post_init__(self) -> None:
-        """Refuse what cannot score."""
-        super().__post_init__()
-        check_part("scorer", self.scorer, "vjp", "Linear(), MLP() or Module(make)")
-
     def score(self, query: Query) -> FloatArray:
         """Scores of the learned ranker; without features all documents are alike."""
         features = query.features

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from rankloop.bounds import Count, Natural, Positive, check_settings
 from rankloop.errors import RankingError, SettingError
 from rankloop.scorers.gradients import Gradients
 from rankloop.scorers.scorer import Scorer
@@ -50,19 +51,15 @@ class MLP(Scorer):
     exploration. ICML 2020, for the start.
     """
 
-    hidden: tuple[int, ...] | int = (100, 100)
+    hidden: tuple[Count, ...] | Count = (100, 100)
     _: KW_ONLY
-    scale: float = 0.25
-    seed: int = 0
+    scale: Positive = 0.25
+    seed: Natural = 0
 
     def __post_init__(self) -> None:
-        """Refuse layers that cannot be halved, and starts from which nothing can be learned."""
-        if not self.widths or any(type(m) is not int or m < 2 or m % 2 for m in self.widths):
-            raise SettingError(f"hidden must be even numbers of at least 2, found {self.hidden}")
-        if not 0 < self.scale < np.inf:
-            raise SettingError(f"scale must be positive, found {self.scale}")
-        if type(self.seed) is not int or self.seed < 0:
-            raise SettingError(f"seed must be a whole number of 0 or more, found {self.seed}")
+        check_settings(self)
+        if not self.widths or any(m % 2 for m in self.widths):  # each unit has a twin
+            raise SettingError(f"hidden must be even numbers, found {self.hidden}")
 
     @property
     def widths(self) -> tuple[int, ...]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from rankloop.scorers.gradients import Gradients
 from rankloop.types import FloatArray
 
 
+@runtime_checkable
 class Scorer(Protocol):
     """A differentiable scoring function; its parameters are one flat vector that the policy owns.
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rankloop.bounds import Natural, check_settings
 from rankloop.errors import RankingError, SettingError
 from rankloop.scorers.gradients import Gradients
 from rankloop.types import FloatArray
@@ -34,18 +35,17 @@ class Module:
 
     make: Callable[[int], Any]
     _: KW_ONLY
-    seed: int = 0
+    seed: Natural = 0
     device: str = "cpu"
 
     def __post_init__(self) -> None:
         """Refuse to go on without PyTorch, or with a module in place of what makes it."""
-        if isinstance(self.make, _torch().nn.Module) or not callable(self.make):
+        check_settings(self)
+        if isinstance(self.make, _torch().nn.Module):
             raise SettingError(
                 "make must be a function of the number of features that returns a module, for example "
                 f"Module(lambda n_features: torch.nn.Linear(n_features, 1)), found {self.make!r}"
             )
-        if type(self.seed) is not int or self.seed < 0:
-            raise SettingError(f"seed must be a whole number of 0 or more, found {self.seed}")
 
     def __repr__(self) -> str:
         name = getattr(self.make, "__qualname__", repr(self.make))  # an address would differ in every process

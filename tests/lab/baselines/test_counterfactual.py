@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from math import exp, log
-from typing import Any
 
 import numpy as np
 import pytest
 
 from rankloop.checks import small_world
-from rankloop.errors import RankingError, SettingError
+from rankloop.errors import RankingError
 from rankloop.lab.baselines.counterfactual import CounterfactualPolicy
 from rankloop.lab.baselines.dla import DLA, EXAMINATION_RATE
 from rankloop.lab.baselines.ips_ranknet import IPSRankNet
@@ -144,18 +143,3 @@ def test_a_list_longer_than_the_known_examination_is_refused_and_changes_nothing
         policy.learn(Feedback(shown, np.array([True, False, False])))
     assert int(policy.lists) == 0
     assert not policy.parameters.size
-
-
-@pytest.mark.parametrize(
-    ("kind", "setting", "told"),
-    [
-        (DLA, {"logging": "mine"}, "logging must be one of caller, greedy, plackett-luce"),
-        (DLA, {"clip": 0.5}, "clip a number of at least 1"),
-        (IPSRankNet, {"examination": "often"}, "examination must be one of"),
-    ],
-)
-def test_settings_without_a_meaning_are_refused(
-    kind: type[CounterfactualPolicy], setting: dict[str, Any], told: str
-) -> None:
-    with pytest.raises(SettingError, match=told):
-        kind(**setting)

@@ -26,7 +26,7 @@ from tests.support.life import make
         ({}, "a policy is a text such as"),
         (["PairRank"], "a policy is a text such as"),
         ("pairank", "did you mean 'PairRank'"),
-        ("PairRank(prior=-1)", "prior must be positive"),
+        ("PairRank(prior=-1)", "PairRank: prior must be a finite number above 0, found -1"),
     ],
 )
 def test_policies_that_cannot_be_are_refused(policy: Any, reason: str) -> None:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, get_args
+from typing import Annotated, Literal, TypeAlias
 
 import numpy as np
 
-from rankloop.errors import RankingError, SettingError
+from rankloop.bounds import Bound, Positive
+from rankloop.errors import RankingError
 from rankloop.exploration import greedy, plackett_luce
 from rankloop.learning.adam import adam
 from rankloop.learning.replay_memory import enlarge
 from rankloop.learning.training import Batch, ReplayMemory, Training
-from rankloop.policies.scorer_policy import ScorerPolicy, check_part, check_size
+from rankloop.policies.scorer_policy import ScorerPolicy, check_size
 from rankloop.state_fields import state
 from rankloop.types import Array, BoolArray, Feedback, FloatArray, IntArray, Query, Ranking
 
@@ -40,28 +41,14 @@ class CounterfactualPolicy(ScorerPolicy):
 
     logging: Logging = "caller"
     training: Training = field(default_factory=ReplayMemory)
-    learning_rate: float = 0.003
-    clip: float = 10.0
+    learning_rate: Positive = 0.003
+    clip: Annotated[float, Bound(at_least=1)] = 10.0
     moments: FloatArray = state((2, 0), feature_axes=(1,))  # of Adam
     steps: Array = state(dtype=np.int64)
     lists: Array = state(dtype=np.int64)  # learned from
     documents: FloatArray = state((0, 0, 0), feature_axes=(2,), rewritten=True)
     clicked: BoolArray = state((0, 0), np.bool_, feature_axes=(), rewritten=True)
     lengths: IntArray = state((0,), np.int64, feature_axes=(), rewritten=True)
-
-    def __post_init__(self) -> None:
-        """Refuse ways that nobody knows, and weights below 1."""
-        super().__post_init__()
-        check_part("training", self.training, "batches", "ReplayMemory() or Exact()")
-        if self.logging not in get_args(Logging):
-            raise SettingError(
-                f"logging must be one of {', '.join(get_args(Logging))}, found {self.logging!r}"
-            )
-        if not (0 < self.learning_rate < np.inf and 1 <= self.clip < np.inf):
-            raise SettingError(
-                "learning_rate must be positive and clip a number of at least 1, "
-                f"found learning_rate={self.learning_rate}, clip={self.clip}"
-            )
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """The list of whoever makes the log."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rankloop.bounds import Positive
 from rankloop.lab.baselines.click_weights import inverse_weights, softmax_votes
 from rankloop.lab.baselines.counterfactual import CounterfactualPolicy
 from rankloop.learning.adam import adam
@@ -41,7 +42,7 @@ class DLA(CounterfactualPolicy):
     Ai, Bi, Luo, Guo, Croft: Unbiased learning to rank with unbiased propensity estimation. SIGIR 2018.
     """
 
-    learning_rate: float = 0.001
+    learning_rate: Positive = 0.001
     positions: FloatArray = state((0,), feature_axes=())  # the logit of each position's examination
     position_moments: FloatArray = state((2, 0), feature_axes=())  # of Adam
 

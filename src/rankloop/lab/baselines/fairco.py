@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from rankloop.bounds import NonNegative
 from rankloop.errors import RankingError, SettingError
 from rankloop.exploration import greedy
 from rankloop.exposure import VIEW, views_at
@@ -53,9 +54,9 @@ class FairCo(IPS):
         "serve pairrank with the ranker's fair setting"
     )
 
-    control: float = 0.1
+    control: NonNegative = 0.1
     exposure: Literal["mean", "total"] = "mean"
-    merit: str | tuple[tuple[str, float], ...] = "estimated"
+    merit: Literal["estimated"] | tuple[tuple[str, float], ...] = "estimated"
     groups: KeyArray = state((0,), np.uint64, feature_axes=())  # met, ascending
     received: IntArray = state((0,), np.int64, feature_axes=())  # to each, in millionths of a view
     candidates: IntArray = state((0,), np.int64, feature_axes=())  # of each, in all lists
@@ -63,18 +64,12 @@ class FairCo(IPS):
     lists: Array = state(dtype=np.int64)
 
     def __post_init__(self) -> None:
-        """Refuse controls and merits without a meaning."""
+        """Refuse merits without a meaning."""
         super().__post_init__()
-        if not 0 <= self.control < np.inf:
-            raise SettingError(f"control must be a number of 0 or more, found {self.control}")
-        if self.exposure not in ("mean", "total"):
-            raise SettingError(f"exposure must be mean or total, found {self.exposure!r}")
         if self.merit != "estimated":
             check_shares(self.merit)
-            if isinstance(self.merit, str) or not all(merit > 0 for _, merit in self.merit):
-                raise SettingError(
-                    f"merit must be estimated or positive for each group, found {self.merit!r}"
-                )
+            if not all(merit > 0 for _, merit in self.merit):
+                raise SettingError(f"merit must be positive for each group, found {self.merit!r}")
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """The best first, after the bonus."""

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.errors import RankingError, SettingError
+from rankloop.bounds import Positive
+from rankloop.errors import RankingError
 from rankloop.exploration import greedy
 from rankloop.exposure import VIEW, Examination, check_examination, views_at
 from rankloop.learning.logistic import absorb
@@ -43,7 +44,7 @@ class IPS(Policy):
         "shows its best list and explores nothing, for comparison with fair policies: serve pairrank"
     )
 
-    ridge: float = 1.0
+    ridge: Positive = 1.0
     examination: Examination = "log2"
     parameters: FloatArray = state((0,), feature_axes=(0,), leading=1)  # the first is of the constant 1
     inverse: FloatArray = state(
@@ -52,11 +53,9 @@ class IPS(Policy):
     moment: FloatArray = state((0,), feature_axes=(0,), leading=1)
 
     def __post_init__(self) -> None:
-        """Refuse a penalty without a meaning."""
+        """Refuse what no examination could be."""
         super().__post_init__()
         check_examination(self.examination)
-        if not 0 < self.ridge < np.inf:
-            raise SettingError(f"ridge must be positive, found {self.ridge}")
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """The best first; equals in random order."""

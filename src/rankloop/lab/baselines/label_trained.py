@@ -9,7 +9,8 @@ from functools import partial
 
 import numpy as np
 
-from rankloop.errors import RankingError, SettingError
+from rankloop.bounds import Count, Positive
+from rankloop.errors import RankingError
 from rankloop.lab.baselines.judged_lists import JudgedList, append, judged_list, stacked
 from rankloop.learning.adam import adam
 from rankloop.learning.pair_loss import descent
@@ -31,8 +32,8 @@ class LearnsFromGrades(ScorerPolicy):
     evidence_scope = "documents"  # grades hold wherever a document stands
 
     scorer: Scorer = field(default_factory=MLP)
-    queries: int = 16
-    learning_rate: float = 1e-4
+    queries: Count = 16
+    learning_rate: Positive = 1e-4
     moments: FloatArray = state((2, 0), feature_axes=(1,))  # of Adam
     steps_taken: Array = state(dtype=np.int64)
     lists: Array = state(dtype=np.int64)  # remembered
@@ -41,15 +42,6 @@ class LearnsFromGrades(ScorerPolicy):
     ends: IntArray = state(
         (0,), np.int64, feature_axes=(), rewritten=True
     )  # of the lists among the documents
-
-    def __post_init__(self) -> None:
-        """Refuse never to learn."""
-        super().__post_init__()
-        if type(self.queries) is not int or self.queries < 1 or not 0 < self.learning_rate < np.inf:
-            raise SettingError(
-                "queries must be a whole number of at least 1 and learning_rate positive, "
-                f"found queries={self.queries}, learning_rate={self.learning_rate}"
-            )
 
     @abstractmethod
     def _weigh(self, scores: FloatArray, wins: BoolArray, gains: FloatArray) -> FloatArray:

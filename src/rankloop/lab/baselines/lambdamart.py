@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.errors import RankingError, SettingError
+from rankloop.bounds import Count, Positive
+from rankloop.errors import RankingError
 from rankloop.exploration import greedy
 from rankloop.lab.baselines.boosted_trees import Boosting, grower, lambdamart, sums
 from rankloop.lab.baselines.judged_lists import append, judged_list
@@ -51,9 +52,9 @@ class LambdaMART(Policy):
     signals = ("grades",)
     evidence_scope = "documents"  # grades hold wherever a document stands
 
-    lists: int = 2000
-    trees: int = 100
-    learning_rate: float = 0.1
+    lists: Count = 2000
+    trees: Count = 100
+    learning_rate: Positive = 0.1
     kept: Array = state(dtype=np.int64)  # judged lists
     documents: FloatArray = state((0, 0), feature_axes=(1,), rewritten=True)
     grades: FloatArray = state((0,), feature_axes=(), rewritten=True)
@@ -62,16 +63,6 @@ class LambdaMART(Policy):
     )  # of the lists among the documents
     nodes: FloatArray = state((0, 5), feature_axes=())  # of all trees
     roots: IntArray = state((0,), np.int64, feature_axes=())
-
-    def __post_init__(self) -> None:
-        """Refuse never to learn."""
-        super().__post_init__()
-        least = {"lists": 1, "trees": 1}
-        for name, lowest in least.items():
-            if type(value := getattr(self, name)) is not int or value < lowest:
-                raise SettingError(f"{name} must be a whole number of at least {lowest}, found {value}")
-        if not 0 < self.learning_rate < np.inf:
-            raise SettingError(f"learning_rate must be positive, found {self.learning_rate}")
 
     def check_installed(self) -> None:
         """Refuse to be used without LightGBM: the first trees would come many lists later."""

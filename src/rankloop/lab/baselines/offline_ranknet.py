@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.errors import SettingError
+from rankloop.bounds import Count
 from rankloop.exploration import greedy
 from rankloop.lab.baselines.label_trained import LearnsFromGrades
 from rankloop.learning.pair_loss import residuals
@@ -36,15 +36,9 @@ class OfflineRankNet(LearnsFromGrades):
     Burges et al.: Learning to rank using gradient descent. ICML 2005.
     """
 
-    steps: int = 2000
+    steps: Count = 2000
     total: FloatArray = state((0,), feature_axes=(0,))  # of the parameters after the last half of the steps
     average: FloatArray = state((0,), feature_axes=(0,))
-
-    def __post_init__(self) -> None:
-        """Refuse never to learn."""
-        super().__post_init__()
-        if type(self.steps) is not int or self.steps < 1:
-            raise SettingError(f"steps must be a whole number of at least 1, found {self.steps}")
 
     @property
     def warm_up(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rankloop.bounds import Count, Factor
 from rankloop.policies.dueling.mgd import MGD
 
 
@@ -27,5 +28,5 @@ class DBGD(MGD):
     ICML 2009.
     """
 
-    candidates: int = 1
-    decay: float = 0.9999977
+    candidates: Count = 1
+    decay: Factor = 0.9999977

@@ -7,6 +7,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from rankloop.bounds import Count, Factor, Natural, Positive
 from rankloop.errors import RankingError, SettingError
 from rankloop.exploration import greedy
 from rankloop.interleaving import Interleaving, TeamDraft, credit
@@ -40,34 +41,27 @@ class MGD(OrderScorerPolicy):
 
     feature_evidence: ClassVar[tuple[str, ...]] = ("directions",)
 
-    candidates: int = 9
-    step: float = 0.01  # η: how far to follow the winners
-    radius: float = 1.0  # δ: how far away the candidates are
-    decay: float = 1.0  # of the step, at each update
+    candidates: Count = 9
+    step: Positive = 0.01  # η: how far to follow the winners
+    radius: Positive = 1.0  # δ: how far away the candidates are
+    decay: Factor = 1.0  # of the step, at each update
     interleaving: Interleaving = field(default_factory=TeamDraft)
     projection: DocumentSpace | None = None  # of the direction to move along
-    start_seed: int | None = None  # of a start drawn from the unit sphere; None: it starts at 0
+    start_seed: Natural | None = None  # of a start drawn from the unit sphere; None: it starts at 0
     examined: FloatArray = state((0, 0), feature_axes=(1,))  # lately, if the projection asks for it
     updates: Array = state(dtype=np.int64)
 
     def __post_init__(self) -> None:
-        """Refuse searches that go nowhere."""
+        """Refuse settings that are for linear scorers, with another."""
         super().__post_init__()
-        if self.candidates < 1 or self.candidates != int(self.candidates):
-            raise SettingError(f"candidates must be at least 1 and whole, found {self.candidates}")
-        if not (0 < self.step < np.inf and 0 < self.radius < np.inf and 0 < self.decay <= 1):
-            raise SettingError(
-                "step and radius must be positive and decay in (0, 1], "
-                f"found step={self.step}, radius={self.radius}, decay={self.decay}"
-            )
-        if self.projection and not isinstance(self.scorer, Linear):
+        if isinstance(self.scorer, Linear):
+            return
+        if self.projection:
             raise SettingError(f"a projection needs the features of a linear scorer, found {self.scorer}")
-
-        seed = self.start_seed
-        if seed is not None and not (type(seed) is int and seed >= 0 and isinstance(self.scorer, Linear)):
+        if self.start_seed is not None:
             raise SettingError(
-                "start_seed must be a whole number of 0 or more, and is for linear scorers (a network starts "
-                f"by its own seed); found {seed!r} and {self.scorer}"
+                "start_seed is for linear scorers (a network starts by its own seed), "
+                f"found {self.start_seed} and {self.scorer}"
             )
 
     def parameters_for(self, features: FloatArray) -> FloatArray:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rankloop.bounds import Count, Natural
 from rankloop.errors import RankingError, SettingError
 from rankloop.interleaving import credit
 from rankloop.learning import difficult_lists
@@ -39,25 +40,21 @@ class NSGD(MGD):
     rank. SIGIR 2018.
     """
 
-    proposals: int = 20  # directions drawn, of which the `candidates` that stir the documents most are tried
-    window: int = 60  # losing directions remembered, the latest
-    avoid: int = 25  # the worst of them are avoided; never more than half as many as there are parameters
-    hard: int = 10  # difficult lists remembered
+    proposals: Count = 20  # directions drawn: the `candidates` that stir the documents most are tried
+    window: Natural = 60  # losing directions remembered, the latest
+    avoid: Natural = 25  # the worst of them are avoided; never more than half as many as there are parameters
+    hard: Natural = 10  # difficult lists remembered
     losers: FloatArray = state((0, 0), feature_axes=(1,))  # directions
     losses: FloatArray = state((0,), feature_axes=())  # of credit
     lists: FloatArray = state((0, 0), feature_axes=(1,), leading=2)  # the difficult ones
     rounds: Array = state(dtype=np.int64)
 
     def __post_init__(self) -> None:
-        """Refuse memories that cannot be."""
+        """Refuse fewer proposals than are tried."""
         super().__post_init__()
-        for name in ("window", "avoid", "hard"):
-            value = getattr(self, name)
-            if value < 0 or value != int(value):
-                raise SettingError(f"{name} must be a whole number of 0 or more, found {value}")
-        if self.proposals < self.candidates or self.proposals != int(self.proposals):
+        if self.proposals < self.candidates:
             raise SettingError(
-                f"proposals must be whole and at least candidates={self.candidates}, found {self.proposals}"
+                f"proposals must be at least candidates={self.candidates}, found {self.proposals}"
             )
 
     def draw_directions(self, columns: FloatArray, rng: np.random.Generator) -> FloatArray:

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from rankloop.bounds import NonNegative, Positive
 from rankloop.errors import SettingError
 from rankloop.exposure import (
     VIEW,
@@ -34,7 +35,7 @@ from rankloop.state_fields import state
 from rankloop.types import BoolArray, IntArray, Query, Ranking
 
 Due: TypeAlias = Literal["share", "attainable"]
-Shares: TypeAlias = str | tuple[tuple[str, float], ...]
+Shares: TypeAlias = Literal["equal", "candidates"] | tuple[tuple[str, float], ...]
 
 
 @dataclass(kw_only=True, eq=False)
@@ -58,9 +59,9 @@ class FairExposurePolicy(Policy):
         "serve pairrank with the ranker's fair setting"
     )
 
-    beta: float | None = None
+    beta: Positive | None = None
     shares: Shares = "equal"
-    tolerance: float = 1.0
+    tolerance: NonNegative = 1.0
     examination: Examination = "log2"
     ties: Ties = "random"
     due: Due = "share"
@@ -70,19 +71,10 @@ class FairExposurePolicy(Policy):
     def __post_init__(self) -> None:
         """Refuse rules that no list could follow."""
         super().__post_init__()
-        if self.beta is not None and not 0 < self.beta < np.inf:
-            raise SettingError(
-                f"beta must be a positive ratio of two groups' views, or None, found {self.beta}"
-            )
         if self.beta is not None and self.shares != "equal":
             raise SettingError(f"beta gives two groups their shares: leave out one of it and {self.shares!r}")
-        if not 0 <= self.tolerance < np.inf:
-            raise SettingError(f"tolerance must be a number of views of 0 or more, found {self.tolerance}")
         check_shares(self.shares)
         check_examination(self.examination)
-        for name, choices in (("ties", ("random", "least")), ("due", ("share", "attainable"))):
-            if getattr(self, name) not in choices:
-                raise SettingError(f"{name} must be {' or '.join(choices)}, found {getattr(self, name)!r}")
 
     def shown(self, ranking: Ranking) -> None:
         """Add what the list gave and what was due to the accounts, whoever put it in this order."""

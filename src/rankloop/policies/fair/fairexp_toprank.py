@@ -7,7 +7,6 @@ from typing import Literal
 
 import numpy as np
 
-from rankloop.errors import SettingError
 from rankloop.exposure.group_accounts import group_codes
 from rankloop.policies.fair.fair_exposure_policy import FairExposurePolicy
 from rankloop.policies.items.toprank import TopRank, shuffle_within_blocks
@@ -35,12 +34,6 @@ class FairExpTopRank(FairExposurePolicy, TopRank):
     """
 
     learned_pairs: Literal["group", "block"] = "group"
-
-    def __post_init__(self) -> None:
-        """Refuse pairs that nobody knows."""
-        super().__post_init__()
-        if self.learned_pairs not in ("group", "block"):
-            raise SettingError(f"learned_pairs must be group or block, found {self.learned_pairs!r}")
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """TopRank's list, merged as the accounts ask; which block a document is in is the evidence."""

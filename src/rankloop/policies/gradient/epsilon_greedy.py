@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.errors import SettingError
+from rankloop.bounds import Probability
 from rankloop.exploration import epsilon_greedy
 from rankloop.policies.gradient.ranknet import RankNet
 from rankloop.types import Query, Ranking
@@ -28,13 +28,7 @@ class EpsilonGreedy(RankNet):
     learning to rank for information retrieval. Information Retrieval, 2013.
     """
 
-    epsilon: float = 0.1
-
-    def __post_init__(self) -> None:
-        """Refuse what is not a probability."""
-        super().__post_init__()
-        if not 0 <= self.epsilon <= 1:
-            raise SettingError(f"epsilon must be between 0 and 1, found {self.epsilon}")
+    epsilon: Probability = 0.1
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """Mostly the best first."""

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.errors import RankingError, SettingError
+from rankloop.bounds import Factor, Positive
+from rankloop.errors import RankingError
 from rankloop.exploration import plackett_luce
 from rankloop.learning.click_pairs import clicked_over_skipped, net_votes
 from rankloop.policies.order_scorer_policy import OrderScorerPolicy
@@ -40,18 +41,9 @@ class PDGD(OrderScorerPolicy):
 
     evidence_scope = "documents"  # their scores
 
-    learning_rate: float = 0.1
-    decay: float = 1.0  # of the learning rate, at each update
+    learning_rate: Positive = 0.1
+    decay: Factor = 1.0  # of the learning rate, at each update
     updates: Array = state(dtype=np.int64)
-
-    def __post_init__(self) -> None:
-        """Refuse steps backwards."""
-        super().__post_init__()
-        if not (0 < self.learning_rate < np.inf and 0 < self.decay <= 1):
-            raise SettingError(
-                "learning_rate must be positive and decay in (0, 1], "
-                f"found learning_rate={self.learning_rate}, decay={self.decay}"
-            )
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """Draw a list from the scores."""

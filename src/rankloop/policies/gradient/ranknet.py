@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from rankloop.errors import SettingError
+from rankloop.bounds import Positive
 from rankloop.exploration import greedy
-from rankloop.learning.click_pairs import Pairing, check_pairing, net_votes, preferred_pairs
+from rankloop.learning.click_pairs import Pairing, net_votes, preferred_pairs
 from rankloop.policies.order_scorer_policy import OrderScorerPolicy
 from rankloop.types import Array, Feedback, Query, Ranking
 
@@ -38,15 +38,8 @@ class RankNet(OrderScorerPolicy):
 
     evidence_scope = "documents"  # a seed for their pairs, if any
 
-    learning_rate: float = 0.001
+    learning_rate: Positive = 0.001
     pairing: Pairing = "adjacent"
-
-    def __post_init__(self) -> None:
-        """Refuse steps backwards, and pairs that nobody knows."""
-        super().__post_init__()
-        check_pairing(self.pairing)
-        if not 0 < self.learning_rate < np.inf:
-            raise SettingError(f"learning_rate must be positive, found {self.learning_rate}")
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """The best first."""

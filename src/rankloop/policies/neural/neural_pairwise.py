@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, Self, TypeAlias, get_args
+from typing import Literal, Self, TypeAlias
 
 import numpy as np
 
-from rankloop.errors import RankingError, SettingError
+from rankloop.bounds import Positive
+from rankloop.errors import RankingError
 from rankloop.learning.adam import adam
-from rankloop.learning.click_pairs import Pairing, check_pairing
+from rankloop.learning.click_pairs import Pairing
 from rankloop.learning.pair_loss import descent, fair_share, residuals
 from rankloop.learning.replay_memory import Comparisons, compare_results, enlarge, store_comparisons
 from rankloop.learning.training import Batch, ReplayMemory, Training
 from rankloop.policies.explores_uncertain import ExploresUncertain
 from rankloop.policies.order_scorer_policy import OrderScorerPolicy
-from rankloop.policies.scorer_policy import check_part, check_size
+from rankloop.policies.scorer_policy import check_size
 from rankloop.scorers import MLP, Scorer
 from rankloop.state_fields import state
 from rankloop.types import Array, BoolArray, Feedback, FloatArray, IntArray, Query, State
@@ -49,10 +50,10 @@ class NeuralPairwise(ExploresUncertain, OrderScorerPolicy):
     scorer: Scorer = field(default_factory=MLP)
     pairing: Pairing = "all"
     training: Training = field(default_factory=ReplayMemory)
-    learning_rate: float = 1e-4
+    learning_rate: Positive = 1e-4
     optimiser: Optimiser = "adam"
     averaging: bool = True
-    regularisation: float = 100.0
+    regularisation: Positive = 100.0
     average: FloatArray = state((0,), feature_axes=(0,))
     moments: FloatArray = state((2, 0), feature_axes=(1,))  # of Adam
     steps: Array = state(dtype=np.int64)
@@ -60,21 +61,6 @@ class NeuralPairwise(ExploresUncertain, OrderScorerPolicy):
     documents: FloatArray = state((0, 0, 0), feature_axes=(2,), rewritten=True)
     wins: BoolArray = state((0, 0, 0), np.bool_, feature_axes=(), rewritten=True)
     seeds: IntArray = state((0,), np.int64, feature_axes=(), rewritten=True)
-
-    def __post_init__(self) -> None:
-        """Refuse ways that nobody knows."""
-        super().__post_init__()
-        check_pairing(self.pairing)
-        check_part("training", self.training, "batches", "ReplayMemory() or Exact()")
-        if self.optimiser not in get_args(Optimiser):
-            raise SettingError(
-                f"optimiser must be one of {', '.join(get_args(Optimiser))}, found {self.optimiser!r}"
-            )
-        if not (0 < self.learning_rate < np.inf and 0 < self.regularisation < np.inf):
-            raise SettingError(
-                "learning_rate and regularisation must be positive, "
-                f"found learning_rate={self.learning_rate}, regularisation={self.regularisation}"
-            )
 
     def from_state(self, state: State) -> Self:
         """A policy with these settings and that state, if they fit together."""

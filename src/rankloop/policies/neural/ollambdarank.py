@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.errors import SettingError
+from rankloop.bounds import Natural
 from rankloop.learning.delta_ndcg import as_much_together, delta_of_wins
 from rankloop.learning.pair_loss import fair_share, residuals
 from rankloop.policies.neural.olranknet import OlRankNet
@@ -42,14 +42,8 @@ class OlLambdaRank(OlRankNet):
     Learning neural ranking models online from implicit user feedback. WWW 2022.
     """
 
-    draws: int = 16
+    draws: Natural = 16
     balanced: bool = True
-
-    def __post_init__(self) -> None:
-        """Refuse fewer draws than none."""
-        super().__post_init__()
-        if type(self.draws) is not int or self.draws < 0:
-            raise SettingError(f"draws must be a whole number of at least 0, found {self.draws}")
 
     def _weigh(self, scores: FloatArray, wins: BoolArray, seeds: IntArray) -> FloatArray:
         gains = np.where(wins.any(axis=-1), 1.0, 0.0)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self, get_args
+from typing import Self
 
 import numpy as np
 
-from rankloop.errors import SettingError
+from rankloop.bounds import Count, NonNegative
 from rankloop.exploration import certain_orders
 from rankloop.learning.covariance import Covariance, CovarianceKind, make_covariance
 from rankloop.learning.replay_memory import Comparisons
@@ -45,21 +45,9 @@ class OlRankNet(NeuralPairwise):
     state_shaping = ("_covariance",)
 
     covariance: CovarianceKind = "projected"
-    dimensions: int = 512  # of the projection
-    alpha: float = 0.03
+    dimensions: Count = 512  # of the projection
+    alpha: NonNegative = 0.03
     known: FloatArray = state((0,))  # of A / λ
-
-    def __post_init__(self) -> None:
-        """Refuse a width below zero, and what is no covariance."""
-        super().__post_init__()
-        if self.covariance not in get_args(CovarianceKind):
-            raise SettingError(
-                f"covariance must be {', '.join(get_args(CovarianceKind))}, found {self.covariance!r}"
-            )
-        if type(self.dimensions) is not int or self.dimensions < 1:
-            raise SettingError(f"dimensions must be a whole number of at least 1, found {self.dimensions}")
-        if not 0 <= self.alpha < np.inf:
-            raise SettingError(f"alpha must be a number of 0 or more, found {self.alpha}")
 
     def from_state(self, state: State) -> Self:
         """A policy with these settings and that state, if they fit together."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rankloop.bounds import Count, Natural, Positive
 from rankloop.errors import SettingError
 from rankloop.learning.pair_loss import fair_share, residuals
 from rankloop.policies.neural.neural_pairwise import NeuralPairwise
@@ -44,23 +45,17 @@ class P2NeurRank(NeuralPairwise):
 
     state_shaping = ("n_networks",)
 
-    rankers: int = 2  # N
-    variance: float = 0.25  # ν²: by default that of a coin
-    networks: int | None = None  # from which the rankers are drawn; None: eight more, if none restarts
+    rankers: Count = 2  # N
+    variance: Positive = 0.25  # ν²: by default that of a coin
+    networks: Natural | None = None  # from which the rankers are drawn; None: eight more, if none restarts
 
     def __post_init__(self) -> None:
-        """Refuse ensembles that could not disagree."""
+        """Refuse fewer networks than are asked."""
         super().__post_init__()
-        if type(self.rankers) is not int or self.rankers < 1 or not 0 < self.variance < np.inf:
+        if self.networks is not None and 0 != self.networks < self.rankers:
             raise SettingError(
-                "rankers must be a whole number of at least 1 and variance positive, "
-                f"found rankers={self.rankers}, variance={self.variance}"
-            )
-        networks = self.networks
-        if networks is not None and (type(networks) is not int or 0 != networks < self.rankers):
-            raise SettingError(
-                f"networks must be a whole number of at least rankers={self.rankers}, or 0 for the rankers "
-                f"themselves with new noise in every round, found {self.networks}"
+                f"networks must be at least rankers={self.rankers}, or 0 for the rankers themselves with new "
+                f"noise in every round, found {self.networks}"
             )
 
     def certain_orders(self, query: Query) -> BoolArray:

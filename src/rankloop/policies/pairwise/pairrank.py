@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import ndtr
 
+from rankloop.bounds import Positive
 from rankloop.errors import SettingError
 from rankloop.learning import logistic
 from rankloop.learning.certainty import Belief, Certainty, Sure, squared_widths
@@ -41,7 +42,7 @@ class PairRank(PairwiseLogistic):
     """
 
     certainty: Certainty = field(default_factory=Sure)
-    longest_weights: float | None = None  # Q
+    longest_weights: Positive | None = None  # Q
     design: FloatArray = state((0, 0), feature_axes=(0, 1), new_value=prior_variance)  # M⁻¹
     log_det: Array = state()  # log det M/λI
     energy: FloatArray = state(
@@ -49,19 +50,16 @@ class PairRank(PairwiseLogistic):
     )  # diag M
 
     def __post_init__(self) -> None:
-        """Refuse a bare number: a level and a width are not the same."""
+        """Refuse a longest length of weights where nothing is projected onto it."""
         super().__post_init__()
-        if isinstance(self.certainty, float | int | str):
+        if self.longest_weights is None:
+            return
+        if self.update != "exact":
             raise SettingError(
-                f"certainty must be a criterion, such as Sure(0.8) or Width(0.01), found {self.certainty!r}"
+                "longest_weights needs update='exact', as the projection is over all pairs, "
+                f"found update={self.update!r}"
             )
-        longest = self.longest_weights
-        if longest is not None and not (0 < longest < np.inf and self.update == "exact"):
-            raise SettingError(
-                "longest_weights must be positive and needs update='exact', as the projection is over all "
-                f"pairs; found {longest} and update={self.update!r}"
-            )
-        if longest is not None and self.layout.extra:
+        if self.layout.extra:
             raise SettingError(
                 "longest_weights is about the weights of features alone: leave out the caller's order, "
                 f"found caller_order={self.caller_order!r}"

@@ -9,9 +9,10 @@ from typing import Literal, Self, TypeAlias
 
 import numpy as np
 
-from rankloop.errors import RankingError, SettingError
+from rankloop.bounds import Count, Positive
+from rankloop.errors import RankingError
 from rankloop.learning import logistic
-from rankloop.learning.click_pairs import Pairing, check_pairing, pair_differences, preferred_pairs
+from rankloop.learning.click_pairs import Pairing, pair_differences, preferred_pairs
 from rankloop.policies.caller_order_policy import CallerOrderPolicy
 from rankloop.policies.explores_uncertain import ExploresUncertain
 from rankloop.scorers import Linear
@@ -55,27 +56,14 @@ class PairwiseLogistic(CallerOrderPolicy, ExploresUncertain):
 
     pairing: Pairing = "matching"
     update: Update = "online"
-    prior: float = 0.4
-    prior_lists: int = 10
-    regularisation: float | None = None
+    prior: Positive = 0.4
+    prior_lists: Count = 10
+    regularisation: Positive | None = None
     parameters: FloatArray = state((0,), feature_axes=(0,))
     curvature: FloatArray = state((0, 0), feature_axes=(0, 1), new_value=prior_variance)  # H⁻¹
     penalty: Array = state()  # the λ in use
     history: FloatArray = state((0, 0), feature_axes=(1,))  # all pairs, if exact
     prior_seen: Array = state(dtype=np.int64)
-
-    def __post_init__(self) -> None:
-        """Refuse ways that nobody knows."""
-        super().__post_init__()
-        check_pairing(self.pairing)
-        if self.update not in ("online", "exact"):
-            raise SettingError(f"update must be online or exact, found {self.update!r}")
-        if not 0 < self.prior < np.inf:
-            raise SettingError(f"prior must be positive, found {self.prior}")
-        if type(self.prior_lists) is not int or self.prior_lists < 1:
-            raise SettingError(f"prior_lists must be a whole number of at least 1, found {self.prior_lists}")
-        if self.regularisation is not None and not 0 < self.regularisation < np.inf:
-            raise SettingError(f"regularisation must be positive, found {self.regularisation}")
 
     @abstractmethod
     def _start_certainty(self, dimensions: int) -> None:

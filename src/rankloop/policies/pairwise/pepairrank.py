@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.errors import SettingError
+from rankloop.bounds import Count, Positive
 from rankloop.policies.pairwise.pairwise_logistic import PairwiseLogistic
 from rankloop.scorers import Linear
 from rankloop.state_fields import state
@@ -40,20 +40,11 @@ class PePairRank(PairwiseLogistic):
     Jia: Toward reliable decision-making in information systems. PhD thesis, University of Virginia 2022.
     """
 
-    rankers: int = 2  # N
-    variance: float = 0.1  # ν²
+    rankers: Count = 2  # N
+    variance: Positive = 0.1  # ν²
     perturb_prior: bool = False
     perturbed: FloatArray = state((0, 0), feature_axes=(1,))  # [N, d]
     scatter: FloatArray = state((0, 0), feature_axes=(0, 1))  # Σ x xᵀ
-
-    def __post_init__(self) -> None:
-        """Refuse ensembles that could not disagree."""
-        super().__post_init__()
-        if type(self.rankers) is not int or self.rankers < 1 or not 0 < self.variance < np.inf:
-            raise SettingError(
-                "rankers must be a whole number of at least 1 and variance positive, "
-                f"found rankers={self.rankers}, variance={self.variance}"
-            )
 
     def certain_orders(self, query: Query) -> BoolArray:
         """`certain[i, j]`: all rankers put `i` above `j`."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 
-from rankloop.errors import RankingError, SettingError
+from rankloop.bounds import Bound, Positive
+from rankloop.errors import RankingError
 from rankloop.interleaving import TeamDraft, credit
 from rankloop.learning.click_pairs import preferred_pairs
 from rankloop.learning.win_odds import log_win_odds, win_rates
@@ -43,9 +45,9 @@ class Race(CallerOrderPolicy):
     position_column = True
     evidence_scope = "documents"  # who drafted them, and in which order
 
-    racers: int = 3
-    odds: float = 20.0
-    prior: float = 0.4
+    racers: Annotated[int, Bound(at_least=2, at_most=DEPTH)] = 3
+    odds: Annotated[float, Bound(above=1)] = 20.0
+    prior: Positive = 0.4
     parameters: FloatArray = state((0, 0), feature_axes=(1,))  # [racers, n]
     curvature: FloatArray = state(
         (0, 0, 0), feature_axes=(1, 2), new_value=lambda policy: 1.0 / float(policy.penalty)
@@ -54,15 +56,6 @@ class Race(CallerOrderPolicy):
     prior_seen: Array = state(dtype=np.int64)
     wins: IntArray = state((0, 0), dtype=np.int64, feature_axes=())  # [i, j] lists in which i was ahead of j
     restarts: Array = state(dtype=np.int64)
-
-    def __post_init__(self) -> None:
-        """Refuse races without rivals, and odds that say nothing."""
-        super().__post_init__()
-        if type(self.racers) is not int or not 2 <= self.racers <= DEPTH:
-            raise SettingError(f"racers must be a whole number of 2 to {DEPTH}, found {self.racers!r}")
-        if not 1 < self.odds < np.inf:
-            raise SettingError(f"odds must be above 1, found {self.odds}")
-        PairRank(prior=self.prior)  # its setting must mean something, too
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """Let the racers draft a list; further down than they do, it is as the leader likes it."""

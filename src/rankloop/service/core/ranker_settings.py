@@ -6,7 +6,7 @@ import copy
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, Self, TypeAlias, get_args
+from typing import Any, Final, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 
@@ -24,7 +24,7 @@ Mode: TypeAlias = Literal["explore", "exploit", "frozen", "passthrough", "shadow
 Scaling: TypeAlias = Literal["query", "running"]
 Reading: TypeAlias = Literal["implicit", "explicit"]  # what was looked at and not rated is a 0, or unknown
 
-TRUST = "decent"  # in the caller's own order, where nobody says how good it is
+CALLER_ORDER: Final = "decent"  # how good the caller's own order is, where nobody says it
 SOURCES = ("source_lists", "source_repeats")
 MOST = 1e100  # beyond, sums are no numbers any more
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -39,7 +39,7 @@ def check_mode(mode: str) -> None:
 
 def default_policy() -> Policy:
     """What ranks if nobody says otherwise: it starts from the caller's own order."""
-    return PairRank(caller_order=TRUST)
+    return PairRank(caller_order=CALLER_ORDER)
 
 
 def trusting(policy: Policy) -> Policy:
@@ -53,7 +53,7 @@ def trusting(policy: Policy) -> Policy:
     if not isinstance(policy, CallerOrderPolicy) or policy.caller_order is not None:
         return policy
     try:
-        return replace(policy, caller_order=TRUST)
+        return replace(policy, caller_order=CALLER_ORDER)
     except SettingError:  # its other settings leave no room for an order
         return policy
 
