@@ -61,7 +61,6 @@ FLOORS = {  # what a whole floor never imports, although it comes earlier
 }
 WRONG_WAY: dict[tuple[str, str], int] = {  # import statements that still point up; they become fewer
     # objects of a service delegate to the class of everything, which goes once its bodies have moved to them
-    ("connect", "service"): 1,
     ("service", "service/extensions"): 9,
     ("service/core", "service/extensions"): 20,
     ("service/core", "service/operations"): 1,

@@ -60,7 +60,7 @@ class ShownList(Protocol):
 
 
 class ListService(Protocol):
-    """Whoever ranks candidates: a service in this process, or a client of one elsewhere."""
+    """Whoever ranks candidates: `service.lists` in this process, or a client of a service elsewhere."""
 
     def rank(
         self,

@@ -19,9 +19,8 @@ import uvicorn
 from rankloop.candidate import Candidate
 from rankloop.client import Client
 from rankloop.connect import AsgiMiddleware, Reranker, WsgiMiddleware
-from rankloop.connect.ranking import Ranks
-from rankloop.service import RankerSettings, ServiceFacade, UserEvent
-from rankloop.service.store import open_temporary_store
+from rankloop.connect.ranking import SearchService
+from rankloop.service import RankerSettings, RankingService, UserEvent
 
 MUGS = [
     {"sku": "blue", "price": 24, "url": "/mug/blue?size=1", "title": "Blåtass"},
@@ -101,15 +100,15 @@ def over_wsgi(app: Any) -> Iterator[str]:
 KINDS = {"asgi": (asgi_site, AsgiMiddleware, over_asgi), "wsgi": (wsgi_site, WsgiMiddleware, over_wsgi)}
 
 
-def cheap_first() -> ServiceFacade:
+def cheap_first() -> RankingService:
     """A service that has learned that people choose what is cheap."""
-    service = ServiceFacade(open_temporary_store())
-    service.create("default", RankerSettings())
+    service = RankingService()
+    service.rankers.create("default", RankerSettings())
     for _ in range(30):
-        shown = service.rank([Candidate("a", {"price": 3}), Candidate("b", {"price": 1})])
-        service.record([UserEvent(shown.query_id, "b")])
-    service.flush("default")
-    service.set_mode("default", "exploit")
+        shown = service.lists.rank([Candidate("a", {"price": 3}), Candidate("b", {"price": 1})])
+        service.events.record([UserEvent(shown.query_id, "b")])
+    service.rankers.flush("default")
+    service.rankers.set_mode("default", "exploit")
     return service
 
 
@@ -144,7 +143,7 @@ def test_a_search_is_reranked_and_its_clicks_come_back(kind: str) -> None:
         assert visitor.post(beacon).status_code == 204
         assert visitor.get("/rankloop/click?q=nobody&o=knows&to=//evil.example").status_code == 204
         app.reranker._click_pool.shutdown()
-    shown = service.audit(said["rankloop"]["query_id"])
+    shown = service.reports.read("list", query_id=said["rankloop"]["query_id"])
     assert shown.impression.user_query == "mug"
     assert shown.impression.session_id == app.reranker.session("visit=secret") != "secret"
     assert {each.object_id for each in shown.events} == {"blue", "red", "none"}
@@ -171,9 +170,9 @@ def test_without_a_service_the_site_goes_on(kind: str) -> None:
         silent.bind(("127.0.0.1", 0))
         silent.listen()  # it takes connections, and never answers
         slow = Client(f"http://127.0.0.1:{silent.getsockname()[1]}", "key", timeout=2.0)
-        refused = ServiceFacade(open_temporary_store())  # nobody has created the ranker
+        refused = RankingService()  # nobody has created the ranker
         nobody = Client("http://127.0.0.1:9", "key", retries=0)
-        services: tuple[Ranks, ...] = (nobody, slow, refused)
+        services: tuple[SearchService, ...] = (nobody, slow, refused)
         with over(site) as plain, httpx.Client(timeout=60) as visitor:
             own = visitor.get(f"{plain}/search?kind=json")
             for service in services:

@@ -14,9 +14,8 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.client import Client, ClientError
 from rankloop.connect import OpenSearch, opensearch
-from rankloop.connect.ranking import clicked
-from rankloop.service import ServiceFacade
-from rankloop.service.store import open_temporary_store
+from rankloop.connect.ranking import record_click
+from rankloop.service import RankingService
 from tests.connect.test_middleware import cheap_first
 from tests.support.serving import alive
 
@@ -84,8 +83,8 @@ def running(cluster: Cluster) -> Iterator[str]:
 
 def test_hits_are_ranked_and_stored_events_learned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opensearch, "PAGE", 2)
-    cluster, service = Cluster(), ServiceFacade(open_temporary_store())
-    service.create("default")
+    cluster, service = Cluster(), RankingService()
+    service.rankers.create("default")
     with running(cluster) as url:
         search = OpenSearch(url, service=service, features=["offer.price", "stars"], user="u", password="p")
         found = search.search("mugs", {"query": {"match": {"title": "mug"}}}, user_query="mug", ubi=True)
@@ -95,8 +94,10 @@ def test_hits_are_ranked_and_stored_events_learned(monkeypatch: pytest.MonkeyPat
         assert body["ext"]["ubi"]["query_id"] == query_id
         assert sorted(hit["_id"] for hit in found["hits"]["hits"]) == ["1", "2"]
         assert found["hits"]["total"] == FOUND["hits"]["total"]  # type: ignore[index]
-        shown = service.audit(query_id).impression
-        assert service.schema("default") == ["_score", "offer.price", "stars", "title_query", "age"]
+        shown = service.reports.read("list", query_id=query_id).impression
+        assert service.rankers.describe("default").features == (
+            *("_score", "offer.price", "stars", "title_query", "age"),
+        )
         assert shown.features[1, :4].tolist() == [2.9, 9.0, 4.5, 7.5]
         for number, (name, query) in enumerate([("1", query_id), ("2", query_id), ("2", "unknown")]):
             attributes = {"object": {"object_id": name}}
@@ -113,14 +114,14 @@ def test_hits_are_ranked_and_stored_events_learned(monkeypatch: pytest.MonkeyPat
 def test_a_service_elsewhere_ranks_and_without_one_hits_stay_as_they_are() -> None:
     cluster = Cluster()
     service = cheap_first()
-    with running(cluster) as url, alive(service) as found:
+    with running(cluster) as url, alive(service.facade) as found:
         with Client(found.url, found.keys["admin"], timeout=60.0) as client:
             shown = OpenSearch(url, service=client).search("mugs", {}, ubi=True)
             with pytest.raises(ClientError, match="ids must be unique"):
                 client.rank([Candidate("a")], query_id=shown["rankloop"]["query_id"])
             for _ in range(2):
-                clicked(client, shown["rankloop"]["query_id"], "2")
-            done = service.audit(shown["rankloop"]["query_id"]).events
+                record_click(client, shown["rankloop"]["query_id"], "2")
+            done = service.reports.read("list", query_id=shown["rankloop"]["query_id"]).events
             assert [(each.verdict, each.ordinal) for each in done] == [
                 ("accepted", None),
                 ("duplicate", None),

@@ -7,8 +7,7 @@ import pytest
 
 from rankloop.connect import PostgresSearch
 from rankloop.errors import SettingError
-from rankloop.service import ServiceFacade, UserEvent
-from rankloop.service.store import open_temporary_store
+from rankloop.service import RankingService, UserEvent
 from tests.support.postgres import Cluster
 
 TABLE = """
@@ -20,8 +19,8 @@ INSERT INTO mugs VALUES
 
 
 def test_rows_come_in_learned_order(postgres: Cluster) -> None:
-    service = ServiceFacade(open_temporary_store())
-    service.create("default")
+    service = RankingService()
+    service.rankers.create("default")
     search = PostgresSearch(
         service=service, table="mugs", id="sku", features=["price", "fresh"], shown=["title"]
     )
@@ -31,12 +30,12 @@ def test_rows_come_in_learned_order(postgres: Cluster) -> None:
         assert search.search(connection, 'tea -"mug').rows == ()
         for _ in range(20):
             found = search.search(connection, "mug")
-            service.record([UserEvent(found.query_id, "b")])
-        service.flush("default")
-        service.set_mode("default", "exploit")
+            service.events.record([UserEvent(found.query_id, "b")])
+        service.rankers.flush("default")
+        service.rankers.set_mode("default", "exploit")
         found = search.search(connection, "mug", k=2)
         assert [row["title"] for row in found.rows] == ["red mug", "mug mug blue"]
-        assert service.schema("default") == ["ts_rank_cd", "ts_rank", "price", "fresh"]
+        assert service.rankers.describe("default").features == ("ts_rank_cd", "ts_rank", "price", "fresh")
         with pytest.raises(psycopg.errors.UndefinedTable):
             PostgresSearch(service=service, table='mugs"; DROP TABLE mugs; --').matching(connection, "mug")
     with pytest.raises(SettingError, match="give the column another name"):

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, TypeAlias
 
-from rankloop.connect.ranking import Ranks
+from rankloop.connect.ranking import SearchService
 from rankloop.connect.reranker import LARGEST, LOGGER, STALE, Reranked, Reranker, fresh_headers
 
 Message: TypeAlias = MutableMapping[str, Any]
@@ -22,7 +22,7 @@ class AsgiMiddleware:
     Clicks come to `click_path`, as links (`click_url`) or as a beacon of the page.
     """
 
-    def __init__(self, app: App, *, service: Ranks, **options: Any) -> None:
+    def __init__(self, app: App, *, service: SearchService, **options: Any) -> None:
         self.app, self.reranker = app, Reranker(service=service, **options)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:

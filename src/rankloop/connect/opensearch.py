@@ -12,8 +12,7 @@ from urllib.parse import quote
 from urllib.request import Request, urlopen
 
 from rankloop.candidate import Candidate, ShownList
-from rankloop.client import Client
-from rankloop.connect.ranking import Ranks
+from rankloop.connect.ranking import SearchService, list_service, record_events
 from rankloop.connect.ubi import document
 from rankloop.errors import RankloopError
 
@@ -35,7 +34,7 @@ class OpenSearch:
         self,
         url: str,
         *,
-        service: Ranks,
+        service: SearchService,
         features: Sequence[str] = (),
         ranker: str = "default",
         user: str = "",
@@ -74,7 +73,7 @@ class OpenSearch:
         candidates = candidates_of(response, self.features)
         if not candidates:
             return response
-        shown = self.service.rank(
+        shown = list_service(self.service).rank(
             candidates,
             ranker=self.ranker,
             k=len(candidates),
@@ -110,11 +109,7 @@ class OpenSearch:
         return counts
 
     def _record(self, batch: list[dict[str, Any]], counts: dict[str, int]) -> None:
-        if isinstance(self.service, Client):
-            verdicts = [str(each["verdict"]) for each in self.service.events(batch)]
-        else:
-            verdicts = [each.verdict for each in self.service.record(batch)]
-        for verdict in verdicts:
+        for verdict in record_events(self.service, batch):
             counts[verdict] = counts.get(verdict, 0) + 1
         batch.clear()
 

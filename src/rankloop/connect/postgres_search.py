@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rankloop.candidate import Candidate, ListService
+from rankloop.candidate import Candidate
+from rankloop.connect.ranking import SearchService, list_service
 from rankloop.errors import SettingError
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class PostgresSearch:
     `ts_rank` are features, too.
     """
 
-    service: ListService
+    service: SearchService
     table: str
     id: str = "id"
     document: str = "document"
@@ -62,7 +63,7 @@ class PostgresSearch:
             return Found("", ())
         names = (*RANKS, *self.features)
         features = [{name: _number(row[name]) for name in names} for row in rows]
-        shown = self.service.rank(
+        shown = list_service(self.service).rank(
             [Candidate(str(row[self.id]), found) for row, found in zip(rows, features, strict=True)],
             ranker=self.ranker,
             k=k,

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import parse_qs, quote, urlencode
 
 from rankloop.candidate import Candidate
-from rankloop.connect.ranking import Ranks, clicked
+from rankloop.connect.ranking import SearchService, list_service, record_click
 from rankloop.errors import RankloopError
 
 LOGGER = logging.getLogger("rankloop.connect")
@@ -41,7 +41,7 @@ class Reranker:
     a hash is kept. After `deadline` seconds the answer goes out as it is.
     """
 
-    service: Ranks
+    service: SearchService
     path: str = "/search"
     results: str = "results"
     id: str = "id"
@@ -87,7 +87,7 @@ class Reranker:
             return None
         candidates = [Candidate(name, self._features(each)) for name, each in zip(names, found, strict=True)]
         words = (parse_qs(query_string).get(self.query) or [""])[0][:2000]
-        shown = self.service.rank(
+        shown = list_service(self.service).rank(
             candidates,
             ranker=self.ranker,
             k=len(candidates),
@@ -124,7 +124,7 @@ class Reranker:
 
     def _report(self, query_id: str, object_id: str, session_id: str) -> None:
         try:
-            clicked(self.service, query_id[:200], object_id[:200], session_id=session_id)
+            record_click(self.service, query_id[:200], object_id[:200], session_id=session_id)
         except RankloopError as error:
             LOGGER.warning("a click was lost: %s", error)
         finally:

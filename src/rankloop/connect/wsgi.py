@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
 
-from rankloop.connect.ranking import Ranks
+from rankloop.connect.ranking import SearchService
 from rankloop.connect.reranker import LARGEST, LOGGER, STALE, Reranked, Reranker, fresh_headers
 
 Environ: TypeAlias = dict[str, Any]
@@ -21,7 +21,7 @@ class WsgiMiddleware:
     Clicks come to `click_path`, as links (`click_url`) or as a beacon of the page.
     """
 
-    def __init__(self, app: App, *, service: Ranks, **options: Any) -> None:
+    def __init__(self, app: App, *, service: SearchService, **options: Any) -> None:
         self.app, self.reranker = app, Reranker(service=service, **options)
 
     def __call__(self, environ: Environ, start_response: Start) -> Iterable[bytes]:
