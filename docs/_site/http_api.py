@@ -9,10 +9,9 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from rankloop.service import ServiceFacade
+from rankloop.service import RankingService
 from rankloop.service.http import AppContext, Keys
 from rankloop.service.http.app import described
-from rankloop.service.store import open_temporary_store
 
 Schema = Mapping[str, Any]
 LIMITS = {"minimum": "from", "maximum": "to", "maxLength": "characters, at most", "maxItems": "at most"}
@@ -20,7 +19,7 @@ LIMITS = {"minimum": "from", "maximum": "to", "maxLength": "characters, at most"
 
 def description() -> dict[str, Any]:
     """What a service says about itself."""
-    return described(AppContext(service=ServiceFacade(open_temporary_store()), keys=Keys.fresh()[0]))
+    return described(AppContext(service=RankingService().facade, keys=Keys.fresh()[0]))
 
 
 def markdown(api: Mapping[str, Any]) -> str:

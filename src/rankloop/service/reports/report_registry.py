@@ -28,7 +28,10 @@ REPORTS: Mapping[str, Callable[..., Any]] = MappingProxyType(
 
 
 class Reports:
-    """Reports of a service, as `service.reports`; reading one changes nothing."""
+    """Reports of a service, as `service.reports`; reading one changes nothing.
+
+    A list counts once it is written to the log, a moment after it is shown.
+    """
 
     def __init__(self, facade: ServiceFacade) -> None:
         self._facade = facade
