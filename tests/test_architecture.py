@@ -14,7 +14,8 @@ ROOT = Path(__file__).parent.parent / "src" / "rankloop"
 ORDER = """
 errors charts _unchecked
 types
-short_text bounds state_fields query_set caller_order
+short_text bounds state_fields query_set
+caller_order
 candidate naming policy
 scorers metrics interleaving exploration
 learning
