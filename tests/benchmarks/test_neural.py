@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from benchmarks.neural import MUCH, _alike, agreement, training
-from rankloop.policies import Batch, Exact, NeuralPairwise, OlRankNet
+from rankloop.learning.training import Batch
+from rankloop.policies import Exact, NeuralPairwise, OlRankNet
 from rankloop.query_set import JudgedQuery
 from rankloop.scorers import Linear
 from rankloop.types import Query

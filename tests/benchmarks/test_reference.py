@@ -13,7 +13,7 @@ from benchmarks.rounds import PAIRS, bench_world, pace
 from rankloop.checks import LAWS
 from rankloop.lab.data import read_letor
 from rankloop.lab.users import PresetUser
-from rankloop.policies import PairRank, Policy, Sure
+from rankloop.policies import PairRank, Policy, Posterior
 from rankloop.types import Feedback, Query
 
 RNG = np.random.default_rng(0)
@@ -35,7 +35,7 @@ def test_both_learn_the_same_from_the_same_list(name: str) -> None:
 
 
 def test_pairrank_learns_and_is_sure_of_the_same() -> None:
-    ours, other = PairRank(update="exact", certainty=Sure(0.6)), plain.PlainPairRank(level=0.6)
+    ours, other = PairRank(update="exact", certainty=Posterior(0.6)), plain.PlainPairRank(level=0.6)
     for seed in range(30):
         ranking = ours.rank(QUERY, k=8, rng=np.random.default_rng(seed))
         feedback = Feedback(ranking, np.random.default_rng(seed).random(8) < 0.4)

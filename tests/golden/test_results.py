@@ -115,7 +115,7 @@ from rankloop.metrics import (
     mean_over_lists,
     mean_over_queries,
 )
-from rankloop.policies import PDGD, AdPolicy, LinUCB, PairRank, Policy, Random, SquareCB, Sure
+from rankloop.policies import PDGD, AdPolicy, LinUCB, PairRank, Policy, Posterior, Random, SquareCB
 from rankloop.query_set import QuerySet
 from rankloop.types import BoolArray, Context, Feedback, FloatArray, IntArray, Query
 from tests.golden.records import Numbers, check, check_ids
@@ -148,9 +148,9 @@ LISTS: dict[str, tuple[Callable[[], Policy], Callable[[], Policy], Asks]] = {
     "l02": (Random, PairRank, draw_probabilities),
     "l03": (lambda: PDGD(learning_rate=0.01), lambda: PDGD(learning_rate=0.5), draw_probabilities),
     "l04": (lambda: PDGD(learning_rate=0.01), lambda: PDGD(learning_rate=0.5), greedy_probabilities),
-    "l05": (lambda: PairRank(certainty=Sure(0.9)), PairRank, draw_probabilities),
+    "l05": (lambda: PairRank(certainty=Posterior(0.9)), PairRank, draw_probabilities),
     "l06": (
-        lambda: PairRank(exploration="random", certainty=Sure(0.9)),
+        lambda: PairRank(exploration="random", certainty=Posterior(0.9)),
         lambda: PDGD(learning_rate=0.5),
         greedy_probabilities,
     ),

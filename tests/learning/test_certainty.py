@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from rankloop.errors import SettingError
-from rankloop.learning.certainty import squared_widths
-from rankloop.policies import Belief, Certainty, Sure, Theory, Width
+from rankloop.learning.certainty import Belief, Certainty, squared_widths
+from rankloop.policies import Posterior, Theory, Width
 from rankloop.policies.policy_names import read_policy, write_policy
 from rankloop.types import BoolArray, FloatArray
 
@@ -90,7 +90,7 @@ def test_sure_is_the_share_of_the_posterior_that_agrees(level: float) -> None:
         scores = draws @ case.features.T
         share = (scores[:, :, None] > scores[:, None, :]).mean(axis=0)
         clear = np.abs(share - level) > 0.02  # four standard errors
-        np.testing.assert_array_equal(case.certain(Sure(level))[clear], (share > level)[clear])
+        np.testing.assert_array_equal(case.certain(Posterior(level))[clear], (share > level)[clear])
         judged += int(clear.sum())
     assert judged > 250
 
@@ -98,14 +98,16 @@ def test_sure_is_the_share_of_the_posterior_that_agrees(level: float) -> None:
 @given(st.integers(0, 2**32))
 def test_sure_of_one_half_is_the_plain_order_of_the_scores(seed: int) -> None:
     case = situation(seed)
-    np.testing.assert_array_equal(case.certain(Sure(0.5)), np.subtract.outer(case.scores, case.scores) > 0)
+    np.testing.assert_array_equal(
+        case.certain(Posterior(0.5)), np.subtract.outer(case.scores, case.scores) > 0
+    )
 
 
 @given(st.integers(0, 2**32))
 def test_the_surer_one_must_be_the_less_is_certain(seed: int) -> None:
     case = situation(seed)
     for lower, higher in itertools.pairwise((0.5, 0.6, 0.9, 0.999)):
-        assert not (case.certain(Sure(higher)) & ~case.certain(Sure(lower))).any()
+        assert not (case.certain(Posterior(higher)) & ~case.certain(Posterior(lower))).any()
 
 
 @given(st.integers(0, 2**32), st.sampled_from([0.0, 0.01, 0.1, 1.0]))
@@ -162,7 +164,7 @@ def test_widths_in_single_precision_are_nearly_the_same(seed: int, offset: float
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4 * expected.max())
 
 
-@given(st.integers(0, 2**32), st.sampled_from([Sure(), Sure(0.9), Width(0.1), THEORY]))
+@given(st.integers(0, 2**32), st.sampled_from([Posterior(), Posterior(0.9), Width(0.1), THEORY]))
 def test_certain_orders_never_contradict_the_scores(seed: int, certainty: Certainty) -> None:
     case = situation(seed, regularisation=1e-3)
     certain = case.certain(certainty)
@@ -170,7 +172,7 @@ def test_certain_orders_never_contradict_the_scores(seed: int, certainty: Certai
 
 
 def test_only_the_papers_criteria_need_the_design() -> None:
-    assert not Sure().uses_design
+    assert not Posterior().uses_design
     assert Width().uses_design
     assert THEORY.uses_design
 

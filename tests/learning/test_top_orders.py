@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtr
 
 from rankloop.exploration import random_topological
-from rankloop.learning.certainty import Belief, Sure
+from rankloop.learning.certainty import Belief, Posterior
 from rankloop.learning.top_orders import MOST, top_orders
 from rankloop.policies import FairExpPairRank, PairRank, Width
 from rankloop.policies.explores_uncertain import ExploresUncertain
@@ -50,8 +50,8 @@ def test_a_list_is_the_one_drawn_from_all_pairs(
     kind: str, n: int, k: int, level: float, dtype: str, seed: int
 ) -> None:
     scores, features, belief = world(kind, n, dtype, seed)
-    everything = Sure(level).certain(scores, features, belief)
-    top = Sure(level).top(scores, features, belief, k)
+    everything = Posterior(level).certain(scores, features, belief)
+    top = Posterior(level).top(scores, features, belief, k)
     np.testing.assert_array_equal(top.certain, everything[np.ix_(top.rows, top.rows)])
     for coins in range(3):
         slow = random_topological(everything, k, np.random.default_rng(coins))
@@ -62,9 +62,9 @@ def test_a_list_is_the_one_drawn_from_all_pairs(
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_of_a_thousand_documents_a_few_can_reach_the_top(dtype: str) -> None:
     scores, features, belief = world("certain", 1000, dtype, 0)
-    top = Sure(0.9).top(scores, features, belief, 10)
+    top = Posterior(0.9).top(scores, features, belief, 10)
     assert 10 <= len(top.rows) < 100
-    everyone = Sure(0.9).top(
+    everyone = Posterior(0.9).top(
         scores, features, Belief(10_000 * belief.curvature, np.eye(3), 0, 1, np.ones(3)), 10
     )
     assert len(everyone.rows) > MOST * 1000  # nothing is certain yet

@@ -20,7 +20,7 @@ from rankloop.exploration import ordered_blocks
 from rankloop.lab.data import list_datasets, load
 from rankloop.lab.users import PresetUser
 from rankloop.learning.click_pairs import Pairing, pair_differences
-from rankloop.policies import PairRank, Sure, Theory, Width
+from rankloop.policies import PairRank, Posterior, Theory, Width
 from rankloop.policies.explores_uncertain import Exploration
 from rankloop.policies.pairwise.pairwise_logistic import Update, typical_squared_distance
 from rankloop.query_set import QuerySet
@@ -146,7 +146,7 @@ def test_the_kept_matrices_are_those_of_the_log(update: Update) -> None:
 
 
 def test_sure_does_not_pay_for_the_design() -> None:
-    policy = learned(PairRank(certainty=Sure()), "perfect", 50)
+    policy = learned(PairRank(certainty=Posterior()), "perfect", 50)
     assert float(policy.log_det) == 0
     np.testing.assert_array_equal(policy.design, np.eye(20) / policy.penalty)
 
@@ -261,8 +261,8 @@ def violations(order: list[int], certain: BoolArray) -> int:
     return int(shown + sum(certain[low, top] for low, top in itertools.product(hidden, order)))
 
 
-@pytest.mark.parametrize("certainty", [Sure(), Width(0.05)], ids=["sure", "width"])
-def test_conservative_lists_never_violate_a_certain_order(certainty: Sure | Width) -> None:
+@pytest.mark.parametrize("certainty", [Posterior(), Width(0.05)], ids=["posterior", "width"])
+def test_conservative_lists_never_violate_a_certain_order(certainty: Posterior | Width) -> None:
     policy, settled = PairRank(certainty=certainty), 0
     for feedback in rounds_of(policy, "navigational", 200):
         certain = policy.certain_orders(feedback.ranking.query)
@@ -271,8 +271,8 @@ def test_conservative_lists_never_violate_a_certain_order(certainty: Sure | Widt
     assert settled > 0
 
 
-@pytest.mark.parametrize("certainty", [Sure(), Width(0.05)], ids=["sure", "width"])
-def test_random_lists_keep_the_blocks(certainty: Sure | Width) -> None:
+@pytest.mark.parametrize("certainty", [Posterior(), Width(0.05)], ids=["posterior", "width"])
+def test_random_lists_keep_the_blocks(certainty: Posterior | Width) -> None:
     policy, most = PairRank(certainty=certainty, exploration="random"), 0
     for feedback in rounds_of(policy, "navigational", 200):
         query, order = feedback.ranking.query, feedback.ranking.order.tolist()
@@ -286,7 +286,7 @@ def test_random_lists_keep_the_blocks(certainty: Sure | Width) -> None:
 
 @pytest.mark.parametrize("user", USERS)
 def test_clicks_settle_the_orders_at_the_top(user: str) -> None:
-    policy, queries = PairRank(certainty=Sure(0.9)), [training()[index].query for index in range(40)]
+    policy, queries = PairRank(certainty=Posterior(0.9)), [training()[index].query for index in range(40)]
     shares = []
     for number, _ in enumerate(rounds_of(policy, user, 1001)):
         if number in (0, 10, 100, 1000):

@@ -14,7 +14,7 @@ from rankloop.bounds import describe_bound, fits
 from rankloop.errors import SettingError
 from rankloop.interleaving import Probabilistic
 from rankloop.lab.baselines import ALL_POLICIES
-from rankloop.learning.certainty import Sure, Theory, Width
+from rankloop.learning.certainty import Posterior, Theory, Width
 from rankloop.learning.projection import DocumentSpace
 from rankloop.learning.training import Exact, ReplayMemory
 from rankloop.scorers import MLP
@@ -54,7 +54,7 @@ REFUSED: dict[str, dict[str, list[Any]]] = {
         "prior_lists": COUNT,
         "regularisation": POSITIVE,
         "longest_weights": POSITIVE,
-        "certainty": [0.8, "sure", Sure, None],
+        "certainty": [0.8, "posterior", Posterior, None],
         "update": ["never", "Exact"],
         "exploration": ["bold"],
         "pairing": ["every"],
@@ -88,7 +88,7 @@ REFUSED: dict[str, dict[str, list[Any]]] = {
     "DLA": {"learning_rate": POSITIVE, "clip": [0.5, inf], "logging": ["mine"]},
     "OfflineRankNet": {"queries": COUNT, "steps": COUNT, "learning_rate": POSITIVE},
     "LambdaMART": {"lists": COUNT, "trees": COUNT, "learning_rate": POSITIVE},
-    "Sure": {"level": [0.49, 1.0, -1.0, nan]},
+    "Posterior": {"level": [0.49, 1.0, -1.0, nan]},
     "Width": {"alpha": NOT_NEGATIVE, "diagonal": [1]},
     "Theory": {
         "delta": [0.0, 1.0],
@@ -112,7 +112,7 @@ KINDS: dict[str, type[Any]] = {
     **ALL_POLICIES,
     **{
         kind.__name__: kind
-        for kind in (Sure, Width, Theory, Exact, ReplayMemory, DocumentSpace, Probabilistic, MLP)
+        for kind in (Posterior, Width, Theory, Exact, ReplayMemory, DocumentSpace, Probabilistic, MLP)
     },
 }
 STRANGE = (

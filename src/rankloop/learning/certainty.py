@@ -42,7 +42,7 @@ class Certainty(Protocol):
 
 
 @dataclass(frozen=True)
-class Sure(Certainty):
+class Posterior(Certainty):
     r"""An order is kept when the model is at least so sure of it; the rest is explored.
 
     Given the clicks, the weights are approximately normal around their estimate (Laplace's approximation),
@@ -55,7 +55,7 @@ class Sure(Certainty):
 
     >>> belief = Belief(np.eye(1), np.eye(1), 0.0, 1.0, np.ones(1))
     >>> features = np.array([[1.0], [0.0]])  # the difference has standard deviation 1
-    >>> [Sure(level).certain(features[:, 0], features, belief)[0, 1].item() for level in (0.8, 0.9)]
+    >>> [Posterior(level).certain(features[:, 0], features, belief)[0, 1].item() for level in (0.8, 0.9)]
     [True, False]
     """
 

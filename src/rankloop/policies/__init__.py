@@ -1,9 +1,8 @@
 """Policies: algorithms of online learning to rank, one file each."""
 
-from rankloop.caller_order import CallerOrder, ColumnLayout, OrderPrior, parse_order
-from rankloop.learning.certainty import Belief, Certainty, Sure, Theory, Width
+from rankloop.learning.certainty import Posterior, Theory, Width
 from rankloop.learning.projection import DocumentSpace
-from rankloop.learning.training import Batch, Exact, ReplayMemory, Training
+from rankloop.learning.training import Exact, ReplayMemory
 from rankloop.policies.ads.ad_forest import AdForest
 from rankloop.policies.ads.ad_logistic import AdLogistic
 from rankloop.policies.ads.ad_policy import AdPolicy
@@ -45,7 +44,7 @@ from rankloop.policies.pairwise.pepairrank import PePairRank
 from rankloop.policies.pairwise.race import Race
 from rankloop.policies.random import Random
 from rankloop.policies.scorer_policy import ScorerPolicy
-from rankloop.policy import Policy, score_all
+from rankloop.policy import Policy
 from rankloop.state_fields import state
 
 __all__ = [
@@ -57,14 +56,9 @@ __all__ = [
     "AdForest",
     "AdLogistic",
     "AdPolicy",
-    "Batch",
     "BatchAdPolicy",
-    "Belief",
     "BeliefAdPolicy",
-    "CallerOrder",
     "CallerOrderPolicy",
-    "Certainty",
-    "ColumnLayout",
     "DocumentSpace",
     "EpsilonGreedy",
     "Exact",
@@ -84,13 +78,13 @@ __all__ = [
     "NeuralPairwise",
     "OlLambdaRank",
     "OlRankNet",
-    "OrderPrior",
     "OrderScorerPolicy",
     "P2NeurRank",
     "PairRank",
     "PairwiseLogistic",
     "PePairRank",
     "Policy",
+    "Posterior",
     "RTopK",
     "RTopKItems",
     "Race",
@@ -100,15 +94,11 @@ __all__ = [
     "ScorerPolicy",
     "Slam",
     "SquareCB",
-    "Sure",
     "Theory",
     "ThompsonItems",
     "ThompsonLogistic",
     "TopRank",
-    "Training",
     "UCBItems",
     "Width",
-    "parse_order",
-    "score_all",
     "state",
 ]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from rankloop.candidate import Candidate
-from rankloop.policies import PDGD, PairRank, Sure
+from rankloop.policies import PDGD, PairRank, Posterior
 from rankloop.service import RankerSettings, RankResponse, ServiceFacade, UserEvent
 from rankloop.service.core.ranker_settings import MODES, Mode
 from rankloop.service.store import open_temporary_store
@@ -18,7 +18,7 @@ from tests.support.plain import plain_fold
 
 RULES = (
     RankerSettings(window=50.0, snapshot_every=3),
-    RankerSettings(window=80.0, snapshot_every=3, policy=PairRank(certainty=Sure(0.8)), learn_late=True),
+    RankerSettings(window=80.0, snapshot_every=3, policy=PairRank(certainty=Posterior(0.8)), learn_late=True),
     RankerSettings(window=20.0, snapshot_every=3, policy=PDGD(), max_open=2),
     RankerSettings(window=50.0, snapshot_every=3, scaling="running", max_displacement=2),
 )

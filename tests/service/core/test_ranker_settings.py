@@ -12,7 +12,7 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.errors import SettingError
 from rankloop.naming import given_settings
-from rankloop.policies import PDGD, PairRank, Sure
+from rankloop.policies import PDGD, PairRank, Posterior
 from rankloop.policies.policy_names import POLICIES, read_policy
 from rankloop.service import RankerSettings
 from rankloop.service.core.ranker_settings import settings_from_json
@@ -43,7 +43,7 @@ def test_a_policy_is_kept_with_all_its_settings() -> None:
 
 def test_settings_survive_json() -> None:
     rules = RankerSettings(
-        policy=PairRank(certainty=Sure(0.7)), scaling="running", window=5, actions={"click": 1, "buy": 2}
+        policy=PairRank(certainty=Posterior(0.7)), scaling="running", window=5, actions={"click": 1, "buy": 2}
     )
     again = RankerSettings.from_json(json.loads(json.dumps(rules.to_json())), POLICIES)
     assert again.to_json() == rules.to_json()

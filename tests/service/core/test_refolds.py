@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankloop.errors import RequestError
-from rankloop.policies import PDGD, PairRank, Sure
+from rankloop.policies import PDGD, PairRank, Posterior
 from rankloop.service import HistoryError, PromiseSettings, RankerSettings
 from rankloop.service.core.checkpoint import checkpoint_name
 from rankloop.service.core.fold import Fold
@@ -28,7 +28,7 @@ BASE = RankerSettings(window=50.0, snapshot_every=3)
 RULES = (
     BASE,
     replace(BASE, window=80.0, learn_late=True),
-    replace(BASE, policy=PairRank(certainty=Sure(0.8)), max_open=2),
+    replace(BASE, policy=PairRank(certainty=Posterior(0.8)), max_open=2),
     replace(BASE, policy=PDGD(), scaling="running"),
     replace(BASE, promise=PromiseSettings(share=0.5)),
 )

@@ -17,9 +17,9 @@ from rankloop.policies import (
     P2NeurRank,
     PairRank,
     Policy,
+    Posterior,
     RankNet,
     ReplayMemory,
-    Sure,
 )
 from rankloop.scorers import MLP
 from rankloop.service import HistoryError, RankerSettings, ServiceFacade, UserEvent
@@ -51,7 +51,7 @@ def test_a_thousand_lists_are_made_again_byte_for_byte(tmp_path: Path) -> None:
         lists = live(service, clock, rounds=400)
         service.rollback("shop", to=lists[200].provenance.model)
         lists += live(service, clock, rounds=200, seed=1)
-        service.configure("shop", RankerSettings(window=60.0, policy=PairRank(certainty=Sure(0.8))))
+        service.configure("shop", RankerSettings(window=60.0, policy=PairRank(certainty=Posterior(0.8))))
         lists += live(service, clock, rounds=200, seed=2)
         service.forget("shop", [next(store.read_events("shop")).event_id])
         lists += live(service, clock, rounds=200, seed=3)
@@ -353,10 +353,10 @@ def test_other_settings_of_the_same_policy_keep_what_was_learned(store: Store) -
     live(service, clock, rounds=20)
     service.flush("shop")  # any entry lets time pass, and a list may close
     before, version = state(service), service.model("shop").version
-    service.configure("shop", RankerSettings(policy=PairRank(certainty=Sure(0.9)), window=60.0))
+    service.configure("shop", RankerSettings(policy=PairRank(certainty=Posterior(0.9)), window=60.0))
     assert same(state(service), before)
     assert service.model("shop").version > version
-    assert service.model("shop").policy.certainty == Sure(0.9)  # type: ignore[attr-defined]
+    assert service.model("shop").policy.certainty == Posterior(0.9)  # type: ignore[attr-defined]
     assert same(state(make(store)), before)
 
 

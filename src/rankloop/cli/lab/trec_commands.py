@@ -23,7 +23,7 @@ from rankloop.lab.sweeps.sweep_cells import Progress, simulate_cell
 from rankloop.lab.users import read_user
 from rankloop.metrics import Metric, mean_over_lists, parse_metric
 from rankloop.naming import split_names
-from rankloop.policies import score_all
+from rankloop.policy import score_all
 
 trec_app = typer.Typer(no_args_is_help=True, help="Write or evaluate TREC files.")
 

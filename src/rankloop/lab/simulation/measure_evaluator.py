@@ -13,7 +13,8 @@ from rankloop.lab.simulation.protocol import Protocol
 from rankloop.metrics import Metric, has_relevant
 from rankloop.metrics.mean import mean_of_values
 from rankloop.metrics.metric import Grader
-from rankloop.policies import Policy, score_all
+from rankloop.policies import Policy
+from rankloop.policy import score_all
 from rankloop.query_set import QuerySet
 from rankloop.types import BoolArray, FloatArray, IntArray
 

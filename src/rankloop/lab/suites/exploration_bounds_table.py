@@ -27,7 +27,8 @@ from rankloop.lab.theory import (
     measure_pair_constants,
     tangent_kernel,
 )
-from rankloop.policies import Belief, Theory
+from rankloop.learning.certainty import Belief
+from rankloop.policies import Theory
 from rankloop.query_set import QuerySet
 
 WEIGHT, VARIANCE, ROUNDS, SHOWN = 0.1, 0.1, 5000, 10  # λ and ν² of the papers' grids, T, k

@@ -10,7 +10,7 @@ from scipy.special import ndtr
 from rankloop.bounds import Positive
 from rankloop.errors import SettingError
 from rankloop.learning import logistic
-from rankloop.learning.certainty import Belief, Certainty, Sure, squared_widths
+from rankloop.learning.certainty import Belief, Certainty, Posterior, squared_widths
 from rankloop.learning.top_orders import TopOrders
 from rankloop.learning.weight_ball import nearest_in_ball
 from rankloop.policies.pairwise.pairwise_logistic import PairwiseLogistic, add_to_diagonal, prior_variance
@@ -41,7 +41,7 @@ class PairRank(PairwiseLogistic):
     Jia, Wang, Guo, Wang: PairRank: online pairwise learning to rank by divide-and-conquer. WWW 2021.
     """
 
-    certainty: Certainty = field(default_factory=Sure)
+    certainty: Certainty = field(default_factory=Posterior)
     longest_weights: Positive | None = None  # Q
     design: FloatArray = state((0, 0), feature_axes=(0, 1), new_value=prior_variance)  # M⁻¹
     log_det: Array = state()  # log det M/λI
@@ -73,9 +73,9 @@ class PairRank(PairwiseLogistic):
         return self.certainty.certain(self.score(query), self.layout.columns(query), knowing.belief())
 
     def top_orders(self, query: Query, k: int) -> TopOrders | None:
-        """What a list of `k` depends on, for `Sure` and many documents: then most pairs are not looked at."""
+        """What a list of `k` depends on, for `Posterior` and long lists; most pairs are not looked at."""
         own = type(self).certain_orders is PairRank.certain_orders and self.draws_from_certain_orders
-        if query.n_docs < LONG or not own or not isinstance(self.certainty, Sure):
+        if query.n_docs < LONG or not own or not isinstance(self.certainty, Posterior):
             return None
         knowing = self._with_prior(query)
         if knowing is None:
@@ -83,7 +83,7 @@ class PairRank(PairwiseLogistic):
         return self.certainty.top(self.score(query), self.layout.columns(query), knowing.belief(), k)
 
     def order_probabilities(self, query: Query, rows: IntArray) -> FloatArray | None:
-        r"""Of these documents, $P(i \succ j \mid \text{clicks})$ as in `Sure`, [n, n]; `None`: who knows.
+        r"""Compute $P(i \succ j \mid \text{clicks})$ of `Posterior` for these documents, [n, n].
 
         >>> policy = PairRank(caller_order="decent")
         >>> query = Query("q", np.zeros((3, 1)), caller_scores=np.array([3.0, 2.0, 1.0]))
