@@ -96,6 +96,27 @@ def test_all_five_documents_are_here() -> None:
     assert len(ITEMS) == 377
 
 
+def test_verdicts_change_only_on_purpose() -> None:
+    found = {name: " ".join(map(str, count_all(name))) for name in DOCUMENTS}
+    assert found == {
+        "chaudhuri_ads": "4 2 0 0 2 2 0",
+        "chaudhuri_bounds": "6 4 0 13 2 0 0",
+        "chaudhuri_grades": "8 5 0 5 13 0 0",
+        "chaudhuri_top_k": "25 13 0 10 8 0 0",
+        "jia_exploration": "11 18 1 33 35 0 0",
+        "jia_fairness": "3 7 1 0 5 1 0",
+        "jia_recommendation": "1 10 2 4 21 0 3",
+        "neural_paper": "6 4 0 18 14 0 0",
+        "pairrank_paper": "8 13 0 2 9 0 0",
+        "projection_paper": "10 10 2 0 2 1 0",
+    }
+
+
+def count_all(name: str) -> list[int]:
+    """How many items of a document have each verdict, in the order of `VERDICTS`."""
+    return [DOCUMENTS[name].count_verdicts().get(verdict, 0) for verdict in VERDICTS]
+
+
 def test_a_verdict_that_nobody_knows_is_refused() -> None:
     head = {"title": "", "authors": "", "where": "", "year": 2021, "page": "", "counts": {}}
     item = {"title": "", "section": "", "says": "", "verdict": "perhaps"}

@@ -107,6 +107,24 @@ def test_the_two_readings_of_stop_differ() -> None:
     assert anywhere / after == pytest.approx((0.8 / (1 - 0.05 * 0.2)) ** 3, rel=0.2)
 
 
+@pytest.mark.parametrize(
+    ("name", "click", "stop"),
+    [
+        ("perfect", (0.0, 0.5, 1.0), (0.0, 0.0, 0.0)),
+        ("navigational", (0.05, 0.5, 0.95), (0.2, 0.5, 0.9)),
+        ("informational", (0.4, 0.7, 0.9), (0.1, 0.3, 0.5)),
+        ("perfect", (0.0, 0.2, 0.4, 0.8, 1.0), (0.0, 0.0, 0.0, 0.0, 0.0)),
+        ("navigational", (0.05, 0.3, 0.5, 0.7, 0.95), (0.2, 0.3, 0.5, 0.7, 0.9)),
+        ("informational", (0.4, 0.6, 0.7, 0.8, 0.9), (0.1, 0.2, 0.3, 0.4, 0.5)),
+    ],
+)
+def test_presets_click_and_stop_as_printed(
+    name: str, click: tuple[float, ...], stop: tuple[float, ...]
+) -> None:
+    """For three grades as in Table 1 of PairRank, for five as in that of the paper on networks."""
+    assert PresetUser(name).for_grades(len(click)) == Cascade(click=click, stop=stop, stop_at="click")
+
+
 @pytest.mark.parametrize("name", CASCADE_TABLES)
 @pytest.mark.parametrize("grades", [1, 2, 3, 4, 5])
 def test_presets_fit_any_number_of_grades_up_to_five(name: str, grades: int) -> None:
