@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rankloop.checks import small_world
 from rankloop.errors import RankingError, SettingError
-from rankloop.exposure import VIEW, count_violations, least_tolerance, views_at
+from rankloop.exposure import VIEW, Examination, count_violations, least_tolerance, views_at
 from rankloop.lab.baselines.fairco import FairCo
 from rankloop.lab.baselines.fairswap import FairSwapPairRank, FairSwapTopRank
 from rankloop.lab.baselines.ips import IPS
@@ -41,7 +41,7 @@ def live(
     return lists
 
 
-def unfairness(lists: list[Ranking], beta: float, examination: str = "log2") -> list[float]:
+def unfairness(lists: list[Ranking], beta: float, examination: Examination = "log2") -> list[float]:
     """UF after every list, by its definition."""
     sums, total = [], 0.0
     for ranking in lists:

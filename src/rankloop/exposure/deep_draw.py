@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rankloop.errors import RankingError
 from rankloop.types import BoolArray, IntArray
 
 
@@ -16,11 +17,20 @@ def draw_deep(certain: BoolArray, groups: IntArray, k: int, rng: np.random.Gener
     >>> draw_deep(certain, np.array([0, 0, 0, 1]), 1, np.random.default_rng(0)).tolist()
     [2, 0, 1, 3]
     """
+    if k < 0 or certain.shape != (len(groups), len(groups)):
+        raise RankingError(
+            f"a draw of 0 or more needs a group for each candidate, found {k} and {len(groups)} groups for "
+            f"certain orders of shape {certain.shape}"
+        )
     beaten_by = certain.sum(axis=0, dtype=np.int32)
     wanting = np.minimum(np.bincount(groups), k).tolist()  # documents that each group still lacks
     missing, codes, order = sum(wanting), groups.tolist(), []
     for coin in rng.random(len(certain)).tolist():
         free = (beaten_by == 0).nonzero()[0]
+        if not free.size:
+            raise RankingError(
+                "certain orders contradict each other: every candidate left is beaten by another"
+            )
         pick = int(free[int(coin * len(free))])
         order.append(pick)
         if wanting[codes[pick]]:

@@ -8,6 +8,8 @@ from rankloop.errors import RankingError
 from rankloop.exposure.position_views import attainable_views
 from rankloop.types import BoolArray, FloatArray, IntArray
 
+MOST = 1e150  # a share; only how shares compare counts
+
 
 def due_views(shares: FloatArray, views: IntArray, counts: IntArray) -> IntArray:
     r"""The views of a list that are due to each group, in proportion to its share, [m].
@@ -21,7 +23,13 @@ def due_views(shares: FloatArray, views: IntArray, counts: IntArray) -> IntArray
     >>> due_views(np.array([0.1, 0.9]), np.array([10, 5, 3]), np.array([7, 1])).tolist()  # one document
     [8, 10]
     """
-    if not len(shares) == len(counts) or not (np.asarray(shares) >= 0).all() or counts.sum() < len(views):
+    there = counts.tolist()
+    if not (
+        len(shares) == len(there)
+        and all(0 <= share <= MOST for share in shares.tolist())
+        and all(count >= 0 for count in there)
+        and sum(there) >= len(views)
+    ):
         raise RankingError(
             f"every group needs a share of 0 or more, and every position a candidate, found shares {shares} "
             f"for groups of {counts} candidates and {len(views)} positions"

@@ -6,17 +6,18 @@ group's documents stay in the order drawn, so a list is a *template*: which grou
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from rankloop.errors import SettingError
+from rankloop.errors import RankingError, SettingError
 from rankloop.exposure.deep_draw import split_by_group
 from rankloop.exposure.group_templates import MOST, all_templates, longest_part, template_views
 from rankloop.exposure.template_costs import TemplateCosts
-from rankloop.types import BoolArray, FloatArray, IntArray
+from rankloop.types import BOOLEAN, BoolArray, FloatArray, IntArray
 
 Ties: TypeAlias = Literal["random", "least"]
 
@@ -40,8 +41,16 @@ class AccountRule:
     pages: Sequence[Sequence[int]]  # lengths of the parts of each page; [[k]]: the best of all templates
 
     def __post_init__(self) -> None:
-        """Refuse parts with more templates than can be compared."""
-        longest = max(map(max, self.pages), default=0)
+        """Refuse pages that are not those of the list, and parts with too many templates to compare."""
+        lengths = [operator.index(length) for parts in self.pages for length in parts]
+        if min(lengths, default=1) < 1 or sum(lengths) != len(self.views) or not len(self.ahead):
+            raise RankingError(
+                f"the parts of all pages fill {len(self.views)} positions, for one group or more, "
+                f"found pages={self.pages} for {len(self.ahead)} groups"
+            )
+        if not 0 <= self.tolerance < np.inf:
+            raise SettingError(f"tolerance must be a number of 0 or more, found {self.tolerance!r}")
+        longest = max(lengths, default=0)
         if longest > 1 and len(self.ahead) ** longest > LARGEST_TABLE:
             raise SettingError(
                 f"{len(self.ahead)} groups at {longest} positions make too many templates for one part: "
@@ -70,6 +79,8 @@ def split_into_pages(k: int, n_groups: int) -> list[list[int]]:
     >>> split_into_pages(13, 2), split_into_pages(10, 5)
     ([[10], [3]], [[4, 4, 2]])
     """
+    if k < 0 or n_groups < 1:
+        raise RankingError(f"a list has 0 positions or more, and one group or more, found {k} and {n_groups}")
     return [split_page(min(PAGE, k - first), n_groups) for first in range(0, k, PAGE)]
 
 
@@ -113,12 +124,32 @@ def merge_fairly(
     Jia: Toward reliable decision-making in information systems. PhD thesis, University of Virginia 2022.
     """
     k, m = len(rule.views), len(rule.ahead)
+    _check_candidates(drawn, groups, certain, k, m)
+    if ties not in get_args(Ties):
+        raise SettingError(f"ties must be {' or '.join(get_args(Ties))}, found {ties!r}")
     merge = _Merge(rule, groups, drawn if keep else None, ties, rng)
     found = Beginning(TemplateCosts.start(split_by_group(drawn, groups, k, m), certain), [], 0, np.zeros(m))
     for parts in rule.pages:
         found = merge.settle_page(found, parts)
     is_within = bool(rule.off(found.received, k).max() <= rule.tolerance)
     return FairList(np.array(found.order), found.received.astype(np.int64), found.violated_orders, is_within)
+
+
+def _check_candidates(drawn: IntArray, groups: IntArray, certain: BoolArray, k: int, m: int) -> None:
+    n, codes, rows = len(groups), groups.tolist(), drawn.tolist()
+    if (
+        certain.shape != (n, n)
+        or certain.dtype != BOOLEAN
+        or not all(each in range(m) for each in set(codes))
+    ):
+        raise RankingError(
+            f"every candidate needs a group from 0 to {m - 1}, and every two say whether their order is "
+            f"certain, found groups {groups} and certain orders of {certain.dtype} and shape {certain.shape}"
+        )
+    if not k <= len(set(rows)) == len(rows) or not all(each in range(n) for each in rows):
+        raise RankingError(
+            f"a list of {k} needs as many different candidates drawn, of 0 to {n - 1}, found {drawn}"
+        )
 
 
 def choose_template(
@@ -132,6 +163,8 @@ def choose_template(
     >>> [choose_template(costs, off, most, np.random.default_rng(0), "random") for most in (1, 5, 10)]
     [0, 1, 2]
     """
+    if not costs.size or costs.shape != off.shape:
+        raise RankingError(f"a template is chosen among some, each with a cost, found {costs} and {off}")
     fits = np.where(off <= tolerance, costs, np.inf)
     least = fits.min()
     if least < np.inf:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankloop.errors import RankingError, SettingError
+from rankloop.exposure.entitlements import MOST
 from rankloop.learning.item_keys import KeyArray, item_key
 from rankloop.types import Array, IntArray
 
@@ -34,10 +35,12 @@ class GroupCodes:
 
 def group_codes(groups: Sequence[str], names: Sequence[str] = ()) -> GroupCodes:
     """The groups of a query's candidates: those with these names, or those that are there, by name."""
-    known = tuple(names) or tuple(sorted(set(groups)))
-    numbers = {name: code for code, name in enumerate(known)}
     try:
+        known = tuple(names) or tuple(sorted(set(groups)))
+        numbers = {name: code for code, name in enumerate(known)}
         codes = np.array([numbers[group] for group in groups], dtype=np.int64)
+    except TypeError:
+        raise RankingError(f"the group of a candidate is a text, found {[*groups]}") from None
     except KeyError as error:
         raise RankingError(
             f"shares were given to the groups {', '.join(known)}, and a candidate belongs to {error}: "
@@ -77,9 +80,9 @@ def add_balances(keys: KeyArray, values: Array, asked: KeyArray, amounts: Array)
 
 def check_shares(shares: str | tuple[tuple[str, float], ...]) -> None:
     """Refuse shares that are neither a rule nor a number of 0 or more for each of several groups."""
-    if shares in ("equal", "candidates"):
+    if isinstance(shares, str) and shares in ("equal", "candidates"):
         return
-    if isinstance(shares, str) or not shares or not _are_shares(shares):
+    if not isinstance(shares, tuple) or not shares or not _are_shares(shares):
         raise SettingError(
             "shares must be equal, candidates or a share for each group, as in (('A',0.6),('B',0.4)), "
             f"found {shares!r}"
@@ -88,9 +91,9 @@ def check_shares(shares: str | tuple[tuple[str, float], ...]) -> None:
 
 def _are_shares(pairs: tuple[Any, ...]) -> bool:
     """Whether all are a name and a number of 0 or more, and some number is more."""
-    if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+    if not all(isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str) for pair in pairs):
         return False
     numbers = [share for _, share in pairs]
-    if not all(isinstance(share, int | float) and 0 <= share < np.inf for share in numbers):
+    if not all(type(share) in (int, float) and 0 <= share <= MOST for share in numbers):
         return False
     return len({name for name, _ in pairs}) == len(pairs) and sum(numbers) > 0

@@ -30,16 +30,15 @@ def check_examination(examination: Examination) -> None:
     ...
     rankloop.errors.SettingError: examination must be numbers that start above 0, never rise ...
     """
-    if not isinstance(examination, str):
+    if isinstance(examination, tuple):
         measured_views(examination)
     elif examination not in NAMES:
         raise SettingError(
-            f"examination must be one of {', '.join(NAMES)} or a number for each position, "
+            f"examination must be one of {', '.join(NAMES)} or a number for each position, as in (1.0, 0.5), "
             f"found {examination!r}"
         )
 
 
-@lru_cache(maxsize=256)
 def views_at(examination: Examination, k: int) -> IntArray:
     r"""The views at the first `k` positions, in whole millionths, [k].
 
@@ -48,6 +47,15 @@ def views_at(examination: Examination, k: int) -> IntArray:
     >>> views_at("reciprocal", 3).tolist(), views_at((0.8, 0.4), 2).tolist()
     ([1000000, 500000, 333333], [1000000, 500000])
     """
+    _check_positions(k)
+    if not isinstance(examination, str | tuple):
+        check_examination(examination)  # which refuses it
+    return _views_at(examination, int(k))
+
+
+@lru_cache(maxsize=256)
+def _views_at(examination: Examination, k: int) -> IntArray:
+    check_examination(examination)
     if examination == MEASURED:
         raise SettingError(
             "examination='measured' is for a sweep, which measures it on its users: give a number for each "
@@ -71,7 +79,8 @@ def measured_views(examination: Sequence[float] | FloatArray) -> IntArray:
     >>> measured_views([0.5, 0.25]).tolist()
     [1000000, 500000]
     """
-    chances = np.asarray(examination, dtype=np.float64)
+    given = np.asarray(examination)
+    chances = given.astype(np.float64) if given.dtype.kind in "iuf" else np.zeros(0)
     falls = chances.ndim == 1 and chances.size and np.isfinite(chances).all() and chances[0] > 0
     if not falls or (chances < 0).any() or (np.diff(chances) > 0).any():
         raise SettingError(
@@ -88,7 +97,14 @@ def discounted_views(k: int) -> IntArray:
     >>> discounted_views(3).tolist()
     [1000000, 630930, 500000]
     """
+    _check_positions(k)
     return measured_views(1 / np.log2(np.arange(2, k + 2)))
+
+
+def _check_positions(k: int) -> None:
+    number: object = k
+    if not isinstance(number, int | np.integer) or k < 1:
+        raise RankingError(f"a list has a whole number of positions, 1 or more, found {k!r}")
 
 
 def attainable_views(views: IntArray, counts: IntArray) -> IntArray:
@@ -109,6 +125,8 @@ def least_tolerance(views: IntArray) -> int:
     >>> least_tolerance(measured_views(1 / np.arange(1, 11)))
     50000
     """
+    if not len(views) or views.min() < 0:
+        raise RankingError(f"views are whole millionths of 0 or more, one number a position, found {views!r}")
     sums = np.zeros(1, dtype=np.int64)
     for view in views[:MOST_SUMMED].tolist():
         sums = np.union1d(sums, sums + view)
