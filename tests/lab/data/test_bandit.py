@@ -101,7 +101,7 @@ def test_what_is_missing_is_said_with_what_to_do(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("setting", ["seed=-1", "raw=2", "train_percent=100", "train_percent=0"])
 def test_a_split_without_meaning_is_refused(folder: Path, setting: str) -> None:
-    with pytest.raises(SettingError, match=f"{setting.partition('=')[0]}: expected "):
+    with pytest.raises(SettingError, match=f"{setting.partition('=')[0]} must be "):
         load(f"rows({setting})")
 
 
@@ -132,7 +132,7 @@ def test_a_visitor_clicks_as_rarely_as_wanted() -> None:
         shown = Ranking(judged.query, np.array([row]))
         clicks = sum(int(user.respond(shown, judged.relevance, rng).clicks[0]) for _ in range(4000))
         assert abs(clicks / 4000 - chance) < 4 * np.sqrt(chance / 4000)
-    with pytest.raises(SettingError, match="match must hold probabilities"):
+    with pytest.raises(SettingError, match="match must be a number from 0 to 1"):
         AdUser(match=1.5)
 
 

@@ -75,9 +75,9 @@ def test_a_sweep_says_its_groups_in_its_spec_and_is_run_again_from_it(tmp_path: 
         ("threshold=0", "written feature=<number>,threshold=<number>, found 'threshold=0'"),
         ("feature=x", "written feature=<number>,threshold=<number>, found 'feature=x'"),
         ("feture=3", "did you mean 'feature'"),
-        ("feature=0", "its number in the file, from 1, found 0"),
-        ("feature=1,threshold=nan", "of 0 or more and below 1, found nan"),
-        ("feature=1,threshold=1", "of 0 or more and below 1, found 1.0"),
+        ("feature=0", "feature must be a whole number of at least 1, found 0"),
+        ("feature=1,threshold=nan", "of at least 0 and below 1, found nan"),
+        ("feature=1,threshold=1", "of at least 0 and below 1, found 1.0"),
     ],
 )
 def test_groups_that_nobody_could_make_are_refused(text: str, says: str) -> None:

@@ -173,8 +173,8 @@ def test_a_sweep_measures_for_policies_and_probes_and_is_run_again_from_its_spec
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"beta": 0.0}, "beta must be positive"),
-        ({"epsilon": -1.0}, "epsilon 0 or more"),
+        ({"beta": 0.0}, "beta must be a finite number above 0"),
+        ({"epsilon": -1.0}, "epsilon must be a finite number of at least 0"),
         ({"groups": ("A", "A")}, "the names of two groups"),
         ({"examination": "half"}, "examination must be one of"),
     ],

@@ -238,7 +238,7 @@ def test_the_cosine_may_be_to_the_train_lambdarank() -> None:
     seen = values(run(policy, (make_probe("cosine", teacher="lambdarank"),)), "cosine to offline LambdaRank")
     a, b = policy.parameters, train_lambdarank(WORLD)
     assert seen[60] == pytest.approx(a @ b / np.sqrt((a @ a) * (b @ b)))
-    with pytest.raises(SettingError, match="teacher must be one of ranknet, lambdarank, found 'tree'"):
+    with pytest.raises(SettingError, match="teacher must be 'ranknet' or 'lambdarank', found 'tree'"):
         make_probe("cosine", teacher="tree")
 
 

@@ -84,9 +84,9 @@ def test_a_collection_of_search_results_has_the_known_bounds() -> None:
 
 
 def test_balls_and_samples_that_are_none_are_refused() -> None:
-    with pytest.raises(SettingError, match="norm and radius must be positive, found norm=0"):
+    with pytest.raises(SettingError, match="norm must be a finite number above 0"):
         replace(BALL, norm=0.0)
-    with pytest.raises(SettingError, match="a document for each, found 5 queries and 4 documents"):
+    with pytest.raises(SettingError, match="a document for each query, found 5 queries and 4 documents"):
         replace(BALL, queries=5, documents=4)
     with pytest.raises(SettingError, match="delta between 0 and 1"):
         bound_optimistic_loss(BALL, 1.0, 1.0, 0.1, delta=1.0)

@@ -61,5 +61,5 @@ def test_a_duel_is_lost_as_often_as_the_logistic_function_says_beyond_a_half(
 
 
 def test_searches_without_room_are_refused() -> None:
-    with pytest.raises(SettingError, match="must be positive"):
+    with pytest.raises(SettingError, match="radius must be a finite number above 0"):
         DuelSteps(rounds=10, radius=0.0, examined=1, utility_lipschitz=1.0)

@@ -92,7 +92,7 @@ def test_the_chance_of_an_uncertain_pair_is_that_of_lemma_4_2_and_1_where_the_er
 def test_networks_that_do_not_descend_are_refused() -> None:
     with pytest.raises(SettingError, match="take a smaller step"):
         widths(step=1.0)
-    with pytest.raises(SettingError, match="a width and a depth of at least 2"):
+    with pytest.raises(SettingError, match="depth must be a whole number of at least 2, found 1"):
         widths(depth=1)
 
 

@@ -205,5 +205,5 @@ def test_what_the_lemma_says_nothing_about_is_refused(given_: dict[str, float]) 
 @given(worlds())
 def test_worlds_without_length_are_refused(world: PairConstants) -> None:
     assume(world.dimensions > 1)
-    with pytest.raises(SettingError, match="a length above 0"):
+    with pytest.raises(SettingError, match="longest_weights must be a finite number above 0"):
         PairConstants(**{**vars(world), "longest_weights": 0.0})

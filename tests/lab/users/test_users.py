@@ -191,14 +191,18 @@ def test_a_grade_beyond_the_table_is_explained() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Cascade(click=(0.5, 1.2), stop=(0.0, 0.0)), "between 0 and 1"),
+        (
+            lambda: Cascade(click=(0.5, 1.2), stop=(0.0, 0.0)),
+            r"each a number from 0 to 1\), found \(0.5, 1.2\)",
+        ),
         (lambda: Cascade(click=(0.5,), stop=(0.0, 0.0)), "1 grades but stop has 2"),
-        (lambda: Cascade(click=(0.5,), stop=(0.0,), stop_at="never"), "'click' or 'every'"),  # type: ignore[arg-type]
+        (lambda: Cascade(click=(0.5,), stop=(0.0,), stop_at="never"), "'click' or 'every', found 'never'"),  # type: ignore[arg-type]
         (lambda: PresetUser("nobody"), "one of perfect, navigational, informational"),
         (lambda: PresetUser("perfect").for_grades(6), "up to 5 grades, found 6"),
-        (lambda: PositionBased(click=(0.5,), eta=-1), "eta"),
+        (lambda: Cascade(click=(), stop=()), "a probability for each grade, found none"),
+        (lambda: PositionBased(click=(0.5,), eta=-1), "eta must be a finite number of at least 0"),
         (lambda: LabelJudge(top_k=0), "at least 1"),
-        (lambda: LabelJudge(noise=1.5), "noise must be a probability"),
+        (lambda: LabelJudge(noise=1.5), "noise must be a number from 0 to 1, found 1.5"),
         (lambda: LabelJudge(top_k=3, whole_query=True), "less than the list and whole_query more"),
     ],
 )

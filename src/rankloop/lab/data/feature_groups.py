@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 
+from rankloop.bounds import Bound, Count, check_settings
 from rankloop.errors import DataError, SettingError, suggest_name
 from rankloop.lab.data.dataset import Dataset
 from rankloop.lab.data.preparation import normalise_per_query
@@ -32,18 +34,12 @@ class FeatureGroups:
     Section 3.1.3.
     """
 
-    feature: int
-    threshold: float = 0.0
+    feature: Count
+    threshold: Annotated[float, Bound(at_least=0, below=1)] = 0.0
 
     def __post_init__(self) -> None:
         """Refuse what is no number of a feature, and thresholds that are no share."""
-        if type(self.feature) is not int or self.feature < 1:
-            raise SettingError(f"feature must be its number in the file, from 1, found {self.feature!r}")
-        if not 0 <= self.threshold < 1:
-            raise SettingError(
-                "threshold must be a share of the feature's range in a query, of 0 or more and below 1, "
-                f"found {self.threshold!r}"
-            )
+        check_settings(self)
 
     def split(self, queries: QuerySet) -> QuerySet:
         """The same documents in groups, without the feature."""

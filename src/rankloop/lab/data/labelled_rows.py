@@ -10,11 +10,12 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from rankloop.bounds import Bound, Natural
 from rankloop.errors import DataError
 from rankloop.lab.data.dataset import Dataset, fingerprint
 from rankloop.lab.data.letor_cache import hash_file
 from rankloop.lab.data.text_lines import read_lines
-from rankloop.lab.data.world_options import Natural, Range, check_options
+from rankloop.lab.data.world_options import check_options
 from rankloop.query_set import QuerySet
 from rankloop.types import Array, FloatArray, IntArray
 
@@ -44,7 +45,7 @@ class VisitorOptions:
 
     seed: Natural = 0
     raw: bool = False  # features stay as they are
-    train_percent: Annotated[int, Range(1, 99)] = 70
+    train_percent: Annotated[int, Bound(at_least=1, at_most=99)] = 70
 
 
 def read_labelled(path: Path) -> Labelled:

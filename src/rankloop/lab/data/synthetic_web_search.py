@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.lab.data.world_options import NonNegative, Sizes, grade_by_shares
+from rankloop.bounds import NonNegative
+from rankloop.lab.data.world_options import Sizes, grade_by_shares
 from rankloop.query_set import QuerySet
 from rankloop.types import FloatArray, IntArray
 

@@ -6,9 +6,10 @@ from typing import Annotated
 
 import numpy as np
 
+from rankloop.bounds import Bound, Count, NonNegative, Probability
 from rankloop.errors import SettingError
 from rankloop.lab.data.labelled_rows import make_visitors
-from rankloop.lab.data.world_options import Count, NonNegative, Range, Share, Sizes, grade_by_shares
+from rankloop.lab.data.world_options import Sizes, grade_by_shares
 from rankloop.query_set import QuerySet
 from rankloop.types import BoolArray, FloatArray
 
@@ -39,8 +40,8 @@ def make_separable(
     sizes: Sizes,
     *,
     features: Count = 20,
-    grades: Annotated[int, Range(2)] = 5,
-    margin: Annotated[float, Range(SMALLEST)] = 0.1,
+    grades: Annotated[int, Bound(at_least=2)] = 5,
+    margin: Annotated[float, Bound(at_least=SMALLEST)] = 0.1,
     spread: NonNegative = 0.0,
 ) -> QuerySet:
     r"""Draw a world without doubt: every better document is above every worse one, by a margin.
@@ -74,7 +75,7 @@ def draw_direction(features: int, seed: int) -> FloatArray:
     return np.asarray(weights / np.sqrt(np.square(weights).sum()))
 
 
-def make_items(sizes: Sizes, *, m: Count = 20, relevant: Count = 5, flip: Share = 0.1) -> QuerySet:
+def make_items(sizes: Sizes, *, m: Count = 20, relevant: Count = 5, flip: Probability = 0.1) -> QuerySet:
     """Draw a world of the same `m` items in every query, some relevant, each grade flipped now and then.
 
     Every query is one visitor's opinion; there are no features.
@@ -103,10 +104,10 @@ def draw_relevant_items(m: int, relevant: int, seed: int) -> BoolArray:
 def make_ads(
     sizes: Sizes,
     *,
-    ads: Annotated[int, Range(2)] = 8,
+    ads: Annotated[int, Bound(at_least=2)] = 8,
     features: Count = 8,
     spread: NonNegative = 0.25,
-    strangers: Share = 0.05,
+    strangers: Probability = 0.05,
 ) -> QuerySet:
     """Draw a world of visitors around hidden points, one for each ad: the ad that matches.
 

@@ -4,65 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf
-from typing import Annotated, Any, TypeAlias, get_args
+from typing import Any, get_args
 
 import numpy as np
 
+from rankloop.bounds import Count, Natural, check_settings, describe_bound, fits
 from rankloop.errors import SettingError, suggest_name
 from rankloop.types import FloatArray, IntArray
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """Which numbers an option may be, its ends included.
-
-    >>> Range(0, 1).check("flip", 0.5, float)
-    0.5
-    >>> Range(1).check("queries", 0, int)
-    Traceback (most recent call last):
-        ...
-    rankloop.errors.SettingError: queries: expected a whole number of at least 1, found 0
-    """
-
-    least: float
-    most: float = inf
-
-    def check(self, name: str, value: object, kind: type[float]) -> Any:
-        """The value as a number of this kind; anything else is refused."""
-        kinds = int if kind is int else (int, float)
-        if isinstance(value, bool) or not isinstance(value, kinds) or not self.least <= value <= self.most:
-            number = "a whole number" if kind is int else "a number"
-            upwards = self.most == inf
-            allowed = f"of at least {self.least:g}" if upwards else f"from {self.least:g} to {self.most:g}"
-            raise SettingError(f"{name}: expected {number} {allowed}, found {value!r}")
-        return kind(value)
-
-
-Count: TypeAlias = Annotated[int, Range(1)]
-Natural: TypeAlias = Annotated[int, Range(0)]
-NonNegative: TypeAlias = Annotated[float, Range(0)]
-Share: TypeAlias = Annotated[float, Range(0, 1)]
 
 
 def check_options(label: str, hints: Mapping[str, Any], options: Mapping[str, object]) -> dict[str, Any]:
     """The options, each as its annotation has it; unknown ones and values out of range are refused.
 
-    >>> check_options("the world", {"noise": NonNegative, "raw": bool}, {"noise": 1, "raw": True})
+    >>> from rankloop.bounds import NonNegative
+    >>> check_options("the linear world", {"noise": NonNegative, "raw": bool}, {"noise": 1, "raw": True})
     {'noise': 1.0, 'raw': True}
+    >>> check_options("the linear world", {"queries": Count}, {"queries": 0})
+    Traceback (most recent call last):
+        ...
+    rankloop.errors.SettingError: the linear world: queries must be a whole number of at least 1, found 0
     """
-    checked = {}
     for name, value in options.items():
         if name not in hints:
             raise SettingError(f"{label} has no option {name!r}: {suggest_name(name, hints)}")
-        if hints[name] is bool:
-            if not isinstance(value, bool):
-                raise SettingError(f"{name}: expected True or False, found {value!r}")
-            checked[name] = value
-        else:
-            kind, allowed = get_args(hints[name])
-            checked[name] = allowed.check(name, value, kind)
-    return checked
+        if not fits(value, hints[name]):
+            raise SettingError(f"{label}: {name} must be {describe_bound(hints[name])}, found {value!r}")
+    kinds = {name: get_args(hints[name])[0] if get_args(hints[name]) else hints[name] for name in options}
+    return {name: kinds[name](value) for name, value in options.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +50,12 @@ class Sizes:
 
     def __post_init__(self) -> None:
         """Refuse lists whose longest is shorter than the shortest."""
-        Range(self.min_documents).check("max_documents", self.max_documents, int)
+        check_settings(self)
+        if self.max_documents < self.min_documents:
+            raise SettingError(
+                f"max_documents must be at least min_documents, found {self.max_documents} and "
+                f"{self.min_documents}"
+            )
 
     @property
     def total(self) -> int:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import polars as pl
 
+from rankloop.bounds import Bound, Count, check_settings
 from rankloop.errors import SettingError
 from rankloop.lab.analysis.policy_summaries import average_curves
 from rankloop.lab.analysis.sweep_analysis import SweepAnalysis
@@ -36,20 +37,16 @@ class ChartStyle:
     policies than `lines`, the best of each family are drawn first, then the best of all.
     """
 
-    width: int = 930
+    width: Annotated[int, Bound(at_least=150)] = 930
     log: Literal["none", "rounds", "values", "both"] = "none"
-    smooth: int = 1
-    lines: int = 8  # the eye follows no more
+    smooth: Count = 1
+    lines: Count = 8  # the eye follows no more
     look: Look = "picture"
     dark: bool = False  # a page knows for itself
 
     def __post_init__(self) -> None:
         """Refuse what could not be read."""
-        if self.log not in ("none", "rounds", "values", "both"):
-            raise SettingError(f"log must be none, rounds, values or both, found {self.log!r}")
-        for name, least in (("width", 150), ("smooth", 1), ("lines", 1)):
-            if getattr(self, name) < least:
-                raise SettingError(f"{name} must be at least {least}, found {getattr(self, name)}")
+        check_settings(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from rankloop.errors import SettingError
+from rankloop.bounds import Count, Positive
 from rankloop.lab.simulation.measures import Measure
 from rankloop.lab.simulation.offline_rankers import train_lambdarank, train_ranknet
 from rankloop.lab.simulation.probes import Checkpoint, Round, Values, probe
@@ -40,29 +40,19 @@ def describe_cosine(*, teacher: Teacher, **settings: object) -> list[Measure]:
     return [Measure(name, kind="cosine", direction="higher", unit="cosine", meaning=meaning)]
 
 
-def check_teacher(*, teacher: Teacher, pairs: int, regularisation: float) -> None:
-    """Refuse an offline ranker that cannot be trained."""
-    if teacher not in TEACHERS:
-        raise SettingError(f"teacher must be one of {', '.join(TEACHERS)}, found {teacher!r}")
-    if pairs < 1 or not 0 < regularisation < np.inf:
-        raise SettingError(
-            f"pairs must be at least 1 and regularisation positive, found {pairs} and {regularisation}"
-        )
-
-
 def has_linear_weights(policy: Policy) -> bool:
     """Tell whether a policy has the weights of a linear scorer."""
     parameters, scorer = getattr(policy, "parameters", None), getattr(policy, "scorer", Linear())
     return isinstance(parameters, np.ndarray) and parameters.ndim == 1 and isinstance(scorer, Linear)
 
 
-@probe("cosine", measures=describe_cosine, needs=has_linear_weights, at="checkpoint", check=check_teacher)
+@probe("cosine", measures=describe_cosine, needs=has_linear_weights, at="checkpoint")
 def compare_weights(
     checkpoint: Checkpoint,
     *,
     teacher: Teacher = "ranknet",
-    pairs: int = 50_000,
-    regularisation: float = 1.0,
+    pairs: Count = 50_000,
+    regularisation: Positive = 1.0,
 ) -> Values:
     r"""Compare the learned weights with those of an offline RankNet or LambdaRank, by the cosine.
 
@@ -91,19 +81,13 @@ def cosine(a: FloatArray, b: FloatArray) -> float:
     return float(a @ b) / lengths if lengths > 0 else 0.0
 
 
-def check_cutoff(*, top: int) -> None:
-    """Refuse lists of nothing."""
-    if top < 1:
-        raise SettingError(f"top must be at least 1, found {top}")
-
-
 def compares_linear_rankers(policy: Policy) -> bool:
     """Tell whether a policy compares a linear ranker with its neighbours."""
     return isinstance(policy, MGD) and isinstance(policy.scorer, Linear)
 
 
-@probe("duels", measures=[DUELS], needs=compares_linear_rankers, every=1, reduce="sum", check=check_cutoff)
-def sum_duel_regret(round: Round, *, top: int = 10) -> Values:
+@probe("duels", measures=[DUELS], needs=compares_linear_rankers, every=1, reduce="sum")
+def sum_duel_regret(round: Round, *, top: Count = 10) -> Values:
     r"""Add up the regret of dueling bandits, $\sum_t f_t(w^*, w_t) + f_t(w^*, w'_t)$ less a half for each.
 
     $f_t(w^*, w) = \sigma(v_t(w^*) - v_t(w))$ with nDCG@`top` of the query's documents, ranked by the weights,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
+from rankloop.bounds import Bound, Count
 from rankloop.errors import SettingError
 from rankloop.exploration import ordered_blocks
 from rankloop.exposure import count_violations
@@ -69,14 +72,8 @@ def describe_certain_pairs(*, top: int) -> list[Measure]:
     return [Measure(name, kind="certain", unit="share", meaning=meaning, title=f"share of {name}")]
 
 
-def check_top(*, top: int) -> None:
-    """Refuse tops in which there are no pairs."""
-    if top < 2:
-        raise SettingError(f"top must be at least 2, found {top}")
-
-
-@probe("certain", measures=describe_certain_pairs, needs=KnowsCertainOrders, check=check_top)
-def count_certain_pairs(round: Round, *, top: int = 10) -> Values:
+@probe("certain", measures=describe_certain_pairs, needs=KnowsCertainOrders)
+def count_certain_pairs(round: Round, *, top: Annotated[int, Bound(at_least=2)] = 10) -> Values:
     """Count the certain pairs among the best-scored documents, as a share: how much of the top is settled.
 
     Jia, Wang: Learning neural ranking models online from implicit user feedback. WWW 2022, Figure 6.
@@ -106,13 +103,13 @@ def describe_block_sizes(*, ranks: tuple[int, ...]) -> list[Measure]:
 
 
 def check_ranks(*, ranks: tuple[int, ...]) -> None:
-    """Refuse ranks that no list has."""
-    if not ranks or min(ranks) < 1:
-        raise SettingError(f"ranks must be 1 or more, found {ranks}")
+    """Refuse to read nothing."""
+    if not ranks:
+        raise SettingError("ranks must name at least one, found none")
 
 
 @probe("block-size", measures=describe_block_sizes, needs=KnowsCertainOrders, check=check_ranks)
-def read_block_sizes(round: Round, *, ranks: tuple[int, ...] = (1, 5, 10)) -> Values:
+def read_block_sizes(round: Round, *, ranks: tuple[Count, ...] = (1, 5, 10)) -> Values:
     """Read the size of the block at each rank: how many documents may be shown there.
 
     Short lists do not have every rank.
@@ -187,21 +184,14 @@ def describe_block_profile(**settings: object) -> list[Measure]:
     ]
 
 
-def check_block_profile(*, rounds: tuple[int, ...], queries: int) -> None:
-    """Refuse a mean over nothing."""
-    if queries < 1 or (rounds and min(rounds) < 1):
-        raise SettingError(f"queries and rounds must be at least 1, found {queries} and {rounds}")
-
-
 @probe(
     "block-size-by-position",
     measures=describe_block_profile,
     needs=KnowsCertainOrders,
     at="checkpoint",
-    check=check_block_profile,
 )
 def read_block_profile(
-    checkpoint: Checkpoint, *, rounds: tuple[int, ...] = (10, 100, 1000), queries: int = 20
+    checkpoint: Checkpoint, *, rounds: tuple[Count, ...] = (10, 100, 1000), queries: Count = 20
 ) -> Values:
     """Read the size of the block at every position, at a few chosen rounds and at the end.
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields, make_dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, get_type_hints
 
+from rankloop.bounds import Count, check_settings
 from rankloop.errors import SettingError, suggest_name
 from rankloop.exploration import ordered_blocks
 from rankloop.lab.simulation.measures import Measure, Measures, index_by_name
@@ -86,8 +87,7 @@ class Probe:
 
     def __post_init__(self) -> None:
         """Refuse settings that a function has no use for."""
-        if self.every < 1:
-            raise SettingError(f"every must be at least 1, found {self.every}")
+        check_settings(self)
         if self.kind.check:
             self.kind.check(**self.settings)
 
@@ -140,11 +140,12 @@ def probe(
     """Make a function a probe that is known by a name; the function itself stays as it is.
 
     It takes a `Round` and gives values by the names of its `measures`; its keyword-only parameters are its
-    settings, which `check` may refuse. It is called for policies of the type that it `needs`, or for which
-    `needs` is true: after a checkpoint, then at every `every`-th round (a setting, unless it is None: then
-    at each). What is recorded at a checkpoint is the mean since the one before, the sum over all rounds so
-    far, in which each call stands for the rounds until the next, or the last value. With `start` it also
-    takes a state of the run, made anew for each. `at="checkpoint"` calls it with a `Checkpoint` instead.
+    settings, each what its annotation says; `check` may refuse more. It is called for policies of the type
+    that it `needs`, or for which `needs` is true: after a checkpoint, then at every `every`-th round (a
+    setting, unless it is None: then at each). What is recorded at a checkpoint is the mean since the one
+    before, the sum over all rounds so far, in which each call stands for the rounds until the next, or the
+    last value. With `start` it also takes a state of the run, made anew for each. `at="checkpoint"` calls it
+    with a `Checkpoint` instead.
 
     >>> LENGTH = Measure("length of the list", kind="length", unit="documents")
     >>> @probe("length", measures=[LENGTH], needs=Policy, every=1)
@@ -248,7 +249,7 @@ def _register(kind: ProbeKind) -> type[Probe]:
         if each.kind is each.KEYWORD_ONLY
     ]
     if kind.every is not None:
-        settings.append(("every", int, field(default=kind.every)))
+        settings.append(("every", Count, field(default=kind.every)))
     namespace = {"kind": kind, "__doc__": kind.function.__doc__}
     made = make_dataclass(kind.name, settings, bases=(Probe,), frozen=True, kw_only=True, namespace=namespace)
     PROBES[kind.name] = made

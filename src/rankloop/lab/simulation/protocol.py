@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.errors import SettingError
+from rankloop.bounds import Count, Factor, check_settings
 from rankloop.lab.simulation.measures import Measure, index_by_name, usual_measures
 from rankloop.metrics.mean import WithoutRelevant
 
@@ -24,21 +24,16 @@ class Protocol:
     [0, 1, 3, 10, 25, 50, 75, 100]
     """
 
-    rounds: int = 1000
-    k: int = 10  # results shown, and cutoff of the usual measures
-    discount: float = 0.9995  # γ
-    checkpoints: int = 50
+    rounds: Count = 1000
+    k: Count = 10  # results shown, and cutoff of the usual measures
+    discount: Factor = 0.9995  # γ
+    checkpoints: Count = 50
     without_relevant: WithoutRelevant = "skip"
     measures: tuple[Measure, ...] = ()  # the usual ones, if none are named
 
     def __post_init__(self) -> None:
         """Refuse experiments that cannot be run."""
-        for name in ("rounds", "k", "checkpoints"):
-            value = getattr(self, name)
-            if value < 1 or value != int(value):
-                raise SettingError(f"{name} must be a whole number of at least 1, found {value}")
-        if not 0 < self.discount <= 1:
-            raise SettingError(f"discount must be in (0, 1], found {self.discount}")
+        check_settings(self)
         index_by_name(self.measured())  # refuses two of one name
 
     def measured(self) -> tuple[Measure, ...]:

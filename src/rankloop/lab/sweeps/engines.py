@@ -16,7 +16,8 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 
 from threadpoolctl import threadpool_limits
 
-from rankloop.errors import RankloopError, SettingError
+from rankloop.bounds import Count, check_settings
+from rankloop.errors import RankloopError
 
 
 class Job(Protocol):
@@ -105,12 +106,11 @@ class InProcess:
 class Pool:
     """As many jobs at a time as there are worker processes on this machine."""
 
-    workers: int
+    workers: Count
 
     def __post_init__(self) -> None:
         """Refuse a pool in which nobody works."""
-        if type(self.workers) is not int or self.workers < 1:
-            raise SettingError(f"workers must be a whole number of at least 1, found {self.workers}")
+        check_settings(self)
 
     def map(
         self,

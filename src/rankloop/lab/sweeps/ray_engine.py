@@ -11,6 +11,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
+from rankloop.bounds import Count, check_settings
 from rankloop.errors import SettingError
 from rankloop.lab.sweeps.code_digest import digest_code
 from rankloop.lab.sweeps.engines import AnyJob, JobFunction, Loader, Report, Result, WorkerDied, ignore
@@ -33,7 +34,7 @@ class Ray:
     """
 
     address: str = ""  # as in "10.0.0.5:6379", or "auto" on a machine of the cluster
-    workers: int | None = None  # on this machine alone: cores to use, or all
+    workers: Count | None = None  # on this machine alone: cores to use, or all
 
     def __post_init__(self) -> None:
         """Refuse a cluster that cannot be reached so, and to go on without Ray."""
@@ -42,8 +43,9 @@ class Ray:
                 f"{self.address} is for a Ray client: start this on a machine of the cluster, and give "
                 "host:6379 or auto as its address"
             )
-        if self.workers is not None and (self.address or self.workers < 1):
-            raise SettingError("workers must be at least 1, and are for a cluster of this machine alone")
+        check_settings(self)
+        if self.workers is not None and self.address:
+            raise SettingError("workers are for a cluster of this machine alone: leave the address out")
         _import_ray()
 
     def map(

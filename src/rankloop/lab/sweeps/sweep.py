@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TypeAlias, TypeVar
 
+from rankloop.bounds import Count, check_settings
 from rankloop.errors import SettingError
 from rankloop.lab.data import Dataset, FeatureGroups, change_name, list_folds, load
 from rankloop.lab.simulation.measured_examination import fit_examination
@@ -76,13 +77,14 @@ class Sweep:
     compare_with: Mapping[str, str] = field(default_factory=dict)
     judges: Mapping[str, LabelJudge] = field(default_factory=dict)
     groups: FeatureGroups | None = None
-    train_queries: int | None = None
+    train_queries: Count | None = None
 
     def __post_init__(self) -> None:
         """Refuse sweeps in which nothing would happen."""
         for name in ("data", "users", "policies", "seeds"):
             if not len(getattr(self, name)):
                 raise SettingError(f"{name} must name at least one, found none")
+        check_settings(self)
         labels = [label(data) for data in self.data]
         if len(set(labels)) != len(labels):
             raise SettingError(f"each dataset needs a name of its own, found {', '.join(labels)}")
@@ -91,10 +93,6 @@ class Sweep:
             raise SettingError(f"compare_with must name policies of the sweep, found {', '.join(unknown)}")
         self._check_judges()
         self._check_signals()
-        if self.train_queries is not None and self.train_queries < 1:
-            raise SettingError(
-                f"train_queries must be at least 1, or None for all, found {self.train_queries}"
-            )
         if self.groups and any(isinstance(data, Dataset) for data in self.data):
             raise SettingError(
                 "groups by a feature are made when data is loaded by its name: give a dataset at hand "

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from math import inf, sqrt
+from math import sqrt
 
 import numpy as np
 
-from rankloop.errors import SettingError
+from rankloop.bounds import Count, Positive, check_settings
 from rankloop.types import FloatArray
 
 
@@ -45,18 +45,16 @@ class DuelSteps:
     (0.248, 0.403, 0.01)
     """
 
-    rounds: int  # T
-    radius: float  # R, of the ball in which weights are searched for
-    examined: int  # m
-    utility_lipschitz: float  # L_v
-    link_lipschitz: float = 0.25  # L_σ
-    link_smoothness: float = 1 / (6 * sqrt(3))  # L₂
+    rounds: Count  # T
+    radius: Positive  # R, of the ball in which weights are searched for
+    examined: Count  # m
+    utility_lipschitz: Positive  # L_v
+    link_lipschitz: Positive = 0.25  # L_σ
+    link_smoothness: Positive = 1 / (6 * sqrt(3))  # L₂
 
     def __post_init__(self) -> None:
         """Refuse searches without room."""
-        sizes = (self.rounds, self.radius, self.examined, self.utility_lipschitz)
-        if not all(0 < size < inf for size in (*sizes, self.link_lipschitz, self.link_smoothness)):
-            raise SettingError(f"all constants of the theorem must be positive, found {self}")
+        check_settings(self)
 
     @property
     def lipschitz(self) -> float:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import log, log2, sqrt
 
+from rankloop.bounds import Count, Positive, check_settings
 from rankloop.errors import SettingError
 
 
@@ -26,20 +27,17 @@ class LinearClass:
     10.0
     """
 
-    norm: float  # W₂
-    radius: float  # R_X
-    queries: int  # n
-    documents: int  # m·n
+    norm: Positive  # W₂
+    radius: Positive  # R_X
+    queries: Count  # n
+    documents: Count  # m·n
 
     def __post_init__(self) -> None:
         """Refuse balls and samples that are none."""
-        if not (self.norm > 0 and self.radius > 0):
+        check_settings(self)
+        if self.documents < self.queries:
             raise SettingError(
-                f"norm and radius must be positive, found norm={self.norm} and radius={self.radius}"
-            )
-        if not 1 <= self.queries <= self.documents:
-            raise SettingError(
-                f"expected at least one query, and a document for each, found {self.queries} queries "
+                f"expected a document for each query, found {self.queries} queries "
                 f"and {self.documents} documents"
             )
 

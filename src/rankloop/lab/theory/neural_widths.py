@@ -12,7 +12,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from math import log, sqrt
+from typing import Annotated
 
+from rankloop.bounds import Bound, Count, Natural, Positive, check_settings
 from rankloop.errors import SettingError
 
 STEEPEST = 0.25  # k_µ, the largest slope of the logistic function
@@ -31,25 +33,20 @@ class NeuralWidths:
     '1e+49'
     """
 
-    width: int  # m
-    depth: int  # L, at least 2
-    regularisation: float  # λ
-    rounds: int  # T
+    width: Annotated[int, Bound(at_least=2)]  # m
+    depth: Annotated[int, Bound(at_least=2)]  # L
+    regularisation: Positive  # λ
+    rounds: Count  # T
     step: float  # η
-    steps: int  # J
+    steps: Natural  # J
     norm: float = 1.0  # S, of the true function
-    noise: float = 0.5  # ν
-    delta: float = 0.05
+    noise: Positive = 0.5  # ν
+    delta: Annotated[float, Bound(above=0, below=1)] = 0.05
     constants: tuple[float, float, float, float] = (1.0, 1.0, 1.0, 1.0)
 
     def __post_init__(self) -> None:
         """Refuse networks and rounds that are none."""
-        if self.width < 2 or self.depth < 2 or self.rounds < 1 or self.steps < 0:
-            raise SettingError(
-                f"expected a width and a depth of at least 2, rounds of at least 1 and steps, found {self}"
-            )
-        if not (self.regularisation > 0 and self.noise > 0 and 0 < self.delta < 1):
-            raise SettingError(f"regularisation and noise must be positive, delta in (0, 1), found {self}")
+        check_settings(self)
         if not 0 < self.step * self.width * self.regularisation < 1:
             raise SettingError(
                 "gradient descent on the penalty needs 0 < step · width · regularisation < 1, found "

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp
+from math import exp, inf
+from typing import Annotated
 
 import numpy as np
 
-from rankloop.errors import DataError, SettingError
+from rankloop.bounds import Bound, Count, NonNegative, Positive, check_settings
+from rankloop.errors import DataError
 from rankloop.query_set import QuerySet
 from rankloop.types import FloatArray
 
@@ -28,27 +30,16 @@ class PairConstants:
     0.105
     """
 
-    longest_weights: float  # Q, no less than ‖θ*‖
-    longest_difference: float  # u in one document, P in the other: no less than any ‖x_ij‖
-    smallest_gap: float  # Δ_min, the smallest |σ(θ*ᵀ x_ij) - 1/2|
-    smallest_variance: float  # λ_min(Σ), Σ the second moments of x_ij
-    dimensions: int  # d
-    longest_list: int  # L_max or V_max, the most documents of a query
+    longest_weights: Positive  # Q, no less than ‖θ*‖
+    longest_difference: Positive  # u in one document, P in the other: no less than any ‖x_ij‖
+    smallest_gap: Annotated[float, Bound(at_least=0, at_most=inf)]  # Δ_min, the smallest |σ(θ*ᵀ x_ij) - 1/2|
+    smallest_variance: NonNegative  # λ_min(Σ), Σ the second moments of x_ij
+    dimensions: Count  # d
+    longest_list: Annotated[int, Bound(at_least=2)]  # L_max or V_max, the most documents of a query
 
     def __post_init__(self) -> None:
         """Refuse worlds without length."""
-        if not (0 < self.longest_weights < np.inf and 0 < self.longest_difference < np.inf):
-            raise SettingError(f"weights and differences must have a length above 0, found {self}")
-        if (
-            self.smallest_gap < 0
-            or self.smallest_variance < 0
-            or self.dimensions < 1
-            or self.longest_list < 2
-        ):
-            raise SettingError(
-                "expected a gap and a variance of 0 or more, a dimension, and lists of at least two "
-                f"documents, found {self}"
-            )
+        check_settings(self)
 
     @property
     def flattest(self) -> float:

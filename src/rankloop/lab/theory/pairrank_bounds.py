@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import exp, inf, log, log1p, pi, sqrt
+from typing import Annotated
 
-from rankloop.errors import SettingError
+from rankloop.bounds import Bound, Count, Factor, Positive, check_settings
 from rankloop.lab.theory.pair_constants import PairConstants
 
 STEEPEST = 0.25  # k_µ
@@ -40,19 +41,16 @@ class PairRankBounds:
     """
 
     constants: PairConstants
-    regularisation: float  # λ
-    examined: int = 10  # o_max, the most positions that are examined
-    delta: float = 0.05  # δ₁ = δ₂
-    beta: float = 0.25  # β, anything in (0, 1/2)
-    noise: float = 0.5  # R
+    regularisation: Positive  # λ
+    examined: Count = 10  # o_max, the most positions that are examined
+    delta: Annotated[float, Bound(above=0, below=0.5)] = 0.05  # δ₁ = δ₂
+    beta: Annotated[float, Bound(above=0, below=0.5)] = 0.25  # β
+    noise: Positive = 0.5  # R
     universal: tuple[float, float] = (1.0, 1.0)
 
     def __post_init__(self) -> None:
         """Refuse what the lemma says nothing about."""
-        if not (0 < self.delta < 0.5 and 0 < self.beta < 0.5):
-            raise SettingError(f"delta and beta must be in (0, 1/2), found {self.delta} and {self.beta}")
-        if not (self.regularisation > 0 and self.noise > 0 and self.examined > 0):
-            raise SettingError(f"regularisation, noise and examined must be positive, found {self}")
+        check_settings(self)
 
     @property
     def settling_round(self) -> float:
@@ -152,24 +150,18 @@ class PePairRankBounds:
     """
 
     constants: PairConstants
-    regularisation: float  # λ
-    variance: float  # ν²
-    rankers: int = 2  # N
-    examined: int = 10  # o_max
-    delta: float = 0.05
-    noise: float = 0.5  # R
-    margin: float = 1.0  # c, the share of the gap that is left when the interval is taken off
+    regularisation: Positive  # λ
+    variance: Positive  # ν²
+    rankers: Count = 2  # N
+    examined: Count = 10  # o_max
+    delta: Annotated[float, Bound(above=0, below=1)] = 0.05
+    noise: Positive = 0.5  # R
+    margin: Factor = 1.0  # c, the share of the gap that is left when the interval is taken off
     universal: tuple[float, float] = (1.0, 1.0)
 
     def __post_init__(self) -> None:
         """Refuse what the lemmas say nothing about."""
-        if not (0 < self.delta < 1 and self.variance > 0 and self.rankers >= 1 and 0 < self.margin <= 1):
-            raise SettingError(
-                "delta must be in (0, 1), variance positive, rankers at least 1 and margin in (0, 1], "
-                f"found {self}"
-            )
-        if not (self.regularisation > 0 and self.noise > 0 and self.examined > 0):
-            raise SettingError(f"regularisation, noise and examined must be positive, found {self}")
+        check_settings(self)
 
     def alpha(self, log_det: float) -> float:
         r"""Lemma 2.2.1: the factor of the width, given $\log\det A_t - \log\det \lambda I$.

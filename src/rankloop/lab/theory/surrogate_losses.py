@@ -17,7 +17,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from rankloop.errors import SettingError
+from rankloop.bounds import Count, Positive, check_settings
 from rankloop.query_set import QuerySet
 from rankloop.types import FloatArray, IntArray
 
@@ -102,19 +102,15 @@ class SmoothDCGLoss:
     [1.5]
     """
 
-    top_grade: int = 1
-    smoothing: float = 1.0  # σ
+    top_grade: Count = 1
+    smoothing: Positive = 1.0  # σ
 
     label: ClassVar[str] = "SmoothDCG"
     convex: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Refuse a step function, and worlds in which nothing is relevant."""
-        if self.top_grade < 1 or not 0 < self.smoothing < np.inf:
-            raise SettingError(
-                f"expected a top_grade of at least 1 and smoothing > 0, found {self.top_grade} "
-                f"and {self.smoothing}"
-            )
+        check_settings(self)
 
     def losses(self, scores: FloatArray, queries: QuerySet) -> FloatArray:
         """The highest gain there is, less that of a softly chosen document."""

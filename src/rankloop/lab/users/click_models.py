@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, Literal
 
 import numpy as np
 
+from rankloop.bounds import NonNegative, Probability, check_settings
 from rankloop.errors import DataError, SettingError
 from rankloop.types import BoolArray, Feedback, FloatArray, IntArray, Ranking, Signal
 
@@ -39,18 +39,16 @@ class Cascade:
 
     gives: ClassVar[Signal] = "clicks"
 
-    click: tuple[float, ...]  # by grade
-    stop: tuple[float, ...]  # by grade
+    click: tuple[Probability, ...]  # by grade
+    stop: tuple[Probability, ...]  # by grade
     stop_at: Stop = "click"
 
     def __post_init__(self) -> None:
         """Refuse tables that are not probabilities, or of different length."""
-        check_probabilities("click", self.click)
-        check_probabilities("stop", self.stop)
+        check_settings(self)
+        _check_grades(self.click)
         if len(self.click) != len(self.stop):
             raise SettingError(f"click has {len(self.click)} grades but stop has {len(self.stop)}")
-        if self.stop_at not in ("click", "every"):
-            raise SettingError(f"stop_at must be 'click' or 'every', found {self.stop_at!r}")
 
     def respond(self, ranking: Ranking, relevance: IntArray, rng: np.random.Generator) -> Feedback:
         """Read the list from the top."""
@@ -82,14 +80,13 @@ class PositionBased:
 
     gives: ClassVar[Signal] = "clicks"
 
-    click: tuple[float, ...]  # by grade
-    eta: float = 1.0  # 0: everything is examined; larger: the user looks less far
+    click: tuple[Probability, ...]  # by grade
+    eta: NonNegative = 1.0  # 0: everything is examined; larger: the user looks less far
 
     def __post_init__(self) -> None:
         """Refuse what is not a probability."""
-        check_probabilities("click", self.click)
-        if not 0 <= self.eta < np.inf:
-            raise SettingError(f"eta must be a number of 0 or more, found {self.eta}")
+        check_settings(self)
+        _check_grades(self.click)
 
     def respond(self, ranking: Ranking, relevance: IntArray, rng: np.random.Generator) -> Feedback:
         """Look at each result with the probability its rank gives."""
@@ -115,31 +112,18 @@ class AdUser:
 
     gives: ClassVar[Signal] = "clicks"
 
-    match: float = 1.0
-    otherwise: float = 0.0
+    match: Probability = 1.0
+    otherwise: Probability = 0.0
 
     def __post_init__(self) -> None:
         """Refuse what is not a probability."""
-        check_probabilities("match", (self.match,))
-        check_probabilities("otherwise", (self.otherwise,))
+        check_settings(self)
 
     def respond(self, ranking: Ranking, relevance: IntArray, rng: np.random.Generator) -> Feedback:
         """One coin for each ad."""
         chances = np.where(relevance[ranking.order] > 0, self.match, self.otherwise)
         clicks = rng.random(chances.size) < chances
         return Feedback(ranking, clicks, truly_examined=np.ones(chances.size, dtype=np.bool_))
-
-
-def check_probabilities(name: str, values: Sequence[float]) -> None:
-    """Refuse anything but one probability or more.
-
-    >>> check_probabilities("click", (0.1, 1.5))
-    Traceback (most recent call last):
-    ...
-    rankloop.errors.SettingError: click must hold probabilities between 0 and 1, found (0.1, 1.5)
-    """
-    if not values or not all(0 <= value <= 1 for value in values):
-        raise SettingError(f"{name} must hold probabilities between 0 and 1, found {tuple(values)}")
 
 
 def look_up_grades(grades: IntArray, *tables: tuple[float, ...]) -> FloatArray:
@@ -155,6 +139,11 @@ def look_up_grades(grades: IntArray, *tables: tuple[float, ...]) -> FloatArray:
             f"this user knows the grades 0..{len(tables[0]) - 1} but met grade {grades.max()}: "
             f"choose a preset for {grades.max() + 1} grades"
         ) from error
+
+
+def _check_grades(table: tuple[float, ...]) -> None:
+    if not table:
+        raise SettingError("click must have a probability for each grade, found none")
 
 
 @lru_cache(maxsize=64)

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankloop.bounds import Count, Probability, check_settings
 from rankloop.errors import SettingError
 from rankloop.types import Feedback, IntArray, Ranking, Signal
 
@@ -30,18 +31,15 @@ class LabelJudge:
 
     gives: ClassVar[Signal] = "grades"
 
-    top_k: int | None = None
+    top_k: Count | None = None
     whole_query: bool = False
-    noise: float = 0.0
+    noise: Probability = 0.0
 
     def __post_init__(self) -> None:
         """Refuse to grade nothing, or less and more at once, and noise that is no probability."""
-        if not 0 <= self.noise <= 1:
-            raise SettingError(f"noise must be a probability, from 0 to 1, found {self.noise}")
+        check_settings(self)
         if self.whole_query and self.top_k is not None:
             raise SettingError(f"top_k grades less than the list and whole_query more, found {self}")
-        if self.top_k is not None and (type(self.top_k) is not int or self.top_k < 1):
-            raise SettingError(f"top_k must be a whole number of at least 1, or None, found {self.top_k}")
 
     def respond(self, ranking: Ranking, relevance: IntArray, rng: np.random.Generator) -> Feedback:
         """Grade the list from the top."""
