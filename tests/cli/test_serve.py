@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import signal
 import socket
@@ -18,8 +17,6 @@ import pytest
 from rankloop.cli.serve_commands import recommenders
 from rankloop.errors import DataError, SettingError
 from rankloop.recommend import save_recommender
-from rankloop.service import ServiceFacade
-from rankloop.service.operations.data_directory import DataDirectory
 from tests.cli.test_cli import asked
 from tests.service.extensions.recommend.shop import CATALOGUE, fitted
 from tests.support.serving import Process
@@ -144,9 +141,7 @@ def test_options_that_would_change_a_ranker_are_refused(served: tuple[Process, s
     assert "did you mean 'pairrank'" in asked("serve", "--port", "0", "--policy", "parank", expect=2)
 
 
-def test_a_log_can_be_exported_imported_and_relearned(
-    served: tuple[Process, str, int, str], tmp_path: Path
-) -> None:
+def test_a_log_can_be_exported_and_imported(served: tuple[Process, str, int, str], tmp_path: Path) -> None:
     process, _, _, _ = served
     folder = str(process.folder)
     for target in ("log.jsonl", "tables"):
@@ -154,16 +149,6 @@ def test_a_log_can_be_exported_imported_and_relearned(
         copy = str(tmp_path / f"copy-{target}")
         assert "entries read" in asked("import", str(tmp_path / target), "--data-dir", copy)
         assert "holds a log already" in asked("import", str(tmp_path / target), "--data-dir", copy, expect=2)
-        table = asked("relearn", "--data-dir", copy, "--policies", "pairrank,PDGD(learning_rate=0.01)")
-        assert re.search(r"PDGD(learning_rate=0.01) +\d+ lists", table)
-    adopted = asked("relearn", "--data-dir", copy, "--policies", "pdgd", "--adopt")
-    assert "default now is pdgd" in adopted
-    asked("relearn", "--data-dir", copy, "--policies", "pairrank@paper", "--adopt")
-    with DataDirectory(Path(copy)).open(create=False) as log:  # a paper's settings are what the paper says
-        rules = ServiceFacade(log).settings("default")
-    assert "caller_order=None" in rules.to_json()["policy"]
-    assert "holds no log" in asked("relearn", "--data-dir", str(tmp_path / "none"), expect=2)
-    assert "needs one policy" in asked("relearn", "--data-dir", copy, "--adopt", expect=2)
 
 
 def test_a_recommender_is_read_before_anything_is_started(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import httpx
 import pytest
 
 from rankloop.cli.log import export_, import_
-from rankloop.cli.relearn import relearn
 from rankloop.cli.retain import retain
 from rankloop.errors import DataError, SettingError
 from rankloop.service import ServiceFacade
@@ -102,7 +101,6 @@ def test_a_database_without_a_log_is_left_as_it_is(postgres: Cluster, tmp_path: 
     ask: list[Callable[[], None]] = [
         lambda: export_(tmp_path / "log.jsonl", store=url),
         lambda: retain(1.0, store=url),
-        lambda: relearn(store=url),
     ]
     for each in ask:
         with pytest.raises(StoreError, match="it holds no log"):

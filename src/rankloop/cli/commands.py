@@ -61,10 +61,6 @@ COMMANDS: Mapping[str, Command] = {
     "keys": Command("key_commands:keys_app", "Keys of a service: make, list, revoke, rotate."),
     "settings": Command("settings_commands:settings_app", "Settings of a ranker of a running service."),
     "people": Command("people_commands:people_app", "What is stored of people: find it, delete it."),
-    "relearn": Command(
-        "relearn:relearn",
-        "Let other policies learn from a service's log: a question, unless you --adopt the answer.",
-    ),
     "retain": Command(
         "retain:retain", "Delete the old part of a service's log, as far as its model can do without it."
     ),
