@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.checks import check_policy
-from rankloop.exploration import greedy
+from rankloop.exploration import draw_by_score
 from rankloop.lab.analysis.sweep_analysis import analyse_sweep
 from rankloop.lab.report.result_tables import build_summary_table
 from rankloop.lab.report.table_formats import to_markdown
@@ -29,7 +29,7 @@ class Rocchio(Policy):
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """The best first; equals in random order."""
-        return Ranking(query, greedy(self.score(query), k, rng))
+        return Ranking(query, draw_by_score(self.score(query), k, rng))
 
     def learn(self, feedback: Feedback) -> None:
         """One step, if there is something to tell apart."""

@@ -28,7 +28,7 @@ from rankloop.checks import (
     scoring_changes_nothing,
     state_survives_storage,
 )
-from rankloop.exploration import greedy
+from rankloop.exploration import draw_by_score
 from rankloop.policies import (
     DBGD,
     PDGD,
@@ -215,7 +215,7 @@ class LearnsAsDrawn(RankNet):
     """Takes what was clicked in any list for clicks on its own list."""
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
-        order = greedy(self.score(query), query.n_docs, rng)
+        order = draw_by_score(self.score(query), query.n_docs, rng)
         return Ranking(query, order[:k], {"order": order})
 
     def learn(self, feedback: Feedback) -> None:

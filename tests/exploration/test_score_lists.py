@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankloop.exploration import epsilon_greedy, greedy, plackett_luce
+from rankloop.exploration import draw_by_score, draw_epsilon_greedy, draw_plackett_luce
 
 SCORES = np.array([0.5, -1.0, 1.5, 0.5])
 ROUNDS = 20_000
@@ -25,7 +25,7 @@ def compare(found: Counter[tuple[int, ...]], expected: dict[tuple[int, ...], flo
 
 def test_plackett_luce_follows_its_formula() -> None:
     rng, lift = np.random.default_rng(0), np.exp(SCORES)
-    found = Counter(tuple(plackett_luce(SCORES, 3, rng).tolist()) for _ in range(ROUNDS))
+    found = Counter(tuple(draw_plackett_luce(SCORES, 3, rng).tolist()) for _ in range(ROUNDS))
     expected: dict[tuple[int, ...], float] = {}
     for order in itertools.permutations(range(4), 3):
         left, chance = lift.sum(), 1.0
@@ -37,19 +37,19 @@ def test_plackett_luce_follows_its_formula() -> None:
 
 def test_greedy_breaks_ties_evenly() -> None:
     rng = np.random.default_rng(0)
-    found = Counter(tuple(greedy(SCORES, 2, rng).tolist()) for _ in range(ROUNDS))
+    found = Counter(tuple(draw_by_score(SCORES, 2, rng).tolist()) for _ in range(ROUNDS))
     compare(found, {(2, 0): 0.5, (2, 3): 0.5})
 
 
 def test_rankers_of_one_opinion_give_one_list() -> None:
-    lists = greedy(np.stack((SCORES, SCORES)), 4, np.random.default_rng(0))
+    lists = draw_by_score(np.stack((SCORES, SCORES)), 4, np.random.default_rng(0))
     assert lists[0].tolist() == lists[1].tolist()
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0])
 def test_epsilon_greedy_follows_its_enumeration(epsilon: float) -> None:
     scores, rng = np.array([0.5, -1.0, 1.5]), np.random.default_rng(0)
-    found = Counter(tuple(epsilon_greedy(scores, 2, epsilon, rng).tolist()) for _ in range(ROUNDS))
+    found = Counter(tuple(draw_epsilon_greedy(scores, 2, epsilon, rng).tolist()) for _ in range(ROUNDS))
     expected: dict[tuple[int, ...], float] = dict.fromkeys(itertools.permutations(range(3), 2), 0.0)
     for order in expected:
         chance, left = 1.0, [2, 0, 1]  # best first
@@ -63,7 +63,11 @@ def test_epsilon_greedy_follows_its_enumeration(epsilon: float) -> None:
 @pytest.mark.parametrize("k", [1, 4, 9])
 def test_all_show_k_or_everything(k: int) -> None:
     rng = np.random.default_rng(0)
-    for order in (greedy(SCORES, k, rng), plackett_luce(SCORES, k, rng), epsilon_greedy(SCORES, k, 0.5, rng)):
+    for order in (
+        draw_by_score(SCORES, k, rng),
+        draw_plackett_luce(SCORES, k, rng),
+        draw_epsilon_greedy(SCORES, k, 0.5, rng),
+    ):
         assert len(set(order.tolist())) == min(k, 4)
 
 
@@ -79,5 +83,5 @@ def test_greedy_is_a_stable_sort_of_the_shuffled_documents(
 ) -> None:
     shuffled = np.random.default_rng(seed).permutation(6).tolist()
     expected = [sorted(shuffled, key=lambda doc: -each[doc])[:k] for each in scores]
-    assert greedy(np.array(scores), k, np.random.default_rng(seed)).tolist() == expected
-    assert greedy(np.array(scores[0]), k, np.random.default_rng(seed)).tolist() == expected[0]
+    assert draw_by_score(np.array(scores), k, np.random.default_rng(seed)).tolist() == expected
+    assert draw_by_score(np.array(scores[0]), k, np.random.default_rng(seed)).tolist() == expected[0]

@@ -29,13 +29,13 @@ from rankloop.evaluation import (
 from rankloop.exploration import (
     certain_orders,
     draw,
-    epsilon_greedy,
+    draw_by_score,
+    draw_epsilon_greedy,
+    draw_plackett_luce,
     epsilon_greedy_propensities,
-    greedy,
     highest_of_normals,
     inverse_gap_propensities,
     ordered_blocks,
-    plackett_luce,
     random_topological,
     shuffle_blocks,
 )
@@ -386,9 +386,9 @@ def certain() -> tuple[FloatArray, BoolArray]:
 def test_draws_by_score() -> None:
     values = np.random.default_rng(11).random(9).round(1)
     seeds = [np.random.default_rng(seed) for seed in range(8)]
-    check("d01", lists=[greedy(values, 6, rng) for rng in seeds])
-    check("d02", lists=[plackett_luce(values, 6, rng) for rng in seeds])
-    check("d03", lists=[epsilon_greedy(values, 6, 0.4, rng) for rng in seeds])
+    check("d01", lists=[draw_by_score(values, 6, rng) for rng in seeds])
+    check("d02", lists=[draw_plackett_luce(values, 6, rng) for rng in seeds])
+    check("d03", lists=[draw_epsilon_greedy(values, 6, 0.4, rng) for rng in seeds])
     chances = [epsilon_greedy_propensities(values, 0.2), inverse_gap_propensities(values, 8.0)]
     chances.append(highest_of_normals(values, values / 3 + 0.1))
     check("d04", chances=chances, drawn=[draw(each, rng) for each in chances for rng in seeds])

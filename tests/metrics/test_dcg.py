@@ -39,5 +39,5 @@ def test_a_known_ideal_changes_nothing() -> None:
 
 
 def test_a_cutoff_that_shows_nothing_is_refused() -> None:
-    with pytest.raises(SettingError, match="at least 1, found 0"):
+    with pytest.raises(SettingError, match="NDCG: k must be a whole number of at least 1 or None, found 0"):
         NDCG(k=0)

@@ -15,7 +15,7 @@ from rankloop.metrics import (
     Metric,
     PairwiseRegret,
     Precision,
-    parse_metric,
+    read_metric,
 )
 
 NAMED: list[tuple[str, Metric]] = [
@@ -35,29 +35,29 @@ NAMED: list[tuple[str, Metric]] = [
 @pytest.mark.parametrize(("name", "metric"), NAMED)
 def test_a_name_and_its_metric_find_each_other(name: str, metric: Metric) -> None:
     assert (repr(metric), str(metric), metric.name) == (name, name, name)
-    assert parse_metric(name) == metric
+    assert read_metric(name) == metric
 
 
 def test_capitals_and_blanks_do_not_matter() -> None:
-    assert parse_metric(" ndcg@10 ") == NDCG(k=10)
+    assert read_metric(" ndcg@10 ") == NDCG(k=10)
 
 
 def test_a_misspelt_name_meets_a_suggestion() -> None:
     message = r"no metric is called 'nDGC@10': did you mean 'nDCG'\? choose from nDCG, DCG"
     with pytest.raises(SettingError, match=message):
-        parse_metric("nDGC@10")
+        read_metric("nDGC@10")
 
 
 @pytest.mark.parametrize("name", ["", "@10", "nDCG@ten", "nDCG@10@5", "zebra"])
 def test_what_is_no_name_meets_the_known_ones(name: str) -> None:
     with pytest.raises(SettingError, match=", ".join(METRICS)):
-        parse_metric(name)
+        read_metric(name)
 
 
 @pytest.mark.parametrize("name", ["nDCG(max_grade=3)@10", "pairwise regret@10"])
 def test_an_option_the_metric_does_not_have_is_refused(name: str) -> None:
     with pytest.raises(SettingError, match="has no option"):
-        parse_metric(name)
+        read_metric(name)
 
 
 def test_metrics_are_values() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankloop.exploration import greedy
+from rankloop.exploration import draw_by_score
 from rankloop.interleaving import Probabilistic, TeamDraft
 from rankloop.policies import DBGD, MGD
 from rankloop.policies.dueling.mgd import unit_directions
@@ -97,7 +97,7 @@ def test_rounds_have_the_bits_of_clear_ones(seed: int, candidates: int, radius: 
         drawn = twin.standard_normal((candidates, 12))
         directions = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
         rankers = np.vstack((weights, weights + radius * directions)).astype(np.float32)
-        shown = TeamDraft().combine(greedy(rankers @ features.T, 20, twin), k=6, rng=twin)
+        shown = TeamDraft().combine(draw_by_score(rankers @ features.T, 20, twin), k=6, rng=twin)
         assert ranking.order.tolist() == shown.order.tolist()
         assert ranking.evidence["directions"].tobytes() == directions.tobytes()
         policy.learn(Feedback(ranking, np.arange(6) % 2 == 0))

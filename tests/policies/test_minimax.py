@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rankloop.checks import small_world
 from rankloop.errors import SettingError
-from rankloop.exploration import greedy
+from rankloop.exploration import draw_by_score
 from rankloop.lab.data import make_dataset
 from rankloop.lab.users import LabelJudge
 from rankloop.learning.graded_hinge import worst_pair
@@ -80,7 +80,7 @@ def life(step: float, lists: int) -> tuple[list[IntArray], list[float]]:
     orders = []
     for number in range(lists):
         judged = world[number % len(world)]
-        order = greedy(judged.query.features @ weights, 8, rng)
+        order = draw_by_score(judged.query.features @ weights, 8, rng)
         features, grades = judged.query.features[order], judged.relevance[order]
         scores = features @ weights
         pair = worst_pair(scores, grades)

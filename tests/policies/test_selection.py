@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, ndtr
 
-from rankloop.errors import RankingError, SettingError
+from rankloop.errors import RankingError
 from rankloop.exploration import (
     draw,
     epsilon_greedy_propensities,
@@ -272,23 +272,3 @@ def test_contributions_say_what_spoke_for_an_ad(make: Make) -> None:
     if not isinstance(policy, AdForest):
         empty = Query("nobody", query.features, query.doc_ids, context=Context("", np.zeros(8)))
         np.testing.assert_allclose(found.sum(axis=1), policy.score(query) - policy.score(empty), atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: AUCRanker(epsilon=1.5),
-        lambda: AUCRanker(undersample=0.0),
-        lambda: AUCRanker(growth=-1.0),
-        lambda: AUCRanker(batch=0),
-        lambda: AUCRanker(regularisation=0.0),
-        lambda: AdForest(trees=0),
-        lambda: LinUCB(alpha=-1.0),
-        lambda: LinUCB(prior=0.0),
-        lambda: ThompsonLogistic(width=0.0),
-        lambda: SquareCB(scale=0.0),
-    ],
-)
-def test_settings_without_a_meaning_are_refused(make: Make) -> None:
-    with pytest.raises(SettingError, match="found"):
-        make()

@@ -17,6 +17,7 @@ from rankloop.lab.baselines import ALL_POLICIES
 from rankloop.learning.certainty import Posterior, Theory, Width
 from rankloop.learning.projection import DocumentSpace
 from rankloop.learning.training import Exact, ReplayMemory
+from rankloop.metrics import METRICS
 from rankloop.scorers import MLP
 
 NEEDED = {Theory: {"longest_weights": 1.0, "longest_difference": 1.0}}
@@ -88,7 +89,55 @@ REFUSED: dict[str, dict[str, list[Any]]] = {
     "DLA": {"learning_rate": POSITIVE, "clip": [0.5, inf], "logging": ["mine"]},
     "OfflineRankNet": {"queries": COUNT, "steps": COUNT, "learning_rate": POSITIVE},
     "LambdaMART": {"lists": COUNT, "trees": COUNT, "learning_rate": POSITIVE},
+<<<<<<< HEAD
     "Posterior": {"level": [0.49, 1.0, -1.0, nan]},
+=======
+    "ListNet": {"learning_rate": POSITIVE, "decay_exponent": NOT_NEGATIVE, "averaged": [1]},
+    "Slam": {"measure": ["err"], "k": [0, -1, 1.5, True, "3"], "learning_rate": POSITIVE},
+    "RTopK": {
+        "loss": ["hinge", "RankSVM"],
+        "steps": ["adam"],
+        "top_grade": POSITIVE,
+        "smoothing": POSITIVE,
+        "learning_rate": POSITIVE,
+        "gamma": [-0.1, 1.5, nan],
+        "cap": [0, -1, nan],
+        "scale": [0.5, inf, nan],
+        "top_k": [0, -1, 2.0, True],
+        "radius": POSITIVE,
+    },
+    "RTopKItems": {
+        "gain": ["cubic", "NDCG"],
+        "top_grade": POSITIVE,
+        "top_k": COUNT,
+        "explore_once": [1, None],
+        "horizon": [0, 1.5],
+        "blocks": [0, 1.5],
+        "below_cell": ["best"],
+        "epsilon": POSITIVE,
+    },
+    "ThompsonItems": {"gain": ["cubic"], "top_grade": POSITIVE},
+    "UCBItems": {"width": NOT_NEGATIVE},
+    "TopRank": {"delta": [0, 1, -0.1, nan]},
+    "AUCRanker": {
+        "threshold": ["f1", None],
+        "epsilon": [-0.1, 1.5, nan],
+        "undersample": POSITIVE,
+        "growth": NOT_NEGATIVE,
+        "batch": COUNT,
+        "memory": COUNT,
+        "seed": NATURAL,
+        "regularisation": POSITIVE,
+    },
+    "AdForest": {"trees": COUNT, "growth": NOT_NEGATIVE},
+    "LinUCB": {"alpha": NOT_NEGATIVE, "prior": POSITIVE},
+    "ThompsonLogistic": {"width": POSITIVE, "prior": POSITIVE},
+    "SquareCB": {"scale": POSITIVE},
+    "nDCG": {"k": [0, -1, 1.5, True]},
+    "ERR": {"max_grade": COUNT},
+    "Precision": {"relevant_from": COUNT},
+    "Sure": {"level": [0.49, 1.0, -1.0, nan]},
+>>>>>>> 60e50bad (Policies: bounds of grades, items and ads are annotations, and functions of learning say what they compute)
     "Width": {"alpha": NOT_NEGATIVE, "diagonal": [1]},
     "Theory": {
         "delta": [0.0, 1.0],
@@ -110,6 +159,7 @@ REFUSED: dict[str, dict[str, list[Any]]] = {
 }
 KINDS: dict[str, type[Any]] = {
     **ALL_POLICIES,
+    **METRICS,
     **{
         kind.__name__: kind
         for kind in (Posterior, Width, Theory, Exact, ReplayMemory, DocumentSpace, Probabilistic, MLP)

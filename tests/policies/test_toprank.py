@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankloop.errors import RankingError, SettingError
+from rankloop.errors import RankingError
 from rankloop.policies import FairExpTopRank, TopRank
 from rankloop.policies.items.toprank import split_into_blocks, transitive_closure
 from rankloop.types import BoolArray, Feedback, Query, Ranking
@@ -120,8 +120,3 @@ def test_evidence_that_does_not_cover_the_documents_is_refused_and_changes_nothi
     with pytest.raises(RankingError, match="evidence of 3 blocks for 10 documents"):
         policy.learn(Feedback(shown, np.array([True, False])))
     assert not policy.queries.size
-
-
-def test_settings_without_a_meaning_are_refused() -> None:
-    with pytest.raises(SettingError, match="delta must be a probability between 0 and 1, found 0"):
-        TopRank(delta=0.0)

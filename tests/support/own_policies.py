@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rankloop.exploration import greedy
+from rankloop.exploration import draw_by_score
 from rankloop.policies import Policy, state
 from rankloop.types import Array, Feedback, FloatArray, Query, Ranking
 
@@ -30,7 +30,7 @@ class Remembering(Policy):
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """The best first; equals in random order."""
-        return Ranking(query, greedy(self.score(query), k, rng))
+        return Ranking(query, draw_by_score(self.score(query), k, rng))
 
     def learn(self, feedback: Feedback) -> None:
         """One step, if there is something to tell apart."""
@@ -85,7 +85,7 @@ class Noting(Policy):
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """The best first; equals in random order."""
-        return Ranking(query, greedy(self.score(query), k, rng))
+        return Ranking(query, draw_by_score(self.score(query), k, rng))
 
     def learn(self, feedback: Feedback) -> None:
         """A step towards the grades."""
@@ -112,7 +112,7 @@ class Listening(Policy):
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """The best first; equals in random order."""
-        return Ranking(query, greedy(self.score(query), k, rng))
+        return Ranking(query, draw_by_score(self.score(query), k, rng))
 
     def learn(self, feedback: Feedback) -> None:
         """Count."""

@@ -12,6 +12,7 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 
 from rankloop.errors import RankingError, SettingError
+from rankloop.metrics.dcg import rank_discounts
 from rankloop.types import FloatArray, IntArray
 
 Examination: TypeAlias = Literal["log2", "reciprocal", "measured"] | tuple[float, ...]  # a number by position
@@ -98,7 +99,7 @@ def discounted_views(k: int) -> IntArray:
     [1000000, 630930, 500000]
     """
     _check_positions(k)
-    return measured_views(1 / np.log2(np.arange(2, k + 2)))
+    return measured_views(rank_discounts(k))
 
 
 def _check_positions(k: int) -> None:

@@ -79,10 +79,10 @@ def pair_differences(feedback: Feedback, columns: FloatArray, pairing: Pairing, 
     return np.subtract(columns.take(better, axis=0), columns.take(worse, axis=0), dtype=np.float64)
 
 
-def net_votes(better: IntArray, worse: IntArray, weights: FloatArray, n: int) -> FloatArray:
+def sum_votes(better: IntArray, worse: IntArray, weights: FloatArray, n: int) -> FloatArray:
     r"""What a weighted sum over pairs puts on each position: $\sum w (e_{better} - e_{worse})$.
 
-    >>> net_votes(np.array([0, 0]), np.array([1, 2]), np.array([1.0, 0.5]), 3).tolist()
+    >>> sum_votes(np.array([0, 0]), np.array([1, 2]), np.array([1.0, 0.5]), 3).tolist()
     [1.5, -1.0, -0.5]
     """
     gained, lost = (np.bincount(side, weights, minlength=n).astype(np.float64) for side in (better, worse))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankloop.learning.pair_loss import residuals
+from rankloop.learning.pair_loss import pair_residuals
+from rankloop.metrics.dcg import rank_discounts
 from rankloop.types import BoolArray, FloatArray
 
 
@@ -17,7 +18,7 @@ def lambdas(scores: FloatArray, wins: BoolArray, gains: FloatArray) -> FloatArra
     >>> lambdas(np.zeros(2), wins, np.array([1.0, 0.0]))[0].round(4).tolist()  # (1 - 1 / log2(3)) / 2
     [0.0, 0.1845]
     """
-    return residuals(scores, wins) * delta_of_wins(scores, wins, gains)
+    return pair_residuals(scores, wins) * delta_of_wins(scores, wins, gains)
 
 
 def delta_of_wins(scores: FloatArray, wins: BoolArray, gains: FloatArray) -> FloatArray:
@@ -26,10 +27,10 @@ def delta_of_wins(scores: FloatArray, wins: BoolArray, gains: FloatArray) -> Flo
     return delta_ndcg(np.where(listed, scores, -np.inf), gains) * wins
 
 
-def as_much_together(weights: FloatArray, others: FloatArray) -> FloatArray:
+def rescale_to_total(weights: FloatArray, others: FloatArray) -> FloatArray:
     """Weights of the pairs of each list, scaled so that their sum is that of the others.
 
-    >>> as_much_together(np.array([[0.0, 0.2], [0.6, 0.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])).tolist()
+    >>> rescale_to_total(np.array([[0.0, 0.2], [0.6, 0.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])).tolist()
     [[0.0, 0.5], [1.5, 0.0]]
     """
     found, wanted = (each.sum(axis=(-2, -1), keepdims=True) for each in (weights, others))
@@ -49,7 +50,7 @@ def delta_ndcg(scores: FloatArray, gains: FloatArray, *, k: int = 10) -> FloatAr
     """
     rank = (-scores).argsort(axis=-1, kind="stable").argsort(axis=-1)
     n = scores.shape[-1]
-    discounts = np.where(np.arange(n) < k, 1 / np.log2(2 + np.arange(n)), 0)
+    discounts = np.where(np.arange(n) < k, rank_discounts(n), 0)
     ideal = (-np.sort(-gains, axis=-1) * discounts).sum(axis=-1)[..., None, None]
     shown = discounts[rank]
     differences: FloatArray = np.abs(gains[..., :, None] - gains[..., None, :]) * np.abs(

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from rankloop.errors import RankingError
+from rankloop.metrics.dcg import rank_discounts
 from rankloop.types import Array, FloatArray
 
 HIGHEST = 1000.0  # the highest grade whose gain 2^r - 1 is a number
@@ -102,6 +103,6 @@ def out_of_order(shown: Array) -> bool:
 @lru_cache(maxsize=1024)
 def _discounts(length: int, k: int | None) -> FloatArray:
     ranks = np.arange(1, length + 1)
-    discounts = np.where(ranks <= (k or length), 1 / np.log2(1 + ranks), 0.0)
+    discounts = np.where(ranks <= (k or length), rank_discounts(length), 0.0)
     discounts.setflags(write=False)
     return discounts

@@ -18,24 +18,25 @@ from rankloop.types import BoolArray, FloatArray
 Weigh: TypeAlias = Callable[[FloatArray, BoolArray], FloatArray]  # scores and wins to weights of the wins
 
 
-def residuals(scores: FloatArray, wins: BoolArray) -> FloatArray:
+def pair_residuals(scores: FloatArray, wins: BoolArray) -> FloatArray:
     r"""The residual of each win: $\sigma(s_j - s_i)$ where $i$ won against $j$, and 0 elsewhere.
 
     Scores are [..., n], wins and the answer [..., n, n].
 
-    >>> residuals(np.zeros(2), np.array([[False, True], [False, False]])).tolist()
+    >>> pair_residuals(np.zeros(2), np.array([[False, True], [False, False]])).tolist()
     [[0.0, 0.5], [0.0, 0.0]]
     """
     return np.where(wins, expit(scores[..., None, :] - scores[..., :, None]), 0)
 
 
-def fair_share(wins: BoolArray) -> FloatArray:
+def matching_shares(wins: BoolArray) -> FloatArray:
     r"""How often matching winners with losers at random, each at most once, would draw each pair.
 
     Where all of $c$ winners beat all of $s$ losers this is $1 / \max(c, s)$: a list with many clicks teaches
     more than one with a single click, but not by their product.
 
-    >>> fair_share(np.array([[False, True, True], [False, False, False], [False, False, False]]))[0].tolist()
+    >>> wins = np.array([[False, True, True], [False, False, False], [False, False, False]])
+    >>> matching_shares(wins)[0].tolist()
     [0.5, 0.5, 0.5]
     """
     won, lost = wins.sum(axis=-1), wins.sum(axis=-2)
@@ -43,8 +44,12 @@ def fair_share(wins: BoolArray) -> FloatArray:
     return shares
 
 
-def descent(
-    scorer: Scorer, parameters: FloatArray, documents: FloatArray, wins: BoolArray, weigh: Weigh = residuals
+def loss_direction(
+    scorer: Scorer,
+    parameters: FloatArray,
+    documents: FloatArray,
+    wins: BoolArray,
+    weigh: Weigh = pair_residuals,
 ) -> FloatArray:
     """The direction in which the loss falls fastest, as a mean over the lists.
 
@@ -54,7 +59,7 @@ def descent(
 
     >>> from rankloop.scorers import Linear
     >>> wins = np.array([[[False, True], [False, False]]])
-    >>> descent(Linear(), np.zeros(2), np.eye(2)[None], wins).tolist()
+    >>> loss_direction(Linear(), np.zeros(2), np.eye(2)[None], wins).tolist()
     [0.5, -0.5]
     """
     taught = wins.any(axis=-1) | wins.any(axis=-2)

@@ -19,7 +19,7 @@ STEPS = 100  # five are typical
 CLOSE = 1e-10  # of the radius: a step that changes nothing
 
 
-def nearest_in_ball(
+def project_onto_ball(
     pairs: FloatArray, solved: FloatArray, regularisation: float, radius: float
 ) -> FloatArray:
     """The weights no longer than the radius that are nearest to those of least loss, as the module says.
@@ -27,9 +27,9 @@ def nearest_in_ball(
     By Gauss and Newton's method: every step takes $g$ as linear and solves that problem on the ball.
 
     >>> pairs = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    >>> nearest_in_ball(pairs, np.array([0.7, 0.4]), 1.0, 2.0).tolist()  # short enough
+    >>> project_onto_ball(pairs, np.array([0.7, 0.4]), 1.0, 2.0).tolist()  # short enough
     [0.7, 0.4]
-    >>> float(np.linalg.norm(nearest_in_ball(pairs, np.array([0.7, 0.4]), 1.0, 0.5)).round(9))
+    >>> float(np.linalg.norm(project_onto_ball(pairs, np.array([0.7, 0.4]), 1.0, 0.5)).round(9))
     0.5
     """
     length = float(np.linalg.norm(solved))

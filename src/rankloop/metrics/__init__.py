@@ -1,15 +1,18 @@
 """Metrics: how good a ranking is, one list or a whole set of queries."""
 
-from rankloop.metrics.average_precision import AP
-from rankloop.metrics.binary_metrics import MRR
-from rankloop.metrics.dcg import DCG, NDCG
+from rankloop.metrics.binary_metrics import AP, MRR, Precision
+from rankloop.metrics.dcg import DCG, NDCG, rank_discounts
 from rankloop.metrics.err import ERR
-from rankloop.metrics.mean import has_relevant, mean_over_queries
-from rankloop.metrics.metric import BinaryMetric, CutMetric, Metric
-from rankloop.metrics.metric_names import METRICS, parse_metric
+from rankloop.metrics.metric import (
+    BinaryMetric,
+    CutMetric,
+    Metric,
+    has_relevant,
+    mean_over_lists,
+    mean_over_queries,
+)
+from rankloop.metrics.metric_names import METRICS, read_metric
 from rankloop.metrics.pairwise_regret import PairwiseRegret
-from rankloop.metrics.precision import Precision
-from rankloop.metrics.runs import mean_over_lists
 
 __all__ = [
     "AP",
@@ -26,5 +29,6 @@ __all__ = [
     "has_relevant",
     "mean_over_lists",
     "mean_over_queries",
-    "parse_metric",
+    "rank_discounts",
+    "read_metric",
 ]

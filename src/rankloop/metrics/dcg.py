@@ -25,10 +25,10 @@ def gain(relevance: IntArray) -> FloatArray:
 
 
 @lru_cache(maxsize=512)
-def rank_discount(n: int) -> FloatArray:
+def rank_discounts(n: int) -> FloatArray:
     """How much each of the first `n` ranks is looked at: $1 / log_2(1 + rank)$.
 
-    >>> rank_discount(3).round(3)
+    >>> rank_discounts(3).round(3)
     array([1.   , 0.631, 0.5  ])
     """
     discount = 1.0 / np.log2(np.arange(2, n + 2))
@@ -58,7 +58,7 @@ class DCG(CutMetric):
     def __call__(self, order: IntArray, relevance: IntArray) -> float:
         """Grade one shown list."""
         shown = relevance[order[: self.k]]
-        return float(gain(shown) @ rank_discount(len(shown)))
+        return float(gain(shown) @ rank_discounts(len(shown)))
 
     def per_query(self, scores: FloatArray, queries: QuerySet) -> FloatArray:
         """Grade every query: [n_queries]."""
@@ -70,7 +70,7 @@ class DCG(CutMetric):
         return self.per_query(queries.relevance.astype(np.float64), queries)
 
     def _discount_at(self, rank: IntArray) -> FloatArray:
-        discount = rank_discount(int(rank.max())).copy()
+        discount = rank_discounts(int(rank.max())).copy()
         if self.k is not None:
             discount[self.k :] = 0.0
         return discount[rank - 1]
@@ -101,14 +101,14 @@ class NDCG(CutMetric):
     def __call__(self, order: IntArray, relevance: IntArray) -> float:
         """Grade one shown list."""
         best = np.sort(gain(relevance))[::-1][: self.k]
-        return self.given_ideal(order, relevance, float(best @ rank_discount(len(best))))
+        return self.given_ideal(order, relevance, float(best @ rank_discounts(len(best))))
 
     def given_ideal(self, order: IntArray, relevance: IntArray, ideal: float) -> float:
         """Grade one shown list of a query whose `ideal` is known: a few microseconds."""
         if ideal <= 0.0:
             return 0.0
         shown = relevance[order[: self.k]]
-        return float(gain(shown) @ rank_discount(len(shown))) / float(ideal)
+        return float(gain(shown) @ rank_discounts(len(shown))) / float(ideal)
 
     def per_query(self, scores: FloatArray, queries: QuerySet) -> FloatArray:
         """Grade every query: [n_queries]."""
@@ -121,7 +121,7 @@ class NDCG(CutMetric):
         def grade(asked: IntArray, lists: IntArray) -> FloatArray:
             shown = gains[starts[asked][:, None] + lists[:, : self.k]]
             # a product of its own for each list: one of all of them might end in other bits
-            got: FloatArray = np.matmul(shown[:, None, :], rank_discount(shown.shape[1]))[:, 0]
+            got: FloatArray = np.matmul(shown[:, None, :], rank_discounts(shown.shape[1]))[:, 0]
             return _shares(got, ideals[asked])
 
         return grade

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankloop.bounds import Count
 from rankloop.errors import SettingError
 from rankloop.metrics.dcg import gain
 from rankloop.metrics.metric import CutMetric
@@ -35,7 +36,7 @@ class ERR(CutMetric):
 
     label: ClassVar[str] = "ERR"
     unit: ClassVar[str] = "1/rank"
-    max_grade: int = 4
+    max_grade: Count = 4
 
     def __call__(self, order: IntArray, relevance: IntArray) -> float:
         """Grade one shown list."""

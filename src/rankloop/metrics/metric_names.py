@@ -7,13 +7,11 @@ from collections.abc import Mapping
 from dataclasses import fields
 
 from rankloop.errors import SettingError, suggest_name
-from rankloop.metrics.average_precision import AP
-from rankloop.metrics.binary_metrics import MRR
+from rankloop.metrics.binary_metrics import AP, MRR, Precision
 from rankloop.metrics.dcg import DCG, NDCG
 from rankloop.metrics.err import ERR
 from rankloop.metrics.metric import Metric
 from rankloop.metrics.pairwise_regret import PairwiseRegret
-from rankloop.metrics.precision import Precision
 
 METRICS: Mapping[str, type[Metric]] = {
     kind.label: kind for kind in (NDCG, DCG, ERR, AP, MRR, Precision, PairwiseRegret)
@@ -22,10 +20,10 @@ METRICS: Mapping[str, type[Metric]] = {
 _FORM = re.compile(r"(?P<label>[^(@]+?)\s*(\((?P<option>\w+)=(?P<value>\d+)\))?(@(?P<k>\d+))?")
 
 
-def parse_metric(name: str) -> Metric:
+def read_metric(name: str) -> Metric:
     """The metric that prints as this name; capitals do not matter.
 
-    >>> parse_metric("nDCG@10"), parse_metric("precision@5"), parse_metric("ERR(max_grade=2)@10")
+    >>> read_metric("nDCG@10"), read_metric("precision@5"), read_metric("ERR(max_grade=2)@10")
     (nDCG@10, Precision@5, ERR(max_grade=2)@10)
     """
     form = _FORM.fullmatch(name.strip())

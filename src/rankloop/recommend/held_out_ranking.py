@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from rankloop.errors import SettingError
+from rankloop.metrics.dcg import rank_discounts
 from rankloop.recommend.recommender import EMPTY, Recommender
 from rankloop.recommend.reviews import Reviews, SparseArray
 from rankloop.types import FloatArray, IntArray
@@ -110,4 +111,4 @@ def _ideal(rows: IntArray, rating: FloatArray, n: int, size: int) -> FloatArray:
 
 def _dcg(gains: FloatArray, k: int) -> FloatArray:
     top = gains[:, :k]
-    return np.asarray(top @ (1 / np.log2(np.arange(2, top.shape[1] + 2))))
+    return np.asarray(top @ rank_discounts(top.shape[1]))

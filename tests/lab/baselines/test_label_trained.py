@@ -10,7 +10,7 @@ import pytest
 
 from rankloop.checks import small_world
 from rankloop.errors import RankingError
-from rankloop.exploration import greedy
+from rankloop.exploration import draw_by_score
 from rankloop.lab.baselines.label_trained import LearnsFromGrades
 from rankloop.lab.baselines.offline_lambdarank import OfflineLambdaRank
 from rankloop.lab.baselines.offline_ranknet import OfflineRankNet
@@ -19,7 +19,7 @@ from rankloop.lab.simulation.loop import warm_up
 from rankloop.lab.users import LabelJudge
 from rankloop.learning.adam import adam
 from rankloop.learning.delta_ndcg import lambdas
-from rankloop.learning.pair_loss import descent, residuals
+from rankloop.learning.pair_loss import loss_direction, pair_residuals
 from rankloop.policies import PDGD
 from rankloop.query_set import JudgedQuery, QuerySet
 from rankloop.scorers import MLP
@@ -47,7 +47,7 @@ WORLDS = {"even": small_world(), "uneven": uneven()}
 
 
 def weigh(scores: FloatArray, wins: BoolArray, gains: FloatArray, *, by_ndcg: bool) -> FloatArray:
-    return lambdas(scores, wins, gains) if by_ndcg else residuals(scores, wins)
+    return lambdas(scores, wins, gains) if by_ndcg else pair_residuals(scores, wins)
 
 
 def path(batches: Iterator[list[JudgedQuery]], n_features: int, *, by_ndcg: bool) -> Iterator[FloatArray]:
@@ -58,7 +58,7 @@ def path(batches: Iterator[list[JudgedQuery]], n_features: int, *, by_ndcg: bool
         documents, wins, gains = judged_lists(batch)
         if wins.any():
             weights = partial(weigh, gains=gains, by_ndcg=by_ndcg)
-            direction = descent(SCORER, parameters, documents, wins, weights)
+            direction = loss_direction(SCORER, parameters, documents, wins, weights)
             direction, moments = adam(moments, direction, step)
             parameters = parameters + RATE * direction
         yield parameters
@@ -113,7 +113,7 @@ def test_offline_training_is_the_average_of_its_last_steps(
     draws = queries.integers(len(train), size=ROUNDS).tolist()
     for index, (ranking, found) in zip(draws, life(policy, train, 5), strict=True):
         here = SCORER.score(expected, train[index].query.features)
-        assert ranking.order.tolist() == greedy(here, 5, own).tolist()
+        assert ranking.order.tolist() == draw_by_score(here, 5, own).tolist()
         np.testing.assert_array_equal(found, scores)
 
 
@@ -126,7 +126,7 @@ def test_online_training_steps_on_the_newest_query_and_on_some_before(train: Que
     course, parameters = path(batches, train.n_features, by_ndcg=True), SCORER.start(train.n_features)
     for index, (ranking, found) in zip(draws, life(policy, train, 6), strict=True):
         here = SCORER.score(parameters, train[index].query.features)
-        assert ranking.order.tolist() == greedy(here, 5, own).tolist()
+        assert ranking.order.tolist() == draw_by_score(here, 5, own).tolist()
         parameters = next(course)
         np.testing.assert_array_equal(found, SCORER.score(parameters, train.features))
 

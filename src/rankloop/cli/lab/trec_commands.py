@@ -21,7 +21,7 @@ from rankloop.lab.sweeps.results_folder import write_whole
 from rankloop.lab.sweeps.sweep import Cell, Sweep
 from rankloop.lab.sweeps.sweep_cells import Progress, simulate_cell
 from rankloop.lab.users import read_user
-from rankloop.metrics import Metric, mean_over_lists, parse_metric
+from rankloop.metrics import Metric, mean_over_lists, read_metric
 from rankloop.naming import split_names
 from rankloop.policy import score_all
 
@@ -88,7 +88,7 @@ def evaluate(
     """
     if without_relevant not in ("zero", "one", "skip"):
         raise SettingError(f"--without-relevant must be zero, one or skip, found {without_relevant}")
-    chosen = [parse_metric(name) for name in metrics.split(",") if name.strip()]
+    chosen = [read_metric(name) for name in metrics.split(",") if name.strip()]
     if not chosen:
         raise SettingError("--metrics must name at least one, found none: as in nDCG@10,AP")
     judged = read_qrels(qrels)

@@ -10,7 +10,7 @@ import numpy as np
 
 from rankloop.bounds import Bound, Positive
 from rankloop.errors import RankingError
-from rankloop.exploration import greedy, plackett_luce
+from rankloop.exploration import draw_by_score, draw_plackett_luce
 from rankloop.learning.adam import adam
 from rankloop.learning.replay_memory import enlarge
 from rankloop.learning.training import Batch, ReplayMemory, Training
@@ -54,9 +54,9 @@ class CounterfactualPolicy(ScorerPolicy):
         """The list of whoever makes the log."""
         seed = rng.integers(2**63)  # for learn(): it must draw nothing of its own
         if self.logging == "plackett-luce":
-            order = plackett_luce(self.score(query), k, rng)
+            order = draw_plackett_luce(self.score(query), k, rng)
         else:
-            order = greedy(self._logged_scores(query), k, rng)
+            order = draw_by_score(self._logged_scores(query), k, rng)
         return Ranking(query, order, {"seed": np.array(seed)})
 
     def learn(self, feedback: Feedback) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankloop.bounds import NonNegative
 from rankloop.errors import RankingError, SettingError
-from rankloop.exploration import greedy
+from rankloop.exploration import draw_by_score
 from rankloop.exposure import VIEW, views_at
 from rankloop.exposure.group_accounts import (
     GroupCodes,
@@ -77,7 +77,7 @@ class FairCo(IPS):
         if query.groups and self.control:
             found = group_codes(query.groups)
             scores = scores + self.control * self._errors(found)[found.codes]
-        return Ranking(query, greedy(scores, k, rng))
+        return Ranking(query, draw_by_score(scores, k, rng))
 
     def shown(self, ranking: Ranking) -> None:
         """Add what every group received, and the candidates it had."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from rankloop.bounds import Positive
 from rankloop.errors import RankingError
-from rankloop.exploration import greedy
+from rankloop.exploration import draw_by_score
 from rankloop.exposure import VIEW, Examination, check_examination, views_at
 from rankloop.learning.logistic import absorb
 from rankloop.policies.scorer_policy import check_size
@@ -59,7 +59,7 @@ class IPS(Policy):
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """The best first; equals in random order."""
-        return Ranking(query, greedy(self.score(query), k, rng))
+        return Ranking(query, draw_by_score(self.score(query), k, rng))
 
     def learn(self, feedback: Feedback) -> None:
         """Take in what was shown, clicked or not."""

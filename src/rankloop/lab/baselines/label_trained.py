@@ -13,7 +13,7 @@ from rankloop.bounds import Count, Positive
 from rankloop.errors import RankingError
 from rankloop.lab.baselines.judged_lists import JudgedList, append, judged_list, stacked
 from rankloop.learning.adam import adam
-from rankloop.learning.pair_loss import descent
+from rankloop.learning.pair_loss import loss_direction
 from rankloop.policies.scorer_policy import ScorerPolicy, check_size
 from rankloop.scorers import MLP, Scorer
 from rankloop.state_fields import state
@@ -77,7 +77,7 @@ class LearnsFromGrades(ScorerPolicy):
         documents, wins, gains = stacked(self.documents, self.grades, self.ends, lists)
         if wins.any():
             weigh = partial(self._weigh, gains=gains)
-            direction = descent(self.scorer, self.parameters, documents, wins, weigh)
+            direction = loss_direction(self.scorer, self.parameters, documents, wins, weigh)
             direction, moments = adam(self.moments, direction, int(self.steps_taken))
             self.step_to(self.parameters, self.learning_rate, direction)
             self.moments = moments

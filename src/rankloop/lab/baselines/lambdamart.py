@@ -8,7 +8,7 @@ import numpy as np
 
 from rankloop.bounds import Count, Positive
 from rankloop.errors import RankingError
-from rankloop.exploration import greedy
+from rankloop.exploration import draw_by_score
 from rankloop.lab.baselines.boosted_trees import Boosting, grower, lambdamart, sums
 from rankloop.lab.baselines.judged_lists import append, judged_list
 from rankloop.learning.forest import Forest
@@ -80,7 +80,7 @@ class LambdaMART(Policy):
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """The best first."""
-        return Ranking(query, greedy(self.score(query), k, rng))
+        return Ranking(query, draw_by_score(self.score(query), k, rng))
 
     def score(self, query: Query) -> FloatArray:
         """The sum of the trees; without trees all documents are alike."""

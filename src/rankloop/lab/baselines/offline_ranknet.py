@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.bounds import Count
-from rankloop.exploration import greedy
+from rankloop.exploration import draw_by_score
 from rankloop.lab.baselines.label_trained import LearnsFromGrades
-from rankloop.learning.pair_loss import residuals
+from rankloop.learning.pair_loss import pair_residuals
 from rankloop.state_fields import state
 from rankloop.types import BoolArray, Feedback, FloatArray, Query, Ranking
 
@@ -52,7 +52,7 @@ class OfflineRankNet(LearnsFromGrades):
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """The best first."""
-        return Ranking(query, greedy(self.score(query), k, rng))
+        return Ranking(query, draw_by_score(self.score(query), k, rng))
 
     def learn(self, feedback: Feedback) -> None:
         """Keep the list, and take a step when there are enough; after the last step nothing is learned."""
@@ -76,4 +76,4 @@ class OfflineRankNet(LearnsFromGrades):
 
     def _weigh(self, scores: FloatArray, wins: BoolArray, gains: FloatArray) -> FloatArray:
         del gains  # every pair counts the same
-        return residuals(scores, wins)
+        return pair_residuals(scores, wins)

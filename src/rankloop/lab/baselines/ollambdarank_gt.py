@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.exploration import greedy
+from rankloop.exploration import draw_by_score
 from rankloop.lab.baselines.label_trained import LearnsFromGrades
 from rankloop.learning.delta_ndcg import lambdas
 from rankloop.types import BoolArray, Feedback, FloatArray, Query, Ranking
@@ -36,7 +36,7 @@ class OlLambdaRankGT(LearnsFromGrades):
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """The best first; and which lists to learn from again, when this one has joined them."""
-        order = greedy(self.score(query), k, rng)
+        order = draw_by_score(self.score(query), k, rng)
         again = rng.integers(int(self.lists) + 1, size=self.queries - 1)
         return Ranking(query, order, {"again": again})
 

@@ -12,6 +12,7 @@ from scipy import sparse
 from rankloop.errors import SettingError
 from rankloop.lab.data.review_data import Parts
 from rankloop.lab.recommendation.feature_ranker import FeatureRanker, mark_mentioned
+from rankloop.metrics.dcg import rank_discounts
 from rankloop.recommend import (
     IALS,
     FacT,
@@ -153,7 +154,7 @@ def feature_quality(scores: FloatArray, there: BoolArray, *, k: int = 10) -> Fea
     k = min(k, scores.shape[1])
     order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
     hits = np.take_along_axis(there, order, axis=1)
-    count, discount = there.sum(axis=1), 1 / np.log2(np.arange(2, k + 2))
+    count, discount = there.sum(axis=1), rank_discounts(k)
     ideal = np.cumsum(discount)[np.minimum(count, k) - 1]
     precision, recall = hits.mean(axis=1), hits.sum(axis=1) / count
     both = np.maximum(precision + recall, 1e-300)

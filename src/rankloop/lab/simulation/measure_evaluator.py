@@ -11,8 +11,7 @@ from rankloop.lab.simulation.best_fixed_order import BestFixedOrder
 from rankloop.lab.simulation.measures import MEASURE_KINDS, Measure, Shown
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.metrics import Metric, has_relevant
-from rankloop.metrics.mean import mean_of_values
-from rankloop.metrics.metric import Grader
+from rankloop.metrics.metric import Grader, mean_of_values
 from rankloop.policies import Policy
 from rankloop.policy import score_all
 from rankloop.query_set import QuerySet

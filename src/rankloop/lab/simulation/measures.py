@@ -10,7 +10,7 @@ import numpy as np
 
 from rankloop.errors import SettingError
 from rankloop.lab.simulation.best_fixed_order import check_order_is_known
-from rankloop.metrics import NDCG, Metric, PairwiseRegret, parse_metric
+from rankloop.metrics import NDCG, Metric, PairwiseRegret, read_metric
 from rankloop.types import BoolArray, FloatArray
 
 Direction: TypeAlias = Literal["higher", "lower"]
@@ -233,7 +233,7 @@ def read_measure(text: str, *, discount: float = DISCOUNT) -> Measure:
             f"no measure is called {text!r}: expected one of {', '.join(MEASURE_KINDS)} and a metric, "
             "as in 'offline ERR@10'"
         )
-    return make_measure(kind.casefold(), parse_metric(metric), discount=discount)
+    return make_measure(kind.casefold(), read_metric(metric), discount=discount)
 
 
 def discounted_cumulative(values: FloatArray, *, discount: float = DISCOUNT) -> FloatArray:

@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from rankloop.learning import logistic
 from rankloop.metrics import NDCG
-from rankloop.metrics.dcg import gain
+from rankloop.metrics.dcg import gain, rank_discounts
 from rankloop.metrics.ranked_rows import RankedRows
 from rankloop.query_set import QuerySet
 from rankloop.types import FloatArray, IntArray
@@ -82,7 +82,7 @@ def swap_changes(scores: FloatArray, train: QuerySet, better: IntArray, worse: I
     """
     ranked = RankedRows.of(scores, train)
     discounts = np.empty(len(scores))
-    discounts[ranked.rows] = 1 / np.log2(1 + ranked.rank)
+    discounts[ranked.rows] = rank_discounts(int(ranked.rank.max()))[ranked.rank - 1]
     gains, ideal = gain(train.relevance), np.repeat(NDCG(k=None).ideal(train), np.diff(train.offsets))
     changes: FloatArray = (gains[better] - gains[worse]) * (discounts[better] - discounts[worse])
     return np.abs(changes) / ideal[better]

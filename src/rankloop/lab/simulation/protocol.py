@@ -8,7 +8,7 @@ import numpy as np
 
 from rankloop.bounds import Count, Factor, check_settings
 from rankloop.lab.simulation.measures import Measure, index_by_name, usual_measures
-from rankloop.metrics.mean import WithoutRelevant
+from rankloop.metrics.metric import WithoutRelevant
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.errors import SettingError
+from rankloop.metrics.dcg import rank_discounts
 from rankloop.types import Array, FloatArray, IntArray
 
 
@@ -97,7 +98,7 @@ class DCGGain(AdditiveObjective):
 
     def weights(self, items: int) -> FloatArray:
         """The discount."""
-        return 1 / np.log2(np.arange(2, items + 2))
+        return rank_discounts(items)
 
     def worth(self, grades: Array) -> FloatArray:
         """The gain."""

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.errors import SettingError
+from rankloop.bounds import Count, NonNegative
 from rankloop.learning.forest import Forest, descend, grow, grower, joined
 from rankloop.policies.ads.ad_policy import rank_unready_last
 from rankloop.policies.ads.batch_ad_policy import BatchAdPolicy
@@ -38,16 +38,10 @@ class AdForest(BatchAdPolicy):
 
     item_arrays: ClassVar[tuple[str, ...]] = ("ready", "roots")
 
-    growth: float = 1.0
-    trees: int = 200
+    growth: NonNegative = 1.0
+    trees: Count = 200
     nodes: FloatArray = state((0, 5), feature_axes=())  # of all trees of all ads
     roots: IntArray = state((0, 0), np.int64, feature_axes=())  # [n_ads, trees] rows of nodes
-
-    def __post_init__(self) -> None:
-        """Refuse a forest without trees."""
-        super().__post_init__()
-        if type(self.trees) is not int or self.trees < 1:
-            raise SettingError(f"trees must be a whole number of at least 1, found {self.trees}")
 
     def check_installed(self) -> None:
         """Refuse to be served without scikit-learn: the first fit would come many lists later."""

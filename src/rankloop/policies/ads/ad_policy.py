@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.errors import RankingError
-from rankloop.exploration import draw, greedy
+from rankloop.exploration import draw, draw_by_score
 from rankloop.learning.item_keys import KeyArray, keys_of
 from rankloop.policies.items.item_policy import ItemPolicy
 from rankloop.types import BoolArray, Feedback, FloatArray, IntArray, Query, Ranking
@@ -53,7 +53,7 @@ class AdPolicy(ItemPolicy):
         first = draw(propensities, rng)
         if min(k, query.n_docs) == 1:
             return Ranking(query, np.array([first]), {"propensities": propensities})
-        order = greedy(self.score(query), query.n_docs, rng)
+        order = draw_by_score(self.score(query), query.n_docs, rng)
         order = np.concatenate(([first], order[order != first]))[:k]
         return Ranking(query, order, {"propensities": propensities})
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.errors import SettingError
 from rankloop.learning.auc import fit_auc
 from rankloop.learning.thresholds import THRESHOLDS, ThresholdName
 from rankloop.policies.ads.batch_ad_policy import LinearAdPolicy
@@ -40,12 +39,6 @@ class AUCRanker(LinearAdPolicy):
     """
 
     threshold: ThresholdName = "best-f1"
-
-    def __post_init__(self) -> None:
-        """Refuse scores that nothing makes comparable."""
-        super().__post_init__()
-        if self.threshold not in THRESHOLDS:
-            raise SettingError(f"threshold must be {' or '.join(THRESHOLDS)}, found {self.threshold!r}")
 
     def _fit_ad(
         self, positive: FloatArray, negative: FloatArray, start: FloatArray

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.errors import SettingError
+from rankloop.bounds import Count, Natural, NonNegative, Positive, Probability
 from rankloop.exploration import epsilon_greedy_propensities
 from rankloop.learning.item_keys import KeyArray
 from rankloop.learning.rows import draw_negatives, keep_rows
@@ -30,12 +30,12 @@ class BatchAdPolicy(AdPolicy):
 
     item_arrays: ClassVar[tuple[str, ...]] = ("ready",)
 
-    epsilon: float = 0.1
-    undersample: float | None = None
-    batch: int = 20
-    growth: float = 0.25
-    memory: int = 100_000
-    seed: int = 0
+    epsilon: Probability = 0.1
+    undersample: Positive | None = None
+    batch: Count = 20
+    growth: NonNegative = 0.25
+    memory: Count = 100_000
+    seed: Natural = 0
     ready: BoolArray = state((0,), np.bool_, feature_axes=())
     rows_with_click: FloatArray = state((0, 0), feature_axes=(1,), rewritten=True)  # contexts
     ads_with_click: KeyArray = state((0,), np.uint64, feature_axes=(), rewritten=True)
@@ -45,22 +45,6 @@ class BatchAdPolicy(AdPolicy):
     ads_without_click: KeyArray = state((0,), np.uint64, feature_axes=(), rewritten=True)
     counts: IntArray = state((2,), np.int64, feature_axes=())  # rows ever without a click, and with one
     fitted: Array = state(dtype=np.int64)  # rows there were at the last fit
-
-    def __post_init__(self) -> None:
-        """Refuse what is no probability, share or size."""
-        super().__post_init__()
-        if not 0 <= self.epsilon <= 1:
-            raise SettingError(f"epsilon must be between 0 and 1, found {self.epsilon}")
-        if self.undersample is not None and not 0 < self.undersample < np.inf:
-            raise SettingError(
-                f"undersample must be rows without a click for each click, or None, found {self.undersample}"
-            )
-        if not 0 <= self.growth < np.inf:
-            raise SettingError(f"growth must be a share of 0 or more, found {self.growth}")
-        for name, least in (("batch", 1), ("memory", 1), ("seed", 0)):
-            value = getattr(self, name)
-            if type(value) is not int or value < least:
-                raise SettingError(f"{name} must be a whole number of at least {least}, found {value}")
 
     def propensities(self, query: Query) -> FloatArray:
         """1 - ε for the best; what an ad cannot be best for yet, it is shown for by chance."""
@@ -116,16 +100,10 @@ class LinearAdPolicy(BatchAdPolicy):
 
     item_arrays: ClassVar[tuple[str, ...]] = ("ready", "weights", "slopes", "offsets")
 
-    regularisation: float = 0.01
+    regularisation: Positive = 0.01
     weights: FloatArray = state((0, 0), feature_axes=(1,))
     slopes: FloatArray = state((0,), feature_axes=())
     offsets: FloatArray = state((0,), feature_axes=())
-
-    def __post_init__(self) -> None:
-        """Refuse a penalty that is none."""
-        super().__post_init__()
-        if not 0 < self.regularisation < np.inf:
-            raise SettingError(f"regularisation must be positive, found {self.regularisation}")
 
     def score(self, query: Query) -> FloatArray:
         """How far above its threshold each ad is; those that cannot be the best yet are below all others."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankloop.errors import SettingError
+from rankloop.bounds import Positive
 from rankloop.learning.item_keys import KeyArray, keys_of
 from rankloop.learning.logistic import online_newton
 from rankloop.policies.ads.ad_policy import AdPolicy, check_rows
@@ -25,18 +25,12 @@ class BeliefAdPolicy(AdPolicy):
 
     item_arrays: ClassVar[tuple[str, ...]] = ("means", "covariances")
 
-    prior: float = 1.0
+    prior: Positive = 1.0
     means: FloatArray = state((0, 1), feature_axes=(1,), leading=1)  # [n_ads, 1 + n_context]
     covariances: FloatArray = state(
         (0, 1, 1), feature_axes=(1, 2), leading=1, new_value=lambda policy: policy.prior
     )
     rows: Array = state(dtype=np.int64)  # learned
-
-    def __post_init__(self) -> None:
-        """Refuse beliefs that nothing could change."""
-        super().__post_init__()
-        if not 0 < self.prior < np.inf:
-            raise SettingError(f"prior must be a positive variance, found {self.prior}")
 
     @property
     def n_context(self) -> int:

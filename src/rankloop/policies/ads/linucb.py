@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.errors import SettingError
+from rankloop.bounds import NonNegative
 from rankloop.exploration import epsilon_greedy_propensities
 from rankloop.policies.ads.belief_ad_policy import BeliefAdPolicy, absorbed
 from rankloop.types import FloatArray, Query
@@ -31,13 +31,7 @@ class LinUCB(BeliefAdPolicy):
     WWW 2010.
     """
 
-    alpha: float = 0.3
-
-    def __post_init__(self) -> None:
-        """Refuse bounds that are none."""
-        super().__post_init__()
-        if not 0 <= self.alpha < np.inf:
-            raise SettingError(f"alpha must be 0 or more, found {self.alpha}")
+    alpha: NonNegative = 0.3
 
     def propensities(self, query: Query) -> FloatArray:
         """1 for the highest bound; several take turns."""

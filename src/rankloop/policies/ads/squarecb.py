@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 from scipy.special import expit
 
-from rankloop.errors import SettingError
+from rankloop.bounds import Positive
 from rankloop.exploration import inverse_gap_propensities
 from rankloop.policies.ads.belief_ad_policy import LogisticAdPolicy
 from rankloop.types import FloatArray, Query
@@ -21,6 +20,7 @@ class SquareCB(LogisticAdPolicy):
 
     where $\hat r_a = \sigma(\mu_a \cdot x)$ is the predicted click rate after $t$ rows.
 
+    >>> import numpy as np
     >>> from rankloop.types import Context
     >>> query = Query("visitor", np.empty((2, 0)), ("tea", "coffee"), context=Context("", np.ones(1)))
     >>> SquareCB().propensities(query).tolist()
@@ -29,13 +29,7 @@ class SquareCB(LogisticAdPolicy):
     Foster, Rakhlin: Beyond UCB: optimal and efficient contextual bandits with regression oracles. ICML 2020.
     """
 
-    scale: float = 10.0
-
-    def __post_init__(self) -> None:
-        """Refuse a scale that is not positive."""
-        super().__post_init__()
-        if not 0 < self.scale < np.inf:
-            raise SettingError(f"scale must be positive, found {self.scale}")
+    scale: Positive = 10.0
 
     def propensities(self, query: Query) -> FloatArray:
         """By the gaps."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.errors import SettingError
+from rankloop.bounds import Positive
 from rankloop.exploration import highest_of_normals
 from rankloop.policies.ads.belief_ad_policy import LogisticAdPolicy
 from rankloop.types import FloatArray, Query
@@ -29,13 +29,7 @@ class ThompsonLogistic(LogisticAdPolicy):
     Chapelle, Li: An empirical evaluation of Thompson sampling. NIPS 2011.
     """
 
-    width: float = 0.5
-
-    def __post_init__(self) -> None:
-        """Refuse beliefs without a width."""
-        super().__post_init__()
-        if not 0 < self.width < np.inf:
-            raise SettingError(f"width must be positive, found {self.width}")
+    width: Positive = 0.5
 
     def propensities(self, query: Query) -> FloatArray:
         """How probably each ad's score is the highest."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankloop.bounds import Count, Factor, Natural, Positive
 from rankloop.errors import RankingError, SettingError
-from rankloop.exploration import greedy
+from rankloop.exploration import draw_by_score
 from rankloop.interleaving import Interleaving, TeamDraft, credit
 from rankloop.learning.projection import DocumentSpace
 from rankloop.policies.order_scorer_policy import OrderScorerPolicy
@@ -81,7 +81,7 @@ class MGD(OrderScorerPolicy):
         """Multileave the current ranker with its neighbours; without features there are none."""
         if not query.features.shape[1]:
             ordered = self.layout.applies_to(query)
-            order = greedy(self.score(query), k, rng) if ordered else rng.permutation(query.n_docs)[:k]
+            order = draw_by_score(self.score(query), k, rng) if ordered else rng.permutation(query.n_docs)[:k]
             return Ranking(query, order)
         columns = self.layout.columns(query)
         current = self.parameters_for(columns)
@@ -89,7 +89,7 @@ class MGD(OrderScorerPolicy):
         rankers = np.empty((1 + len(directions), current.size))
         rankers[0] = current
         np.add(current, self.radius * directions, out=rankers[1:])
-        lists = greedy(self.scoring.score(rankers, columns), query.n_docs, rng)
+        lists = draw_by_score(self.scoring.score(rankers, columns), query.n_docs, rng)
         shown = self.interleaving.combine(lists, k=k, rng=rng)
         return Ranking(query, shown.order, {"owners": shown.owners, "directions": directions})
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.exploration import greedy
+from rankloop.exploration import draw_by_score
 from rankloop.policies.scorer_policy import ScorerPolicy
 from rankloop.state_fields import state
 from rankloop.types import Array, Feedback, FloatArray, Query, Ranking
@@ -31,7 +31,7 @@ class GradedPolicy(ScorerPolicy):
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """The best first."""
-        return Ranking(query, greedy(self.score(query), k, rng))
+        return Ranking(query, draw_by_score(self.score(query), k, rng))
 
     def learn(self, feedback: Feedback) -> None:
         """One round on the results whose grades are known, as they were shown."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.errors import SettingError
+from rankloop.bounds import NonNegative, Positive
 from rankloop.policies.graded.graded_policy import GradedPolicy
 from rankloop.types import FloatArray
 
@@ -34,16 +34,8 @@ class ListNet(GradedPolicy):
     Zinkevich: Online convex programming and generalized infinitesimal gradient ascent. ICML 2003.
     """
 
-    learning_rate: float = 1.0  # in the first round
-    decay_exponent: float = 0.5
-
-    def __post_init__(self) -> None:
-        """Refuse steps backwards, and steps that grow."""
-        super().__post_init__()
-        if not 0 < self.learning_rate < np.inf:
-            raise SettingError(f"learning_rate must be positive, found {self.learning_rate}")
-        if not 0 <= self.decay_exponent < np.inf:
-            raise SettingError(f"decay_exponent must be 0 or more, found {self.decay_exponent}")
+    learning_rate: Positive = 1.0  # in the first round
+    decay_exponent: NonNegative = 0.5
 
     def _step(self, start: FloatArray, features: FloatArray, grades: FloatArray) -> None:
         scores = self.scorer.score(start, features).astype(np.float64, copy=False)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
+from rankloop.bounds import Bound, Count, Positive, Probability, describe_bound
 from rankloop.errors import RankingError, SettingError
-from rankloop.exploration import greedy
+from rankloop.exploration import draw_by_score
 from rankloop.learning.topk_losses import LOSSES, LossName, TopKLoss
 from rankloop.learning.topk_propensities import TopKPropensities
 from rankloop.policies.scorer_policy import ScorerPolicy, check_size
@@ -56,38 +57,37 @@ class RTopK(ScorerPolicy):
     evidence_scope = "list"  # propensities of another list nobody knows
 
     loss: LossName = "ranksvm"
-    top_grade: float = 1.0  # of unnormalised KL
-    smoothing: float = 0.01  # of SmoothDCG, ε
+    top_grade: Positive = 1.0  # of unnormalised KL
+    smoothing: Positive = 0.01  # of SmoothDCG, ε
     steps: Literal["adagrad", "published"] = "adagrad"
-    learning_rate: float = 0.1  # η; in the first round, if published
-    gamma: float = 0.1  # in the first round
-    cap: float = 10.0  # of AdaGrad's weights
-    scale: float = 100.0  # c of the published weights
-    top_k: int | None = None
-    radius: float | None = None
+    learning_rate: Positive = 0.1  # η; in the first round, if published
+    gamma: Probability = 0.1  # in the first round
+    cap: Annotated[float, Bound(above=0, at_most=np.inf)] = 10.0  # of AdaGrad's weights
+    scale: Annotated[float, Bound(at_least=1)] = 100.0  # c of the published weights
+    top_k: Count | None = None
+    radius: Positive | None = None
     sums: FloatArray = state((0,), feature_axes=(0,))  # of squared gradients
     rounds: Array = state(dtype=np.int64)  # lists learned from
 
     def __post_init__(self) -> None:
         """Refuse losses that the top k cannot teach."""
+        if str(self.loss).casefold() == "listnet":
+            raise SettingError(
+                f"RTopK: loss must be {describe_bound(LossName)}, found {self.loss!r}: each term of its "
+                "gradient depends on all grades of the query, so the top k cannot teach it"
+            )
         super().__post_init__()
-        if self.loss not in LOSSES:
+        if self.top_k is not None and self.top_k < self._loss.needs:
             raise SettingError(
-                f"loss must be {', '.join(LOSSES)}, found {self.loss!r}; the loss of ListNet is none of "
-                "them, because each term of its gradient depends on all grades of the query"
+                f"RTopK: top_k must be None or at least {self._loss.needs}, the grades that a term of "
+                f"{self.loss} depends on, found {self.top_k}"
             )
-        if self.top_k is not None and (type(self.top_k) is not int or self.top_k < self._loss.needs):
-            raise SettingError(
-                f"top_k must be None or a whole number of at least {self._loss.needs}, the grades that "
-                f"a term of {self.loss} depends on, found {self.top_k}"
-            )
-        _check_numbers(self)
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         r"""The best first or, with probability γ, anything; the greedy top and γ are the evidence."""
         gamma = float(self.gamma / (int(self.rounds) + 1) ** (1 / 3))
         explores = rng.random() < gamma
-        best = greedy(self.score(query), k, rng)
+        best = draw_by_score(self.score(query), k, rng)
         order = rng.permutation(query.n_docs)[:k] if explores else best
         return Ranking(query, order, {"top": best[: self.top_k], "gamma": np.array(gamma)})
 
@@ -175,20 +175,3 @@ def within_ball(parameters: FloatArray, radius: float | None) -> FloatArray:
     if radius is None or (length := float(np.linalg.norm(parameters))) <= radius:
         return parameters
     return parameters * (radius / length)
-
-
-def _check_numbers(policy: RTopK) -> None:
-    """Refuse steps backwards, and weights that are all 0 or beyond the exact ones."""
-    if policy.steps not in {"adagrad", "published"}:
-        raise SettingError(f"steps must be adagrad or published, found {policy.steps!r}")
-    for name in ("top_grade", "smoothing", "learning_rate"):
-        if not 0 < getattr(policy, name) < np.inf:
-            raise SettingError(f"{name} must be positive, found {getattr(policy, name)}")
-    if not policy.cap > 0:
-        raise SettingError(f"cap must be positive, found {policy.cap}")
-    if not 1 <= policy.scale < np.inf:
-        raise SettingError(f"scale must be at least 1, found {policy.scale}")
-    if not 0 <= policy.gamma <= 1:
-        raise SettingError(f"gamma must be a probability, from 0 to 1, found {policy.gamma}")
-    if policy.radius is not None and not 0 < policy.radius < np.inf:
-        raise SettingError(f"radius must be positive, or None for no bound, found {policy.radius}")

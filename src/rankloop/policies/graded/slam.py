@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from rankloop.errors import SettingError
+from rankloop.bounds import Count, Positive
 from rankloop.learning.graded_hinge import listwise_hinge
 from rankloop.learning.measure_weights import APWeights, ListWeights, NDCGWeights
 from rankloop.policies.graded.graded_policy import GradedPolicy
@@ -39,18 +39,8 @@ class Slam(GradedPolicy):
     """
 
     measure: Literal["ndcg", "ap"] = "ndcg"
-    k: int | None = 10  # of nDCG; None: no cutoff
-    learning_rate: float = 0.1
-
-    def __post_init__(self) -> None:
-        """Refuse steps backwards, measures without weights, and a look at nothing."""
-        super().__post_init__()
-        if self.measure not in {"ndcg", "ap"}:
-            raise SettingError(f"measure must be ndcg or ap, found {self.measure!r}")
-        if self.k is not None and (type(self.k) is not int or self.k < 1):
-            raise SettingError(f"k must be a whole number of at least 1, or None, found {self.k}")
-        if not 0 < self.learning_rate < np.inf:
-            raise SettingError(f"learning_rate must be positive, found {self.learning_rate}")
+    k: Count | None = 10  # of nDCG; None: no cutoff
+    learning_rate: Positive = 0.1
 
     def _step(self, start: FloatArray, features: FloatArray, grades: FloatArray) -> None:
         weights: ListWeights = NDCGWeights(self.k) if self.measure == "ndcg" else APWeights()

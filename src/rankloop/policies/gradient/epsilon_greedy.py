@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.bounds import Probability
-from rankloop.exploration import epsilon_greedy
+from rankloop.exploration import draw_epsilon_greedy
 from rankloop.policies.gradient.ranknet import RankNet
 from rankloop.types import Query, Ranking
 
@@ -33,4 +33,4 @@ class EpsilonGreedy(RankNet):
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """Mostly the best first."""
         seed = self._pairing_seed(rng)
-        return Ranking(query, epsilon_greedy(self.score(query), k, self.epsilon, rng), seed)
+        return Ranking(query, draw_epsilon_greedy(self.score(query), k, self.epsilon, rng), seed)

@@ -8,8 +8,8 @@ import numpy as np
 
 from rankloop.bounds import Factor, Positive
 from rankloop.errors import RankingError
-from rankloop.exploration import plackett_luce
-from rankloop.learning.click_pairs import clicked_over_skipped, net_votes
+from rankloop.exploration import draw_plackett_luce
+from rankloop.learning.click_pairs import clicked_over_skipped, sum_votes
 from rankloop.policies.order_scorer_policy import OrderScorerPolicy
 from rankloop.state_fields import state
 from rankloop.types import Array, Feedback, FloatArray, IntArray, Query, Ranking
@@ -48,7 +48,7 @@ class PDGD(OrderScorerPolicy):
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """Draw a list from the scores."""
         scores = self.score(query)
-        return Ranking(query, plackett_luce(scores, k, rng), {"scores": scores})
+        return Ranking(query, draw_plackett_luce(scores, k, rng), {"scores": scores})
 
     def learn(self, feedback: Feedback) -> None:
         """One debiased gradient step on the pairs of this list."""
@@ -63,7 +63,7 @@ class PDGD(OrderScorerPolicy):
         # σ(x)σ(-x) = 1 / (2 + 2 cosh x); beyond 700 the pair is settled and cosh would overflow
         undecided = 0.5 / (1.0 + np.cosh(np.clip(shown[better] - shown[worse], -700, 700)))
         weights = swap_probability(scores, ranking.order, better, worse) * undecided
-        votes = net_votes(better, worse, weights, len(ranking))
+        votes = sum_votes(better, worse, weights, len(ranking))
         rows = self.layout.columns(ranking.query)[ranking.order]
         parameters = self.parameters_for(rows)
         size = self.learning_rate * self.decay ** float(self.updates)

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import expit
 
 from rankloop.bounds import Positive
-from rankloop.exploration import greedy
-from rankloop.learning.click_pairs import Pairing, net_votes, preferred_pairs
+from rankloop.exploration import draw_by_score
+from rankloop.learning.click_pairs import Pairing, preferred_pairs, sum_votes
 from rankloop.policies.order_scorer_policy import OrderScorerPolicy
 from rankloop.types import Array, Feedback, Query, Ranking
 
@@ -44,7 +44,7 @@ class RankNet(OrderScorerPolicy):
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """The best first."""
         seed = self._pairing_seed(rng)
-        return Ranking(query, greedy(self.score(query), k, rng), seed)
+        return Ranking(query, draw_by_score(self.score(query), k, rng), seed)
 
     def learn(self, feedback: Feedback) -> None:
         """One gradient step on the pairs of this list."""
@@ -58,7 +58,7 @@ class RankNet(OrderScorerPolicy):
         parameters = self.parameters_for(rows)
         scores = self.scoring.score(parameters, rows)
         residual = expit(scores[worse] - scores[better])
-        votes = net_votes(better, worse, residual, len(rows))
+        votes = sum_votes(better, worse, residual, len(rows))
         self.step_to(parameters, self.learning_rate, self.scorer.vjp(parameters, rows, votes))
         self.learn_order(feedback)
 

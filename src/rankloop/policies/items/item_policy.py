@@ -7,7 +7,8 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 
-from rankloop.errors import RankingError, SettingError
+from rankloop.bounds import Positive
+from rankloop.errors import RankingError
 from rankloop.learning.item_keys import ItemKeys, KeyArray, keys_of
 from rankloop.policy import Policy
 from rankloop.state_fields import state
@@ -94,15 +95,7 @@ class GradedItemPolicy(ItemPolicy):
     signals = ("grades", "clicks")
 
     gain: Literal["exponential", "linear"] = "exponential"
-    top_grade: float = 1.0
-
-    def __post_init__(self) -> None:
-        """Refuse gains that are none."""
-        super().__post_init__()
-        if self.gain not in {"exponential", "linear"}:
-            raise SettingError(f"gain must be exponential or linear, found {self.gain!r}")
-        if not 0 < self.top_grade < np.inf:
-            raise SettingError(f"top_grade must be positive, found {self.top_grade}")
+    top_grade: Positive = 1.0
 
     def widened(self, n_features: int) -> Self | None:
         """None: features are not looked at, new ones neither."""

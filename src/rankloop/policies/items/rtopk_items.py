@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from rankloop.bounds import Count, Positive
 from rankloop.errors import SettingError
 from rankloop.policies.items.item_policy import GradedItemPolicy, mean_gain
 from rankloop.state_fields import state
@@ -50,12 +51,12 @@ class RTopKItems(GradedItemPolicy):
 
     growth: ClassVar[float] = 2.5
 
-    top_k: int = 10
+    top_k: Count = 10
     explore_once: bool = False
-    horizon: int | None = None
-    blocks: int | None = None
+    horizon: Count | None = None
+    blocks: Count | None = None
     below_cell: Literal["leader", "random"] = "leader"
-    epsilon: float | None = 1.0
+    epsilon: Positive | None = 1.0
     totals: FloatArray = state((0,), feature_axes=())  # of the estimates of all blocks
     counts: IntArray = state((0,), np.int64, feature_axes=())  # of blocks with an estimate
     block_totals: FloatArray = state((0,), feature_axes=())  # of what was seen in this block
@@ -64,20 +65,10 @@ class RTopKItems(GradedItemPolicy):
     block: Array = state(dtype=np.int64)  # how many came before this one
 
     def __post_init__(self) -> None:
-        """Refuse to see nothing, and lists without a rule."""
+        """Refuse blocks that nobody knows the length of."""
         super().__post_init__()
-        for name in ("horizon", "blocks"):
-            value = getattr(self, name)
-            if value is not None and (type(value) is not int or value < 1):
-                raise SettingError(f"{name} must be a whole number of at least 1, or None, found {value}")
         if self.blocks is not None and self.horizon is None:
             raise SettingError(f"{self.blocks} blocks of how many lists? give a horizon, too")
-        if type(self.top_k) is not int or self.top_k < 1:
-            raise SettingError(f"top_k must be a whole number of at least 1, found {self.top_k}")
-        if self.below_cell not in ("leader", "random"):
-            raise SettingError(f'below_cell must be "leader" or "random", found {self.below_cell!r}')
-        if self.epsilon is not None and not 0 < self.epsilon < np.inf:
-            raise SettingError(f"epsilon must be positive, or None for the theory's, found {self.epsilon}")
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """The perturbed leader's list or, by chance, one with a cell on top; the cell is the evidence."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import erf, pi, sqrt
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
-from rankloop.errors import RankingError, SettingError
+from rankloop.bounds import Bound
+from rankloop.errors import RankingError
 from rankloop.learning.item_keys import KeyArray
 from rankloop.learning.pair_counts import Layout, met, moved
 from rankloop.policy import Policy
@@ -51,7 +52,7 @@ class TopRank(Policy):
         "which learns from all queries together"
     )
 
-    delta: float = 0.0001
+    delta: Annotated[float, Bound(above=0, below=1)] = 0.0001
     queries: KeyArray = state((0,), np.uint64, feature_axes=())
     sizes: IntArray = state((0,), np.int64, feature_axes=())  # documents of each query
     documents: KeyArray = state((0,), np.uint64, feature_axes=())
@@ -60,12 +61,6 @@ class TopRank(Policy):
     above: BoolArray = state((0,), np.bool_, feature_axes=())  # relations
     gains: IntArray = state((0,), np.int64, feature_axes=())  # the sum of S over others, for each document
     trials: IntArray = state((0,), np.int64, feature_axes=())  # of N
-
-    def __post_init__(self) -> None:
-        """Refuse what is no probability."""
-        super().__post_init__()
-        if not 0 < self.delta < 1:
-            raise SettingError(f"delta must be a probability between 0 and 1, found {self.delta}")
 
     def widened(self, n_features: int) -> Self | None:
         """None: features are not looked at, new ones neither."""

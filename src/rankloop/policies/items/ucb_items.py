@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.errors import SettingError
-from rankloop.exploration import greedy
+from rankloop.bounds import NonNegative
+from rankloop.exploration import draw_by_score
 from rankloop.policies.items.item_policy import MeanGradePolicy
 from rankloop.types import Query, Ranking
 
@@ -34,13 +34,7 @@ class UCBItems(MeanGradePolicy):
     2002.
     """
 
-    width: float = 0.5
-
-    def __post_init__(self) -> None:
-        """Refuse bounds that are none."""
-        super().__post_init__()
-        if not 0 <= self.width < np.inf:
-            raise SettingError(f"width must be 0 or more, found {self.width}")
+    width: NonNegative = 0.5
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
         """The highest bounds first."""
@@ -48,4 +42,4 @@ class UCBItems(MeanGradePolicy):
         often = np.maximum(seen, 1)
         bounds = good / often + np.sqrt(self.width * np.log1p(float(self.lists)) / often)
         bounds[seen == 0] = np.inf
-        return Ranking(query, greedy(bounds, k, rng))
+        return Ranking(query, draw_by_score(bounds, k, rng))

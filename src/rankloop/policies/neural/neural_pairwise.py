@@ -12,7 +12,7 @@ from rankloop.bounds import Positive
 from rankloop.errors import RankingError
 from rankloop.learning.adam import adam
 from rankloop.learning.click_pairs import Pairing
-from rankloop.learning.pair_loss import descent, fair_share, residuals
+from rankloop.learning.pair_loss import loss_direction, matching_shares, pair_residuals
 from rankloop.learning.replay_memory import Comparisons, compare_results, enlarge, store_comparisons
 from rankloop.learning.training import Batch, ReplayMemory, Training
 from rankloop.policies.explores_uncertain import ExploresUncertain
@@ -37,8 +37,8 @@ class NeuralPairwise(ExploresUncertain, OrderScorerPolicy):
     $$-\sum_{i \succ j} w_{ij} \log \sigma(f(x_i; \theta) - f(x_j; \theta))
     + \tfrac{\lambda}{2} \lVert\theta - \theta_0\rVert^2,$$
 
-    on the lists that `training` chooses from its memory; $w_{ij}$ is the pair's `fair_share` of its list. The
-    steps are of size `learning_rate`, along the slope as Adam scales it or, with
+    on the lists that `training` chooses from its memory; $w_{ij}$ is the pair's share of its list
+    (`matching_shares`). The steps are of size `learning_rate`, along the slope as Adam scales it or, with
     `optimiser="gradient-descent"`, along the slope itself, both of the mean over the lists. With `averaging`
     the ranker is the average of the parameters over the last tenth of all steps, which is smoother than the
     last; a training that restarts has none. `exploration` and `pairing` are PairRank's, `regularisation` is
@@ -174,7 +174,7 @@ class NeuralPairwise(ExploresUncertain, OrderScorerPolicy):
             return self._weigh(scores, wins, self.seeds[batch.slots]) * batch.counts[:, None, None]
 
         documents, wins = self.documents[batch.slots], self.wins[batch.slots]
-        direction = descent(self.scoring, self.parameters, documents, wins, weigh)
+        direction = loss_direction(self.scoring, self.parameters, documents, wins, weigh)
         away = self.parameters - self._origin(self.documents.shape[2])
         direction = direction - self.regularisation / float(self.lists) * away
         if self.optimiser == "adam":
@@ -190,7 +190,7 @@ class NeuralPairwise(ExploresUncertain, OrderScorerPolicy):
     def _weigh(self, scores: FloatArray, wins: BoolArray, seeds: IntArray) -> FloatArray:
         """What each win counts, on lists with these seeds."""
         del seeds  # nothing is random here
-        return residuals(scores, wins) * fair_share(wins)
+        return pair_residuals(scores, wins) * matching_shares(wins)
 
     def _update_certainty(self, compared: Comparisons) -> None:
         """Update what the certain orders need, after training."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.bounds import Natural
-from rankloop.learning.delta_ndcg import as_much_together, delta_of_wins
-from rankloop.learning.pair_loss import fair_share, residuals
+from rankloop.learning.delta_ndcg import delta_of_wins, rescale_to_total
+from rankloop.learning.pair_loss import matching_shares, pair_residuals
 from rankloop.policies.neural.olranknet import OlRankNet
 from rankloop.types import BoolArray, FloatArray, IntArray
 
@@ -48,8 +48,8 @@ class OlLambdaRank(OlRankNet):
     def _weigh(self, scores: FloatArray, wins: BoolArray, seeds: IntArray) -> FloatArray:
         gains = np.where(wins.any(axis=-1), 1.0, 0.0)
         drawn = delta_of_wins(scores + self._gumbel_noise(wins, seeds), wins, gains).mean(axis=0)
-        weights = as_much_together(drawn, fair_share(wins) * wins) if self.balanced else drawn
-        return residuals(scores, wins) * weights
+        weights = rescale_to_total(drawn, matching_shares(wins) * wins) if self.balanced else drawn
+        return pair_residuals(scores, wins) * weights
 
     def _gumbel_noise(self, wins: BoolArray, seeds: IntArray) -> FloatArray:
         """What is added to the scores before each draw's list is sorted, [draws, n_lists, n].

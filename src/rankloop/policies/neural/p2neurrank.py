@@ -9,7 +9,7 @@ import numpy as np
 
 from rankloop.bounds import Count, Natural, Positive
 from rankloop.errors import SettingError
-from rankloop.learning.pair_loss import fair_share, residuals
+from rankloop.learning.pair_loss import matching_shares, pair_residuals
 from rankloop.policies.neural.neural_pairwise import NeuralPairwise
 from rankloop.types import BoolArray, FloatArray, IntArray, Query
 
@@ -93,8 +93,8 @@ class P2NeurRank(NeuralPairwise):
         return np.stack([self.scorer.start(n_features, number) for number in range(self.n_networks)])
 
     def _weigh(self, scores: FloatArray, wins: BoolArray, seeds: IntArray) -> FloatArray:
-        perturbed = residuals(scores, wins) + math.sqrt(self.variance) * self._noise(wins, seeds)
-        return perturbed * fair_share(wins)
+        perturbed = pair_residuals(scores, wins) + math.sqrt(self.variance) * self._noise(wins, seeds)
+        return perturbed * matching_shares(wins)
 
     def _noise(self, wins: BoolArray, seeds: IntArray) -> FloatArray:
         """Standard normal numbers for every win and network, [networks, *wins.shape]."""

@@ -12,7 +12,7 @@ from rankloop.errors import SettingError
 from rankloop.learning import logistic
 from rankloop.learning.certainty import Belief, Certainty, Posterior, squared_widths
 from rankloop.learning.top_orders import TopOrders
-from rankloop.learning.weight_ball import nearest_in_ball
+from rankloop.learning.weight_ball import project_onto_ball
 from rankloop.policies.pairwise.pairwise_logistic import PairwiseLogistic, add_to_diagonal, prior_variance
 from rankloop.state_fields import state
 from rankloop.types import Array, BoolArray, FloatArray, IntArray, Query
@@ -128,7 +128,7 @@ class PairRank(PairwiseLogistic):
     def _refit(self, pairs: FloatArray) -> None:
         super()._refit(pairs)
         if self.longest_weights is not None:
-            self.parameters = nearest_in_ball(
+            self.parameters = project_onto_ball(
                 self.history, self.parameters, float(self.penalty), self.longest_weights
             )
 
