@@ -89,9 +89,6 @@ REFUSED: dict[str, dict[str, list[Any]]] = {
     "DLA": {"learning_rate": POSITIVE, "clip": [0.5, inf], "logging": ["mine"]},
     "OfflineRankNet": {"queries": COUNT, "steps": COUNT, "learning_rate": POSITIVE},
     "LambdaMART": {"lists": COUNT, "trees": COUNT, "learning_rate": POSITIVE},
-<<<<<<< HEAD
-    "Posterior": {"level": [0.49, 1.0, -1.0, nan]},
-=======
     "ListNet": {"learning_rate": POSITIVE, "decay_exponent": NOT_NEGATIVE, "averaged": [1]},
     "Slam": {"measure": ["err"], "k": [0, -1, 1.5, True, "3"], "learning_rate": POSITIVE},
     "RTopK": {
@@ -136,8 +133,7 @@ REFUSED: dict[str, dict[str, list[Any]]] = {
     "nDCG": {"k": [0, -1, 1.5, True]},
     "ERR": {"max_grade": COUNT},
     "Precision": {"relevant_from": COUNT},
-    "Sure": {"level": [0.49, 1.0, -1.0, nan]},
->>>>>>> 60e50bad (Policies: bounds of grades, items and ads are annotations, and functions of learning say what they compute)
+    "Posterior": {"level": [0.49, 1.0, -1.0, nan]},
     "Width": {"alpha": NOT_NEGATIVE, "diagonal": [1]},
     "Theory": {
         "delta": [0.0, 1.0],
