@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from rankloop.lab.suites.experiment_runner import write_parts
 from rankloop.lab.sweeps.results_folder import write_json, write_parquet, write_whole
 
 
@@ -42,3 +43,20 @@ def test_polars_never_writes_the_file_itself(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(pl.DataFrame, "write_parquet", watched)
     write_parquet(tmp_path / "rows.parquet", pl.DataFrame({"value": [1.0]}))
     assert [each.name for each in tmp_path.iterdir()] == ["rows.parquet"]
+
+
+def test_an_interrupted_table_leaves_the_former_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_parts({"losses": pl.DataFrame({"m": [3, 4]})}, tmp_path, "topk/table3.1")
+    (path,) = tmp_path.iterdir()
+    assert (path.name, path.read_text()) == ("topk-table3.1-losses.csv", "m\n3\n4\n")
+
+    def interrupted(self: Path, data: bytes) -> int:
+        with self.open("wb") as file:
+            file.write(data[:3])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "write_bytes", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_parts({"losses": pl.DataFrame({"m": [5, 6]})}, tmp_path, "topk/table3.1")
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.read_text() == "m\n3\n4\n"

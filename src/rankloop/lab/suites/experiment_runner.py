@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
@@ -17,6 +18,7 @@ from rankloop.errors import SettingError
 from rankloop.lab.data import Dataset, FeatureGroups, concatenate, load
 from rankloop.lab.suites.paper_items import Experiment, find_items
 from rankloop.lab.sweeps.engines import Engine, Pool
+from rankloop.lab.sweeps.results_folder import write_whole
 from rankloop.lab.sweeps.sweep import Sweep
 from rankloop.lab.sweeps.sweep_spec import read_sweep
 from rankloop.naming import split_names
@@ -90,10 +92,9 @@ def compute_table(
 
 def write_parts(parts: Mapping[str, pl.DataFrame], folder: Path, name: str) -> list[Path]:
     """Write the parts of a table as CSV files."""
-    folder.mkdir(parents=True, exist_ok=True)
     paths = {part: folder / f"{name} {part}.csv".replace("/", "-").replace(" ", "-") for part in parts}
     for part, path in paths.items():
-        parts[part].write_csv(path)
+        write_whole(path, partial(Path.write_bytes, data=parts[part].write_csv().encode()))
     return list(paths.values())
 
 
