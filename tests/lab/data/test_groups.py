@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rankloop.cli import app
-from rankloop.cli.lab.spec import from_spec
+from rankloop.cli.lab.sweep_inputs import read_spec_file
 from rankloop.errors import DataError, SettingError
 from rankloop.lab.data import FeatureGroups, concatenate, load, normalise_per_query, parse_groups
 from rankloop.lab.data.query_set_slices import take_queries
@@ -63,7 +63,7 @@ def test_a_sweep_says_its_groups_in_its_spec_and_is_run_again_from_it(tmp_path: 
     assert done.exit_code == 0, done.output
     spec = json.loads((tmp_path / "spec.json").read_text())
     assert spec["groups"] == {"feature": 136, "threshold": 0.3}
-    again = from_spec(tmp_path / "spec.json")
+    again = read_spec_file(tmp_path / "spec.json")
     assert again.groups == BY_LAST
     assert again.dataset(WORLD).train.groups == load(WORLD, groups=BY_LAST).train.groups
 

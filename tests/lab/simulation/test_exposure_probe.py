@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from rankloop.cli.lab.spec import from_spec
+from rankloop.cli.lab.sweep_inputs import read_spec_file
 from rankloop.errors import SettingError
 from rankloop.exposure import measured_views
 from rankloop.lab.baselines.ips import IPS
@@ -164,7 +164,7 @@ def test_a_sweep_measures_for_policies_and_probes_and_is_run_again_from_its_spec
     end = results.filter((pl.col("round") == 40) & (pl.col("metric") == "largest unfairness"))
     worst = dict(end.select("policy", "value").rows())
     assert worst["fair"] <= 1.0 < worst["plain"]
-    again = from_spec(tmp_path / "spec.json")
+    again = read_spec_file(tmp_path / "spec.json")
     assert sweep_id(again) == sweep_id(sweep)
     assert len(again.dataset(NAME).train) == 12
     assert again.dataset(NAME).fingerprint != WORLD.fingerprint

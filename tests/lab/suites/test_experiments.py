@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from rankloop.cli.lab.spec import from_spec
+from rankloop.cli.lab.sweep_inputs import read_spec_file
 from rankloop.errors import SettingError
 from rankloop.lab.analysis.sweep_analysis import analyse_sweep
 from rankloop.lab.baselines import ALL_POLICIES
@@ -156,7 +156,7 @@ def test_an_engine_fits_the_models_of_a_table() -> None:
 def test_a_sweep_that_mixes_clicks_and_grades_can_be_run_again_from_its_spec(tmp_path: Path) -> None:
     sweep = make_sweep(EXPERIMENTS["topk/one-protocol"], data=[SMALL], rounds=5, seeds=1)
     run_sweep(sweep, tmp_path)
-    again = from_spec(tmp_path / "spec.json")
+    again = read_spec_file(tmp_path / "spec.json")
     assert again.judges == sweep.judges
     assert sweep_id(again) == sweep_id(sweep)
 

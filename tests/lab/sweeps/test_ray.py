@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 from rankloop.checks import small_world
-from rankloop.cli.lab.engine import describe_engine, engine
+from rankloop.cli.lab.sweep_inputs import make_engine
+from rankloop.cli.lab.sweep_results import describe_engine
 from rankloop.errors import SettingError
 from rankloop.lab.data import Dataset
 from rankloop.lab.data.review_data import load_reviews
@@ -155,13 +156,16 @@ def test_ctrl_c_keeps_what_is_done_and_leaves_nobody_behind(tmp_path: Path) -> N
 
 
 def test_an_engine_is_named_on_the_command_line() -> None:
-    assert engine("pool", 9, runs=3) == Pool(3)
-    assert engine("ray", 9, runs=3) == Ray(workers=3)
-    assert engine("ray:auto", None, runs=3) == Ray("auto")
-    assert describe_engine(engine("ray:10.0.0.5:6379", None, runs=3)) == "on the Ray cluster at 10.0.0.5:6379"
+    assert make_engine("pool", 9, runs=3) == Pool(3)
+    assert make_engine("ray", 9, runs=3) == Ray(workers=3)
+    assert make_engine("ray:auto", None, runs=3) == Ray("auto")
+    assert (
+        describe_engine(make_engine("ray:10.0.0.5:6379", None, runs=3))
+        == "on the Ray cluster at 10.0.0.5:6379"
+    )
     with pytest.raises(SettingError, match="pool, ray or ray:address"):
-        engine("dask", None, runs=3)
+        make_engine("dask", None, runs=3)
     with pytest.raises(SettingError, match="--workers is for this machine"):
-        engine("ray:auto", 2, runs=3)
+        make_engine("ray:auto", 2, runs=3)
     with pytest.raises(SettingError, match="start this on a machine of the cluster"):
-        engine("ray:ray://head:10001", None, runs=3)
+        make_engine("ray:ray://head:10001", None, runs=3)

@@ -21,7 +21,7 @@ from torch import nn
 
 import rankloop
 from rankloop.checks import small_world
-from rankloop.cli.lab.sweep_commands import redo_report
+from rankloop.cli.lab.sweep_results import report_again
 from rankloop.lab.data import Dataset, letor_cache
 from rankloop.lab.report.chart_lines import ChartStyle
 from rankloop.lab.simulation.protocol import Protocol
@@ -84,7 +84,7 @@ def test_networks_of_ones_own_are_told_apart_by_what_they_do() -> None:
         ("client/resources.py", False),
         ("connect/candidates.py", False),
         ("charts/theme.py", False),
-        ("cli/lab/compare.py", False),
+        ("cli/lab/sweep_commands.py", False),
         ("demo/shop.py", False),
         ("types.py", True),
         ("policies/pairwise/pairrank.py", True),
@@ -173,7 +173,7 @@ def test_a_report_loads_no_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     run_sweep(replace(SMALL, data=["linear(queries=20)"]), tmp_path)
     sweep._load.cache_clear()
     monkeypatch.setattr(sweep, "load", lambda *_, **__: pytest.fail("data was loaded"))
-    redo_report(tmp_path, title="again", style=ChartStyle())
+    report_again(tmp_path, title="again", style=ChartStyle())
     assert "Offline means rest on" in (tmp_path / "report.html").read_text("utf-8")
 
 

@@ -7,8 +7,8 @@ import typer
 from rankloop.cli.commands import CONTINUE, Command, CommandTable
 
 LAB_COMMANDS = {
-    "compare": Command("lab.compare:compare", "Compare policies on simulated clicks.", CONTINUE),
-    "run": Command("lab.run:run", "Run a published experiment, table or bound.", CONTINUE),
+    "compare": Command("lab.sweep_commands:compare", "Compare policies on simulated clicks.", CONTINUE),
+    "run": Command("lab.sweep_commands:run", "Run a published experiment, table or bound.", CONTINUE),
     "tune": Command("lab.tune_command:tune_", "Choose settings on validation queries.", CONTINUE),
     "report": Command("lab.sweep_report_command:report", "Write the report of finished results again."),
     "data": Command("lab.data_commands:data_app", "Describe, check or cache a dataset."),

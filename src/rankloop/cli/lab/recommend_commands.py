@@ -87,14 +87,14 @@ def compare(
     `rankloop lab compare-recommenders --data phones --engine ray:auto`
     """
     chosen = {text: read_recommender(text) for text in SEPARATOR.split(models.strip()) if text}
-    from rankloop.cli.lab.engine import mapper  # noqa: PLC0415  # with the next two, needs the extra lab
+    from rankloop.cli.lab.sweep_inputs import make_fit_engine  # noqa: PLC0415  # with the next two, needs the extra lab
     from rankloop.lab.recommendation import compare_recommenders  # noqa: PLC0415
     from rankloop.lab.sweeps.engines import InProcess  # noqa: PLC0415
 
     if not chosen:
         raise SettingError("name at least one recommender, such as FacT")
     with CONSOLE.status("comparing"):
-        by = mapper(engine, workers) or InProcess()
+        by = make_fit_engine(engine, workers) or InProcess()
         found, _ = compare_recommenders(load_reviews(data), chosen, seeds=seeds, engine=by)
     table = Table(
         *found.columns, title=f"{data}, {seeds} seeds", title_justify="left", box=None, pad_edge=False

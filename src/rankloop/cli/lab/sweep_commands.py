@@ -1,166 +1,166 @@
-"""Runs a sweep for a person: progress, table, report."""
+"""rankloop lab compare and run: policies side by side on simulated clicks, or an experiment by its id."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
+from typing import Annotated
 
-import polars as pl
-from rich.table import Table
+import typer
 
-from rankloop.cli.console import CONSOLE
-from rankloop.cli.lab import engine as engines
-from rankloop.cli.lab.spec import from_spec
-from rankloop.cli.lab.sweep_progress import SweepProgress
-from rankloop.errors import DataError
-from rankloop.lab.analysis.sweep_analysis import SweepAnalysis, analyse_sweep
-from rankloop.lab.report.chart_files import write_chart
-from rankloop.lab.report.chart_lines import ChartStyle
-from rankloop.lab.report.paper_files import FigureKind, write_figures, write_tables
-from rankloop.lab.report.result_tables import build_tables
-from rankloop.lab.report.sweep_report_page import write_report
-from rankloop.lab.report.table_formats import to_rich
-from rankloop.lab.suites import Experiment
-from rankloop.lab.suites.experiment_runner import (
-    compute_table,
-    describe_claims,
-    draw_picture,
-    write_parts,
+from rankloop.cli.lab.sweep_inputs import (
+    add_caller_orders,
+    make_fit_engine,
+    read_measures,
+    read_spec_file,
+    read_users,
 )
-from rankloop.lab.sweeps.engines import Engine
-from rankloop.lab.sweeps.results_folder import run_sweep
+from rankloop.cli.lab.sweep_options import CallerOrders, EngineName, Groups, Out, Workers
+from rankloop.cli.lab.sweep_results import print_picture, print_table, run_and_report
+from rankloop.cli.own_policies import read_any_policy
+from rankloop.errors import SettingError
+from rankloop.lab.data import parse_groups
+from rankloop.lab.simulation.probes import PROBES
+from rankloop.lab.simulation.protocol import Protocol
+from rankloop.lab.suites import find_experiment
+from rankloop.lab.suites.experiment_runner import describe_claims, make_sweep
 from rankloop.lab.sweeps.sweep import Sweep
-from rankloop.lab.sweeps.sweep_spec import sweep_id
-
-QUICK = (
-    "A quick look, {rounds:,} rounds and {seeds} seeds, to see whether all is well: no numbers for a claim."
-)
+from rankloop.naming import read_name, split_names
 
 
-def study(
-    sweep: Sweep,
-    *,
-    title: str,
-    out: Path | None,
-    workers: int | None,
-    engine: str = "pool",
-    notes: Mapping[str, str] | None = None,
-    quick: bool = False,
+def compare(
+    data: Annotated[
+        str, typer.Option(help="Datasets, comma-separated; see `rankloop lab list`.")
+    ] = "nonlinear",
+    policies: Annotated[
+        str, typer.Option(help="Policies, comma-separated, with settings after a colon.")
+    ] = "pairrank,pdgd,mgd,dbgd,epsilon-greedy,ranknet,random",
+    users: Annotated[str, typer.Option(help="Simulated users.")] = "perfect,navigational,informational",
+    stop: Annotated[
+        str, typer.Option(help="When users may stop reading: after a *click*, at *every* result, or *both*.")
+    ] = "click",
+    rounds: Annotated[int, typer.Option(min=1, help="Queries asked in each run.")] = 2000,
+    seeds: Annotated[
+        int, typer.Option(min=1, help="How often each run is repeated, each time with another random seed.")
+    ] = 3,
+    k: Annotated[int, typer.Option(min=1, help="Results shown, and cutoff of nDCG.")] = 10,
+    probes: Annotated[
+        str,
+        typer.Option(help="What to look at inside the policies while they learn; see `rankloop lab list`."),
+    ] = "",
+    measures: Annotated[
+        str,
+        typer.Option(
+            help="What to measure, each *offline*, *online*, *cumulative* or *total* and a metric, as in "
+            "`offline ERR@10,online MRR` (default: nDCG@k in the first three ways, and `pairwise regret`)."
+        ),
+    ] = "",
+    groups: Groups = "",
+    caller_order: CallerOrders = "",
+    out: Out = None,
+    workers: Workers = None,
+    engine: EngineName = "pool",
 ) -> None:
-    """Do the sweep with a progress display, print its table and write its report."""
-    out = out or Path("rankloop-results") / sweep_id(sweep)
-    runs = {sweep.representative(run) for run in sweep.cells()}
-    chosen = engines.engine(engine, workers, len(runs))
-    CONSOLE.print(
-        f"{len(sweep.data)} data × {len(sweep.users)} users × {len(sweep.policies)} policies: "
-        f"{len(runs)} runs of {sweep.protocol.rounds:,} rounds, {engines.describe_engine(chosen)}"
+    """Compare policies on simulated clicks.
+
+    Policies learn from the clicks of simulated users; a table, plots and a report say which learned best.
+
+    For example:
+
+    `rankloop lab compare`
+
+    `rankloop lab compare --data "mq2008(fold=1)" --policies pdgd,dbgd --rounds 5000 --out results/first`
+
+    `rankloop lab compare --policies "pdgd,PDGD(learning_rate=0.01),MGD(interleaving=probabilistic)"`
+
+    `rankloop lab compare --policies "pairrank,PairRank(caller_order=decent)" --caller-order none,decent`
+
+    `rankloop lab compare --policies pairrank,pdgd --measures "offline ERR@10,online MRR,cumulative nDCG@5"`
+
+    `rankloop lab compare --engine ray:auto`
+
+    The same command in the same folder goes on where it was stopped.
+    """
+    sweep = Sweep(
+        data=add_caller_orders(split_names(data), caller_order),
+        users=read_users(users, stop),
+        policies={name: read_any_policy(name) for name in split_names(policies)},
+        seeds=range(seeds),
+        protocol=Protocol(rounds=rounds, k=k, measures=read_measures(measures)),
+        probes={name: read_name(name, PROBES, noun="probe") for name in split_names(probes)},
+        groups=parse_groups(groups) if groups else None,
     )
-    with SweepProgress(CONSOLE, runs=len(runs), rounds=sweep.protocol.rounds) as progress:
-        results = run_sweep(sweep, out, engine=chosen, report=progress, quick=quick)
-    analysis = analyse_folder(out, sweep, results, notes)
-    page = print_analysis(analysis, out, title=title)
-    for name, note in analysis.notes.items():
-        CONSOLE.print(f"[dim]{name}: {note}[/]")
-    if analysis.banner:
-        CONSOLE.print(f"[bold yellow]{analysis.banner}[/]")
-    CONSOLE.print(f"\nresults  {out / 'results.parquet'}\nreport   {page}", soft_wrap=True)
+    run_and_report(
+        sweep, title=f"{', '.join(sweep.policies)} on {data}", out=out, workers=workers, engine=engine
+    )
 
 
-def draw(experiment: Experiment, *, data: str, out: Path | None) -> None:
-    """Draw a picture of data and say where it is."""
-    chart = draw_picture(experiment, data=data)
-    name = f"{experiment.id} {data or experiment.data[0]}".translate(str.maketrans("/: ", "---"))
-    files = write_chart(chart, out or Path("rankloop-results"), name)
-    CONSOLE.print(experiment.question)
-    _print_claims(experiment)
-    CONSOLE.print("\n".join(f"picture  {file}" for file in files), soft_wrap=True)
-
-
-def tabulate(
-    experiment: Experiment, *, data: str, quick: bool, out: Path | None, engine: Engine | None = None
+def run(
+    what: Annotated[
+        str, typer.Argument(help="An experiment's id (see `rankloop lab list`) or a `spec.json`.")
+    ],
+    data: Annotated[str, typer.Option(help="Other datasets than the experiment's.")] = "",
+    rounds: Annotated[int | None, typer.Option(min=1, help="Other length than the experiment's.")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Other number of repetitions than the experiment's.")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A small version, to see whether all is well.")
+    ] = False,
+    groups: Groups = "",
+    caller_order: CallerOrders = "",
+    out: Out = None,
+    workers: Workers = None,
+    engine: EngineName = "pool",
 ) -> None:
-    """Compute a table, print it and say where it is; an engine fits its models, if it has some."""
-    if experiment.data and not CONSOLE.is_terminal:
-        CONSOLE.print(f"computing on {data or ', '.join(experiment.data)} ...")
-    with CONSOLE.status("computing"):
-        parts = compute_table(experiment, data=data, quick=quick, engine=engine)
-    CONSOLE.print(experiment.question)
-    for name, part in parts.items():
-        CONSOLE.print(_printed(name, part), "")
-    _print_claims(experiment)
-    files = write_parts(parts, out or Path("rankloop-results"), experiment.id)
-    CONSOLE.print("\n".join(f"table    {file}" for file in files), soft_wrap=True)
+    """Run a published experiment, table or bound.
 
+    By its id, or again from the spec that lies beside its results.
 
-def _print_claims(experiment: Experiment) -> None:
-    for name, text in describe_claims(experiment).items():
-        CONSOLE.print(f"[dim]{name}: {text}[/]")
+    For example:
 
+    `rankloop lab run classic/baselines --data mq2008 --out results/mq2008`
 
-def _printed(name: str, frame: pl.DataFrame) -> Table:
-    shown = Table(title=name, title_justify="left", title_style="bold", box=None, pad_edge=False)
-    for column in frame.columns:
-        shown.add_column(column, justify="right" if frame[column].dtype.is_numeric() else "left")
-    for row in frame.iter_rows():
-        shown.add_row(*(f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in row))
-    return shown
+    `rankloop lab run pairrank/fig6 --data "mq2008(fold=1)" --quick`
 
-
-def redo_report(
-    folder: Path,
-    *,
-    title: str,
-    latex: bool = False,
-    figures: FigureKind | None = None,
-    style: ChartStyle,
-) -> None:
-    """Print the tables of finished results and write their report again, with files for a paper if asked."""
-    path = folder / "results.parquet"
-    if not path.exists():
-        raise DataError(f"{path} does not exist: name a folder that `rankloop lab compare --out` has filled")
-    sweep = from_spec(folder / "spec.json")
-    try:
-        results = pl.read_parquet(path)
-    except pl.exceptions.PolarsError as error:
-        raise DataError(
-            f"{path} is damaged: `rankloop lab run {folder / 'spec.json'} --out {folder}` mends it"
-        ) from error
-    analysis = analyse_folder(folder, sweep, results)
-    page = print_analysis(analysis, folder, title=title, lines=style.lines)
-    if analysis.banner:
-        CONSOLE.print(f"[bold yellow]{analysis.banner}[/]")
-    CONSOLE.print(f"report   {page}", soft_wrap=True)
-    files = [write_tables(analysis, folder)] if latex else []
-    files += write_figures(analysis, folder, figures, style) if figures else []
-    for file in files:
-        CONSOLE.print(f"paper    {file}", soft_wrap=True)
-
-
-def analyse_folder(
-    folder: Path, sweep: Sweep, results: pl.DataFrame, notes: Mapping[str, str] | None = None
-) -> SweepAnalysis:
-    """Analyse the results of a folder, with what its spec says beyond the sweep."""
-    spec = json.loads((folder / "spec.json").read_text("utf-8"))
-    quick = QUICK.format(rounds=sweep.protocol.rounds, seeds=len(sweep.seeds))
-    return analyse_sweep(
-        results,
+    `rankloop lab run results/mq2008/spec.json --out results/again`
+    """
+    if what.endswith(".json"):
+        if data or rounds or seeds or quick or groups or caller_order:
+            raise SettingError(
+                "a spec.json says everything: --data, --rounds, --seeds, --quick, --groups and "
+                "--caller-order are for experiments"
+            )
+        sweep, spec = read_spec_file(Path(what)), json.loads(Path(what).read_text("utf-8"))
+        again = bool(spec.get("quick"))
+        run_and_report(sweep, title=f"Again: {what}", out=out, workers=workers, engine=engine, quick=again)
+        return
+    experiment = find_experiment(what)
+    if experiment.kind != "sweep" and (rounds or seeds or groups or caller_order):
+        raise SettingError(
+            f"{experiment.id} is a {experiment.kind} of its own length: --rounds, --seeds, --groups and "
+            "--caller-order are for sweeps"
+        )
+    if experiment.kind == "picture":
+        print_picture(experiment, data=data, out=out)
+        return
+    if experiment.kind == "table":
+        print_table(experiment, data=data, quick=quick, out=out, engine=make_fit_engine(engine, workers))
+        return
+    sweep = make_sweep(
+        experiment,
+        data=add_caller_orders(split_names(data), caller_order) if data else (),
+        rounds=rounds,
+        seeds=seeds,
+        quick=quick,
+        groups=parse_groups(groups) if groups else None,
+    )
+    run_and_report(
         sweep,
-        query_counts=spec.get("test_queries", {}),
-        notes=notes,
-        banner=quick if spec.get("quick") else "",
+        title=experiment.question,
+        notes=describe_claims(experiment),
+        out=out,
+        workers=workers,
+        engine=engine,
+        quick=quick,
     )
-
-
-def print_analysis(
-    analysis: SweepAnalysis, folder: Path, *, title: str, lines: int = ChartStyle().lines
-) -> Path:
-    """Write the report and print the tables that matter."""
-    if not CONSOLE.is_terminal:
-        CONSOLE.print("drawing the report ...")
-    with CONSOLE.status("drawing the report"):
-        page = write_report(analysis, folder, title, lines=lines)
-    for metric in analysis.table_metrics:
-        for table in build_tables(analysis, metric):
-            CONSOLE.print(to_rich(table))
-    return page

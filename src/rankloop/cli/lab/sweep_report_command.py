@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rankloop.cli.lab.sweep_commands import redo_report
+from rankloop.cli.lab.sweep_results import report_again
 from rankloop.errors import SettingError
 from rankloop.lab.report.chart_lines import ChartStyle
 from rankloop.lab.report.paper_files import FIGURE_KINDS
@@ -49,7 +49,7 @@ def report(
     if figures and figures not in FIGURE_KINDS:
         raise SettingError(f"--figures must be pdf or svg, found {figures}")
     style = ChartStyle(width=width, log=log, smooth=smooth, lines=lines, look="paper")  # type: ignore[arg-type]  # it looks itself
-    redo_report(
+    report_again(
         folder,
         title=title or folder.resolve().name,
         latex=latex,

@@ -13,7 +13,7 @@ import typer
 from rich.table import Table
 
 from rankloop.cli.console import CONSOLE
-from rankloop.cli.lab import names
+from rankloop.cli.lab.sweep_inputs import read_users
 from rankloop.cli.lab.sweep_progress import SweepProgress
 from rankloop.cli.own_policies import read_any_policy
 from rankloop.errors import SettingError
@@ -81,7 +81,7 @@ def tune_(
     kind = find_kind(by, BY, "way to choose")
     sweep = Sweep(
         data=split_names(data),
-        users=names.users(users, stop),
+        users=read_users(users, stop),
         policies={point: read_any_policy(point) for point in _points(policy, grid)},
         seeds=range(seeds),
         protocol=Protocol(rounds=rounds, k=k),

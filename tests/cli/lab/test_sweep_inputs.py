@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rankloop import policies
-from rankloop.cli.lab import names
+from rankloop.cli.lab.sweep_inputs import read_users
 from rankloop.cli.own_policies import read_any_policy
 from rankloop.errors import SettingError
 from rankloop.lab import baselines
@@ -70,14 +70,14 @@ def test_a_probe_is_made_again_by_its_name_with_and_without_defaults(name: str) 
 
 
 def test_a_user_who_never_stops_is_there_once_under_both_readings() -> None:
-    assert list(names.users("perfect,informational,labels", "both")) == [
+    assert list(read_users("perfect,informational,labels", "both")) == [
         "perfect",
         "informational",
         "labels",
         "informational(stop_at=every)",
     ]
-    assert names.users("perfect", "every") == {"perfect(stop_at=every)": PresetUser("perfect", "every")}
-    assert list(names.users("labels(top_k=2, noise=0.1),perfect", "click")) == [
+    assert read_users("perfect", "every") == {"perfect(stop_at=every)": PresetUser("perfect", "every")}
+    assert list(read_users("labels(top_k=2, noise=0.1),perfect", "click")) == [
         "labels(top_k=2, noise=0.1)",
         "perfect",
     ]
