@@ -11,11 +11,13 @@ import numpy as np
 
 from rankloop.policy import Policy
 from rankloop.query_set import JudgedQuery, QuerySet
-from rankloop.types import Array, BoolArray, Feedback, IntArray, Ranking, Signal, State
+from rankloop.types import Array, BoolArray, Context, Feedback, IntArray, Query, Ranking, Signal, State
 
 Make: TypeAlias = Callable[[], Policy]
 CLICKS = np.array([0.1, 0.5, 0.9])  # how likely a result of each grade is clicked
 LEAVES = np.array([0.1, 0.2, 0.5])  # and how likely the user leaves after that
+LESSONS = 60  # lists in which only a new feature matters
+NEW = 2  # features that appear
 SIGNALS: tuple[Signal, ...] = ("clicks", "grades")
 
 
@@ -111,6 +113,54 @@ def live_rounds(policy: Policy, world: QuerySet, *, rounds: int, first: int = 0)
         policy.shown(log[-1].ranking)
         policy.learn(log[-1])
     return log
+
+
+def teach_documents(policy: Policy, width: int) -> tuple[float, float]:
+    """Teach that documents with the last feature are liked; the scores of one with it and one without."""
+    rng = np.random.default_rng(11)
+    for number in range(LESSONS):
+        features = np.full((8, width), 0.5)
+        features[:, -1] = rng.permutation(8) < 4
+        query = Query(f"new {number}", features)
+        ranking = policy.rank(query, k=8, rng=np.random.default_rng(number))
+        policy.shown(ranking)
+        policy.learn(reaction(policy, ranking, features[ranking.order, -1] > 0))
+    pair = np.full((2, width), 0.5)
+    pair[:, -1] = 1.0, 0.0
+    having, lacking = policy.score(Query("pair", pair)).tolist()
+    return having, lacking
+
+
+def teach_context(policy: Policy, width: int) -> tuple[float, float]:
+    """Teach that one of two ads is for visitors with the last feature; its lead for them, and for others."""
+
+    def visitor(number: int, has: bool) -> Query:
+        features = np.full(width, 0.5)
+        features[-1] = has
+        return Query(f"new {number}", np.empty((2, 0)), ("for", "against"), context=Context("", features))
+
+    for number in range(2 * LESSONS):
+        query = visitor(number, number % 2 == 0)
+        ranking = policy.rank(query, k=2, rng=np.random.default_rng(number))
+        policy.shown(ranking)
+        policy.learn(reaction(policy, ranking, ranking.order == number % 2))
+    (for_having, against_having), (for_lacking, against_lacking) = (
+        policy.score(visitor(number, number == 0)).tolist() for number in (0, 1)
+    )
+    return for_having - against_having, for_lacking - against_lacking
+
+
+def pad_query(query: Query) -> Query:
+    """Add new features to a query, all of them 0."""
+    features = np.hstack((query.features, np.zeros((query.n_docs, NEW))))
+    known = query.context.features
+    more = np.append(known, np.zeros(NEW)) if known.size else known
+    return replace(query, features=features, context=replace(query.context, features=more))
+
+
+def count_features(policy: Policy, query: Query) -> int:
+    """Count the features that a policy sees in a query."""
+    return int((query.context.features if policy.reads == "context" else query.features).shape[-1])
 
 
 def fresh(make: Make, policy: Policy) -> Policy:

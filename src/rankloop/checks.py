@@ -27,24 +27,29 @@ from rankloop.check_sanity import (
     share_of_right_pairs,
 )
 from rankloop.check_worlds import (
+    LESSONS,
+    NEW,
     LawBroken,
     Make,
+    count_features,
     expect_same,
     expect_same_list,
     fresh,
     live_rounds,
-    reaction,
+    pad_query,
     respond,
     show,
     small_world,
     stored_feedback,
+    teach_context,
+    teach_documents,
     visitor_world,
     world_for,
 )
 from rankloop.errors import RankingError, RankloopError
 from rankloop.policy import Policy, score_all
 from rankloop.query_set import QuerySet
-from rankloop.types import Context, Feedback, Query, Ranking, State
+from rankloop.types import Feedback, Query, Ranking, State
 
 __all__ = [
     "LAWS",
@@ -73,8 +78,6 @@ __all__ = [
 
 ROUNDS = 12
 STRANGERS = 100  # lists in the order of others
-LESSONS = 60  # lists in which only a new feature matters
-NEW = 2  # features that appear
 
 
 def check_policy(make: Make, *, learns: bool = True) -> None:
@@ -191,7 +194,7 @@ def features_that_appear_later_are_learned(make: Make) -> None:
 
 def _expect_same_scores(policy: Policy, wider: Policy, queries: list[Query], otherwise: str) -> None:
     for query in queries:
-        expected, found = policy.score(query), wider.score(_padded(query))
+        expected, found = policy.score(query), wider.score(pad_query(query))
         if not np.allclose(expected, found, rtol=1e-6, atol=1e-9 * (1 + np.abs(expected).max())):
             raise LawBroken(otherwise)
 
@@ -200,8 +203,8 @@ def _late_feedback_fits(policy: Policy, wider: Policy, late: list[Feedback], que
     """Learning and widening may change places; refusing what is too old is allowed."""
     one, other = policy.from_state(policy.state()), wider.from_state(wider.state())
     for feedback in late:
-        ranking, query = feedback.ranking, _padded(feedback.ranking.query)
-        evidence = wider.widened_evidence(ranking.evidence, _width(wider, query))
+        ranking, query = feedback.ranking, pad_query(feedback.ranking.query)
+        evidence = wider.widened_evidence(ranking.evidence, count_features(wider, query))
         again = Ranking(query, ranking.order, evidence)
         with suppress(RankingError):
             other.learn(Feedback(again, feedback.reward, feedback.judged, feedback.signal))
@@ -213,7 +216,7 @@ def _late_feedback_fits(policy: Policy, wider: Policy, late: list[Feedback], que
 
 def _new_feature_is_learned(policy: Policy, known: int, *, learns: bool) -> None:
     """A document that has a new feature is liked or, where contexts matter, an ad by whoever has it."""
-    teach = _teach_context if policy.reads == "context" else _teach_documents
+    teach = teach_context if policy.reads == "context" else teach_documents
     having, lacking = teach(policy, known + NEW)
     if learns and not having > lacking:
         raise LawBroken(
@@ -221,53 +224,6 @@ def _new_feature_is_learned(policy: Policy, known: int, *, learns: bool) -> None
             f"and what lacks it {lacking:.3g}: a policy that cannot take new features has a `widened` that "
             "returns None"
         )
-
-
-def _teach_documents(policy: Policy, width: int) -> tuple[float, float]:
-    """Documents that differ in the last feature only; how those score that have it, and that lack it."""
-    rng = np.random.default_rng(11)
-    for number in range(LESSONS):
-        features = np.full((8, width), 0.5)
-        features[:, -1] = rng.permutation(8) < 4
-        query = Query(f"new {number}", features)
-        ranking = policy.rank(query, k=8, rng=np.random.default_rng(number))
-        policy.shown(ranking)
-        policy.learn(reaction(policy, ranking, features[ranking.order, -1] > 0))
-    pair = np.full((2, width), 0.5)
-    pair[:, -1] = 1.0, 0.0
-    having, lacking = policy.score(Query("pair", pair)).tolist()
-    return having, lacking
-
-
-def _teach_context(policy: Policy, width: int) -> tuple[float, float]:
-    """Two ads, one for those who have the last feature; how far it is ahead for them, and for others."""
-
-    def visitor(number: int, has: bool) -> Query:
-        features = np.full(width, 0.5)
-        features[-1] = has
-        return Query(f"new {number}", np.empty((2, 0)), ("for", "against"), context=Context("", features))
-
-    for number in range(2 * LESSONS):
-        query = visitor(number, number % 2 == 0)
-        ranking = policy.rank(query, k=2, rng=np.random.default_rng(number))
-        policy.shown(ranking)
-        policy.learn(reaction(policy, ranking, ranking.order == number % 2))
-    (for_having, against_having), (for_lacking, against_lacking) = (
-        policy.score(visitor(number, number == 0)).tolist() for number in (0, 1)
-    )
-    return for_having - against_having, for_lacking - against_lacking
-
-
-def _padded(query: Query) -> Query:
-    features = np.hstack((query.features, np.zeros((query.n_docs, NEW))))
-    known = query.context.features
-    more = np.append(known, np.zeros(NEW)) if known.size else known
-    return replace(query, features=features, context=replace(query.context, features=more))
-
-
-def _width(policy: Policy, query: Query) -> int:
-    """How many features a policy sees in a query."""
-    return int((query.context.features if policy.reads == "context" else query.features).shape[-1])
 
 
 def lists_of_others_teach_or_are_refused(make: Make) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankloop.learning.pair_counts import Layout, met, moved
+from rankloop.learning.pair_counts import Layout, add_query, move_values
 from rankloop.policies import TopRank
 from rankloop.types import Feedback, Query
 
@@ -24,9 +24,9 @@ def test_what_is_noted_of_a_query_is_found_again_after_all_others(meets: list[tu
     layout, documents, pairs = NOTHING, np.empty(0), np.empty(0)
     notes: dict[int, dict[int, int]] = {}
     for turn, (number, asked) in enumerate(meets, start=1):
-        before, layout = layout, met(layout, query(number, sorted(asked)))
+        before, layout = layout, add_query(layout, query(number, sorted(asked)))
         documents, pairs = (
-            moved(values, before, layout, power=power) for values, power in ((documents, 1), (pairs, 2))
+            move_values(values, before, layout, power=power) for values, power in ((documents, 1), (pairs, 2))
         )
         at, rows = layout.find(query(number, [0])), layout.rows(query(number, sorted(asked)))
         size = int(layout.sizes[at])

@@ -67,8 +67,8 @@ def test_the_fast_gradient_is_the_slow_one(
 ) -> None:
     grades, scores = arrays(drawn)
     levels = weights.levels(grades.astype(float))
-    loss, slope = listwise_hinge(scores, levels, weights.weights)
-    expected, direction = slow(scores, levels, by_document(scores, levels, weights.weights))
+    loss, slope = listwise_hinge(scores, levels, weights.shares)
+    expected, direction = slow(scores, levels, by_document(scores, levels, weights.shares))
     assert loss == pytest.approx(expected)
     np.testing.assert_allclose(slope, direction, atol=1e-12)
 
@@ -80,8 +80,8 @@ def test_with_ties_it_is_a_subgradient_of_length_two_at_most(
 ) -> None:
     grades, scores = arrays(drawn)
     levels = weights.levels(grades.astype(float))
-    loss, slope = listwise_hinge(scores, levels, weights.weights)
-    fixed = by_document(scores, levels, weights.weights)
+    loss, slope = listwise_hinge(scores, levels, weights.shares)
+    fixed = by_document(scores, levels, weights.shares)
     elsewhere = scores + np.random.default_rng(other).normal(size=scores.size)
     there, _ = slow(elsewhere, levels, fixed)
     assert there >= loss + slope @ (elsewhere - scores) - 1e-9
@@ -99,7 +99,7 @@ def test_the_loss_is_never_below_that_of_the_measure_whatever_the_order_of_ties(
     if not grades.any():
         return
     worst = np.lexsort((grades, -scores))
-    loss, _ = listwise_hinge(scores, weights.levels(grades.astype(float)), weights.weights)
+    loss, _ = listwise_hinge(scores, weights.levels(grades.astype(float)), weights.shares)
     assert loss >= 1 - metric(worst, grades) - 1e-12
 
 
@@ -111,7 +111,7 @@ def test_a_mistake_is_what_the_measure_counts_as_one(
     grades = np.array(shown)
     best = metric(np.argsort(-grades, kind="stable"), grades)
     loss = best - metric(np.arange(grades.size), grades)
-    assert weights.mistaken(weights.levels(grades.astype(float))) is (loss > 1e-9)
+    assert weights.has_mistake(weights.levels(grades.astype(float))) is (loss > 1e-9)
 
 
 @measured
@@ -121,11 +121,11 @@ def test_on_a_mistake_the_gradient_is_bounded_by_the_loss(weights: ListWeights, 
         features, ranker = rng.normal(size=(rng.integers(2, 9), 4)), rng.normal(size=4)
         grades = weights.levels(rng.integers(0, 5, size=len(features)).astype(float))
         scores = features @ ranker
-        if not weights.mistaken(grades[np.argsort(-scores)]):
+        if not weights.has_mistake(grades[np.argsort(-scores)]):
             continue
         mistakes += 1
-        loss, slope = listwise_hinge(scores, grades, weights.weights)
-        counted = by_document(scores, grades, weights.weights)
+        loss, slope = listwise_hinge(scores, grades, weights.shares)
+        counted = by_document(scores, grades, weights.shares)
         counted = counted[counted > 0]
         longest = np.square(features).sum(axis=1).max()
         limit = 4 * longest * counted.size * counted.max() / counted.min() * loss
@@ -138,7 +138,7 @@ def largest_ratio(world: QuerySet, weights: ListWeights) -> float:
     ratios = []
     for judged in world:
         levels = -np.sort(-weights.levels(judged.relevance.astype(float)))
-        counted = weights.weights(levels)
+        counted = weights.shares(levels)
         ratios.append(counted.max() / counted[counted > 0].min() if counted.any() else 1.0)
     return max(ratios)
 
@@ -213,8 +213,8 @@ def test_the_order_of_a_tie_matters_to_the_weights_but_never_breaks_the_bound() 
         grades, scores = rng.integers(0, 3, size=5), rng.normal(size=5)
         if not grades.any():
             continue
-        loss, _ = listwise_hinge(scores, grades.astype(float), NDCGWeights(None).weights)
-        shares = NDCGWeights(None).weights(-np.sort(-grades.astype(float)))
+        loss, _ = listwise_hinge(scores, grades.astype(float), NDCGWeights(None).shares)
+        shares = NDCGWeights(None).shares(-np.sort(-grades.astype(float)))
         for order in itertools.permutations(range(5)):
             if (np.diff(grades[list(order)]) > 0).any():
                 continue

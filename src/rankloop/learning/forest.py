@@ -67,15 +67,15 @@ def grow(rows: FloatArray, clicks: BoolArray, *, trees: int, seed: int) -> Fores
     fitted = classifier(rows[:, varying], clicks, trees=trees, seed=seed)
     tables = [_table(each.tree_, varying) for each in fitted.estimators_]
     roots = np.cumsum([0, *(len(table) for table in tables)])[:-1]
-    return Forest(joined(tables, roots), roots)
+    return Forest(join_trees(tables, roots), roots)
 
 
 def classifier(rows: FloatArray, clicks: BoolArray, *, trees: int, seed: int) -> Any:
     """The forest as scikit-learn's own object, for whoever scores many rows at once."""
-    return grower()(n_estimators=trees, random_state=seed).fit(rows, clicks)
+    return find_grower()(n_estimators=trees, random_state=seed).fit(rows, clicks)
 
 
-def grower() -> Any:
+def find_grower() -> Any:
     """The class that grows forests; refused with what to install, if it is not there."""
     try:
         from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415
@@ -88,7 +88,7 @@ def _clipped(rows: FloatArray) -> FloatArray:
     return np.clip(rows, -LARGEST, LARGEST)
 
 
-def joined(tables: list[FloatArray], starts: IntArray) -> FloatArray:
+def join_trees(tables: list[FloatArray], starts: IntArray) -> FloatArray:
     """Tables of trees as one, in which every child is found."""
     shifted = [table.copy() for table in tables]
     for table, start in zip(shifted, starts.tolist(), strict=True):

@@ -22,11 +22,11 @@ class ListWeights(Protocol):
         """The grades as far as the measure tells them apart, [n]."""
         ...
 
-    def weights(self, ideal: FloatArray) -> FloatArray:
+    def shares(self, ideal: FloatArray) -> FloatArray:
         """What results with these levels, best first, count: [n], 1 together, or 0 if nothing is relevant."""
         ...
 
-    def mistaken(self, shown: FloatArray) -> bool:
+    def has_mistake(self, shown: FloatArray) -> bool:
         """Whether the measure of a list with these levels, from the top, is below its best."""
         ...
 
@@ -37,9 +37,10 @@ class NDCGWeights(ListWeights):
 
     $Z_k$ is the best DCG@k. Grades below 0 gain nothing.
 
-    >>> NDCGWeights().weights(np.array([1.0, 1.0, 0.0])).round(3).tolist()
+    >>> NDCGWeights().shares(np.array([1.0, 1.0, 0.0])).round(3).tolist()
     [0.613, 0.387, 0.0]
-    >>> NDCGWeights(1).mistaken(np.array([2.0, 0.0, 1.0])), NDCGWeights(2).mistaken(np.array([2.0, 0.0, 1.0]))
+    >>> shown = np.array([2.0, 0.0, 1.0])
+    >>> NDCGWeights(1).has_mistake(shown), NDCGWeights(2).has_mistake(shown)
     (False, True)
     """
 
@@ -54,13 +55,13 @@ class NDCGWeights(ListWeights):
             )
         return grades
 
-    def weights(self, ideal: FloatArray) -> FloatArray:
+    def shares(self, ideal: FloatArray) -> FloatArray:
         """Shares of the best DCG."""
         terms = self._terms(ideal)
         total = terms.sum()
         return terms / total if total > 0 else terms
 
-    def mistaken(self, shown: FloatArray) -> bool:
+    def has_mistake(self, shown: FloatArray) -> bool:
         """Whether its DCG is below the best, by more than rounding."""
         got, best = self._terms(shown).sum(), self._terms(-np.sort(-shown)).sum()
         return bool(best - got > 1e-12 * best)
@@ -74,7 +75,7 @@ class NDCGWeights(ListWeights):
 class APWeights(ListWeights):
     """Weights of average precision: the same for every relevant result, those of a grade above 0.
 
-    >>> APWeights().weights(np.array([1.0, 1.0, 0.0])).tolist()
+    >>> APWeights().shares(np.array([1.0, 1.0, 0.0])).tolist()
     [0.5, 0.5, 0.0]
     """
 
@@ -82,11 +83,11 @@ class APWeights(ListWeights):
         """Relevant or not."""
         return (grades > 0).astype(np.float64)
 
-    def weights(self, ideal: FloatArray) -> FloatArray:
+    def shares(self, ideal: FloatArray) -> FloatArray:
         """One over the number of relevant results."""
         return np.asarray(ideal / max(float(ideal.sum()), 1.0))
 
-    def mistaken(self, shown: FloatArray) -> bool:
+    def has_mistake(self, shown: FloatArray) -> bool:
         """Whether something relevant stands below something that is not."""
         return out_of_order(shown)
 

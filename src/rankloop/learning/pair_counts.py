@@ -74,8 +74,8 @@ class Layout:
         return np.append(0, np.square(self.sizes).cumsum())
 
 
-def met(layout: Layout, query: Query) -> Layout:
-    """The layout after a query with these candidates was met; itself, if there is nothing new."""
+def add_query(layout: Layout, query: Query) -> Layout:
+    """Add a query with these candidates to a layout; the layout itself, if there is nothing new."""
     fresh = keys_of(query).keys[layout.rows(query) < 0]
     if not fresh.size:
         return layout
@@ -89,12 +89,12 @@ def met(layout: Layout, query: Query) -> Layout:
     return Layout(layout.queries, sizes, documents)
 
 
-def moved(values: Array, before: Layout, after: Layout, *, power: int) -> Array:
-    """Numbers of documents (power 1) or of pairs (power 2) at their new positions; 0 for what is new.
+def move_values(values: Array, before: Layout, after: Layout, *, power: int) -> Array:
+    """Move numbers of documents (power 1) or of pairs (power 2) to new positions; 0 for what is new.
 
     >>> old = Layout(np.array([7], dtype=np.uint64), np.array([1]), np.array([5], dtype=np.uint64))
     >>> new = Layout(old.queries, np.array([2]), np.array([5, 6], dtype=np.uint64))
-    >>> moved(np.array([3]), old, new, power=2).tolist()
+    >>> move_values(np.array([3]), old, new, power=2).tolist()
     [3, 0, 0, 0]
     """
     if before is after:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.learning.forest import ALWAYS, Forest, joined
+from rankloop.learning.forest import ALWAYS, Forest, join_trees
 from rankloop.types import FloatArray, IntArray
 
 AT_ONCE = 500_000  # of rows times trees
@@ -60,7 +60,7 @@ def lambdamart(documents: FloatArray, grades: FloatArray, ends: IntArray, how: B
     grown = library.train(settings, data, num_boost_round=how.trees).dump_model()["tree_info"]
     tables = [_table(tree["tree_structure"], varying) for tree in grown]
     roots = np.cumsum([0, *map(len, tables)])[:-1]
-    return Forest(joined(tables, roots), roots)
+    return Forest(join_trees(tables, roots), roots)
 
 
 def sums(forest: Forest, rows: FloatArray) -> FloatArray:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.bounds import Count, NonNegative
-from rankloop.learning.forest import Forest, descend, grow, grower, joined
+from rankloop.learning.forest import Forest, descend, find_grower, grow, join_trees
 from rankloop.policies.ads.ad_policy import rank_unready_last
 from rankloop.policies.ads.batch_ad_policy import BatchAdPolicy
 from rankloop.state_fields import state
@@ -45,7 +45,7 @@ class AdForest(BatchAdPolicy):
 
     def check_installed(self) -> None:
         """Refuse to be served without scikit-learn: the first fit would come many lists later."""
-        grower()
+        find_grower()
 
     def score(self, query: Query) -> FloatArray:
         """The mean share of clicks over the trees; ads that cannot be the best yet are below all others."""
@@ -74,7 +74,7 @@ class AdForest(BatchAdPolicy):
         for (index, forest), start in zip(forests.items(), starts.tolist(), strict=True):
             roots[index] = forest.roots + start
         tables = [forest.nodes for forest in forests.values()]
-        self.nodes, self.roots = joined(tables, starts) if tables else self.nodes[:0], roots
+        self.nodes, self.roots = join_trees(tables, starts) if tables else self.nodes[:0], roots
 
     def _grown(self, positive: FloatArray, negative: FloatArray) -> Forest:
         rows = np.concatenate((positive, negative))

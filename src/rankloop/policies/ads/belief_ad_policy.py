@@ -101,10 +101,10 @@ class LogisticAdPolicy(BeliefAdPolicy):
         return online_newton(mean, covariance, row[None])
 
 
-def absorbed(covariance: FloatArray, x: FloatArray, precision: float) -> FloatArray:
+def add_precision(covariance: FloatArray, x: FloatArray, precision: float) -> FloatArray:
     r"""$(\Sigma^{-1} + h x x^\top)^{-1}$, by the formula of Sherman and Morrison.
 
-    >>> absorbed(np.eye(2), np.array([1.0, 0.0]), 3.0).tolist()
+    >>> add_precision(np.eye(2), np.array([1.0, 0.0]), 3.0).tolist()
     [[0.25, 0.0], [0.0, 1.0]]
     """
     along = covariance @ x

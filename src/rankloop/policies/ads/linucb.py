@@ -8,7 +8,7 @@ import numpy as np
 
 from rankloop.bounds import NonNegative
 from rankloop.exploration import epsilon_greedy_propensities
-from rankloop.policies.ads.belief_ad_policy import BeliefAdPolicy, absorbed
+from rankloop.policies.ads.belief_ad_policy import BeliefAdPolicy, add_precision
 from rankloop.types import FloatArray, Query
 
 
@@ -41,5 +41,5 @@ class LinUCB(BeliefAdPolicy):
     def _step(
         self, mean: FloatArray, covariance: FloatArray, x: FloatArray, clicked: bool
     ) -> tuple[FloatArray, FloatArray]:
-        shrunk = absorbed(covariance, x, 1.0)
+        shrunk = add_precision(covariance, x, 1.0)
         return mean + shrunk @ x * (clicked - float(mean @ x)), shrunk

@@ -45,10 +45,10 @@ class Slam(GradedPolicy):
     def _step(self, start: FloatArray, features: FloatArray, grades: FloatArray) -> None:
         weights: ListWeights = NDCGWeights(self.k) if self.measure == "ndcg" else APWeights()
         levels = weights.levels(grades)
-        if not weights.mistaken(levels):
+        if not weights.has_mistake(levels):
             return
         scores = self.scorer.score(start, features).astype(np.float64, copy=False)
-        _, slope = listwise_hinge(scores, levels, weights.weights)
+        _, slope = listwise_hinge(scores, levels, weights.shares)
         rows = slope.nonzero()[0]
         if rows.size:
             self.step_to(start, -self.learning_rate, self.scorer.vjp(start, features[rows], slope[rows]))

@@ -11,7 +11,7 @@ import numpy as np
 from rankloop.bounds import Bound
 from rankloop.errors import RankingError
 from rankloop.learning.item_keys import KeyArray
-from rankloop.learning.pair_counts import Layout, met, moved
+from rankloop.learning.pair_counts import Layout, add_query, move_values
 from rankloop.policy import Policy
 from rankloop.state_fields import state
 from rankloop.types import BoolArray, Feedback, FloatArray, IntArray, Query, Ranking
@@ -137,12 +137,12 @@ class TopRank(Policy):
 
     def _add_query(self, query: Query) -> None:
         before = self._layout
-        after = met(before, query)
+        after = add_query(before, query)
         if after is before:
             return
         self.queries, self.sizes, self.documents = after.arrays
         for name, power in (("net_clicks", 2), ("counts", 2), ("above", 2), ("gains", 1), ("trials", 1)):
-            setattr(self, name, moved(getattr(self, name), before, after, power=power))
+            setattr(self, name, move_values(getattr(self, name), before, after, power=power))
 
     def _count(self, query: Query, wins: IntArray) -> None:
         layout = self._layout
