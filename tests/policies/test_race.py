@@ -193,6 +193,16 @@ def test_a_list_that_others_made_teaches_and_tells_nobody_apart() -> None:
     assert race.wins.sum() == 2, "the owner of the result is ahead of both others"
 
 
+def test_a_race_makes_its_racers_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    race, query, made = Race(), WORLD[0].query, []
+    monkeypatch.setattr("rankloop.policy.check_settings", made.append)  # asked of each policy that is made
+    for seed in range(5):
+        shown = race.rank(query, k=5, rng=np.random.default_rng(seed))
+        race.learn(Feedback(shown, shown.order == 2))
+        race.score(query)
+    assert [type(each) for each in made] == [PairRank]
+
+
 def test_what_a_race_is_not_is_refused() -> None:
     ranking = Race(racers=2).rank(WORLD[0].query, k=5, rng=np.random.default_rng(0))
     race = Race()
