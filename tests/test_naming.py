@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rankloop.errors import SettingError
 from rankloop.lab.baselines import ALL_POLICIES
+from rankloop.lab.data.best_feature_order import Direction
+from rankloop.lab.data.dataset_names import change_name, load, read_dataset_name
+from rankloop.lab.data.synthetic import WORLDS
+from rankloop.lab.recommenders import PRESETS, RECOMMENDERS, read_recommender
+from rankloop.lab.simulation import PROBES
+from rankloop.lab.users import AdUser, LabelJudge, NamedUser, PresetUser, read_user, write_user
+from rankloop.lab.users.user_presets import CASCADE_TABLES
 from rankloop.naming import LONGEST, _settings, find_kind, given_settings, read_name, write_name
 from rankloop.policies import DBGD, DocumentSpace, Exact, PairRank, Policy, Random, Width
 from rankloop.policies.paper_settings import PAPER
 from rankloop.policies.policy_names import POLICIES, read_policy, write_policy
+from rankloop.recommend import Recommender
 from rankloop.scorers import MLP, Linear
 
 
@@ -46,6 +56,8 @@ def values(kind: type[Any], name: str, default: object) -> st.SearchStrategy[Any
     words = [each for option in setting.options if get_origin(option) is Literal for each in get_args(option)]
     if words:
         return st.sampled_from(words)
+    if isinstance(default, tuple) and any(isinstance(each, str) for each in default):
+        return st.permutations(default).map(tuple)
     if type(default) is float:
         return st.floats(0.5, 1.0).map(lambda factor: default * factor)
     return {
@@ -80,6 +92,69 @@ def test_no_two_policies_have_names_that_are_read_alike() -> None:
             assert type(read_policy(text, ALL_POLICIES)) is kind
 
 
+@pytest.mark.parametrize("kind", RECOMMENDERS.values(), ids=RECOMMENDERS)
+@given(data=st.data())
+def test_a_recommender_is_made_again_by_its_name(kind: type[Recommender], data: st.DataObject) -> None:
+    recommender = data.draw(made(kind))
+    for defaults in (False, True):
+        text = write_name(recommender, defaults)
+        assert repr(read_recommender(text)) == repr(recommender)
+        assert write_name(read_recommender(text), defaults) == text
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_of_a_recommender_is_its_settings(name: str) -> None:
+    assert repr(read_recommender(name)) == repr(read_recommender(PRESETS[name]))
+    assert repr(read_recommender(write_name(read_recommender(name)))) == repr(read_recommender(name))
+
+
+@pytest.mark.parametrize("kind", [LabelJudge, AdUser])
+@given(data=st.data())
+def test_a_user_is_made_again_by_its_name(kind: type[NamedUser], data: st.DataObject) -> None:
+    user = data.draw(made(kind))
+    assert read_user(write_user(user)) == user
+
+
+@pytest.mark.parametrize("name", CASCADE_TABLES)
+def test_a_preset_user_is_made_again_by_its_name_under_both_readings(name: str) -> None:
+    for stop_at in get_args(get_type_hints(PresetUser)["stop_at"]):
+        user = PresetUser(name, stop_at)
+        assert read_user(write_user(user)) == user == read_user(f"{name.upper()}(stop_at={stop_at})")
+
+
+@pytest.mark.parametrize("name", PROBES)
+@given(data=st.data())
+def test_a_probe_is_made_again_by_its_name(name: str, data: st.DataObject) -> None:
+    probe = data.draw(made(PROBES[name]))
+    for defaults in (False, True):
+        text = write_name(probe, defaults)
+        assert read_name(text, PROBES, noun="probe") == probe
+        assert write_name(read_name(text, PROBES, noun="probe"), defaults) == text
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_a_dataset_is_made_again_by_its_name_with_and_without_defaults(name: str) -> None:
+    world = WORLDS[name]
+    sizes = {each.name: getattr(world.sizes, each.name) for each in fields(world.sizes)}
+    own = {key: each.default for key, each in inspect.signature(world.make).parameters.items()}
+    known = {**sizes, **own, "queries": 3, "test_queries": 2}
+    options = {key: known[key] for key in world.options}
+    text = change_name(name, **options)
+    assert read_dataset_name(text) == (name, options)
+    assert change_name(text) == text == load(text).name
+    short = load(f"{name}(queries=3, test_queries=2)")
+    np.testing.assert_array_equal(load(text).train.features, short.train.features)
+    np.testing.assert_array_equal(load(text).test.relevance, short.test.relevance)
+
+
+@given(fold=st.integers(1, 5), order=st.sampled_from(get_args(Direction)), flag=st.booleans())
+def test_a_name_of_published_data_is_written_as_it_is_read(fold: int, order: str, flag: bool) -> None:
+    given_settings = {"fold": fold, "caller_order": order, "unit_length": flag, "test_on_validation": flag}
+    text = change_name("/data/mq2008", **given_settings)
+    assert read_dataset_name(text) == ("/data/mq2008", given_settings)
+    assert change_name(text) == text
+
+
 def test_a_whole_number_for_a_setting_with_fractions_is_written_as_one() -> None:
     assert write_policy(read_policy("pdgd(decay=1, learning_rate=2)")) == "PDGD(learning_rate=2.0)"
     assert write_name(MLP(8, scale=1)) == "MLP(hidden=8, scale=1.0)"
@@ -109,6 +184,8 @@ def test_what_may_be_written_shorter(text: str, same: str) -> None:
 
 
 DEEP = "(" * 300
+DECAY = "PDGD: decay must be a number above 0 and at most 1, found"
+HIDDEN = "MLP: hidden must be values in parentheses (each a whole number of at least 1) or a whole number"
 MISTAKES: Mapping[str, str] = {
     "": "no policy is called '': choose from AUCRanker, AdForest",
     "pdgdd": "no policy is called 'pdgdd': did you mean 'PDGD'? choose from AUCRanker",
@@ -130,43 +207,43 @@ MISTAKES: Mapping[str, str] = {
     "PDGD(decay=0.9, decay=0.8)": "PDGD: decay is given twice, leave one out",
     "PDGD(scorer=MLP(64, hidden=32))": "MLP: hidden is given twice, leave one out",
     "PDGD(scorer=MLP(64, 32))": "MLP: expected <setting>=<value>, found 32",
-    "PDGD(decay=fast)": "PDGD: decay takes a number, found fast",
-    "PDGD(decay='0.9')": "PDGD: decay takes a number, found '0.9'",
-    "PDGD(decay=None)": "PDGD: decay takes a number, found None",
-    "PDGD(decay=True)": "PDGD: decay takes a number, found True",
-    "PDGD(decay=(1, 2))": "PDGD: decay takes a number, found (1, 2)",
-    "MGD(candidates=2.5)": "MGD: candidates takes a whole number, found 2.5",
+    "PDGD(decay=fast)": f"{DECAY} fast",
+    "PDGD(decay='0.9')": f"{DECAY} '0.9'",
+    "PDGD(decay=None)": f"{DECAY} None",
+    "PDGD(decay=True)": f"{DECAY} True",
+    "PDGD(decay=(1, 2))": f"{DECAY} (1, 2)",
+    "MGD(candidates=2.5)": "MGD: candidates must be a whole number of at least 1, found 2.5",
     "MGD(candidates=0)": "MGD: candidates must be a whole number of at least 1, found 0",
-    "PairRank(update=offline)": "PairRank: update takes 'online', 'exact', found offline",
-    "OlRankNet(averaging=maybe)": "OlRankNet: averaging takes True or False, found maybe",
-    "OlRankNet(averaging=1)": "OlRankNet: averaging takes True or False, found 1",
-    "OlRankNet(optimiser=gradient-descent)": "takes 'adam', 'gradient-descent', found gradient - descent",
-    "PDGD(scorer=64)": "PDGD: scorer takes Linear, MLP, found 64",
-    "PDGD(scorer=MLP('wide'))": "MLP: hidden takes values in parentheses, a whole number, found 'wide'",
-    "PDGD(scorer=Module(f))": "PDGD: scorer takes Linear, MLP, found Module(f)",
-    "MGD(projection=document-space(3))": "MGD: projection takes DocumentSpace",
+    "PairRank(update=offline)": "PairRank: update must be 'online' or 'exact', found offline",
+    "OlRankNet(averaging=maybe)": "OlRankNet: averaging must be True or False, found maybe",
+    "OlRankNet(averaging=1)": "OlRankNet: averaging must be True or False, found 1",
+    "OlRankNet(optimiser=gradient-descent)": "must be 'adam' or 'gradient-descent', found gradient - descent",
+    "PDGD(scorer=64)": "PDGD: scorer must be Linear or MLP, found 64",
+    "PDGD(scorer=MLP('wide'))": HIDDEN,
+    "PDGD(scorer=Module(f))": "PDGD: scorer must be Linear or MLP, found Module(f)",
+    "MGD(projection=document-space(3))": "MGD: projection must be DocumentSpace or None",
     "MGD(projection=DocumentSpace(r=3))": "DocumentSpace has no setting 'r': ",
     "MGD(projection=DocumentSpace(-1))": "DocumentSpace: k must be a whole number of at least 0, found -1",
-    "MGD(start_seed=-Inf)": "MGD: start_seed takes a whole number, None, found -Inf",
-    "MGD(start_seed=-inf)": "MGD: start_seed takes a whole number, None, found -inf",
+    "MGD(start_seed=-Inf)": "MGD: start_seed must be a whole number of at least 0 or None, found -Inf",
+    "MGD(start_seed=-inf)": "MGD: start_seed must be a whole number of at least 0 or None, found -inf",
     "pairank@paper": "no policy is called 'pairank@paper': did you mean 'pairrank@paper'?",
     "pairrank@paper(alpha=0.1)": "PairRank has no setting 'alpha'",
 }
 ATTACKS: Mapping[str, str] = {
-    "PDGD(decay=__import__('os').system('true'))": "PDGD: decay takes a number, found __import__('os')",
-    "PDGD(decay=().__class__)": "PDGD: decay takes a number, found ().__class__",
-    "PDGD(decay=9**9**9)": "PDGD: decay takes a number, found 9 ** 9 ** 9",
-    "PDGD(decay=1+1j)": "PDGD: decay takes a number, found 1 + 1j",
-    "PDGD(decay=~1)": "PDGD: decay takes a number, found ~1",
-    "PDGD(decay=lambda: 1)": "PDGD: decay takes a number, found lambda: 1",
-    "PDGD(decay=[x for x in (1,)])": "PDGD: decay takes a number, found [x for x in (1,)]",
-    "PDGD(decay=f'{1}')": "PDGD: decay takes a number, found f'{1}'",
-    "PDGD(decay=b'1')": "PDGD: decay takes a number, found b'1'",
-    "PDGD(decay=(y := 1))": "PDGD: decay takes a number, found (y := 1)",
-    "PDGD(decay={'a': 1})": "PDGD: decay takes a number, found {'a': 1}",
-    "PDGD(decay=...)": "PDGD: decay takes a number, found ...",
-    "PDGD(scorer=PDGD())": "PDGD: scorer takes Linear, MLP, found PDGD()",
-    "PDGD(scorer=rankloop.scorers.MLP())": "PDGD: scorer takes Linear, MLP, found rankloop.scorers.MLP()",
+    "PDGD(decay=__import__('os').system('true'))": f"{DECAY} __import__('os')",
+    "PDGD(decay=().__class__)": f"{DECAY} ().__class__",
+    "PDGD(decay=9**9**9)": f"{DECAY} 9 ** 9 ** 9",
+    "PDGD(decay=1+1j)": f"{DECAY} 1 + 1j",
+    "PDGD(decay=~1)": f"{DECAY} ~1",
+    "PDGD(decay=lambda: 1)": f"{DECAY} lambda: 1",
+    "PDGD(decay=[x for x in (1,)])": f"{DECAY} [x for x in (1,)]",
+    "PDGD(decay=f'{1}')": f"{DECAY} f'{{1}}'",
+    "PDGD(decay=b'1')": f"{DECAY} b'1'",
+    "PDGD(decay=(y := 1))": f"{DECAY} (y := 1)",
+    "PDGD(decay={'a': 1})": f"{DECAY} {{'a': 1}}",
+    "PDGD(decay=...)": f"{DECAY} ...",
+    "PDGD(scorer=PDGD())": "PDGD: scorer must be Linear or MLP, found PDGD()",
+    "PDGD(scorer=rankloop.scorers.MLP())": "PDGD: scorer must be Linear or MLP, found rankloop.scorers.MLP()",
     "PDGD(*[1])": "PDGD: expected <setting>=<value>, found *[1]",
     "PDGD(**{'decay': 1})": "PDGD has no setting '**'",
     "PDGD().learn": "cannot be read: write PDGD(<setting>=<value>, ...)",
@@ -176,9 +253,9 @@ ATTACKS: Mapping[str, str] = {
     "rankloop.policies.PDGD()": "no policy is called 'rankloop.policies.PDGD'",
     "PDGD(decay=\0)": "cannot be read: ",
     f"PDGD(decay={DEEP}": "cannot be read: too many nested parentheses",
-    f"PDGD(decay={'-' * 1900}1)": "PDGD: decay takes a number, found too many operators",
-    f"PDGD(decay={'~' * 1900}1)": "PDGD: decay takes a number, found",
-    f"PDGD(decay={'9' * 1900})": "PDGD: decay takes a number, found 999",
+    f"PDGD(decay={'-' * 1900}1)": f"{DECAY} too many operators",
+    f"PDGD(decay={'~' * 1900}1)": f"{DECAY}",
+    f"PDGD(decay={'9' * 1900})": f"{DECAY} 999",
     f"PDGD(decay={'9' * LONGEST})": "a policy has at most 2,000 characters, found 2,012",
 }
 

@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import ast
 import inspect
-import types
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache, lru_cache
 from math import inf, isnan
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
+from rankloop.bounds import LARGEST, describe_bound, list_kinds, list_options
 from rankloop.errors import SettingError, suggest_name
 
 T = TypeVar("T")
 
 LONGEST = 2_000  # characters of a text, so that the parser meets no endless nesting
 WORDS = {"true": True, "false": False, "none": None, "inf": inf}
-PLAIN: Mapping[object, str] = {
-    bool: "True or False",
-    int: "a whole number",
-    float: "a number",
-    str: "a text",
-    type(None): "None",
-}
 
 
 def read_name(text: str, kinds: Mapping[str, Callable[..., T] | str], *, noun: str = "policy") -> T:
@@ -166,9 +159,14 @@ class _Setting:
     """A setting of a kind: what it may be, whether it needs no name, and whether it must be given."""
 
     label: str  # as errors begin: "PDGD: decay"
-    options: tuple[Any, ...]  # types, `Literal` words and classes of objects with settings
+    hint: Any  # its annotation
     positional: bool = False
     required: bool = False
+
+    @property
+    def options(self) -> tuple[Any, ...]:
+        """The alternatives of the annotation without their bounds, which the kind itself checks."""
+        return _options(self.hint)
 
     @property
     def takes_anything(self) -> bool:
@@ -182,50 +180,33 @@ class _Setting:
         for each in self.options:
             inner = get_args(each)
             if get_origin(each) is tuple and len(inner) == 2 and inner[1] is ...:
-                return [_Setting(self.label, _options(inner[0]))] * count
+                return [_Setting(self.label, inner[0])] * count
             if get_origin(each) is tuple and len(inner) == count:
-                return [_Setting(self.label, _options(item)) for item in inner]
+                return [_Setting(self.label, item) for item in inner]
         return None
 
     def find_word(self, word: str) -> str | None:
         """The permitted word that is written so, whatever its capitals, `-` and `_`."""
-        for option in self.options:
-            words = get_args(option) if get_origin(option) is Literal else ()
-            for each in words:
-                if _simplify(str(each)) == _simplify(word):
-                    return str(each)
-        return None
+        words = [each for it in self.options if get_origin(it) is Literal for each in get_args(it)]
+        return next((str(each) for each in words if _simplify(str(each)) == _simplify(word)), None)
 
     def parts(self) -> Iterator[type[Any]]:
         """The classes of objects that it takes: those in its annotation, and what extends them."""
-        waiting = [each for each in self.options if isinstance(each, type) and each not in PLAIN]
-        while waiting and not self.takes_anything:
-            kind = waiting.pop(0)
-            waiting += kind.__subclasses__()
-            if is_dataclass(kind) and not inspect.isabstract(kind) and not kind.__name__.startswith("_"):
-                yield kind
+        return (kind for option in self.options for kind in list_kinds(option))
 
     def refuse(self, node: ast.expr) -> SettingError:
         """The error about a value that it does not take."""
-        taken = [each.__name__ for each in self.parts()]
-        for each in self.options:
-            if get_origin(each) is Literal:
-                taken += map(repr, get_args(each))
-            elif get_origin(each) is tuple:
-                taken.append("values in parentheses")
-            elif each in PLAIN:
-                taken.append(PLAIN[each])
-        return SettingError(f"{self.label} takes {', '.join(taken)}, found {_unparse(node)}")
+        return SettingError(f"{self.label} must be {describe_bound(self.hint)}, found {_unparse(node)}")
 
 
 @cache
 def _settings(kind: Callable[..., object]) -> Mapping[str, _Setting]:
     """The settings of a class or function, from its signature and annotations."""
-    hints = get_type_hints(kind)
+    hints = get_type_hints(kind, include_extras=True)
     return {
         name: _Setting(
             label=f"{kind.__name__}: {name}",
-            options=_options(hints.get(name, object)),
+            hint=hints.get(name, object),
             positional=each.kind is not each.KEYWORD_ONLY,
             required=each.default is each.empty,
         )
@@ -235,12 +216,7 @@ def _settings(kind: Callable[..., object]) -> Mapping[str, _Setting]:
 
 @cache
 def _options(hint: Any) -> tuple[Any, ...]:
-    """The alternatives of an annotation; bounds in it are checked by the kind itself."""
-    if hasattr(hint, "__metadata__"):
-        return _options(hint.__origin__)
-    if get_origin(hint) in (Union, types.UnionType):
-        return tuple(option for each in get_args(hint) for option in _options(each))
-    return (hint,)
+    return tuple(get_args(each)[0] if get_origin(each) is Annotated else each for each in list_options(hint))
 
 
 def _build(kind: Callable[..., T], call: ast.Call, preset: ast.Call = NO_SETTINGS) -> T:
@@ -312,7 +288,7 @@ def _read_plain(node: ast.expr, value: float | str | None, setting: _Setting) ->
         return found
     if type(value) in setting.options or setting.takes_anything:
         return value
-    if type(value) is int and float in setting.options and abs(value) < 2**1000:
+    if type(value) is int and float in setting.options and abs(value) < LARGEST:
         return float(value)
     raise setting.refuse(node)
 

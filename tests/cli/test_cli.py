@@ -272,7 +272,7 @@ def test_data_commands(tmp_path: Path) -> None:
         (["lab", "compare", "--users", ""], "users must name at least one"),
         (
             ["lab", "compare", "--policies", "RTopKItems(gain=ndcg)"],
-            "RTopKItems: gain takes 'exponential', 'linear', found ndcg",
+            "RTopKItems: gain must be 'exponential' or 'linear', found ndcg",
         ),
         (["lab", "compare", "--measures", "regret ERR"], "best fixed order in hindsight is known for DCG"),
         (["lab", "run", "classic/base"], "did you mean 'classic/baselines'?"),

@@ -194,7 +194,8 @@ def test_a_list_that_others_made_teaches_and_tells_nobody_apart() -> None:
 
 
 def test_a_race_makes_its_racers_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    race, query, made = Race(), WORLD[0].query, []
+    race, query = Race(), WORLD[0].query
+    made: list[object] = []
     monkeypatch.setattr("rankloop.policy.check_settings", made.append)  # asked of each policy that is made
     for seed in range(5):
         shown = race.rank(query, k=5, rng=np.random.default_rng(seed))

@@ -50,7 +50,7 @@ def test_a_user_is_made_again_by_its_name(text: str, user: NamedUser) -> None:
     ("text", "message"),
     [
         ("perfekt", "no user is called 'perfekt': did you mean 'perfect'"),
-        ("perfect(stop_at=never)", "stop_at takes 'click', 'every', found never"),
+        ("perfect(stop_at=never)", "stop_at must be 'click' or 'every', found never"),
         ("perfect(go=1)", "has no setting 'go'"),
         ("labels(stop_at=every)", "LabelJudge has no setting 'stop_at'"),
         ("labels(top_k=0)", "top_k"),

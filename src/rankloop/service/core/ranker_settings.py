@@ -197,7 +197,7 @@ def settings_from_json(data: Mapping[str, Any], policy_kinds: PolicyKinds) -> Ra
     >>> settings_from_json({"policy": "MGD(interleaving=5)"}, POLICIES)
     Traceback (most recent call last):
     ...
-    rankloop.errors.SettingError: MGD: interleaving takes Probabilistic, TeamDraft, found 5
+    rankloop.errors.SettingError: MGD: interleaving must be Probabilistic or TeamDraft, found 5
     """
     policy = data.get("policy", "PairRank()")
     for action in (*(data.get("actions") or ()), *(data.get("grades") or ())):

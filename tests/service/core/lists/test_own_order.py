@@ -79,7 +79,7 @@ def test_what_was_said_of_trust_is_kept() -> None:
     again = service.settings_from(service.settings("old").to_json() | {"window": 60.0})
     assert isinstance(again.policy, PairRank)
     assert again.policy.caller_order is None  # a ranker from before keeps what it had
-    with pytest.raises(SettingError, match="caller_order takes 'good', 'decent', 'poor', 'unknown'"):
+    with pytest.raises(SettingError, match="caller_order must be 'good', 'decent', 'poor', 'unknown'"):
         service.settings_from({"policy": "PairRank(caller_order='much')"})
     with pytest.raises(SettingError, match="Random has no setting 'caller_order'"):
         service.settings_from({"policy": "Random(caller_order='good')"})
