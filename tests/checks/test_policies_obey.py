@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 
+import numpy as np
 import pytest
 
+from rankloop.check_worlds import live_rounds, show, world_for
 from rankloop.checks import LAWS, SANITY, Make, learning_beats_random
+from rankloop.errors import RankingError
 from rankloop.interleaving import Probabilistic
 from rankloop.lab.baselines import ALL_POLICIES
 from rankloop.lab.baselines.lambdamart import LambdaMART
@@ -31,6 +35,7 @@ from rankloop.policies import (
     Width,
 )
 from rankloop.scorers import MLP, Linear
+from rankloop.types import Feedback
 
 VARIANTS: dict[str, Make] = {
     "PDGD-decay": partial(PDGD, decay=0.99),
@@ -65,6 +70,27 @@ POLICIES: dict[str, Make] = {**ALL_POLICIES, **VARIANTS, **FEWER_TREES}
 @pytest.mark.parametrize("make", POLICIES.values(), ids=POLICIES.keys())
 def test_law(make: Make, check: Callable[[Make], None]) -> None:
     check(make)
+
+
+def test_a_law_lets_off_no_policy_that_is_not_named_here() -> None:
+    """Law 5 those that take no new features, law 7 those that refuse a higher grade or learn nothing."""
+    without_new_features, without_higher_grades = set(), set()
+    for name in ALL_POLICIES:
+        policy, graded = POLICIES[name](), POLICIES[name]()
+        world = world_for(policy)
+        live_rounds(policy, world, rounds=3)
+        if policy.widened(8) is None:
+            without_new_features.add(name)
+        before, shown = graded.state(), show(graded, world[0], seed=0, k=5).ranking
+        if "grades" in graded.signals:
+            with suppress(RankingError):
+                graded.learn(Feedback(shown, np.array([1, 4, 0, 0, 0]), signal="grades"))
+            if all(np.array_equal(value, graded.state()[array]) for array, value in before.items()):
+                without_higher_grades.add(name)
+    by_id = {"RTopKItems", "ThompsonItems", "UCBItems", "TopRank", "FairExpTopRank", "FairSwapTopRank"}
+    networks = {"OlRankNet", "OlLambdaRank", "P2NeurRank", "OlLambdaRankGT"}
+    assert without_new_features == by_id | networks | {"OfflineRankNet", "OfflineLambdaRank"}
+    assert without_higher_grades == {"ThompsonItems", "UCBItems", "Random"}
 
 
 @pytest.mark.parametrize("make", [make for name, make in POLICIES.items() if name != "Random"])
