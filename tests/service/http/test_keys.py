@@ -49,7 +49,6 @@ ADMIN = [
     ("GET", "/v1/rankers/default/trials/1"),
     ("POST", "/v1/rankers/default/trials/1/stop"),
     ("GET", "/v1/rankers/default/exposure"),
-    ("GET", "/v1/rankers/default/exposure.csv"),
     ("GET", "/v1/doctor"),
     ("GET", "/v1/overview"),
     ("GET", "/v1/settled/q"),

@@ -18,7 +18,7 @@ from tests.support.serving import Live
 
 LOOKS = (
     *("/overview", "/query", "/query/some-list", "/doctor"),
-    *("/exposure", "/exposure.csv?ranker=default", "/exposure.json?ranker=default"),
+    "/exposure",
 )
 
 

@@ -37,7 +37,7 @@ def test_charts_of_the_overview(by: str) -> None:
 
 def test_charts_of_the_exposure_page() -> None:
     found = specs(fair_service(), "/exposure", ranker="five")
-    assert set(found) == {"ahead", "clicks_per_look"}
+    assert set(found) == {"ahead"}
     for spec in found.values():
         check_drawn(spec)
 

@@ -79,14 +79,6 @@ def test_exposure_is_tallied(store: Store) -> None:
     assert ours == expected, "exposure is summed by group"
     assert (others.group, others.results, others.clicks) == ("others", 2, 1), "groups come by name"
     assert (ours.lapsed, others.lapsed) == (0, -2), "what lapsed is summed by group"
-    b, a = store.exposure_by_query("shop", since=0.0, until=30.0, most=5)
-    assert [(each.user_query, each.lists, each.outside) for each in (b, a)] == [("b", 2, 0), ("a", 1, 1)], (
-        "queries"
-    )
-    assert [each.clicks for each in b.groups] == [0, 1], "clicks of a query"
-    assert len(store.exposure_by_query("shop", since=0.0, until=30.0, most=1)) == 1, (
-        "the most frequent queries"
-    )
     assert list(store.exposure("other", since=0.0, until=30.0, step=10.0)) == [], "rankers are apart"
 
 

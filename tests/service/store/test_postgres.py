@@ -143,7 +143,6 @@ def everything(store: Store) -> dict[str, Any]:
             "shop", scale=GradeScale(weights={"star": 1.0, "click": 2.0}, highest=4.0), **span
         ),
         "exposure": list(store.exposure("shop", step=50.0, **span)),
-        "by query": list(store.exposure_by_query("shop", most=3, **span)),
         "account": list(store.exposure_in_parts("shop", account=1, parts=3, **span)),
         "snapshots": [tuple(each) for each in store.list_snapshots("shop")],
         "time": (store.time(5.0), store.lag(5.0)),

@@ -106,7 +106,6 @@ ROUTES: list[Any] = [
     people.delete_people,
     people.deletions,
     exposure.exposure,
-    exposure.exposure_csv,
     monitoring.health,
     monitoring.ready,
     monitoring.diagnosis,

@@ -63,7 +63,7 @@ def page_routes(pages: Pages | None = None, *, start: bool = True) -> list[Route
     open_to_all += [start_page.start] if start else []
     looks = [overview.overview, lists.lists, query.query, doctor.doctor, live.changes]
     looks += [learned.learned, learned.search]
-    looks += [assets.vega, recommend.recommend, exposure.exposure, exposure.as_table, exposure.as_json]
+    looks += [assets.vega, recommend.recommend, exposure.exposure]
     changes = [levers.stop, levers.resume, levers.set_mode, levers.rollback]
     changes += [levers.start_trial, levers.stop_trial]
     changes += [decisions.do_undo, settings.preview, settings.change]

@@ -1,9 +1,8 @@
-"""Exposure charts: a line for each group, in the look of the reports."""
+"""Chart of an exposure account: a line for each group, in the look of the reports."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
@@ -20,48 +19,29 @@ BAND = (  # the tolerance to both sides of nobody being ahead
 )
 
 
-@dataclass(frozen=True, slots=True)
-class GroupChart:
-    """Lines of several groups, and their specification for Vega-Lite, without colours of light or dark."""
-
-    name: str  # of the number in `GroupStep`
-    title: str
-    meaning: str
-    spec: Spec
-
-
-def exposure_charts(account: AccountReport, colours: Mapping[str, str]) -> Iterator[GroupChart]:
-    """The account and the clicks per look over time, of the groups that have a colour."""
+def account_chart(account: AccountReport, colours: Mapping[str, str]) -> Spec | None:
+    """The account over time, of the groups that have a colour; None: there are too few lists to draw it."""
     if len(account.steps) < FEWEST:
-        return
+        return None
     off = f"Looks ahead or behind; the band is the tolerance of {account.tolerance:g}."
-    ahead = list(_points(account, "ahead", colours))
+    ahead = list(_points(account, colours))
     reach = 1.1 * max(account.tolerance, *(abs(point["y"]) for point in ahead))
-    y = {"domain": [-reach, reach], "nice": False}
-    lines = _lines(colours, y, "looks ahead", ".2f")
+    lines = _lines(colours, {"domain": [-reach, reach], "nice": False})
     band: list[Spec] = [{"low": -account.tolerance, "high": account.tolerance}]
     data = {"band": band, "zero": [{"low": 0}], "steps": ahead}
-    spec = layered([*BAND, lines], data, height=HEIGHT, description=f"The account over time. {off}")
-    yield GroupChart("ahead", "The account over time", off, spec)
-    clicks = list(_points(account, "clicks_per_look", colours))
-    if any(point["y"] for point in clicks):
-        meaning = "What people made of being shown a group: results with a click, per look."
-        lines = _lines(colours, {"zero": True}, "clicks per look", ".3f")
-        spec = layered([lines], {"steps": clicks}, height=HEIGHT, description=meaning)
-        yield GroupChart("clicks_per_look", "Clicks per look", meaning, spec)
+    return layered([*BAND, lines], data, height=HEIGHT, description=f"The account over time. {off}")
 
 
-def _points(account: AccountReport, name: str, colours: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    """A number of every step and group that has one; they stand where their last list does."""
+def _points(account: AccountReport, colours: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """Who is ahead after every step; points stand where its last list does."""
     ends = accumulate(step.lists for step in account.steps)
     for end, step in zip(ends, account.steps, strict=True):
         for each in step.groups:
-            value = getattr(each, name)
-            if each.group in colours and value is not None:
-                yield {"x": end, "y": value, "group": each.group}
+            if each.group in colours:
+                yield {"x": end, "y": each.ahead, "group": each.group}
 
 
-def _lines(colours: Mapping[str, str], y: Spec, title: str, digits: str) -> Spec:
+def _lines(colours: Mapping[str, str], y: Spec) -> Spec:
     scale = {"domain": list(colours), "range": list(colours.values())}
     axis = {"grid": False, "tickCount": 4, "format": "~s"}
     return layer(
@@ -72,7 +52,7 @@ def _lines(colours: Mapping[str, str], y: Spec, title: str, digits: str) -> Spec
         color=word("group", scale=scale, legend=None),
         tooltip=[
             word("group"),
-            number("y", title=title, format=digits),
+            number("y", title="looks ahead", format=".2f"),
             number("x", title="lists so far"),
         ],
     )

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 from rankloop.service.core.finding import Finding, Level, gravest_first, settings_command
 from rankloop.service.core.ranker_settings import RankerSettings
 from rankloop.service.extensions.fair.report import findings as exposure_findings
+from rankloop.service.extensions.fair.report import tally_exposure
 from rankloop.service.reports.event_rules import about_events, about_sources
 from rankloop.service.reports.traffic import overview
 from rankloop.service.reports.visitor_rules import about_actions, about_visits
-from rankloop.service.store import JOINED, Event, EventTally, ExposureTally, SourceTally, Store
+from rankloop.service.store import JOINED, Event, EventTally, SourceTally, Store
 
 LAST = 20  # events to look at one by one
 FEW = 20  # results from which nothing follows
@@ -74,8 +75,7 @@ def doctor(
     found += [finding for each in rated for finding in _about_grades(each)]
     for ranker, each in given.items():
         if each.fair is not None:
-            tallies = store.exposure(ranker, since=since, until=until, step=max(until - since, 1e-9))
-            total = tallies[0] if tallies else ExposureTally()
+            total = tally_exposure(store, ranker, since=since, until=until)
             found += [_about_exposure(ranker, sentence) for sentence in exposure_findings(each, total)]
     last = tuple(store.read_events(None, newest=LAST))
     return with_causes(Diagnosis(tally, rate, (), last, rated, sources), found)

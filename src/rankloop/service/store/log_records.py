@@ -373,10 +373,9 @@ class GroupTally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExposureTally:
-    """Exposure in a stretch of time, or for one query."""
+    """Exposure in a stretch of time."""
 
     start: float = 0.0
-    user_query: str = ""
     lists: int = 0  # whose exposure was counted
     held: int = 0  # of them, how many were held to the account
     outside: int = 0  # of these, after how many an account was outside of its tolerance

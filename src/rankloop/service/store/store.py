@@ -330,12 +330,6 @@ class Statistics(Protocol):
         """Exposure that counts for one account, in parts as those of `sum_traffic_parts`."""
         ...
 
-    def exposure_by_query(
-        self, ranker: str, *, since: float, until: float, most: int
-    ) -> Sequence[ExposureTally]:
-        """Exposure for the queries with the most lists that were counted; equal ones by name."""
-        ...
-
 
 class Store(EventLog, Statistics, Protocol):
     """Event log with statistics over it: what the service needs."""

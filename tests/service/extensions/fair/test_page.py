@@ -75,19 +75,9 @@ def test_the_page_says_what_the_api_says(live: Live, ranker: str) -> None:
             ("clicks-per-look", "clicks_per_look"),
         ):
             assert said[f"{name}-{number}"] == str(mine[field])
-    assert page.text.count('data-label="outside"') == len(api["queries"]) == 3
-    assert page.text.count('class="chart"') == 2
+    assert page.text.count('class="chart"') == 1
     for finding in api["findings"]:
         assert finding[1:].split("'")[0] in page.text
-
-
-def test_the_exports_are_those_of_the_api(live: Live) -> None:
-    for kind, address in (("json", "/v1/rankers/five/exposure"), ("csv", "/v1/rankers/five/exposure.csv")):
-        api = live["admin"].get(address, params={"steps": 40, "minutes": 60})
-        page = live["nobody"].get(f"/exposure.{kind}", params={"ranker": "five", "minutes": 60})
-        assert page.headers["content-disposition"].startswith("attachment; filename=")
-        assert page.headers["content-type"] == api.headers["content-type"]
-        assert page.content == api.content
 
 
 def test_a_ranker_that_shares_nothing_says_how_to_begin() -> None:
@@ -139,7 +129,7 @@ def test_it_can_be_seen_and_read_with_any_number_of_groups(live: Live, screen: d
         wrong: dict[str, list[str]] = {}
         for ranker in (*GROUPS, "off"):
             page = seen.go(f"/exposure?ranker={ranker}")
-            seen.drawn(2 if GROUPS.get(ranker) else 0)
+            seen.drawn(1 if GROUPS.get(ranker) else 0)
             assert seen.fits(), ranker
             if page.locator("main summary").count():
                 page.locator("main summary").focus()

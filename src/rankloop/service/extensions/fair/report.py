@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from rankloop.exposure import VIEW
@@ -15,12 +12,8 @@ from rankloop.service.core.ranker_settings import RankerSettings
 from rankloop.service.extensions.fair.settings import OTHERS
 from rankloop.service.store import ExposureSum, ExposureTally, GroupTally, Store
 
-MOST_QUERIES = 20
 FEWEST = 20  # lists of a step of the account
-SUMS = ("lists", "held", "outside", "turned", "undone")
-GROUP_SUMS = ("lists", "candidates", "results", "granted", "due", "lapsed", "clicks")
 SHARED = ("granted", "due", "candidates", "clicks")  # of which a group has a share
-FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would compute
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +32,14 @@ class GroupExposure:
     share_of_candidates: float | None
     share_of_clicks: float | None
     clicks_per_look: float | None
-    looks_per_candidate: float | None
     fulfilled: float | None  # granted / due; None: nothing was due
     impact_ratio: float | None  # that over the largest of all groups
-    selection_ratio: float | None  # looks per candidate over the largest of all groups
 
 
 @dataclass(frozen=True, slots=True)
-class ExposureStep:
-    """A stretch of time, or one query."""
+class ExposureTotal:
+    """All lists of a stretch of time."""
 
-    start: float
-    user_query: str
     lists: int  # whose exposure was counted
     held: int  # of them, how many were held to the account
     outside: int  # of these, after how many an account was outside of its tolerance
@@ -79,7 +68,6 @@ class GroupStep:
 
     group: str
     ahead: float  # looks
-    clicks_per_look: float | None  # in these lists; None: there were none
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,42 +100,29 @@ class ExposureReport:
     since: float
     until: float
     account: AccountReport | None  # None: its exposure is not shared
-    total: ExposureStep
-    steps: tuple[ExposureStep, ...]  # without those in which no list was counted
-    queries: tuple[ExposureStep, ...]  # those with the most lists
+    total: ExposureTotal
     findings: tuple[str, ...]  # in words; empty: nothing to worry about
 
 
 def exposure_report(
     ranker: Ranker, store: Store, *, since: float, until: float, steps: int = 50
 ) -> ExposureReport:
-    """What a ranker's lists gave to groups in a stretch of time, as a whole, in steps and by query."""
-    parts = store.exposure(ranker.name, since=since, until=until, step=max((until - since) / steps, 1e-9))
-    queries = store.exposure_by_query(ranker.name, since=since, until=until, most=MOST_QUERIES)
-    total = _whole(parts, since)
+    """What a ranker's lists gave to groups in a stretch of time, and the account in up to so many steps."""
+    total = tally_exposure(store, ranker.name, since=since, until=until)
     return ExposureReport(
         ranker=ranker.name,
         since=since,
         until=until,
         account=_account(ranker, store, since, until, steps),
-        total=_step(total),
-        steps=tuple(map(_step, parts)),
-        queries=tuple(map(_step, queries)),
+        total=_total(total),
         findings=tuple(findings(ranker.rules, total)),
     )
 
 
-def to_csv(report: ExposureReport) -> str:
-    """The steps as a table, a row for each group in each; what a spreadsheet would compute is quoted."""
-    names = [each.name for each in fields(GroupExposure)]
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["ranker", "start", *names])
-    for step in report.steps:
-        for each in step.groups:
-            values = [getattr(each, name) for name in names]
-            writer.writerow([_plain(report.ranker), step.start, _plain(each.group), *values[1:]])
-    return file.getvalue()
+def tally_exposure(store: Store, ranker: str, *, since: float, until: float) -> ExposureTally:
+    """Sums over all lists of a stretch of time."""
+    found = store.exposure(ranker, since=since, until=until, step=2 * max(until - since, 1e-9))
+    return found[0] if found else ExposureTally(start=since)
 
 
 def findings(rules: RankerSettings, total: ExposureTally) -> Iterable[str]:
@@ -208,8 +183,7 @@ def _course(parts: Sequence[ExposureTally], now: Mapping[str, int]) -> list[Acco
     ahead, steps = dict(now), []
     for part in reversed(parts):
         mine = {each.group: each for each in part.groups}
-        clicks = {name: _share(each.clicks * VIEW, each.granted) for name, each in mine.items()}
-        groups = tuple(GroupStep(name, ahead[name] / VIEW, clicks.get(name)) for name in ahead)
+        groups = tuple(GroupStep(name, ahead[name] / VIEW) for name in ahead)
         steps.append(AccountStep(part.start, part.lists, groups))
         for name, each in mine.items():
             ahead[name] -= each.granted - each.due - each.lapsed
@@ -221,41 +195,30 @@ def _group_account(each: ExposureSum) -> GroupAccount:
     return GroupAccount(each.group, each.lists, each.candidates, *sums)
 
 
-def _whole(steps: Sequence[ExposureTally], start: float) -> ExposureTally:
-    """All steps as one: their sums, which the database need not make twice."""
-    groups: dict[str, Counter[str]] = {}
-    for each in (group for step in steps for group in step.groups):
-        groups.setdefault(each.group, Counter()).update({name: getattr(each, name) for name in GROUP_SUMS})
-    sums = {name: sum(getattr(step, name) for step in steps) for name in SUMS}
-    tallies = [GroupTally(group=name, **groups[name]) for name in sorted(groups)]
-    return ExposureTally(start=start, groups=tallies, **sums)
-
-
-def _step(tally: ExposureTally) -> ExposureStep:
+def _total(tally: ExposureTally) -> ExposureTotal:
     groups = tally.groups
     fulfilled = [_share(each.granted, each.due) for each in groups]
-    per_candidate = [_share(each.granted, VIEW * each.candidates) for each in groups]
-    impact, selection = _over_largest(fulfilled), _over_largest(per_candidate)
+    impact = _over_largest(fulfilled)
     totals = {name: sum(getattr(each, name) for each in groups) for name in SHARED}
-    ratios = zip(groups, fulfilled, impact, per_candidate, selection, strict=True)
-    return ExposureStep(
-        start=tally.start,
-        user_query=tally.user_query,
+    return ExposureTotal(
         lists=tally.lists,
         held=tally.held,
         outside=tally.outside,
         turned=_share(tally.turned, tally.lists),
         undone=tally.undone / VIEW,
         impact_ratio=min((each for each in impact if each is not None), default=None),
-        groups=tuple(_group(each, totals, *rest) for each, *rest in ratios),
+        groups=tuple(
+            _group(each, totals, *ratios) for each, *ratios in zip(groups, fulfilled, impact, strict=True)
+        ),
     )
 
 
-def _group(each: GroupTally, totals: Mapping[str, int], *ratios: float | None) -> GroupExposure:
+def _group(
+    each: GroupTally, totals: Mapping[str, int], fulfilled: float | None, impact: float | None
+) -> GroupExposure:
     def part(name: str) -> float | None:
         return _share(getattr(each, name), totals[name])
 
-    fulfilled, impact, per_candidate, selection = ratios
     return GroupExposure(
         group=each.group,
         lists=each.lists,
@@ -269,10 +232,8 @@ def _group(each: GroupTally, totals: Mapping[str, int], *ratios: float | None) -
         share_of_candidates=part("candidates"),
         share_of_clicks=part("clicks"),
         clicks_per_look=_share(each.clicks * VIEW, each.granted),
-        looks_per_candidate=per_candidate,
         fulfilled=fulfilled,
         impact_ratio=impact,
-        selection_ratio=selection,
     )
 
 
@@ -283,7 +244,3 @@ def _over_largest(ratios: Sequence[float | None]) -> list[float | None]:
 
 def _share(part: float, whole: float) -> float | None:
     return part / whole if whole else None
-
-
-def _plain(text: str) -> str:
-    return f"'{text}" if text.startswith(FORMULAS) else text

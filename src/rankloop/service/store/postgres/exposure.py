@@ -85,19 +85,6 @@ def exposure_in_parts(
     return [ExposureTally(start=starts[number], **sums) for number, sums in sorted(found.items())]
 
 
-def exposure_by_query(
-    connection: Connection, ranker: str, *, since: float, until: float, most: int
-) -> list[ExposureTally]:
-    """Exposure for the queries with the most lists."""
-    values = {"ranker": ranker, "since": since, "until": until, "most": most}
-    busiest = f"""SELECT user_query FROM impressions WHERE {COUNTED}
-        GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT %(most)s"""
-    lists = f"FROM impressions WHERE {COUNTED} AND user_query IN ({busiest})"
-    found = _tallies(connection, "user_query", lists, values)
-    tallies = [ExposureTally(user_query=name, **sums) for name, sums in found.items()]
-    return sorted(tallies, key=lambda each: (-each.lists, each.user_query))
-
-
 def _tallies(
     connection: Connection, key: str, lists: str, values: Mapping[str, object]
 ) -> dict[Any, dict[str, Any]]:

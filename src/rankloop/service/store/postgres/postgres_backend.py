@@ -273,12 +273,6 @@ class PostgresStore:
             tallied, ranker, account=account, since=since, until=until, parts=parts, least=least
         )
 
-    def exposure_by_query(
-        self, ranker: str, *, since: float, until: float, most: int
-    ) -> Sequence[ExposureTally]:
-        """Exposure for the queries with the most lists."""
-        return self._read(_one_state(exposure.exposure_by_query), ranker, since=since, until=until, most=most)
-
     def count_waiting_jobs(self) -> int:
         """How many jobs wait to be written."""
         return self.committer.waiting()

@@ -50,7 +50,6 @@ from rankloop.service.store.log_records import (
 from rankloop.service.store.sqlite import snapshots
 from rankloop.service.store.sqlite.exposure import (
     exposure,
-    exposure_by_query,
     exposure_in_parts,
     read_exposures,
 )
@@ -279,13 +278,6 @@ class SqliteStore:
             return exposure_in_parts(
                 connection, ranker, account=account, since=since, until=until, parts=parts, least=least
             )
-
-    def exposure_by_query(
-        self, ranker: str, *, since: float, until: float, most: int
-    ) -> Sequence[ExposureTally]:
-        """Exposure for the queries with the most lists."""
-        with self._reader() as connection, _one_state(connection):
-            return exposure_by_query(connection, ranker, since=since, until=until, most=most)
 
     def count_waiting_jobs(self) -> int:
         """How many jobs wait to be written."""
