@@ -67,6 +67,23 @@ def test_the_core_and_the_simulator_need_numpy_and_scipy_only(module: str, tmp_p
     assert done.returncode == 0, done.stderr
 
 
+def test_a_log_is_backed_up_and_restored_without_an_extra(tmp_path: Path) -> None:
+    script = """
+from pathlib import Path
+from rankloop.service.operations.backup import back_up, restore
+from rankloop.service.operations.data_directory import DataDirectory
+from rankloop.service.store import Decision, write
+
+with DataDirectory(Path("data")).open() as log:
+    write(log, lambda transaction: transaction.append(Decision(at=1.0, ranker="shop", kind="mode")))
+for name in ("log.db", "log.jsonl"):
+    back_up(DataDirectory(Path("data")), Path(name), said={})
+    restore(Path(name), DataDirectory(Path("copy of " + name)))
+"""
+    done = run((*SERVE, *LAB, *OTHERS), script, tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize(
     ("command", "missing", "extra"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import resource
 import sqlite3
 import threading
@@ -79,6 +80,27 @@ def test_a_backup_is_made_while_others_write_and_comes_back_to_the_bit(folder: P
         restore(tmp_path / "no.db", data_dir=tmp_path / "new")
     with pytest.raises(DataError, match="in use"), DataDirectory(copy).open():
         restore(tmp_path / "b" / "monday.db", data_dir=copy, overwrite=True)
+
+
+def test_a_backup_in_lines_can_be_read_by_programs_and_comes_back(folder: Path, tmp_path: Path) -> None:
+    lines, copy = tmp_path / "monday.jsonl", tmp_path / "copy"
+    with DataDirectory(folder).open() as log, ServiceFacade(log) as service:  # a service runs meanwhile
+        shown = [each.query_id for each in service.lists("shop", last=99)]
+        backup(lines, data_dir=folder)
+        live(service, 2)
+    rows = [json.loads(line) for line in lines.read_text().splitlines()]
+    assert [each["seq"] for each in rows] == sorted(each["seq"] for each in rows)
+    assert (rows[-1]["kind"], rows[-1]["body"]["file"]) == ("backup", str(lines))
+    assert lines.stat().st_mode & 0o077 == 0
+    restore(lines, data_dir=copy)
+    assert findings(copy, "", 1000) == []
+    with DataDirectory(copy).open() as log, ServiceFacade(log) as service:
+        assert [each.query_id for each in service.lists("shop", last=99)] == shown
+        assert all(service.replay(query_id).identical for query_id in shown)
+    with pytest.raises(DataError, match="nothing is overwritten"):
+        restore(lines, data_dir=copy, overwrite=True)
+    with pytest.raises(DataError, match=r"ends in \.db or \.jsonl, found 'monday\.zip'"):
+        backup(tmp_path / "monday.zip", data_dir=folder)
 
 
 def flip(path: Path, table: str, column: str, condition: str, at: int) -> None:

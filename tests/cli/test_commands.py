@@ -53,7 +53,7 @@ def test_a_command_of_the_lab_has_no_second_name() -> None:
 
 
 def test_whoever_stops_reading_is_told_nothing() -> None:
-    """As `rankloop export ... | head` does: a broken pipe is no error to speak of."""
+    """As `rankloop people find ... | head` does: a broken pipe is no error to speak of."""
     group = typer.Typer(cls=Stopping)
 
     @group.command()

@@ -12,7 +12,7 @@ from rankloop.client import Client
 from rankloop.service import ServiceFacade
 from rankloop.service.operations.data_directory import DataDirectory
 from rankloop.service.store import Store, open_temporary_store
-from rankloop.service.store.log_archive import export_jsonl, import_jsonl
+from rankloop.service.store.log_archive import export_log, import_log
 from tests.support.serving import Process
 
 HIS = "client-0b5e1d77"
@@ -57,12 +57,12 @@ def found_in(folder: Path) -> list[str]:
 
 def without(log: Store, folder: Path) -> dict[str, bytes]:
     """What a service learns from this log if his lists and events are not in it."""
-    export_jsonl(log, folder / "all.jsonl")
+    export_log(log, folder / "all.jsonl")
     lines = (folder / "all.jsonl").read_text().splitlines(keepends=True)
     kept = [line for line in lines if HIS not in line and '"entry": "snapshot"' not in line]
     (folder / "kept.jsonl").write_text("".join(kept))
     other = open_temporary_store()
-    import_jsonl(folder / "kept.jsonl", other)
+    import_log(folder / "kept.jsonl", other)
     return weights(other)
 
 

@@ -141,14 +141,14 @@ def test_options_that_would_change_a_ranker_are_refused(served: tuple[Process, s
     assert "did you mean 'pairrank'" in asked("serve", "--port", "0", "--policy", "parank", expect=2)
 
 
-def test_a_log_can_be_exported_and_imported(served: tuple[Process, str, int, str], tmp_path: Path) -> None:
+def test_a_log_can_be_copied(served: tuple[Process, str, int, str], tmp_path: Path) -> None:
     process, _, _, _ = served
     folder = str(process.folder)
-    for target in ("log.jsonl", "tables"):
-        asked("export", str(tmp_path / target), "--data-dir", folder)
+    for target in ("log.jsonl", "log.db"):
+        asked("backup", str(tmp_path / target), "--data-dir", folder)
         copy = str(tmp_path / f"copy-{target}")
-        assert "entries read" in asked("import", str(tmp_path / target), "--data-dir", copy)
-        assert "holds a log already" in asked("import", str(tmp_path / target), "--data-dir", copy, expect=2)
+        asked("restore", str(tmp_path / target), "--data-dir", copy)
+        assert "holds a log already" in asked("restore", str(tmp_path / target), "--data-dir", copy, expect=2)
 
 
 def test_a_recommender_is_read_before_anything_is_started(tmp_path: Path) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import httpx
 import pytest
 
-from rankloop.cli.log import export_, import_
+from rankloop.cli.log_commands import backup, restore
 from rankloop.cli.retain import retain
 from rankloop.errors import DataError, SettingError
 from rankloop.service import ServiceFacade
@@ -39,7 +40,7 @@ def test_a_service_on_a_database_survives_being_killed_and_keeps_the_password(
     with process.client("rank") as client:
         clicked = [click(client) for _ in range(3)]
     with pytest.raises(StoreError, match="is in use by another rankloop process") as refused:
-        export_(tmp_path / "log.jsonl", store=url)
+        retain(1.0, store=url)
     process.kill()
     with process:  # started again
         with process.client("admin") as client:
@@ -65,7 +66,7 @@ def test_a_service_on_a_database_survives_being_killed_and_keeps_the_password(
 def test_a_log_moves_from_a_file_to_a_database_and_back_without_loss(
     postgres: Cluster, tmp_path: Path
 ) -> None:
-    """The same exports, lists, weights and replays at every station."""
+    """The same entries, lists, weights and replays at every station; a backup adds its own decision."""
     clock = Clock()
     folder = tmp_path / "first"
     with DataDirectory(folder).open() as store:
@@ -75,14 +76,14 @@ def test_a_log_moves_from_a_file_to_a_database_and_back_without_loss(
         service.set_mode("shop", "frozen")
         service.close()
     url, back = postgres.url(), tmp_path / "back"
-    export_(tmp_path / "0.jsonl", folder)
-    import_(tmp_path / "0.jsonl", store=url)
-    export_(tmp_path / "1.jsonl", store=url)
-    export_(tmp_path / "tables", store=url)
-    import_(tmp_path / "tables", back)
-    export_(tmp_path / "2.jsonl", back)
-    first, *others = [(tmp_path / f"{number}.jsonl").read_bytes() for number in range(3)]
-    assert others == [first, first]
+    backup(tmp_path / "0.jsonl", data_dir=folder)
+    restore(tmp_path / "0.jsonl", store=url)
+    backup(tmp_path / "1.jsonl", store=url)
+    restore(tmp_path / "1.jsonl", data_dir=back)
+    backup(tmp_path / "2.jsonl", data_dir=back)
+    zero, one, two = ((tmp_path / f"{number}.jsonl").read_text().splitlines() for number in range(3))
+    assert (one[:-1], two[:-1]) == (zero, one)
+    assert [json.loads(each[-1])["kind"] for each in (zero, one, two)] == ["backup"] * 3
     seen = []
     for place in (DataDirectory(folder), DataDirectory(tmp_path, url), DataDirectory(back)):
         with place.open(create=False) as store, ServiceFacade(store, clock=clock) as service:
@@ -92,14 +93,14 @@ def test_a_log_moves_from_a_file_to_a_database_and_back_without_loss(
     for weights, shown in seen[1:]:
         assert same(weights, seen[0][0])
         assert shown == seen[0][1]
-    with pytest.raises(DataError, match="holds a log already: an import needs a new database"):
-        import_(tmp_path / "0.jsonl", store=url)
+    with pytest.raises(DataError, match="holds a log already: restore into a new folder or database"):
+        restore(tmp_path / "0.jsonl", store=url)
 
 
 def test_a_database_without_a_log_is_left_as_it_is(postgres: Cluster, tmp_path: Path) -> None:
     url = postgres.url()
     ask: list[Callable[[], None]] = [
-        lambda: export_(tmp_path / "log.jsonl", store=url),
+        lambda: backup(tmp_path / "log.jsonl", store=url),
         lambda: retain(1.0, store=url),
     ]
     for each in ask:

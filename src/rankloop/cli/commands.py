@@ -74,14 +74,6 @@ COMMANDS: Mapping[str, Command] = {
         "log_commands:verify",
         "Check that entries can be read, digests are right, and the newest snapshot is the fold of the log.",
     ),
-    "export": Command(
-        "log:export_",
-        "Write a service's whole log to files: JSON lines to read, or Parquet tables to analyse.",
-    ),
-    "import": Command(
-        "log:import_",
-        "Read an exported log into a new folder or database; a service there then knows what this one knew.",
-    ),
     "import-clicks": Command(
         "import_commands:import_clicks",
         "Import what another system has shown and what was clicked, one row for each result shown.",

@@ -17,7 +17,7 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is th
 
 
 def backup(
-    to: Annotated[Path, typer.Argument(help="A file: .db of a folder, .jsonl of a database.")],
+    to: Annotated[Path, typer.Argument(help="A file that ends in .db or .jsonl; of a database, in .jsonl.")],
     overwrite: Overwrite = False,
     reason: Reason = "",
     data_dir: Folder = HERE,
@@ -25,11 +25,14 @@ def backup(
 ) -> None:
     """Write a service's log to one file, as of this moment, while the service runs.
 
-    A backup that is killed leaves nothing under that name.
+    A .db file is a copy of a log in a folder. A .jsonl file has one entry a line: programs can read it, and
+    it is restored into a folder or a database. A backup that is killed leaves nothing under that name.
 
     For example:
 
     `rankloop backup /backup/monday.db`
+
+    `rankloop backup log.jsonl --data-dir rankloop-data`
 
     `rankloop backup /backup/monday.jsonl --store postgresql://db.example/shop`
     """

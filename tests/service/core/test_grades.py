@@ -17,7 +17,7 @@ from rankloop.policies import PDGD, GradedItemPolicy, Policy, ThompsonItems, UCB
 from rankloop.policies.policy_names import POLICIES
 from rankloop.service import RankerSettings, RankResponse, ServiceFacade, UserEvent
 from rankloop.service.store import SqliteStore, Store, open_temporary_store
-from rankloop.service.store.log_archive import export_jsonl, import_jsonl
+from rankloop.service.store.log_archive import export_log, import_log
 from rankloop.types import State
 from tests.support.internals import folded_anew, small
 from tests.support.life import Clock, make, same, some_candidates, state
@@ -192,9 +192,9 @@ def test_late_repeated_and_shuffled_grades_and_a_restart_leave_the_same_weights(
         assert after.provenance.fallback is None
         assert service.replay(after.query_id).identical
         assert service.explain(after.query_id, *after.object_ids[:2]).above == after.object_ids[0]
-        export_jsonl(store, path.with_suffix(".jsonl"))
+        export_log(store, path.with_suffix(".jsonl"))
         copy = open_temporary_store()
-        import_jsonl(path.with_suffix(".jsonl"), copy)
+        import_log(path.with_suffix(".jsonl"), copy)
         assert same(state(make(copy, policies=[Noting])), found), "the log as a file"
         store.close()
         return found

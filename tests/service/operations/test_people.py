@@ -19,7 +19,7 @@ from rankloop.service import FairSettings, HistoryError, RankerSettings, Service
 from rankloop.service.operations import people
 from rankloop.service.operations.jobs import ask
 from rankloop.service.store import SERVICE, Person, SqliteStore, Store, open_temporary_store
-from rankloop.service.store.log_archive import export_jsonl, import_jsonl
+from rankloop.service.store.log_archive import export_log, import_log
 from rankloop.service.store.postgres import PostgresStore
 
 OTTO = Person(client_id="client-of-otto")
@@ -74,7 +74,7 @@ def live(service: ServiceFacade, clock: Clock, rounds: int, *, start: int = 0) -
 
 def never_saw(store: Store, folder: Path) -> dict[str, Any]:
     """The model of a log without his lists and events: exported, left out, folded from its start."""
-    export_jsonl(store, folder / "all.jsonl")
+    export_log(store, folder / "all.jsonl")
     rows = [json.loads(line) for line in (folder / "all.jsonl").read_text().splitlines()]
     his = {
         row["query_id"] for row in rows if row["entry"] == "impression" and row["client_id"] == OTTO.client_id
@@ -91,7 +91,7 @@ def never_saw(store: Store, folder: Path) -> dict[str, Any]:
     ]
     (folder / "kept.jsonl").write_text("".join(json.dumps(row) + "\n" for row in kept))
     other = open_temporary_store()
-    import_jsonl(folder / "kept.jsonl", other)
+    import_log(folder / "kept.jsonl", other)
     return state(ServiceFacade(other, clock=lambda: 0.0))
 
 
@@ -131,7 +131,7 @@ def test_a_deleted_person_is_gone_from_log_model_and_snapshots_and_the_account_s
     )
     known = UserEvent(his[0], "a", event_id="other-event-5", client_id="otto")  # the id of another event
     assert [each.verdict for each in service.record([late, known])] == ["orphan", "duplicate"]
-    export_jsonl(store, tmp_path / "after.jsonl")
+    export_log(store, tmp_path / "after.jsonl")
     text = (tmp_path / "after.jsonl").read_text()
     assert "otto" not in text
     assert not any(query_id in text for query_id in his)
@@ -159,7 +159,7 @@ def test_a_person_whose_list_is_open_where_a_retained_log_begins_is_gone_from_th
     assert after is not None
     assert len(after.body["open"]) < len(kept.body["open"])
     assert state(service) == state(ServiceFacade(store, clock=clock))
-    export_jsonl(store, tmp_path / "after.jsonl")
+    export_log(store, tmp_path / "after.jsonl")
     assert "otto" not in (tmp_path / "after.jsonl").read_text()
 
 
@@ -204,7 +204,7 @@ def test_a_job_that_knew_a_person_when_they_were_deleted_is_begun_anew(
     service.tick()
     assert service.job(number).state == "done"
     assert state(service) == state(ServiceFacade(store, clock=clock))
-    export_jsonl(store, tmp_path / "after.jsonl")
+    export_log(store, tmp_path / "after.jsonl")
     assert "otto" not in (tmp_path / "after.jsonl").read_text()
 
 

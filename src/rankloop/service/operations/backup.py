@@ -11,7 +11,7 @@ from rankloop.errors import DataError
 from rankloop.service.operations.data_directory import DataDirectory, draft_of
 from rankloop.service.operations.people import BACKUP
 from rankloop.service.store import SERVICE, Decision, Store, Transaction, write
-from rankloop.service.store.log_archive import export_jsonl, import_jsonl
+from rankloop.service.store.log_archive import export_log, import_log
 from rankloop.service.store.sqlite.file_copies import check_log, copy, settle, sync
 
 
@@ -20,11 +20,14 @@ def back_up(
 ) -> int:
     """Write a log to a file as of this moment; its size. Its name appears when all of it is on the disk.
 
-    A log in a folder becomes a SQLite file; one in a database, JSON lines, as of `rankloop export`.
+    The name says which form it has: `.db` is a SQLite file, of a log in a folder; `.jsonl` has a line of JSON
+    for each entry, and can be restored into a folder or a database.
     """
-    kind = ".jsonl" if directory.database else ".db"
-    if target.suffix != kind:
-        raise DataError(f"a backup of {directory.name} is a file that ends in {kind}, found {target.name!r}")
+    kinds = (".jsonl",) if directory.database else (".db", ".jsonl")
+    if target.suffix not in kinds:
+        raise DataError(
+            f"a backup of {directory.name} is a file that ends in {' or '.join(kinds)}, found {target.name!r}"
+        )
     here = directory.path / "log.db"
     if target.exists() and here.exists() and target.samefile(here):
         raise DataError(f"{target} is the log itself, and may be in use: choose another name")
@@ -35,8 +38,8 @@ def back_up(
     try:
         with directory.open(create=False, shared=True) as log:
             seq = _write_down(log, target, said)
-            if directory.database:
-                export_jsonl(log, draft, until=seq)
+            if target.suffix == ".jsonl":
+                export_log(log, draft, until=seq)
                 sync(draft)
             else:
                 copy(here, draft)
@@ -54,7 +57,7 @@ def restore(source: Path, directory: DataDirectory, *, overwrite: bool = False) 
         _import(source, directory, overwrite)
         return
     if directory.database:
-        raise DataError(f"{source} cannot be restored into a database: export it first, and restore that")
+        raise DataError(f"{source} is for a folder: a database takes a backup that ends in .jsonl")
     if (beside := source.with_name(f"{source.name}-wal")).exists() and beside.stat().st_size:
         raise DataError(
             f"{source} is not all of a log, some of it is in {beside.name}: make a backup of it first"
@@ -76,11 +79,11 @@ def restore(source: Path, directory: DataDirectory, *, overwrite: bool = False) 
 
 def _import(source: Path, directory: DataDirectory, overwrite: bool) -> None:
     if overwrite:
-        raise DataError("an export is restored into a new folder or database only: nothing is overwritten")
+        raise DataError("a .jsonl file is restored into a new folder or database: nothing is overwritten")
     with directory.open() as log:
         if log.list_rankers() or log.read_decisions(SERVICE):
             raise DataError(f"{directory.name} holds a log already: restore into a new folder or database")
-        import_jsonl(source, log)
+        import_log(source, log)
 
 
 def _write_down(log: Store, target: Path, said: Mapping[str, str]) -> int:

@@ -1,4 +1,4 @@
-"""Export and import of a log: JSON lines to read, Parquet to analyse; both come back to the bit."""
+"""Archive of a log: JSON lines that people can read, and that come back to the bit."""
 
 from __future__ import annotations
 
@@ -13,10 +13,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 import numpy as np
-import polars as pl
 
 from rankloop.errors import DataError
-from rankloop.service.store.array_codec import pack, unpack
 from rankloop.service.store.log_records import (
     SERVICE,
     Assignment,
@@ -47,13 +45,11 @@ PARTS: Mapping[str, type[Exposure | Recommended | Assignment | Promised]] = {
     "assignment": Assignment,
     "promised": Promised,
 }  # that a list may have
-AS_TEXT = ("body", *PARTS)  # in a table
 LOGGER = logging.getLogger("rankloop.store")
-PART = 2000  # rows in a Parquet file: lists are large
 BATCH = 200  # records in a transaction
 
 
-def export_jsonl(store: Store, path: Path, *, until: int | None = None) -> int:
+def export_log(store: Store, path: Path, *, until: int | None = None) -> int:
     """Write a whole log, or all of it up to an entry, one entry a line; how many."""
     count = 0
     with path.open("w", encoding="utf-8") as file:
@@ -65,47 +61,21 @@ def export_jsonl(store: Store, path: Path, *, until: int | None = None) -> int:
     return count
 
 
-def import_jsonl(path: Path, store: Store) -> int:
+def import_log(path: Path, store: Store) -> int:
     """Read a log into an empty store; how many entries."""
     return _import(_lines(path, snapshots=False), store) + _import(_lines(path, snapshots=True), store)
 
 
-def export_parquet(store: Store, folder: Path) -> int:
-    """Write a whole log as tables, `<kind>-<number>.parquet`; how many entries."""
-    folder.mkdir(parents=True, exist_ok=True)
-    count = 0
-    for kind in KINDS:
-        rows = (_columns(_row(record)) for record in _records(store, kind))
-        for number in range(2**62):
-            part = list(islice(rows, PART))
-            if not part:
-                break
-            frame = pl.DataFrame(part, infer_schema_length=None)
-            frame.write_parquet(folder / f"{kind}-{number:05}.parquet")
-            count += len(part)
-    return count
-
-
-def import_parquet(folder: Path, store: Store) -> int:
-    """Read tables into an empty store; how many entries."""
-    if not list(folder.glob("decision-*.parquet")):
-        raise DataError(f"{folder} holds no log: expected tables such as decision-00000.parquet")
-    entries = (_tables(folder, kind) for kind in KINDS if kind != "snapshot")
-    count = _import(heapq.merge(*entries, key=lambda row: row["seq"]), store)
-    return count + _import(_tables(folder, "snapshot"), store)
-
-
-def _records(store: Store, kind: str = "") -> Iterator[Record]:
-    """Everything in a store, or all of one kind, in order."""
+def _records(store: Store) -> Iterator[Record]:
+    """Everything in a store, in order; a snapshot comes after the entry that it ends with."""
     rankers = store.list_rankers()
-    streams: dict[str, list[Iterable[Record]]] = {
-        "impression": [store.read_impressions(ranker) for ranker in rankers],
-        "event": [store.read_events(None)],
-        "decision": [store.read_decisions(ranker) for ranker in (SERVICE, *rankers)],
-        "snapshot": [_snapshots(store, ranker) for ranker in rankers],
-    }
-    chosen = [stream for name, found in streams.items() if kind in ("", name) for stream in found]
-    return heapq.merge(*chosen, key=lambda each: (each.seq, isinstance(each, Snapshot)))
+    streams: list[Iterable[Record]] = [
+        *(store.read_impressions(ranker) for ranker in rankers),
+        store.read_events(None),
+        *(store.read_decisions(ranker) for ranker in (SERVICE, *rankers)),
+        *(_snapshots(store, ranker) for ranker in rankers),
+    ]
+    return heapq.merge(*streams, key=lambda each: (each.seq, isinstance(each, Snapshot)))
 
 
 def _snapshots(store: Store, ranker: str) -> Iterator[Snapshot]:
@@ -151,7 +121,6 @@ def _made(*, entry: str, arrays: dict[str, Array], **row: Any) -> Record:
     for name, kind in PARTS.items():
         if row.get(name) is not None:
             row[name] = msgspec.convert(row[name], kind)
-    arrays.setdefault("context", np.zeros(0))  # an export from before there was one
     own: Row = {name: arrays.pop(name) for name in OWN_ARRAYS}
     evidence = {name.removeprefix("evidence."): value for name, value in arrays.items()}
     return Impression(evidence=evidence, **own, **row)
@@ -176,9 +145,6 @@ def _enter(transaction: Transaction, records: Iterable[Record]) -> None:
 
 def _plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else list(value)
-
-
-# JSON lines
 
 
 def _listed(value: Array) -> Row:
@@ -209,18 +175,3 @@ def _line(number: int, line: str) -> Row:
     except (ValueError, KeyError, TypeError) as error:
         raise DataError(f"line {number} is no entry of a log: {error}") from error
     return row
-
-
-# Parquet
-
-
-def _columns(row: Row) -> Row:
-    texts = {name: json.dumps(row[name]) for name in AS_TEXT if name in row}
-    return row | texts | {"arrays": pack(row["arrays"])}
-
-
-def _tables(folder: Path, kind: str) -> Iterator[Row]:
-    for path in sorted(folder.glob(f"{kind}-*.parquet")):
-        for row in pl.read_parquet(path).iter_rows(named=True):
-            values = {name: json.loads(row[name]) for name in AS_TEXT if name in row}
-            yield row | values | {"arrays": unpack(row["arrays"])}

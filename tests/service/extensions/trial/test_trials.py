@@ -28,7 +28,7 @@ from rankloop.service.extensions.trial.report import rules_of, trials_of
 from rankloop.service.extensions.trial.trial_sessions import sequence_of, sessions_of
 from rankloop.service.extensions.trial.trial_state import Trial
 from rankloop.service.store import Assignment, Event, SqliteStore, Store, TrialList, open_temporary_store
-from rankloop.service.store.log_archive import export_jsonl, import_jsonl
+from rankloop.service.store.log_archive import export_log, import_log
 from tests.support.life import Clock, best_of, make, some_candidates
 from tests.support.own_policies import Remembering
 from tests.test_docs import ROOT
@@ -94,9 +94,9 @@ def test_every_list_of_a_trial_is_made_again_to_the_byte(tmp_path: Path, setting
         assert all(again.replay(each).identical for each in lists)
         assert again.trial("shop") == told
         assert again.replay(visit(again, clock, 1, seed=3)[0]).identical
-        export_jsonl(store, tmp_path / "log.jsonl")
+        export_log(store, tmp_path / "log.jsonl")
     with SqliteStore(tmp_path / "copy.db") as copy:
-        import_jsonl(tmp_path / "log.jsonl", copy)
+        import_log(tmp_path / "log.jsonl", copy)
         imported = make(copy, clock)
         assert all(imported.replay(each).identical for each in lists)
         changed = copy.find_impression(lists[0])

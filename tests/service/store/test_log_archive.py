@@ -4,12 +4,11 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from rankloop.errors import DataError
 from rankloop.service.store import Decision, SqliteStore, Store, open_temporary_store
-from rankloop.service.store.log_archive import export_jsonl, export_parquet, import_jsonl, import_parquet
+from rankloop.service.store.log_archive import export_log, import_log
 from tests.support.log_samples import (
     DECISION,
     EVENT,
@@ -49,22 +48,12 @@ def check(copy: Store, original: Store) -> None:
 
 def test_json_lines_come_back_to_the_bit(filled: Store, tmp_path: Path) -> None:
     copy = open_temporary_store()
-    assert export_jsonl(filled, tmp_path / "log.jsonl") == 6
-    assert import_jsonl(tmp_path / "log.jsonl", copy) == 6
+    assert export_log(filled, tmp_path / "log.jsonl") == 6
+    assert import_log(tmp_path / "log.jsonl", copy) == 6
     check(copy, filled)
 
 
-def test_parquet_comes_back_to_the_bit(filled: Store, tmp_path: Path) -> None:
-    copy = open_temporary_store()
-    assert export_parquet(filled, tmp_path / "log") == 6
-    assert import_parquet(tmp_path / "log", copy) == 6
-    check(copy, filled)
-
-
-@pytest.mark.parametrize("kind", ["lines", "tables"])
-def test_an_exposure_account_comes_back_with_what_retention_carried(
-    filled: Store, tmp_path: Path, kind: str
-) -> None:
+def test_an_exposure_account_comes_back_with_what_retention_carried(filled: Store, tmp_path: Path) -> None:
     body = {"base": 2, "exposure": [[1, "x", 3, 30, 7_000_000, 6_500_000, -5], [9, "y", 1, 1, 0, 2, 0]]}
     put(
         filled,
@@ -72,19 +61,15 @@ def test_an_exposure_account_comes_back_with_what_retention_carried(
         impression(query_id="q3", exposure=None),
     )
     copy = open_temporary_store()
-    if kind == "lines":
-        export_jsonl(filled, tmp_path / "log.jsonl")
-        import_jsonl(tmp_path / "log.jsonl", copy)
-    else:
-        export_parquet(filled, tmp_path / "log")
-        import_parquet(tmp_path / "log", copy)
+    export_log(filled, tmp_path / "log.jsonl")
+    import_log(tmp_path / "log.jsonl", copy)
     check(copy, filled)
     ahead = {(each.account, each.group): each.ahead for each in copy.read_totals("shop")}
     assert (ahead[1, "x"], ahead[9, "y"]) == (500_005, -2)
 
 
-def test_the_files_can_be_read_by_others(filled: Store, tmp_path: Path) -> None:
-    export_jsonl(filled, tmp_path / "log.jsonl")
+def test_the_lines_can_be_read_by_others(filled: Store, tmp_path: Path) -> None:
+    export_log(filled, tmp_path / "log.jsonl")
     rows = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text("utf-8").splitlines()]
     assert [row["entry"] for row in rows] == [
         "decision",
@@ -95,9 +80,7 @@ def test_the_files_can_be_read_by_others(filled: Store, tmp_path: Path) -> None:
         "event",
     ]
     assert rows[1]["arrays"]["features"]["values"][:2] == [1.0, None]
-    export_parquet(filled, tmp_path)
-    events = pl.read_parquet(tmp_path / "event-00000.parquet")
-    assert events["verdict"].to_list() == ["accepted", "orphan"]
+    assert [row["verdict"] for row in rows if row["entry"] == "event"] == ["accepted", "orphan"]
 
 
 def test_where_a_log_begins_comes_back(store: Store, tmp_path: Path) -> None:
@@ -107,13 +90,11 @@ def test_where_a_log_begins_comes_back(store: Store, tmp_path: Path) -> None:
     for seq in range(1000, 9000, 100):
         keep(store, seq=seq, at=2.0, arrays={})
     kept = [seq for seq, _ in store.list_snapshots("shop")]
-    copies = open_temporary_store(), open_temporary_store()
-    export_jsonl(store, tmp_path / "log.jsonl")
-    import_jsonl(tmp_path / "log.jsonl", copies[0])
-    export_parquet(store, tmp_path / "tables")
-    import_parquet(tmp_path / "tables", copies[1])
+    copy = open_temporary_store()
+    export_log(store, tmp_path / "log.jsonl")
+    import_log(tmp_path / "log.jsonl", copy)
     assert kept[0] == 100
-    assert [[seq for seq, _ in copy.list_snapshots("shop")] for copy in copies] == [kept, kept]
+    assert [seq for seq, _ in copy.list_snapshots("shop")] == kept
 
 
 def test_a_damaged_snapshot_is_left_out(tmp_path: Path) -> None:
@@ -122,20 +103,18 @@ def test_a_damaged_snapshot_is_left_out(tmp_path: Path) -> None:
         keep(store, seq=1)
         keep(store, seq=2)
         store._writer.execute("UPDATE snapshots SET body = '' WHERE seq = 1")
-        assert export_jsonl(store, tmp_path / "log.jsonl") == 2
+        assert export_log(store, tmp_path / "log.jsonl") == 2
 
 
 def test_entries_of_another_release_are_refused(filled: Store, tmp_path: Path) -> None:
-    export_jsonl(filled, tmp_path / "log.jsonl")
+    export_log(filled, tmp_path / "log.jsonl")
     text = (tmp_path / "log.jsonl").read_text("utf-8").replace('"position"', '"place"')
     (tmp_path / "log.jsonl").write_text(text, "utf-8")
     with pytest.raises(DataError, match="entry 3 is not of this release, or damaged"):
-        import_jsonl(tmp_path / "log.jsonl", open_temporary_store())
+        import_log(tmp_path / "log.jsonl", open_temporary_store())
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "log.jsonl").write_text('{"entry": "event"}\n')
     with pytest.raises(DataError, match="line 1 is no entry"):
-        import_jsonl(tmp_path / "log.jsonl", open_temporary_store())
-    with pytest.raises(DataError, match="holds no log"):
-        import_parquet(tmp_path, open_temporary_store())
+        import_log(tmp_path / "log.jsonl", open_temporary_store())
