@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run compare test lint types unit bench bench-service browser postgres nginx screenshots figures docs clean
+.PHONY: help run compare test lint types unit extras bench bench-service browser postgres nginx screenshots figures docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,6 +24,9 @@ types: .venv/.test ## mypy --strict on everything
 
 unit: .venv/.test ## tests and doctests, warnings are errors
 	OPENBLAS_NUM_THREADS=1 PYTHONHASHSEED=0 $(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
+
+extras: .venv/.test ## the wheel with each extra alone, in a clean environment: what it promises runs
+	$(BIN)/pytest -m extras tests/test_wheel.py
 
 bench: .venv/.test ## rounds per second, memory and loading time, as ratios to a plain reference
 	$(BIN)/python -m benchmarks
