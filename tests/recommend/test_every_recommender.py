@@ -304,7 +304,7 @@ def test_newcomers_have_each_item_once_and_only_items_that_exist(
     ("text", "message"),
     [
         ("IALS(d=0)", "d and sweeps must be at least 1"),
-        ("IALS(d=8.5)", "d takes a whole number"),
+        ("IALS(d=8.5)", "d must be a whole number"),
         ("IALS(regularisation=0.0)", "must be positive"),
         ("EvidenceALS(token_weight=-1.0)", "0 or more"),
         ("FacT(unobserved=-1.0)", "must be positive"),
