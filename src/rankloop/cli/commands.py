@@ -84,8 +84,8 @@ COMMANDS: Mapping[str, Command] = {
         "Write a ranker's model for Elasticsearch, OpenSearch or ONNX, checked by re-scoring.",
     ),
     "evaluate": Command(
-        "lab.logged_rounds_command:evaluate",
-        "Estimate the click rate of policies from a log with propensities, without showing them to anybody.",
+        "evaluate_command:evaluate",
+        "Estimate what policies would have got from a service's log, without showing them to anybody.",
     ),
     "lab": Command("lab.lab_commands:lab_app", "Run experiments on data and simulated users."),
 }

@@ -10,7 +10,6 @@ from rich.table import Table
 from rankloop.cli.console import CONSOLE
 from rankloop.cli.own_policies import read_any_policy
 from rankloop.cli.service_log import told
-from rankloop.errors import DataError
 from rankloop.evaluation import NoSupport
 
 NOTE = (
@@ -27,8 +26,6 @@ def lists_in(
     from rankloop.service import ServiceFacade  # noqa: PLC0415
     from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
 
-    if not (data_dir / "log.db").exists():
-        raise DataError(f"{data_dir} holds no log: --first is for the folder of a service")
     with DataDirectory(data_dir).open() as store:
         service = ServiceFacade(store)
         table = Table(box=None)

@@ -11,6 +11,10 @@ LAB_COMMANDS = {
     "run": Command("lab.sweep_commands:run", "Run a published experiment, table or bound.", CONTINUE),
     "tune": Command("lab.tune_command:tune_", "Choose settings on validation queries.", CONTINUE),
     "report": Command("lab.sweep_report_command:report", "Write the report of finished results again."),
+    "evaluate": Command(
+        "lab.logged_rounds_command:evaluate",
+        "Estimate what policies would have got from a table of single choices with propensities.",
+    ),
     "data": Command("lab.data_commands:data_app", "Describe, check or cache a dataset."),
     "trec": Command("lab.trec_commands:trec_app", "Write or evaluate TREC files."),
     "list": Command("lab.list_names:list_names", "List policies, users, datasets, measures and experiments."),

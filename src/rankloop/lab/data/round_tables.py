@@ -18,12 +18,12 @@ MOST_WORDS = 100  # different words in a column of the context
 
 
 @dataclass(frozen=True, kw_only=True)
-class Columns:
+class RoundColumns:
     """Which columns of a table say what was shown, with which probability, to whom, and what came of it.
 
     Context columns may be numbers, or words: these become a feature for each word.
 
-    >>> Columns.parse("reward=clicked,shown=ad,propensity=p,context=age+country").context
+    >>> RoundColumns.parse("reward=clicked,shown=ad,propensity=p,context=age+country").context
     ('age', 'country')
     """
 
@@ -33,7 +33,7 @@ class Columns:
     context: tuple[str, ...] = ()
 
     @staticmethod
-    def parse(text: str) -> Columns:
+    def parse(text: str) -> RoundColumns:
         """The mapping of a text `reward=...,shown=...,propensity=...,context=a+b`."""
         known = ("reward", "shown", "propensity", "context")
         given: dict[str, str] = {}
@@ -45,10 +45,10 @@ class Columns:
                 )
             given[name] = column
         context = tuple(filter(None, given.pop("context", "").split("+")))
-        return Columns(**given, context=context)
+        return RoundColumns(**given, context=context)
 
 
-OPEN_BANDIT = Columns(
+OPEN_BANDIT = RoundColumns(
     reward="click",
     shown="item_id",
     propensity="propensity_score",
@@ -56,7 +56,7 @@ OPEN_BANDIT = Columns(
 )
 
 
-def read_rounds(path: Path, columns: Columns) -> LoggedRounds:
+def read_rounds(path: Path, columns: RoundColumns) -> LoggedRounds:
     """The log in a CSV file with a header, plain or compressed (`.gz`, `.xz`)."""
     frame = _read(path)
     wanted = (columns.reward, columns.shown, columns.propensity, *columns.context)
