@@ -43,20 +43,34 @@ def test_capitals_and_blanks_do_not_matter() -> None:
 
 
 def test_a_misspelt_name_meets_a_suggestion() -> None:
-    message = r"no metric is called 'nDGC@10': did you mean 'nDCG'\? choose from nDCG, DCG"
+    message = r"no metric is called 'nDGC': did you mean 'nDCG'\? choose from nDCG, DCG"
     with pytest.raises(SettingError, match=message):
         read_metric("nDGC@10")
 
 
-@pytest.mark.parametrize("name", ["", "@10", "nDCG@ten", "nDCG@10@5", "zebra"])
+@pytest.mark.parametrize("name", ["nDCG@ten", "nDCG@10@5", "nDCG@", "nDCG@-1", "nDCG@²"])
+def test_a_cutoff_is_a_whole_number(name: str) -> None:
+    with pytest.raises(SettingError, match="a cutoff is a whole number, as in nDCG@10, found"):
+        read_metric(name)
+
+
+@pytest.mark.parametrize("name", ["", "@10", "zebra"])
 def test_what_is_no_name_meets_the_known_ones(name: str) -> None:
     with pytest.raises(SettingError, match=", ".join(METRICS)):
         read_metric(name)
 
 
-@pytest.mark.parametrize("name", ["nDCG(max_grade=3)@10", "pairwise regret@10"])
-def test_an_option_the_metric_does_not_have_is_refused(name: str) -> None:
-    with pytest.raises(SettingError, match="has no option"):
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("nDCG(max_grade=3)@10", "NDCG has no setting 'max_grade': choose from k"),
+        ("pairwise regret@10", "pairwise regret has no cutoff"),
+        ("ERR(max_grade=x)", "ERR: max_grade must be a whole number of at least 1, found x"),
+        ("nDCG@0", "NDCG: k must be a whole number of at least 1 or None, found 0"),
+    ],
+)
+def test_a_setting_the_metric_does_not_have_is_refused(name: str, said: str) -> None:
+    with pytest.raises(SettingError, match=said):
         read_metric(name)
 
 

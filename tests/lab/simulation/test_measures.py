@@ -64,8 +64,8 @@ def test_a_name_and_its_measure_find_each_other(measure: Measure) -> None:
         ),
         ("ofline ERR@10", "no measure is called 'ofline ERR@10'"),
         ("offline", "as in 'offline ERR@10'"),
-        ("offline nDGC@10", "no metric is called 'nDGC@10': did you mean 'nDCG'"),
-        ("online ERR@ten", "no metric is called 'ERR@ten'"),
+        ("offline nDGC@10", "no metric is called 'nDGC': did you mean 'nDCG'"),
+        ("online ERR@ten", "a cutoff is a whole number, as in ERR@10, found 'ERR@ten'"),
     ],
 )
 def test_wrong_names_are_explained(text: str, message: str) -> None:
