@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from rankloop.errors import RankingError, SettingError
+from rankloop.errors import RankingError
 from rankloop.policy import Policy
 from rankloop.scorers import Linear, Scorer
 from rankloop.state_fields import state
@@ -60,12 +60,6 @@ class ScorerPolicy(Policy):
                 "scale the features (for example to 0..1 within the query) or lower the learning rate"
             )
         self.parameters = parameters
-
-
-def check_part(name: str, value: object, method: str, such_as: str) -> None:
-    """Refuse a setting that should be a value with methods and is a name, a number or a class."""
-    if isinstance(value, type) or not callable(getattr(value, method, None)):
-        raise SettingError(f"{name} must be a value such as {such_as}, found {value!r}")
 
 
 def check_size(documents: FloatArray) -> None:

@@ -67,20 +67,20 @@ class PairRank(PairwiseLogistic):
 
     def certain_orders(self, query: Query) -> BoolArray:
         """`certain[i, j]`: the order of `i` above `j` is certain, and not tried out."""
-        knowing = self._with_prior(query)
-        if knowing is None:
+        informed = self._with_prior(query)
+        if informed is None:
             return np.zeros((query.n_docs, query.n_docs), dtype=bool)
-        return self.certainty.certain(self.score(query), self.layout.columns(query), knowing.belief())
+        return self.certainty.certain(self.score(query), self.layout.columns(query), informed.belief())
 
     def top_orders(self, query: Query, k: int) -> TopOrders | None:
         """What a list of `k` depends on, for `Posterior` and long lists; most pairs are not looked at."""
         own = type(self).certain_orders is PairRank.certain_orders and self.draws_from_certain_orders
         if query.n_docs < LONG or not own or not isinstance(self.certainty, Posterior):
             return None
-        knowing = self._with_prior(query)
-        if knowing is None:
+        informed = self._with_prior(query)
+        if informed is None:
             return None
-        return self.certainty.top(self.score(query), self.layout.columns(query), knowing.belief(), k)
+        return self.certainty.top(self.score(query), self.layout.columns(query), informed.belief(), k)
 
     def order_probabilities(self, query: Query, rows: IntArray) -> FloatArray | None:
         r"""Compute $P(i \succ j \mid \text{clicks})$ of `Posterior` for these documents, [n, n].
@@ -90,21 +90,21 @@ class PairRank(PairwiseLogistic):
         >>> policy.order_probabilities(query, np.array([0, 2]))[0].round(2).tolist()
         [0.5, 0.92]
         """
-        spreads = self.order_deviations(query, rows)
-        if spreads is None:
+        deviations = self.order_deviations(query, rows)
+        if deviations is None:
             return None
         scores = self.score(query)[rows].astype(np.float64)
         gaps = np.subtract.outer(scores, scores)
-        told = spreads > 0
-        return np.asarray(ndtr(np.divide(gaps, spreads, out=np.zeros_like(gaps), where=told)))
+        is_known = deviations > 0
+        return np.asarray(ndtr(np.divide(gaps, deviations, out=np.zeros_like(gaps), where=is_known)))
 
     def order_deviations(self, query: Query, rows: IntArray) -> FloatArray | None:
         """Standard deviations of the score differences of these documents, [n, n]; `None`: unknown."""
-        knowing = self._with_prior(query)
-        if knowing is None:
+        informed = self._with_prior(query)
+        if informed is None:
             return None
         seen = self.layout.columns(query)[rows].astype(np.float64)
-        return np.sqrt(squared_widths(seen, knowing.curvature))
+        return np.sqrt(squared_widths(seen, informed.curvature))
 
     def belief(self) -> Belief:
         """What is known of the weights besides their value."""

@@ -97,10 +97,10 @@ class PairwiseLogistic(CallerOrderPolicy, ExploresUncertain):
 
     def score(self, query: Query) -> FloatArray:
         """Scores of the learned ranker."""
-        knowing = self._with_prior(query)
-        if knowing is None:
+        informed = self._with_prior(query)
+        if informed is None:
             return np.zeros(query.n_docs, dtype=query.features.dtype)
-        return Linear().score(knowing.parameters, self.layout.columns(query))
+        return Linear().score(informed.parameters, self.layout.columns(query))
 
     def _with_prior(self, query: Query) -> Self | None:
         """Who knows something of such documents: this policy or, before it has learned, its prior.

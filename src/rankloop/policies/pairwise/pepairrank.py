@@ -48,19 +48,19 @@ class PePairRank(PairwiseLogistic):
 
     def certain_orders(self, query: Query) -> BoolArray:
         """`certain[i, j]`: all rankers put `i` above `j`."""
-        knowing = self._with_prior(query)
-        if knowing is None:
+        informed = self._with_prior(query)
+        if informed is None:
             return np.zeros((query.n_docs, query.n_docs), dtype=bool)
-        scores = Linear().score(knowing.perturbed, self.layout.columns(query))
+        scores = Linear().score(informed.perturbed, self.layout.columns(query))
         agreed: BoolArray = np.logical_and.reduce(scores[:, :, None] > scores[:, None, :])
         return agreed
 
     def list_scores(self, query: Query) -> FloatArray:
         """The mean of the rankers' scores: what all agree on, it agrees with."""
-        knowing = self._with_prior(query)
-        if knowing is None:
+        informed = self._with_prior(query)
+        if informed is None:
             return self.score(query)
-        return Linear().score(knowing.perturbed.mean(axis=0), self.layout.columns(query))
+        return Linear().score(informed.perturbed.mean(axis=0), self.layout.columns(query))
 
     def _start_certainty(self, dimensions: int) -> None:
         self.scatter = np.zeros((dimensions, dimensions))
