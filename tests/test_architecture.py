@@ -105,6 +105,8 @@ def home(path: Path) -> str:
     return room_of(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+LONGEST_CHAIN = 13  # files of the core, each imported by the one before it
+
 FILES = [
     path for path in sorted(ROOT.rglob("*.py")) if path not in (ROOT / "__init__.py", ROOT / "__main__.py")
 ]
@@ -140,6 +142,38 @@ def test_every_room_has_its_place_in_the_order() -> None:
 )
 def test_every_way_to_import_is_seen(source: str, found: set[str]) -> None:
     assert set(imports(source)) == found
+
+
+def file_of(module: str) -> Path | None:
+    """The file of a module or package of rankloop, if this is one."""
+    path = ROOT.parent.joinpath(*module.split("."))
+    return next((each for each in (path.with_suffix(".py"), path / "__init__.py") if each.exists()), None)
+
+
+def imported_at_once(path: Path) -> set[Path]:
+    """The files of rankloop that a file imports while it is being imported itself."""
+    found = set()
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("rankloop"):
+            each = {
+                file_of(f"{node.module}.{alias.name}") or file_of(str(node.module)) for alias in node.names
+            }
+            found |= {file for file in each if file is not None}
+    return found - {path, ROOT / "__init__.py"}
+
+
+def longest_chain(path: Path, known: dict[Path, list[Path]]) -> list[Path]:
+    """The longest way from a file to one that imports nothing of ours."""
+    if path not in known:
+        known[path] = [path]
+        chains = [longest_chain(each, known) for each in imported_at_once(path)]
+        known[path] = [path, *max(chains, key=len, default=[])]
+    return known[path]
+
+
+def test_whoever_reads_a_policy_passes_few_files() -> None:
+    chain = longest_chain(ROOT / "policies" / "policy_names.py", {})
+    assert len(chain) <= LONGEST_CHAIN, [str(each.relative_to(ROOT)) for each in chain]
 
 
 def test_no_hidden_randomness() -> None:

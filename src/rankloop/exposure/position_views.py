@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 
 from rankloop.errors import RankingError, SettingError
-from rankloop.metrics.dcg import rank_discounts
+from rankloop.metrics.rank_discounts import rank_discounts
 from rankloop.types import FloatArray, IntArray
 
 Examination: TypeAlias = Literal["log2", "reciprocal", "measured"] | tuple[float, ...]  # a number by position

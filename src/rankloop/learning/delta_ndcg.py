@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankloop.learning.pair_loss import pair_residuals
-from rankloop.metrics.dcg import rank_discounts
+from rankloop.metrics.rank_discounts import rank_discounts
 from rankloop.types import BoolArray, FloatArray
 
 

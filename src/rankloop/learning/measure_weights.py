@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from rankloop.errors import RankingError
-from rankloop.metrics.dcg import rank_discounts
+from rankloop.metrics.rank_discounts import rank_discounts
 from rankloop.types import Array, FloatArray
 
 HIGHEST = 1000.0  # the highest grade whose gain 2^r - 1 is a number

@@ -1,7 +1,7 @@
 """Metrics: how good a ranking is, one list or a whole set of queries."""
 
 from rankloop.metrics.binary_metrics import AP, MRR, Precision
-from rankloop.metrics.dcg import DCG, NDCG, rank_discounts
+from rankloop.metrics.dcg import DCG, NDCG
 from rankloop.metrics.err import ERR
 from rankloop.metrics.metric import (
     BinaryMetric,
@@ -13,6 +13,7 @@ from rankloop.metrics.metric import (
 )
 from rankloop.metrics.metric_names import METRICS, read_metric
 from rankloop.metrics.pairwise_regret import PairwiseRegret
+from rankloop.metrics.rank_discounts import rank_discounts
 
 __all__ = [
     "AP",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
 
 from rankloop.metrics.metric import CutMetric, Grader, ScoresGrader
+from rankloop.metrics.rank_discounts import rank_discounts
 from rankloop.metrics.ranked_rows import RankedRows
 from rankloop.query_set import QuerySet
 from rankloop.types import FloatArray, IntArray
@@ -22,18 +22,6 @@ def gain(relevance: IntArray) -> FloatArray:
     """
     # Asked for by name, because NumPy answers small integers in half precision.
     return np.exp2(relevance, dtype=np.float64) - 1.0
-
-
-@lru_cache(maxsize=512)
-def rank_discounts(n: int) -> FloatArray:
-    """How much each of the first `n` ranks is looked at: $1 / log_2(1 + rank)$.
-
-    >>> rank_discounts(3).round(3)
-    array([1.   , 0.631, 0.5  ])
-    """
-    discount = 1.0 / np.log2(np.arange(2, n + 2))
-    discount.setflags(write=False)  # one array serves every caller
-    return discount
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from rankloop.errors import SettingError
-from rankloop.metrics.dcg import rank_discounts
+from rankloop.metrics.rank_discounts import rank_discounts
 from rankloop.recommend.recommender import EMPTY, Recommender
 from rankloop.recommend.reviews import Reviews, SparseArray
 from rankloop.types import FloatArray, IntArray

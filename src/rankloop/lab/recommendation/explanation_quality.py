@@ -12,7 +12,7 @@ from scipy import sparse
 from rankloop.errors import SettingError
 from rankloop.lab.data.review_data import Parts
 from rankloop.lab.recommendation.feature_ranker import FeatureRanker, mark_mentioned
-from rankloop.metrics.dcg import rank_discounts
+from rankloop.metrics.rank_discounts import rank_discounts
 from rankloop.recommend import (
     IALS,
     FacT,

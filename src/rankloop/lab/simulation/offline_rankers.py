@@ -9,7 +9,8 @@ from scipy.special import expit
 
 from rankloop.learning import logistic
 from rankloop.metrics import NDCG
-from rankloop.metrics.dcg import gain, rank_discounts
+from rankloop.metrics.dcg import gain
+from rankloop.metrics.rank_discounts import rank_discounts
 from rankloop.metrics.ranked_rows import RankedRows
 from rankloop.query_set import QuerySet
 from rankloop.types import FloatArray, IntArray

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from rankloop.errors import SettingError
-from rankloop.metrics.dcg import rank_discounts
+from rankloop.metrics.rank_discounts import rank_discounts
 from rankloop.types import Array, FloatArray, IntArray
 
 
