@@ -6,11 +6,12 @@ import json
 import zipfile
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 import pytest
 
+from rankloop.bounds import fits
 from rankloop.errors import DataError, RequestError, SettingError
 from rankloop.lab.data.review_data import AccessoryShop, by_share
 from rankloop.lab.recommenders import (
@@ -303,23 +304,48 @@ def test_newcomers_have_each_item_once_and_only_items_that_exist(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("IALS(d=0)", "d and sweeps must be at least 1"),
+        ("IALS(d=0)", "IALS: d must be a whole number of at least 1, found 0"),
         ("IALS(d=8.5)", "d must be a whole number"),
-        ("IALS(regularisation=0.0)", "must be positive"),
-        ("EvidenceALS(token_weight=-1.0)", "0 or more"),
-        ("FacT(unobserved=-1.0)", "must be positive"),
-        ("FacT(d=0)", "d and rounds must be at least 1"),
-        ("FMF(n_questions=0)", "at least 1"),
-        ("MTER(dims=(1, 0, 1, 1))", "four whole numbers"),
-        ("MTER(cells=0)", "sizes must be at least 1"),
+        ("IALS(regularisation=0.0)", "IALS: regularisation must be a finite number above 0, found 0.0"),
+        ("IALS(sweeps=-1)", "sweeps must be a whole number of at least 1"),
+        ("EvidenceALS(token_weight=-1.0)", "token_weight must be a finite number of at least 0"),
+        ("EvidenceALS(feature_weight=inf)", "feature_weight must be a finite number of at least 0"),
+        ("FacT(unobserved=-1.0)", "unobserved must be a finite number above 0"),
+        ("FacT(d=0)", "d must be a whole number of at least 1"),
+        ("FacT(item_depth=-1)", "item_depth must be a whole number of at least 0 or None"),
+        ("FacT(pair_weight=inf)", "pair_weight must be a finite number of at least 0 or None"),
+        ("FacT(leaf_weight=0.0)", "leaf_weight must be a number above 0"),
+        ("FacT(attributes=1)", "attributes must be True or False"),
+        ("FMF(n_questions=0)", "n_questions must be a whole number of at least 1"),
+        ("MTER(dims=(1, 0, 1, 1))", "dims must be .*whole number of at least 1"),
+        ("MTER(dims=(1, 1))", "dims must be"),
+        ("MTER(cells=0)", "cells must be a whole number of at least 1"),
+        ("MTER(validation_share=1.0)", "validation_share must be a number of at least 0 and below 1"),
         ("MTER@zero", "did you mean 'MTER@zeros'"),
-        ("EFM(iterations=-1)", "at least one factor"),
-        ("JMARS(d=0)", "sizes must be at least 1"),
+        ("EFM(iterations=-1)", "iterations must be a whole number of at least 0"),
+        ("EFM(explicit=0, latent=0)", "at least one factor"),
+        ("EFM(alpha=1.5)", "alpha must be a number from 0 to 1"),
+        ("BPRMF(rate=0.0)", "rate must be a finite number above 0"),
+        ("JMARS(d=0)", "d must be a whole number of at least 1"),
+        ("IALS(__import__('os').system('true'))", "expected <setting>=<value>"),
+        ("IALS(d=__import__('os'))", "d must be a whole number"),
     ],
 )
 def test_settings_without_a_meaning_are_refused_before_anything_is_learned(text: str, message: str) -> None:
     with pytest.raises(SettingError, match=message):
         read_recommender(text)
+
+
+@pytest.mark.parametrize("kind", RECOMMENDERS.values(), ids=[*RECOMMENDERS])
+def test_whatever_does_not_fit_the_annotation_of_a_setting_is_refused(kind: type[Recommender]) -> None:
+    junk: list[Any] = [None, "x", float("nan"), -1, 0, 1.5, float("inf"), (), (1, 2), True, 2**2000, [1]]
+    hints = get_type_hints(kind, include_extras=True)
+    for name in (each.name for each in fields(kind) if each.init):
+        refused = [value for value in junk if not fits(value, hints[name])]
+        assert len(refused) >= 6, name
+        for value in refused:
+            with pytest.raises(SettingError, match=f"{kind.__name__}: {name} must be"):
+                kind(**{name: value})
 
 
 def forged(path: Path, arrays: dict[str, Any], header: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from types import FrameType
@@ -19,6 +20,7 @@ from rankloop.errors import SettingError
 from rankloop.lab.data.review_data import AccessoryShop
 from rankloop.recommend import FacT, TreeGrower
 from rankloop.recommend.factor_objectives import (
+    FactorObjective,
     ImplicitSide,
     OneSide,
     RatingsAndPairs,
@@ -28,7 +30,7 @@ from rankloop.recommend.factor_objectives import (
 )
 from rankloop.recommend.factorization_tree import AT_LEAST, BELOW, STAYS, UNKNOWN, _Growing
 from rankloop.recommend.opinion_profiles import share_mentions
-from rankloop.recommend.reviews import SparseArray, binarize
+from rankloop.recommend.reviews import Reviews, SparseArray, binarize
 from rankloop.recommend.split_candidates import SplitCandidates
 from rankloop.types import FloatArray
 
@@ -278,7 +280,7 @@ def test_the_descent_of_ratings_and_pairs_is_that_of_the_loss(side: str) -> None
 
 def test_the_implicit_loss_counts_every_cell() -> None:
     model = FacT(d=D)
-    objective = model._objective(REVIEWS, np.random.default_rng(0))
+    objective = model.make_objective(REVIEWS, np.random.default_rng(0))
     rng = np.random.default_rng(1)
     users, items = rng.normal(size=(80, D)), rng.normal(size=(36, D))
     there, predicted = BY_USER.toarray(), users @ items.T
@@ -310,7 +312,7 @@ def test_the_best_pair_of_trees_is_kept(weight: float | None, rounds: int) -> No
     """By a slow reference: all rounds, and of those before a small gain the one with the lowest value."""
     model = FacT(d=D, depth=3, item_depth=2, min_leaf=4, pair_weight=weight, rounds=rounds)
     model._keep_tokens(REVIEWS)
-    objective = model._objective(REVIEWS, np.random.default_rng(0))
+    objective = model.make_objective(REVIEWS, np.random.default_rng(0))
     found = model._alternate(objective, REVIEWS, np.random.default_rng(1))
     profiles, item_profiles = model.profiles(REVIEWS), model._item_profiles(REVIEWS)
     _, items = objective.start(D, np.random.default_rng(1))
@@ -337,7 +339,7 @@ def test_the_paths_of_both_trees_sum_to_the_score() -> None:
     model = FacT(d=D, depth=3, item_depth=2, min_leaf=4, pair_weight=1.0)
     model._keep_tokens(REVIEWS)
     rng = np.random.default_rng(0)
-    found = model._alternate(model._objective(REVIEWS, rng), REVIEWS, rng)
+    found = model._alternate(model.make_objective(REVIEWS, rng), REVIEWS, rng)
     assert found.item_tree is not None
     user = found.user_tree.route(model.profiles(REVIEWS))
     item = found.item_tree.route(model._item_profiles(REVIEWS))
@@ -350,7 +352,7 @@ def test_the_paths_of_both_trees_sum_to_the_score() -> None:
 def test_without_an_item_tree_items_keep_the_vectors_of_the_start() -> None:
     model = FacT(d=D, depth=2, min_leaf=4)
     fitted = model.fit(REVIEWS, np.random.default_rng(0))
-    _, items = model._objective(REVIEWS, np.random.default_rng(0)).start(D, np.random.default_rng(0))
+    _, items = model.make_objective(REVIEWS, np.random.default_rng(0)).start(D, np.random.default_rng(0))
     assert (fitted.item_factors == items).all()
     assert not len(fitted.item_node_vectors)
 
@@ -361,6 +363,71 @@ def test_the_model_of_the_thesis_is_learned() -> None:
     ratings = fitted.score_users(REVIEWS.user)[np.arange(len(REVIEWS)), REVIEWS.item]
     assert np.abs(ratings - REVIEWS.rating).mean() < np.abs(REVIEWS.rating).mean() / 2
     assert len(fitted.item_node_vectors) > 1
+
+
+# another objective
+
+
+@dataclass(frozen=True, eq=False)
+class SquaredErrors:
+    """Squared errors of ratings alone, from random vectors: an objective that the library does not have."""
+
+    ratings: SparseArray
+
+    def loss(self, users: FloatArray, items: FloatArray) -> float:
+        return float(((self.ratings.toarray() - users @ items.T)[self.ratings.toarray() > 0] ** 2).sum())
+
+    def start(self, d: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        users, items = (rng.normal(size=(n, d)) for n in self.ratings.shape)
+        return users, items
+
+    def for_users(self, items: FloatArray) -> OneSide:
+        return SquaredSide(self.ratings.toarray(), items)
+
+    def for_items(self, users: FloatArray) -> OneSide:
+        return SquaredSide(self.ratings.toarray().T, users)
+
+
+@dataclass(frozen=True, eq=False)
+class SquaredSide:
+    ratings: FloatArray  # [n, n_others] 0 where there is none
+    others: FloatArray
+    steps: int = 1
+
+    def descent(self, vectors: FloatArray) -> FloatArray:
+        errors = np.where(self.ratings > 0, self.ratings - vectors @ self.others.T, 0.0)
+        return np.asarray(2 * errors @ self.others)
+
+    def curvature(self) -> FloatArray:
+        return np.array([pack(2 * self.others[row > 0].T @ self.others[row > 0]) for row in self.ratings])
+
+
+class RatingFacT(FacT):
+    def make_objective(self, reviews: Reviews, rng: np.random.Generator) -> FactorObjective:
+        return SquaredErrors(reviews.rating_matrix())
+
+
+def test_another_objective_is_learned_by_the_same_start_trees_and_parts() -> None:
+    rating = REVIEWS.rating
+    settings: dict[str, Any] = {
+        "d": D,
+        "min_leaf": 2,
+        "tree_regularisation": 0.1,
+        "leaf_weight": float("inf"),
+    }
+    model = RatingFacT(depth=5, item_depth=5, rounds=6, **settings)
+    fitted, again = (model.fit(REVIEWS, np.random.default_rng(3)) for _ in range(2))
+    predicted = fitted.score_users(REVIEWS.user)[np.arange(len(REVIEWS)), REVIEWS.item]
+    assert ((predicted - rating) ** 2).mean() < 0.8 * rating.var()  # and not what Implicit is after: 1
+    assert (fitted.score_users(np.arange(9)) == again.score_users(np.arange(9))).all()
+    objective = model.make_objective(REVIEWS, np.random.default_rng(0))
+    flat = RatingFacT(depth=0, item_depth=0, **settings).fit(REVIEWS, np.random.default_rng(3))
+    grown, alone = (objective.loss(each.user_factors, each.item_factors) for each in (fitted, flat))
+    assert grown < 0.9 * alone
+    profile, items = fitted.profile_user(7), np.arange(5)
+    parts = fitted.split_scores(profile, items)
+    assert parts.exact
+    assert parts.scores == pytest.approx(fitted.score_profile(profile)[items], abs=1e-12)
 
 
 # speed

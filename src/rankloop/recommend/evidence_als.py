@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from rankloop.errors import SettingError
+from rankloop.bounds import NonNegative, Positive
 from rankloop.recommend.ials import IALS, draw_factors
 from rankloop.recommend.recommender import learned
 from rankloop.recommend.reviews import Reviews, SparseArray, binarize
@@ -30,19 +30,11 @@ class EvidenceALS(IALS):
     True
     """
 
-    regularisation: float = 0.025
-    token_weight: float = 1.0
-    feature_weight: float = 0.0
+    regularisation: Positive = 0.025
+    token_weight: NonNegative = 1.0
+    feature_weight: NonNegative = 0.0
     token_factors: FloatArray = learned((0, 0))  # [n_tokens, d]
     feature_factors: FloatArray = learned((0, 0))  # [n_features, d]
-
-    def __post_init__(self) -> None:
-        """Refuse weights that turn evidence round."""
-        super().__post_init__()
-        if not min(self.token_weight, self.feature_weight) >= 0:
-            raise SettingError(
-                f"weights must be 0 or more, found {self.token_weight} and {self.feature_weight}"
-            )
 
     def _learn(self, reviews: Reviews, rng: np.random.Generator) -> None:
         by_user = binarize(reviews.rating_matrix())

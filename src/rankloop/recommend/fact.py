@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
-from rankloop.errors import SettingError
+from rankloop.bounds import Bound, Count, Natural, NonNegative, Positive
 from rankloop.recommend.evidence_als import EvidenceALS
 from rankloop.recommend.factor_objectives import FactorObjective, Implicit, RatingsAndPairs
 from rankloop.recommend.factorization_tree import (
@@ -40,6 +40,7 @@ from rankloop.recommend.reviews import Reviews, SparseArray, binarize
 from rankloop.recommend.ridge_rows import EvidenceBlock, RowRidge
 from rankloop.types import FloatArray, IntArray
 
+Weight: TypeAlias = Annotated[float, Bound(above=0, at_most=np.inf)]
 ANSWERS = {AT_LEAST: "much", BELOW: "little", UNKNOWN: "unknown"}
 SMALL_GAIN = 0.001  # of the loss: a round of trees that lowers it by less is the last one
 
@@ -81,19 +82,19 @@ class FacT(FactorModel):
     exact: ClassVar[bool] = True
     places_newcomers: ClassVar[bool] = True
 
-    d: int = 48
-    depth: int = 8
-    item_depth: int | None = None  # None: items have no tree
-    rounds: int = 4  # in which trees of users and items take turns, at most
-    min_leaf: int = 10
-    tree_regularisation: float = 1.0
-    bins: int = 5
-    pair_weight: float | None = None  # λ_b of ratings and pairs, the thesis' loss; None: implicit feedback
+    d: Count = 48
+    depth: Natural = 8
+    item_depth: Natural | None = None  # None: items have no tree
+    rounds: Count = 4  # in which trees of users and items take turns, at most
+    min_leaf: Count = 10
+    tree_regularisation: Positive = 1.0
+    bins: Count = 5
+    pair_weight: NonNegative | None = None  # λ_b of the thesis' ratings and pairs; None: implicit feedback
     attributes: bool = True
-    least_titles: int = 30  # tokens of fewer titles make no rule
-    leaf_weight: float = 0.1  # ρ, how much rules count against past items
-    regularisation: float = 0.025
-    unobserved: float = 0.01
+    least_titles: Natural = 30  # tokens of fewer titles make no rule
+    leaf_weight: Weight = 0.1  # ρ, how much rules count against past items; inf: rules alone
+    regularisation: Positive = 0.025
+    unobserved: Positive = 0.01
     parent_factors: bool = True
     predicates: FloatArray = learned((0, 6))
     node_vectors: FloatArray = learned((0, 0))
@@ -105,26 +106,12 @@ class FacT(FactorModel):
     tokens_indptr: IntArray = learned((1,), np.int64)
     widths: IntArray = learned((2,), np.int64)  # numbers of features and of tokens
 
-    def __post_init__(self) -> None:
-        """Refuse settings without a meaning."""
-        if min(self.d, self.rounds) < 1:
-            raise SettingError(f"d and rounds must be at least 1, found {self.d} and {self.rounds}")
-        for depth in (self.depth, self.item_depth or 0):
-            self._grower(depth)  # has its own limits, as the next has
-        RowRidge(self.regularisation, self.unobserved)
-        if not self.leaf_weight > 0:
-            raise SettingError(
-                f"leaf_weight must be positive, and may be infinite (rules alone), found {self.leaf_weight}"
-            )
-        if self.pair_weight is not None and not 0 <= self.pair_weight < np.inf:
-            raise SettingError(f"pair_weight must be 0 or more, or None, found {self.pair_weight}")
-
     # learning
 
     def _learn(self, reviews: Reviews, rng: np.random.Generator) -> None:
         self._keep_tokens(reviews)
         by_user = binarize(reviews.rating_matrix())
-        found = self._alternate(self._objective(reviews, rng), reviews, rng)
+        found = self._alternate(self.make_objective(reviews, rng), reviews, rng)
         self.item_factors = found.items
         if found.item_tree is not None:
             self.item_predicates, self.item_node_vectors = found.item_tree.arrays()
@@ -135,7 +122,8 @@ class FacT(FactorModel):
         self.gram = self.ridge.gram([EvidenceBlock(by_user, self.item_factors)])
         self._place_users(reviews)
 
-    def _objective(self, reviews: Reviews, rng: np.random.Generator) -> FactorObjective:
+    def make_objective(self, reviews: Reviews, rng: np.random.Generator) -> FactorObjective:
+        """Make the loss that the start and all trees lower; a class of one's own may make another one."""
         if self.pair_weight is not None:
             return RatingsAndPairs.of(reviews, self.pair_weight, rng, regularisation=self.tree_regularisation)
         kind = EvidenceALS if self.attributes and reviews.attributes is not None else IALS
@@ -243,8 +231,7 @@ class FacT(FactorModel):
         """Return the tree of users, whose questions are about features and title words."""
         return QuestionTree(self.tree, self.leaf)
 
-    def profile_user(self, user: int) -> UserProfile:
-        """Return the learned vector of a user, with the leaf that it was corrected from."""
+    def _profile_row(self, user: int) -> UserProfile:
         return UserProfile(
             vector=self.user_factors[user], items=self.past(user), node=int(self.leaf[user]), row=user
         )

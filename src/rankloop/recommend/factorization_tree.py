@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from rankloop.errors import SettingError
+from rankloop.bounds import Count, Natural, Positive, check_settings
 from rankloop.recommend.factor_objectives import OneSide, unpack
 from rankloop.recommend.reviews import SparseArray
 from rankloop.recommend.split_candidates import SplitCandidates
@@ -116,18 +116,15 @@ class TreeGrower:
     solved exactly.
     """
 
-    depth: int = 6
-    min_leaf: int = 20
-    regularisation: float = 1.0
-    bins: int = 5
+    depth: Natural = 6
+    min_leaf: Count = 20
+    regularisation: Positive = 1.0
+    bins: Count = 5
     parent_factors: bool = True  # without: every node starts from 0
 
     def __post_init__(self) -> None:
         """Refuse trees that cannot be."""
-        if self.depth < 0 or self.min_leaf < 1 or self.regularisation <= 0 or self.bins < 1:
-            raise SettingError(
-                f"expected depth >= 0, min_leaf >= 1, regularisation > 0 and bins >= 1, found {self}"
-            )
+        check_settings(self)
 
     def grow(self, objective: OneSide, profiles: SparseArray, d: int) -> FactorizationTree:
         """Grow the tree for these entities; `profiles` holds a cell for each value that is known."""

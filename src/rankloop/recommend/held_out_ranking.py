@@ -33,6 +33,7 @@ class HeldOutLists:
         $\sum_{r \le k} g_r / \log_2(1 + r)$ over the same sum for the held-out ratings in their best order,
         whether the recommender could know their items or not. Every user with a held-out review counts.
         """
+        _check_size(k)
         return np.asarray(_dcg(self.gains, k) / _dcg(self.ideal, k))
 
     def released_ndcg(self, k: int) -> FloatArray:
@@ -41,6 +42,7 @@ class HeldOutLists:
         Only users with a hit among the first 100 count, and their ideal list is that list in its best
         order. It flatters and reorders recommenders: never choose by it.
         """
+        _check_size(k)
         top = self.gains[:, :LIST]
         best = _dcg(-np.sort(-top, axis=1), k)
         nothing = np.full(len(best), np.nan)
@@ -53,6 +55,7 @@ def rank_held_out(
     """Recommend to every user with a held-out review, among all items that they have no `known` review of."""
     if not len(held_out):
         raise SettingError("lists are measured on held-out reviews, found none; more reviews are needed")
+    _check_shop(model, held_out, *known)
     users, rows = np.unique(held_out.user, return_inverse=True)
     seen = _seen(known, held_out)
     truth = held_out.rating_matrix()
@@ -76,7 +79,10 @@ def find_top_items(scores: FloatArray, seen: SparseArray | None, size: int) -> I
     >>> find_top_items(np.array([[0.1, 0.7, 0.7, 0.2]]), None, 3).tolist()
     [[1, 2, 3]]
     """
+    _check_size(size)
     scores = np.array(scores, float)
+    if scores.ndim != 2 or not scores.shape[1]:
+        raise SettingError(f"scores are a row for each user and a column for each item, found {scores.shape}")
     if seen is not None:
         rows = np.repeat(np.arange(len(scores)), np.diff(seen.indptr))
         scores[rows, seen.indices] = -np.inf
@@ -90,6 +96,22 @@ def find_top_items(scores: FloatArray, seen: SparseArray | None, size: int) -> I
         best = chosen[np.argsort(-line[chosen], kind="stable")[:size]]
         lists[row, : len(best)] = best
     return lists
+
+
+def _check_size(k: int) -> None:
+    number: object = k
+    if not isinstance(number, int | np.integer) or k < 1:
+        raise SettingError(f"a list has a whole number of items, 1 or more, found {k!r}")
+
+
+def _check_shop(model: Recommender, *parts: Reviews) -> None:
+    users, items = len(model.past_starts) - 1, model.score_users(EMPTY).shape[1]
+    for part in parts:
+        if (part.n_users, part.n_items) != (users, items):
+            raise SettingError(
+                f"lists are measured on reviews of the same {users} users and {items} items, found "
+                f"{part.n_users} users and {part.n_items} items"
+            )
 
 
 def _seen(known: Sequence[Reviews], held_out: Reviews) -> SparseArray:

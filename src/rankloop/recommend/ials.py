@@ -9,12 +9,13 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from rankloop.errors import SettingError
+from rankloop.bounds import Count, Positive
 from rankloop.recommend.recommender import (
     FactorModel,
     ScoreParts,
     ScoreSource,
     UserProfile,
+    check_answers,
     check_items,
     learned,
 )
@@ -45,18 +46,12 @@ class IALS(FactorModel):
     exact: ClassVar[bool] = True
     places_newcomers: ClassVar[bool] = True
 
-    d: int = 128
-    regularisation: float = 0.03  # λ
-    unobserved: float = 0.01  # w0
-    sweeps: int = 8
+    d: Count = 128
+    regularisation: Positive = 0.03  # λ
+    unobserved: Positive = 0.01  # w0
+    sweeps: Count = 8
     gram: FloatArray = learned((0, 0))  # [d, d] what all users share
     average: FloatArray = learned((0,))  # [d] of users who have items
-
-    def __post_init__(self) -> None:
-        """Refuse sizes that mean nothing."""
-        if min(self.d, self.sweeps) < 1:
-            raise SettingError(f"d and sweeps must be at least 1, found {self.d} and {self.sweeps}")
-        RowRidge(self.regularisation, self.unobserved)  # has its own limits
 
     def _learn(self, reviews: Reviews, rng: np.random.Generator) -> None:
         by_user = binarize(reviews.rating_matrix())
@@ -93,7 +88,7 @@ class IALS(FactorModel):
         own = check_items(items, len(self.item_factors))
         goal = self.item_factors[own].sum(0) * (1 + self.unobserved)
         vector = self._solve_for(own, goal) if len(own) else self.average
-        return UserProfile(vector=vector, items=own, answers=answers or {})
+        return UserProfile(vector=vector, items=own, answers=check_answers(answers))
 
     def split_scores(self, profile: UserProfile, items: IntArray) -> ScoreParts:
         """Split scores by past item; without any, they are those of the average user."""

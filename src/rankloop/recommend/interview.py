@@ -88,6 +88,7 @@ def read_answers(fitted: FittedRecommender, answers: Mapping[str, str]) -> dict[
 def _follow(fitted: FittedRecommender, answers: Mapping[str, str]) -> _Way:
     """Walk the tree by answers until one is missing, or a branch has nothing more to ask."""
     tree = _get_tree(fitted).tree
+    _check_words(answers)
     node, left, counted = 0, dict(answers), dict[int, int]()
     question: Question | None = None
     while (column := int(tree.feature[node])) >= 0:
@@ -105,6 +106,15 @@ def _follow(fitted: FittedRecommender, answers: Mapping[str, str]) -> _Way:
     if left:
         raise RequestError(_refuse(next(iter(left)), question, len(answers) - len(left)))
     return _Way(counted, node, question)
+
+
+def _check_words(answers: Mapping[str, str]) -> None:
+    given: object = answers
+    if not isinstance(given, Mapping):
+        raise RequestError(f"answers stand by question, such as {{'feature:fit': 'much'}}, found {answers!r}")
+    for question, answer in given.items():
+        if not isinstance(answer, str) or answer not in NUMBERS:
+            raise RequestError(f"an answer is {', '.join(NUMBERS)}, found {answer!r} to {question!r}")
 
 
 def _get_tree(fitted: FittedRecommender) -> QuestionTree:

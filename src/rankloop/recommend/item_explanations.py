@@ -10,7 +10,7 @@ import numpy as np
 
 from rankloop.errors import SettingError
 from rankloop.recommend.item_catalogue import Catalogue, cells_of
-from rankloop.recommend.recommender import ScoreSource, UserProfile
+from rankloop.recommend.recommender import ScoreSource, UserProfile, check_rows
 from rankloop.recommend.recommender_file import FittedRecommender
 from rankloop.types import FloatArray, IntArray
 
@@ -57,7 +57,7 @@ def explain_items(
     >>> explanation.sentences[0]
     'Mostly because you chose Rugged Holder for Alpa; also, you chose Slim Case for Alpa.'
     """
-    rows = np.asarray(items, np.int64)
+    rows = check_rows(items, len(fitted.catalogue.items))
     split = fitted.model.split_scores(profile, rows)
     scores, features = fitted.model.score_profile(profile)[rows], _score_features(fitted, profile, rows)
     found = []

@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import NamedTuple, TypeAlias
+from typing import Annotated, NamedTuple, TypeAlias
 
 import numpy as np
 
-from rankloop.errors import SettingError
+from rankloop.bounds import Bound, Count, NonNegative, Positive
 from rankloop.recommend.held_out_ranking import rank_held_out
 from rankloop.recommend.opinion_tensors import Cells, build_opinion_cells, build_word_cells
 from rankloop.recommend.recommender import FactorModel
@@ -64,25 +64,17 @@ class JointFactorization(FactorModel):
     is measured, the best parameters are kept, and it stops when four checks in a row were no better.
     """
 
-    cells: int = 1024  # drawn of each tensor in an iteration
-    pairs: int = 2048
-    hardest: int = 1  # of how many drawn items the one with the highest score is taken
-    pair_weight: float = 100.0  # λ_B
-    regularisation: float = 0.01
-    rate: float = 0.1
-    iterations: int = 2000
-    zeros: float = 0.0  # unobserved cells for each observed one, with a target of 0
+    cells: Count = 1024  # drawn of each tensor in an iteration
+    pairs: Count = 2048
+    hardest: Count = 1  # of how many drawn items the one with the highest score is taken
+    pair_weight: NonNegative = 100.0  # λ_B
+    regularisation: NonNegative = 0.01
+    rate: Positive = 0.1
+    iterations: Count = 2000
+    zeros: NonNegative = 0.0  # unobserved cells for each observed one, with a target of 0
     mean: bool = True  # losses are means over what was drawn; otherwise sums
-    validation_share: float = 0.05
-    validate_every: int = 250
-
-    def __post_init__(self) -> None:
-        """Refuse sizes that mean nothing."""
-        if (
-            min(self.cells, self.pairs, self.hardest, self.iterations, self.validate_every) < 1
-            or not 0 <= self.validation_share < 1
-        ):
-            raise SettingError(f"sizes must be at least 1 and validation_share a share, found {self}")
+    validation_share: Annotated[float, Bound(at_least=0, below=1)] = 0.05
+    validate_every: Count = 250
 
     @abstractmethod
     def _begin(self, reviews: Reviews, rng: np.random.Generator) -> Mapping[str, float | None]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.errors import SettingError
+from rankloop.bounds import Count
 from rankloop.recommend.joint_factorization import Gradient, JointFactorization, TrainingBatch
 from rankloop.recommend.opinion_tensors import (
     TuckerFactors,
@@ -44,7 +44,7 @@ class MTER(JointFactorization):
     2018.
     """
 
-    dims: tuple[int, int, int, int] = (15, 15, 12, 12)  # of users, items, features, words
+    dims: tuple[Count, Count, Count, Count] = (15, 15, 12, 12)  # of users, items, features, words
     signed: bool = False
     scaled: bool = True  # start so that the first prediction is about 3.5; otherwise uniform from 0 to 1
     users: FloatArray = learned((0, 0))
@@ -54,15 +54,6 @@ class MTER(JointFactorization):
     opinion_core: FloatArray = learned((0, 0, 0))  # G1
     user_core: FloatArray = learned((0, 0, 0))  # G2
     item_core: FloatArray = learned((0, 0, 0))  # G3
-
-    def __post_init__(self) -> None:
-        """Refuse sizes that mean nothing; from a file they come as a list."""
-        super().__post_init__()
-        sizes: Sequence[object] = self.dims
-        if len(sizes) != 4 or not all(isinstance(each, int) and each > 0 for each in sizes):
-            raise SettingError(f"dims are four whole numbers of at least 1, found {self.dims}")
-        a, b, c, d = self.dims
-        self.dims = (a, b, c, d)
 
     def _begin(self, reviews: Reviews, rng: np.random.Generator) -> Mapping[str, float | None]:
         a, b, c, d = self.dims

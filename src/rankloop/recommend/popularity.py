@@ -13,6 +13,7 @@ from rankloop.recommend.recommender import (
     ScoreParts,
     ScoreSource,
     UserProfile,
+    check_answers,
     check_items,
     learned,
 )
@@ -49,8 +50,7 @@ class MostPopular(Recommender):
         del profile
         return self.counts
 
-    def profile_user(self, user: int) -> UserProfile:
-        """Return nothing but the past items."""
+    def _profile_row(self, user: int) -> UserProfile:
         return UserProfile(vector=np.zeros(0), items=self.past(user), row=user)
 
     def profile_newcomer(
@@ -58,7 +58,7 @@ class MostPopular(Recommender):
     ) -> UserProfile:
         """Return nothing but the past items."""
         own = check_items(items, len(self.counts))
-        return UserProfile(vector=np.zeros(0), items=own, answers=answers or {})
+        return UserProfile(vector=np.zeros(0), items=own, answers=check_answers(answers))
 
     def split_scores(self, profile: UserProfile, items: IntArray) -> ScoreParts:
         """Name the number of reviews as the only source."""

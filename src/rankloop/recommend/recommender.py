@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from rankloop.bounds import check_settings
 from rankloop.errors import SettingError
 from rankloop.recommend.factorization_tree import FactorizationTree
 from rankloop.recommend.reviews import Reviews
@@ -96,6 +97,10 @@ class Recommender(ABC):
     past_items: IntArray = learned((0,), np.int64)  # the items of all users, one user after the other
     past_starts: IntArray = learned((1,), np.int64)  # [n_users + 1]
 
+    def __post_init__(self) -> None:
+        """Refuse settings outside their bounds."""
+        check_settings(self)
+
     def fit(self, reviews: Reviews, rng: np.random.Generator) -> Self:
         """Return a copy that has learned from these reviews."""
         if not len(reviews):
@@ -107,6 +112,12 @@ class Recommender(ABC):
 
     def with_users_of(self, reviews: Reviews) -> Self:
         """Return a copy that knows the users of these reviews instead, all of them newcomers."""
+        n_items = self.score_users(EMPTY).shape[1]
+        if reviews.n_items != n_items:
+            raise SettingError(
+                f"{type(self).__name__} has learned from reviews of {n_items} items, found reviews of "
+                f"{reviews.n_items}: users can only be known of the same shop"
+            )
         twin = self._twin()
         twin._keep_past_items(reviews)
         twin._place_users(reviews)
@@ -120,9 +131,16 @@ class Recommender(ABC):
     def score_profile(self, profile: UserProfile) -> FloatArray:
         """Score all items for one person, [n_items]."""
 
-    @abstractmethod
     def profile_user(self, user: int) -> UserProfile:
-        """Return the profile of a user who was learned from."""
+        """Return the profile of a user who was learned from, by row."""
+        n_users, row = len(self.past_starts) - 1, _as_number(user)
+        if row is None or not 0 <= row < n_users:
+            raise SettingError(f"users are whole numbers from 0 to {n_users - 1}, found {user!r}")
+        return self._profile_row(row)
+
+    @abstractmethod
+    def _profile_row(self, user: int) -> UserProfile:
+        """Return the profile of a user who is there."""
 
     def profile_newcomer(
         self, items: Sequence[int] | IntArray = (), answers: Mapping[int, int] | None = None
@@ -201,8 +219,7 @@ class FactorModel(Recommender):
         """Multiply one vector with all items' vectors."""
         return np.asarray(self.item_factors @ profile.vector)
 
-    def profile_user(self, user: int) -> UserProfile:
-        """Return the learned vector of a user."""
+    def _profile_row(self, user: int) -> UserProfile:
         return UserProfile(vector=self.user_factors[user], items=self.past(user), row=user)
 
 
@@ -219,18 +236,49 @@ def check_items(items: Sequence[int] | IntArray, n_items: int) -> IntArray:
     >>> check_items([3, 1, 3], 4).tolist()
     [3, 1]
     """
-    numbers = np.asarray(items) if len(items) else EMPTY
-    if numbers.dtype.kind not in "iu" or not ((numbers >= 0) & (numbers < n_items)).all():
-        raise SettingError(f"items are whole numbers from 0 to {n_items - 1}, found {list(items)}")
-    return np.array(list(dict.fromkeys(numbers.tolist())), np.int64)
+    return np.array(list(dict.fromkeys(check_rows(items, n_items).tolist())), np.int64)
 
 
-def check_answers(answers: Mapping[int, int] | None, n_questions: int) -> dict[int, int]:
-    """Return answers by question; refuse questions that cannot be asked, and what is no answer."""
-    found = dict(answers or {})
-    if not all(0 <= question < n_questions and answer in (-1, 0, 1) for question, answer in found.items()):
-        raise SettingError(
-            f"answers are 1 (much), -1 (little) or 0 (skipped) to questions from 0 to {n_questions - 1}, "
-            f"found {found}"
-        )
-    return found
+def check_rows(items: Sequence[int] | IntArray, n_items: int) -> IntArray:
+    """Return the numbers of items as they are given; refuse what is no item."""
+    numbers = np.asarray(items)
+    if not numbers.size and numbers.ndim == 1:
+        return EMPTY
+    whole = numbers.ndim == 1 and numbers.dtype.kind in "iu"
+    if not whole or not 0 <= numbers.min() <= numbers.max() < n_items:
+        raise SettingError(f"items are whole numbers from 0 to {n_items - 1}, found {_shorten(items)}")
+    return numbers.astype(np.int64)
+
+
+def check_answers(answers: Mapping[int, int] | None, n_questions: int | None = None) -> dict[int, int]:
+    """Return answers by question; refuse questions that cannot be asked, and what is no answer.
+
+    Models without questions take any; they change nothing.
+
+    >>> check_answers({2: 1, 0: -1}, 3)
+    {2: 1, 0: -1}
+    """
+    given: object = {} if answers is None else answers
+    questions = "whole numbers" if n_questions is None else f"questions from 0 to {n_questions - 1}"
+    last = np.inf if n_questions is None else n_questions - 1
+    pairs = given.items() if isinstance(given, Mapping) else [(None, None)]
+    found = {
+        number: said
+        for number, said in ((_as_number(question), _as_number(answer)) for question, answer in pairs)
+        if number is not None and 0 <= number <= last and said is not None and -1 <= said <= 1
+    }
+    if len(found) == len(pairs):
+        return found
+    raise SettingError(
+        f"answers are 1 (much), -1 (little) or 0 (skipped) to {questions}, found {_shorten(given)}"
+    )
+
+
+def _as_number(value: object) -> int | None:
+    """Return a whole number as one of Python; None for anything else, also for True and 1.0."""
+    return None if isinstance(value, bool) or not isinstance(value, int | np.integer) else int(value)
+
+
+def _shorten(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:80]}..."

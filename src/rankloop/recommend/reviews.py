@@ -43,6 +43,8 @@ class Mentions:
         for name, unknown in (("word", NO_WORD), ("sentence", NO_SENTENCE)):
             if not len(getattr(self, name)) and len(self.review):
                 object.__setattr__(self, name, np.full(len(self.review), unknown))
+        for each in fields(self):
+            _check_numbers(f"the {each.name} of mentions", getattr(self, each.name), "iu")
         sizes = {len(getattr(self, each.name)) for each in fields(self)}
         if len(sizes) > 1:
             raise DataError(f"mentions must have one value of each kind, found {sorted(sizes)} values")
@@ -92,6 +94,16 @@ class Reviews:
 
     def __post_init__(self) -> None:
         """Refuse parts that do not fit together."""
+        for kind in ("users", "items", "features", "words", "tokens"):
+            _check_names(kind, getattr(self, kind))
+        _check_numbers("the user of every review", self.user, "iu")
+        _check_numbers("the item of every review", self.item, "iu")
+        _check_numbers("the rating of every review", self.rating, "iuf")
+        if self.time is not None:
+            _check_numbers("the time of every review", self.time, "iu")
+        highest: object = self.highest
+        if not isinstance(highest, int | float) or not 1 <= self.highest < np.inf:
+            raise DataError(f"the highest rating must be a number of 1 or more, found {self.highest!r}")
         n = len(self.user)
         if not (len(self.item) == len(self.rating) == n and (self.time is None or len(self.time) == n)):
             raise DataError(f"every review needs a user, an item and a rating, found {n} users of reviews")
@@ -113,11 +125,7 @@ class Reviews:
             raise DataError("a user reviews an item once; keep the last of each with `last_of_each`")
         if self.titles and len(self.titles) != len(self.items):
             raise DataError(f"{len(self.titles)} titles for {len(self.items)} items")
-        if self.attributes is not None and self.attributes.shape != (len(self.items), len(self.tokens)):
-            raise DataError(
-                f"attributes must be {len(self.items)} items x {len(self.tokens)} tokens, "
-                f"found {self.attributes.shape}"
-            )
+        _check_attributes(self.attributes, (len(self.items), len(self.tokens)))
 
     def __len__(self) -> int:
         return len(self.user)
@@ -181,6 +189,35 @@ class Reviews:
 def binarize(matrix: SparseArray) -> SparseArray:
     """Return the same cells, each with 1."""
     return sparse.csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def _check_numbers(what: str, numbers: IntArray | FloatArray, kinds: str) -> None:
+    column = np.asarray(numbers)
+    if column.ndim != 1 or (column.size and column.dtype.kind not in kinds) or column is not numbers:
+        raise DataError(
+            f"{what} must be {'whole numbers' if kinds == 'iu' else 'numbers'}, as one array, "
+            f"found {type(numbers).__name__} of {column.dtype} and shape {column.shape}"
+        )
+
+
+def _check_names(kind: str, names: Sequence[str]) -> None:
+    given: object = names
+    if isinstance(given, str) or not isinstance(given, Sequence) or not set(map(type, given)) <= {str}:
+        raise DataError(f"{kind} must be a sequence of texts, found {repr(names)[:80]}")
+    if len(set(names)) != len(names):
+        raise DataError(f"{kind} must have different names, found one twice")
+
+
+def _check_attributes(attributes: SparseArray | None, shape: tuple[int, int]) -> None:
+    if attributes is None:
+        return
+    if not sparse.issparse(attributes) or attributes.shape != shape:
+        raise DataError(
+            f"attributes must be {shape[0]} items x {shape[1]} tokens, as a sparse array, "
+            f"found {type(attributes).__name__} of {np.shape(attributes)}"
+        )
+    if not np.isfinite(attributes.data).all():
+        raise DataError("attributes must be finite numbers, found others")
 
 
 def _check_range(what: str, numbers: IntArray, count: int) -> None:

@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 from scipy import sparse
 
-from rankloop.errors import SettingError
+from rankloop.bounds import Positive, check_settings
 from rankloop.recommend.reviews import SparseArray
 from rankloop.types import FloatArray, IntArray
 
@@ -34,16 +34,12 @@ class RowRidge:
     $w_0$, and a row is drawn to its prior (0, if there is none) by as much as it could have observed.
     """
 
-    regularisation: float  # λ
-    unobserved: float  # w0
+    regularisation: Positive  # λ
+    unobserved: Positive  # w0
 
     def __post_init__(self) -> None:
         """Refuse weights with which a row without observations has no solution."""
-        if not (0 < self.regularisation < np.inf and 0 < self.unobserved < np.inf):
-            raise SettingError(
-                "regularisation and unobserved must be positive numbers, "
-                f"found {self.regularisation} and {self.unobserved}"
-            )
+        check_settings(self)
 
     def gram(self, blocks: Sequence[EvidenceBlock]) -> FloatArray:
         """Return the part of the normal equations that all rows share, [d, d]."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from rankloop.errors import SettingError
+from rankloop.bounds import Count, NonNegative, Positive
 from rankloop.recommend.joint_factorization import NegativeSampler
 from rankloop.recommend.recommender import FactorModel
 from rankloop.recommend.reviews import Reviews
@@ -32,17 +32,12 @@ class BPRMF(FactorModel):
     UAI 2009.
     """
 
-    d: int = 64
-    hardest: int = 32
-    regularisation: float = 0.1
-    rate: float = 0.05
-    batch: int = 1024
-    epochs: int = 30
-
-    def __post_init__(self) -> None:
-        """Refuse sizes that mean nothing."""
-        if min(self.d, self.hardest, self.batch, self.epochs) < 1 or self.rate <= 0:
-            raise SettingError(f"sizes must be at least 1 and the rate positive, found {self}")
+    d: Count = 64
+    hardest: Count = 32
+    regularisation: NonNegative = 0.1
+    rate: Positive = 0.05
+    batch: Count = 1024
+    epochs: Count = 30
 
     def _learn(self, reviews: Reviews, rng: np.random.Generator) -> None:
         users = np.append(rng.normal(size=(reviews.n_users, self.d)), np.zeros((reviews.n_users, 1)), axis=1)

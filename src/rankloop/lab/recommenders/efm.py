@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
+from rankloop.bounds import Natural, NonNegative, Probability
 from rankloop.errors import SettingError
 from rankloop.recommend.opinion_profiles import sum_item_opinions
 from rankloop.recommend.recommender import Recommender, UserProfile, learned
@@ -44,28 +45,25 @@ class EFM(Recommender):
     phrase-level sentiment analysis. SIGIR 2014.
     """
 
-    explicit: int = 40
-    latent: int = 60
-    attention_weight: float = 0.85  # of X
-    quality_weight: float = 0.85  # of Y
-    regularisation: float = 1.0
-    latent_regularisation: float = 1.0
-    iterations: int = 100
-    n_top_features: int = 15
-    alpha: float = 0.85
+    explicit: Natural = 40
+    latent: Natural = 60
+    attention_weight: NonNegative = 0.85  # of X
+    quality_weight: NonNegative = 0.85  # of Y
+    regularisation: NonNegative = 1.0
+    latent_regularisation: NonNegative = 1.0
+    iterations: Natural = 100
+    n_top_features: Natural = 15
+    alpha: Probability = 0.85
     users: FloatArray = learned((0, 0))  # U1 and H1, side by side
     items: FloatArray = learned((0, 0))  # U2 and H2
     features: FloatArray = learned((0, 0))  # V
     highest: FloatArray = learned(())
 
     def __post_init__(self) -> None:
-        """Refuse sizes that mean nothing."""
-        if (
-            min(self.explicit, self.latent, self.iterations) < 0
-            or self.explicit + self.latent < 1
-            or not 0 <= self.alpha <= 1
-        ):
-            raise SettingError(f"at least one factor and alpha from 0 to 1 are needed, found {self}")
+        """Refuse a model without factors."""
+        super().__post_init__()
+        if self.explicit + self.latent < 1:
+            raise SettingError(f"at least one factor is needed, found {self}")
 
     def _learn(self, reviews: Reviews, rng: np.random.Generator) -> None:
         d = self.explicit + self.latent
@@ -106,8 +104,7 @@ class EFM(Recommender):
         """Score all items for one vector."""
         return np.asarray(self._score(profile.vector[None])[0])
 
-    def profile_user(self, user: int) -> UserProfile:
-        """Return the learned vector of a user."""
+    def _profile_row(self, user: int) -> UserProfile:
         return UserProfile(vector=self.users[user], items=self.past(user), row=user)
 
     def _score(self, own: FloatArray) -> FloatArray:

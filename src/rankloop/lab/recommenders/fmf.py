@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from rankloop.errors import SettingError
+from rankloop.bounds import Count, Natural, Positive
 from rankloop.recommend.fact import name_rules
 from rankloop.recommend.factor_objectives import ImplicitSide
 from rankloop.recommend.factorization_tree import (
@@ -30,7 +30,6 @@ from rankloop.recommend.recommender import (
     learned,
 )
 from rankloop.recommend.reviews import Reviews, SparseArray, binarize
-from rankloop.recommend.ridge_rows import RowRidge
 from rankloop.types import FloatArray, IntArray
 
 ANSWERS = {AT_LEAST: "liked", BELOW: "disliked", UNKNOWN: "unrated"}
@@ -55,25 +54,18 @@ class FMF(FactorModel):
     exact: ClassVar[bool] = True
     places_newcomers: ClassVar[bool] = True
 
-    d: int = 20
-    depth: int = 6
-    min_leaf: int = 20
-    tree_regularisation: float = 1.0
-    bins: int = 5
-    n_questions: int = 300
-    regularisation: float = 0.03
-    unobserved: float = 0.01
+    d: Count = 20
+    depth: Natural = 6
+    min_leaf: Count = 20
+    tree_regularisation: Positive = 1.0
+    bins: Count = 5
+    n_questions: Count = 300
+    regularisation: Positive = 0.03
+    unobserved: Positive = 0.01
     predicates: FloatArray = learned((0, 6))
     node_vectors: FloatArray = learned((0, 0))
     leaf: IntArray = learned((0,), np.int64)  # [n_users]
     well_known: IntArray = learned((0,), np.int64)  # the items that questions may be about
-
-    def __post_init__(self) -> None:
-        """Refuse sizes that mean nothing."""
-        if min(self.d, self.n_questions) < 1:
-            raise SettingError(f"d and n_questions must be at least 1, found {self.d} and {self.n_questions}")
-        RowRidge(self.regularisation, self.unobserved)  # has its own limits, as the next has
-        self._grower()
 
     def _learn(self, reviews: Reviews, rng: np.random.Generator) -> None:
         first = IALS(d=self.d, regularisation=self.regularisation, unobserved=self.unobserved)
@@ -110,8 +102,7 @@ class FMF(FactorModel):
         """Return the tree of users, whose questions are about items."""
         return QuestionTree(self.tree, self.leaf, about_items=True)
 
-    def profile_user(self, user: int) -> UserProfile:
-        """Return the leaf that a user was routed to."""
+    def _profile_row(self, user: int) -> UserProfile:
         return UserProfile(
             vector=self.user_factors[user], items=self.past(user), node=int(self.leaf[user]), row=user
         )

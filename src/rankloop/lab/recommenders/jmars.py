@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from rankloop.errors import SettingError
+from rankloop.bounds import Count, Natural, NonNegative, Positive
 from rankloop.lab.recommenders.jmars_words import Tokens, draw_aspects
 from rankloop.recommend.recommender import Recommender, UserProfile, learned
 from rankloop.recommend.reviews import Reviews
@@ -45,13 +45,13 @@ class JMARS(Recommender):
     recommendation. KDD 2014.
     """
 
-    aspects: int = 6  # A
-    d: int = 5  # K
-    rounds: int = 5
-    sweeps: int = 5  # of Gibbs sampling, in a round
-    steps: int = 20  # of L-BFGS, in a round
-    regularisation: float = 0.5
-    word_weight: float = 0.1  # how much words count beside ratings
+    aspects: Count = 6  # A
+    d: Count = 5  # K
+    rounds: Count = 5
+    sweeps: Natural = 5  # of Gibbs sampling, in a round
+    steps: Count = 20  # of L-BFGS, in a round
+    regularisation: Positive = 0.5
+    word_weight: NonNegative = 0.1  # how much words count beside ratings
     user_aspects: FloatArray = learned((0, 0))
     item_aspects: FloatArray = learned((0, 0))
     user_vectors: FloatArray = learned((0, 0))
@@ -60,11 +60,6 @@ class JMARS(Recommender):
     user_bias: FloatArray = learned((0,))
     item_bias: FloatArray = learned((0,))
     mean: FloatArray = learned(())
-
-    def __post_init__(self) -> None:
-        """Refuse sizes that mean nothing."""
-        if min(self.aspects, self.d, self.rounds, self.steps) < 1 or self.regularisation <= 0:
-            raise SettingError(f"sizes must be at least 1 and the regularisation positive, found {self}")
 
     def _learn(self, reviews: Reviews, rng: np.random.Generator) -> None:
         n, m = reviews.n_users, reviews.n_items
@@ -137,8 +132,7 @@ class JMARS(Recommender):
         both = profile.vector[None]
         return np.asarray(self._score(both[:, : self.aspects], both[:, self.aspects :])[0])
 
-    def profile_user(self, user: int) -> UserProfile:
-        """Return the aspects and the vector of a user."""
+    def _profile_row(self, user: int) -> UserProfile:
         vector = np.append(self.user_aspects[user], self.user_vectors[user])
         return UserProfile(vector=vector, items=self.past(user), row=user)
 

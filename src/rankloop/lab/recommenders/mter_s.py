@@ -9,6 +9,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from scipy.special import expit
 
+from rankloop.bounds import Count, NonNegative
 from rankloop.recommend.joint_factorization import Gradient, JointFactorization, TrainingBatch
 from rankloop.recommend.recommender import UserProfile, learned, require_row
 from rankloop.recommend.reviews import Reviews
@@ -40,8 +41,8 @@ class MTERS(JointFactorization):
         (("items", "items_y"), ("features", "features_i"), ("words", "words_i")),
     )
 
-    d: int = 30
-    pair_weight: float = 250.0
+    d: Count = 30
+    pair_weight: NonNegative = 250.0
     users: FloatArray = learned((0, 0))
     items: FloatArray = learned((0, 0))
     features: FloatArray = learned((0, 0))  # [n_features + 1, d]; the last is the overall rating

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rankloop.bounds import Natural, Probability
 from rankloop.lab.recommenders.efm import EFM
 
 
@@ -21,6 +22,6 @@ class NMF(EFM):
     Lee, Seung: Algorithms for non-negative matrix factorization. NIPS 2000.
     """
 
-    explicit: int = 0
-    latent: int = 20
-    alpha: float = 0.0
+    explicit: Natural = 0
+    latent: Natural = 20
+    alpha: Probability = 0.0
