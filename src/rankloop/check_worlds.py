@@ -26,7 +26,7 @@ class LawBroken(AssertionError):
 
 
 def small_world(*, queries: int = 20, documents: int = 12, features: int = 6, seed: int = 7) -> QuerySet:
-    """A world a linear ranker can learn: the grade follows a hidden weighting of the features.
+    """Make a world a linear ranker can learn: the grade follows a hidden weighting of the features.
 
     Every document has an id of its own, for policies that know documents by nothing else, and belongs to one
     of two groups, for those that share exposure.
@@ -45,7 +45,7 @@ def small_world(*, queries: int = 20, documents: int = 12, features: int = 6, se
 
 
 def visitor_world(*, queries: int = 20, ads: int = 4, features: int = 6, seed: int = 7) -> QuerySet:
-    """A world for policies that look at who asks: the same ads in every query, liked by different visitors.
+    """Make a world for policies that look at who asks: the same ads, liked by different visitors.
 
     >>> visitor_world()[0].query.context.features.shape
     (6,)
@@ -62,7 +62,7 @@ def visitor_world(*, queries: int = 20, ads: int = 4, features: int = 6, seed: i
 
 
 def world_for(policy: Policy, *, queries: int = 20, seed: int = 7, more: bool = False) -> QuerySet:
-    """The small world in which a policy can learn; one with `more` candidates in each query.
+    """Make the small world in which a policy can learn; one with `more` candidates in each query.
 
     A policy that looks at the caller's order meets one that is worth nothing: it has to learn so.
     """
@@ -82,7 +82,7 @@ def show(policy: Policy, judged: JudgedQuery, *, seed: int, k: int = 5) -> Feedb
 
 
 def respond(policy: Policy, ranking: Ranking, judged: JudgedQuery, *, seed: int) -> Feedback:
-    """What a user says of a list; a policy that accepts both signals meets both, in turns."""
+    """Say what a user says of a list; a policy that accepts both signals meets both, in turns."""
     signals = [signal for signal in SIGNALS if signal in policy.signals]
     if signals[seed % len(signals)] == "clicks":
         return click(ranking, judged.relevance, np.random.default_rng((seed, 1)))
@@ -164,12 +164,12 @@ def count_features(policy: Policy, query: Query) -> int:
 
 
 def fresh(make: Make, policy: Policy) -> Policy:
-    """A newly made policy that knows what another one knows, and has no other memory of it."""
+    """Make a policy that knows what another one knows, and has no other memory of it."""
     return make().from_state(stored(policy.state()))
 
 
 def stored(arrays: State) -> dict[str, Array]:
-    """The arrays as they come back from a file, in which nothing may be pickled."""
+    """Give the arrays as they come back from a file, in which nothing may be pickled."""
     file = io.BytesIO()
     np.savez(file, allow_pickle=False, **arrays)
     file.seek(0)
@@ -178,7 +178,7 @@ def stored(arrays: State) -> dict[str, Array]:
 
 
 def stored_feedback(feedback: Feedback) -> Feedback:
-    """The feedback as it comes back from a log."""
+    """Give the feedback as it comes back from a log."""
     ranking = feedback.ranking
     again = Ranking(ranking.query, ranking.order, stored(ranking.evidence))
     return Feedback(again, feedback.reward, feedback.judged, feedback.signal)

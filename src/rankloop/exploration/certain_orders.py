@@ -25,7 +25,7 @@ def certain_orders(scores: FloatArray, widths: FloatArray) -> BoolArray:
 
 
 def ordered_blocks(scores: FloatArray, certain: BoolArray) -> list[IntArray]:
-    r"""The finest division into blocks, best first, such that all pairs across blocks are certain.
+    r"""Find the finest division into blocks, best first, such that all pairs across blocks are certain.
 
     In the list sorted by score, let $\text{reach}_p$ be the last position still uncertain against $p$. A cut
     falls after $p$ exactly where nothing above reaches below it: $\max_{q \le p} \text{reach}_q = p$.
@@ -46,7 +46,7 @@ def _cuts(certain: BoolArray) -> IntArray:
 
 
 def shuffle_blocks(scores: FloatArray, certain: BoolArray, k: int, rng: np.random.Generator) -> IntArray:
-    """A list by *random exploration*: block after block, each in random order.
+    """Draw a list by *random exploration*: block after block, each in random order.
 
     >>> certain = np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], dtype=bool)
     >>> shuffle_blocks(np.array([0.9, 0.8, 0.1]), certain, 3, np.random.default_rng(0)).tolist()
@@ -63,7 +63,7 @@ def shuffle_blocks(scores: FloatArray, certain: BoolArray, k: int, rng: np.rando
 
 
 def random_topological(certain: BoolArray, k: int, rng: np.random.Generator) -> IntArray:
-    """A list by *conservative exploration*: no certain order is ever violated.
+    """Draw a list by *conservative exploration*: no certain order is ever violated.
 
     Each position is drawn uniformly from the documents that no remaining one certainly beats: a random
     topological sort, as deep as the `k` shown.

@@ -8,7 +8,7 @@ from rankloop.types import FloatArray, IntArray
 
 
 def draw_by_score(scores: FloatArray, k: int, rng: np.random.Generator) -> IntArray:
-    """The `k` highest scores, best first; equal scores stand in random order.
+    """List the `k` highest scores, best first; equal scores stand in random order.
 
     Scores of many rankers [n_rankers, n_docs] give many lists; they break their ties alike, so that
     rankers of one opinion give one list.
@@ -31,7 +31,7 @@ def draw_by_score(scores: FloatArray, k: int, rng: np.random.Generator) -> IntAr
 
 
 def draw_plackett_luce(scores: FloatArray, k: int, rng: np.random.Generator) -> IntArray:
-    r"""A list drawn position by position, without replacement, from the softmax of the scores.
+    r"""Draw a list position by position, without replacement, from the softmax of the scores.
 
     $P(R) = \prod_{m=1}^{k} e^{s(R_m)} / \sum_{d \notin R_{<m}} e^{s(d)}$, drawn in one go: adding
     independent Gumbel noise to the scores and sorting gives exactly this distribution.

@@ -44,7 +44,7 @@ def draw_deep(certain: BoolArray, groups: IntArray, k: int, rng: np.random.Gener
 
 
 def split_by_group(drawn: IntArray, groups: IntArray, k: int, n_groups: int) -> list[IntArray]:
-    """The first `k` documents of each group, in the order drawn.
+    """List the first `k` documents of each group, in the order drawn.
 
     >>> queues = split_by_group(np.array([3, 0, 2, 1]), np.array([0, 1, 0, 1]), 2, 2)
     >>> [queue.tolist() for queue in queues]

@@ -12,7 +12,7 @@ MOST = 1e150  # a share; only how shares compare counts
 
 
 def due_views(shares: FloatArray, views: IntArray, counts: IntArray) -> IntArray:
-    r"""The views of a list that are due to each group, in proportion to its share, [m].
+    r"""Divide the views of a list that are due to each group, in proportion to its share, [m].
 
     Only groups that have candidates take part, and none is due more than its documents could receive; what
     is left goes to the others by their shares. Whole millionths, by largest remainders: all views are due to

@@ -155,7 +155,7 @@ def _check_candidates(drawn: IntArray, groups: IntArray, certain: BoolArray, k: 
 def choose_template(
     costs: FloatArray, off: FloatArray, tolerance: float, rng: np.random.Generator, ties: Ties
 ) -> int:
-    """The number of a template, by what each costs, [t], and how far off it leaves the accounts, [t].
+    """Choose the number of a template, by what each costs, [t], and how far off it leaves the accounts, [t].
 
     One that cannot be filled costs infinitely much.
 
@@ -246,7 +246,7 @@ class _Merge:
         return begun.extend(self._rest(begun, end, templates.counts[best]), rows, costs[best], views[:, best])
 
     def _settle_position(self, begun: Beginning, end: int, tolerance: int) -> Beginning:
-        """The next position alone, for whom it is best to stand there: no table, however many groups."""
+        """Settle the next position alone, by who stands best there: no table, however many groups."""
         view, standing = self.rule.views[end - 1], self.rule.ahead + begun.received - self.rule.due(end)
         far = np.abs(standing)
         others = np.where(far.argmax() == np.arange(len(far)), np.sort(far)[-2:][0], far.max())
@@ -260,7 +260,7 @@ class _Merge:
         return begun.extend(self._rest(begun, end, taken), [row], costs[best], view * taken)
 
     def _rest(self, begun: Beginning, end: int, counts: IntArray) -> TemplateCosts:
-        """What comes after so many of each group; nobody asks at the end of the list."""
+        """Cost what comes after so many of each group; nobody asks at the end of the list."""
         return begun.rest.after(counts.tolist()) if end < len(self.rule.views) else begun.rest
 
     def _off(self, found: Beginning) -> float:

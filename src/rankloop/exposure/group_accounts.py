@@ -34,7 +34,7 @@ class GroupCodes:
 
 
 def group_codes(groups: Sequence[str], names: Sequence[str] = ()) -> GroupCodes:
-    """The groups of a query's candidates: those with these names, or those that are there, by name."""
+    """Find the groups of a query's candidates: those with these names, or those that are there, by name."""
     try:
         known = tuple(names) or tuple(sorted(set(groups)))
         numbers = {name: code for code, name in enumerate(known)}
@@ -50,7 +50,7 @@ def group_codes(groups: Sequence[str], names: Sequence[str] = ()) -> GroupCodes:
 
 
 def read_balances(keys: KeyArray, values: Array, asked: KeyArray) -> Array:
-    """What is kept of the groups asked for, [m, ...]; 0 of those never met.
+    """Look up what is kept of the groups asked for, [m, ...]; 0 of those never met.
 
     >>> keys, asked = (np.array(each, dtype=np.uint64) for each in ([3, 7], [7, 5]))
     >>> read_balances(keys, np.array([10, 20]), asked)
@@ -65,7 +65,7 @@ def read_balances(keys: KeyArray, values: Array, asked: KeyArray) -> Array:
 
 
 def add_balances(keys: KeyArray, values: Array, asked: KeyArray, amounts: Array) -> tuple[KeyArray, Array]:
-    """The keys, ascending, and what is kept of each group after amounts were added, [m, ...].
+    """Give the keys, ascending, and what is kept of each group after amounts were added, [m, ...].
 
     >>> three, seven = np.array([3], dtype=np.uint64), np.array([7], dtype=np.uint64)
     >>> keys, values = add_balances(seven, np.array([20]), np.append(three, seven), np.array([1, 2]))

@@ -59,7 +59,7 @@ def all_templates(n_groups: int, length: int) -> Templates:
 
 @lru_cache(maxsize=64)
 def template_views(n_groups: int, views: tuple[int, ...]) -> FloatArray:
-    """The views that each template gives to each group, whole numbers, [m, t].
+    """Count the views that each template gives to each group, whole numbers, [m, t].
 
     >>> template_views(2, (10, 5)).tolist()
     [[15.0, 10.0, 5.0, 0.0], [0.0, 5.0, 10.0, 15.0]]

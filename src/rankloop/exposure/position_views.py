@@ -41,7 +41,7 @@ def check_examination(examination: Examination) -> None:
 
 
 def views_at(examination: Examination, k: int) -> IntArray:
-    r"""The views at the first `k` positions, in whole millionths, [k].
+    r"""Count the views at the first `k` positions, in whole millionths, [k].
 
     `"log2"` is $1 / \log_2(1 + \text{rank})$, `"reciprocal"` is $1 / \text{rank}$.
 
@@ -93,7 +93,7 @@ def measured_views(examination: Sequence[float] | FloatArray) -> IntArray:
 
 
 def discounted_views(k: int) -> IntArray:
-    r"""The views that DCG's discount gives to positions, $1 / \log_2(1 + \text{rank})$.
+    r"""Count the views that DCG's discount gives to positions, $1 / \log_2(1 + \text{rank})$.
 
     >>> discounted_views(3).tolist()
     [1000000, 630930, 500000]
@@ -109,7 +109,7 @@ def _check_positions(k: int) -> None:
 
 
 def attainable_views(views: IntArray, counts: IntArray) -> IntArray:
-    """The most views that groups with so many documents can receive: those of the first positions, [m].
+    """Find the most views that groups with so many documents can receive: those of the first positions, [m].
 
     >>> attainable_views(np.array([10, 5, 3]), np.array([0, 1, 7])).tolist()
     [0, 10, 18]
@@ -118,7 +118,7 @@ def attainable_views(views: IntArray, counts: IntArray) -> IntArray:
 
 
 def least_tolerance(views: IntArray) -> int:
-    """The smallest tolerance that two groups can be held to for ever: half of the largest gap.
+    """Find the smallest tolerance that two groups can be held to for ever: half of the largest gap.
 
     What one of two groups can receive are the sums of some of the views. Between two neighbouring sums that
     are farther apart than twice the tolerance, an account can be stuck outside of it.

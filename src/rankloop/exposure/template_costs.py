@@ -41,7 +41,7 @@ class TemplateCosts:
         return np.array([self.missing[queue[0]] if len(queue) else np.inf for queue in self.queues])
 
     def after(self, counts: Sequence[int]) -> Self:
-        """The same when the next so many of each group stand in the list."""
+        """Give the same when the next so many of each group stand in the list."""
         placed = np.concatenate([queue[:count] for queue, count in zip(self.queues, counts, strict=True)])
         left = [queue[count:] for queue, count in zip(self.queues, counts, strict=True)]
         missing = self.missing - self.certain[placed].sum(axis=0, dtype=np.int32)
@@ -53,7 +53,7 @@ class TemplateCosts:
         return [next(waiting[group]) for group in template]
 
     def _steps(self, templates: Templates) -> FloatArray:
-        """The certain orders that each step violates, [s]."""
+        """Count the certain orders that each step violates, [s]."""
         length, m = templates.groups.shape[1], len(self.queues)
         rows = np.zeros((m, length), dtype=np.int64)  # the next documents of each group
         cost = np.full((m, length), EMPTY)

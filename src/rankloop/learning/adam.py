@@ -11,7 +11,7 @@ TINY = 1e-8
 
 
 def adam(moments: FloatArray, gradient: FloatArray, steps: int) -> tuple[FloatArray, FloatArray]:
-    r"""The direction of the next step, and the new moments, [2, ...].
+    r"""Find the direction of the next step, and the new moments, [2, ...].
 
     With moving averages $m$ of the gradient and $v$ of its square, both corrected for having started at
     zero, the direction is $m / (\sqrt{v} + \epsilon)$: it has no unit, so features of any scale can be

@@ -19,7 +19,7 @@ CLOSE = 1e-5  # the largest entry of a gradient that counts as 0
 
 
 def auc_loss(positive: FloatArray, negative: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-    r"""The mean of $\log(1 + e^{s^- - s^+})$ over all pairs, and its derivatives by the scores, [P] and [N].
+    r"""Compute the mean of $\log(1 + e^{s^- - s^+})$ over all pairs, and its slopes by scores, [P] and [N].
 
     Computed in tiles, so that memory is linear in the rows. With $p = e^{s^+}$ and $n = e^{s^-}$ a pair costs
     one division, because $\sigma(s^- - s^+) = n / (p + n)$, and sixteen pairs share a logarithm.
@@ -45,7 +45,7 @@ def auc_loss(positive: FloatArray, negative: FloatArray) -> tuple[float, FloatAr
 def fit_auc(
     positive: FloatArray, negative: FloatArray, regularisation: float, start: FloatArray | None = None
 ) -> FloatArray:
-    """The weights of least loss for rows [P, d] and [N, d], by L-BFGS.
+    """Find the weights of least loss for rows [P, d] and [N, d], by L-BFGS.
 
     >>> fit_auc(np.array([[1.0, 0.5]]), np.array([[0.0, 0.5]]), 1.0).round(3).tolist()
     [0.401, 0.0]
@@ -65,7 +65,7 @@ def fit_auc(
 
 
 def _narrow_tile(positive: FloatArray, negative: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-    """Sums over a tile of the loss [], and of its slopes by positives and negatives."""
+    """Sum over a tile of the loss [], and of its slopes by positives and negatives."""
     p, n = np.exp(positive), np.exp(negative)
     sums = np.add.outer(p, n)
     loss = float(np.log(np.multiply.reduce(sums, axis=0)).sum()) - n.size * float(positive.sum())
@@ -74,7 +74,7 @@ def _narrow_tile(positive: FloatArray, negative: FloatArray) -> tuple[float, Flo
 
 
 def _wide_tile(positive: FloatArray, negative: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-    """The same for scores so far apart that their exponentials overflow."""
+    """Do the same for scores so far apart that their exponentials overflow."""
     behind = np.subtract.outer(-positive, -negative)
     chances = expit(behind)
     return float(np.logaddexp(0.0, behind).sum()), chances.sum(axis=1), chances.sum(axis=0)

@@ -70,7 +70,7 @@ class Posterior(Certainty):
         return self._kept(scores, squared_widths(features, belief.curvature))
 
     def top(self, scores: FloatArray, features: FloatArray, belief: Belief, k: int) -> TopOrders:
-        """The certain orders among those that can be the first `k`; all, if that takes no longer."""
+        """Find the certain orders among those that can be the first `k`; all, if that takes no longer."""
         projected, centred = projections(features, belief.curvature)
         found = top_orders(scores, projected, centred, float(ndtri(self.level)) ** 2, k)
         if found is not None:
@@ -146,7 +146,7 @@ class Theory(Certainty):
         return Width(self.alpha(belief)).certain(scores, features, belief)
 
     def alpha(self, belief: Belief) -> float:
-        """The factor of the width, growing with what was seen."""
+        """Compute the factor of the width, growing with what was seen."""
         shrunk = np.exp(-self.longest_weights * self.longest_difference)
         flattest = max(shrunk / (1 + shrunk) ** 2, FLATTEST)  # c_µ
         spread = self.noise * np.sqrt(belief.log_det - 2 * np.log(self.delta))
@@ -166,7 +166,7 @@ def squared_widths(features: FloatArray, inverse: FloatArray) -> FloatArray:
 
 
 def projections(features: FloatArray, inverse: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The documents around their mean, times the inverse and as they are, [n, d]: their product is $K$."""
+    """Centre the documents; times the inverse and as they are, [n, d]: their product is $K$."""
     centred = features - features.sum(axis=0) / len(features)  # differences stay, and cancel less
     return centred @ inverse.astype(features.dtype, copy=False), centred
 

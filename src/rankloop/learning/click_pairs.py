@@ -47,7 +47,7 @@ def adjacent_pairs(feedback: Feedback) -> tuple[IntArray, IntArray]:
 
 
 def matched_pairs(feedback: Feedback, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-    """A random matching of clicked with examined and skipped results: as many disjoint pairs as there can be.
+    """Match clicked with examined and skipped results at random: as many disjoint pairs as there can be.
 
     >>> from rankloop.types import Query, Ranking
     >>> shown = Ranking(Query("q", np.eye(4)), np.arange(4))
@@ -60,7 +60,7 @@ def matched_pairs(feedback: Feedback, rng: np.random.Generator) -> tuple[IntArra
 
 
 def preferred_pairs(feedback: Feedback, pairing: Pairing, seed: int) -> tuple[IntArray, IntArray]:
-    """The positions of the preferred and of the other result of each pair; the seed is for the matching."""
+    """List the positions of the preferred and the other result of each pair; the seed is for the matching."""
     if pairing == "matching":
         clicked, skipped = _clicked_and_skipped(feedback)
         if not (clicked.size and skipped.size):
@@ -80,7 +80,7 @@ def pair_differences(feedback: Feedback, columns: FloatArray, pairing: Pairing, 
 
 
 def sum_votes(better: IntArray, worse: IntArray, weights: FloatArray, n: int) -> FloatArray:
-    r"""What a weighted sum over pairs puts on each position: $\sum w (e_{better} - e_{worse})$.
+    r"""Sum what pairs put on each position: $\sum w (e_{better} - e_{worse})$.
 
     >>> sum_votes(np.array([0, 0]), np.array([1, 2]), np.array([1.0, 0.5]), 3).tolist()
     [1.5, -1.0, -0.5]

@@ -17,7 +17,7 @@ STEPS, CLOSE = 500, 1e-6
 def fit_clicks(
     rows: FloatArray, clicks: BoolArray, regularisation: float, start: FloatArray | None = None
 ) -> FloatArray:
-    """The intercept and the weights of least loss, [1 + d], by L-BFGS; there must be clicks and others.
+    """Find the intercept and the weights of least loss, [1 + d], by L-BFGS; there must be clicks and others.
 
     >>> rows = np.array([[0.0], [1.0], [1.0], [0.0]])
     >>> found = fit_clicks(rows, np.array([False, True, True, True]), 0.1)

@@ -26,7 +26,7 @@ class Covariance(Protocol):
     """A way to keep $A$ as one array, which the policy owns."""
 
     def start(self, gradients: Gradients) -> FloatArray:
-        r"""$A = I$, for gradients such as these."""
+        r"""Start with $A = I$, for gradients such as these."""
         ...
 
     def squared_widths(self, known: FloatArray, gradients: Gradients) -> FloatArray:
@@ -36,7 +36,7 @@ class Covariance(Protocol):
     def absorb(
         self, known: FloatArray, gradients: Gradients, better: IntArray, worse: IntArray
     ) -> FloatArray:
-        r"""$A + \sum g_{ij} g_{ij}^\top$ over pairs of these documents."""
+        r"""Add to $A + \sum g_{ij} g_{ij}^\top$ over pairs of these documents."""
         ...
 
 
@@ -51,7 +51,7 @@ class Full(Covariance):
     """
 
     def start(self, gradients: Gradients) -> FloatArray:
-        """The identity."""
+        """Start with the identity."""
         return np.eye(self._features(gradients).shape[1])
 
     def squared_widths(self, known: FloatArray, gradients: Gradients) -> FloatArray:
@@ -140,7 +140,7 @@ class Diagonal(Covariance):
     def absorb(
         self, known: FloatArray, gradients: Gradients, better: IntArray, worse: IntArray
     ) -> FloatArray:
-        """Sums of squares."""
+        """Add sums of squares."""
         dense = gradients.dense().astype(np.float64, copy=False)
         squares: FloatArray = np.square(dense[better] - dense[worse]).sum(axis=0)
         return known + squares

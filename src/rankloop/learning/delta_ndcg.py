@@ -10,7 +10,7 @@ from rankloop.types import BoolArray, FloatArray
 
 
 def lambdas(scores: FloatArray, wins: BoolArray, gains: FloatArray) -> FloatArray:
-    r"""The weighted slope of every win: $\sigma(s_j - s_i)\,|\Delta \text{nDCG@10}|$ if $i$ won against $j$.
+    r"""Weigh the slope of every win: $\sigma(s_j - s_i)\,|\Delta \text{nDCG@10}|$ if $i$ won against $j$.
 
     Documents that neither won nor lost are not in the list.
 

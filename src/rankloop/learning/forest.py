@@ -26,12 +26,12 @@ class Forest:
     roots: IntArray  # [n_trees]
 
     def chances(self, row: FloatArray) -> FloatArray:
-        """The share of clicks in the leaf of every tree to which a row comes, [n_trees]."""
+        """Look up the share of clicks in the leaf of every tree to which a row comes, [n_trees]."""
         return descend(self.nodes, self.roots, row)
 
 
 def descend(nodes: FloatArray, roots: IntArray, row: FloatArray) -> FloatArray:
-    """The values of the leaves that a row comes to from these roots, of the same shape.
+    """Look up the values of the leaves that a row comes to from these roots, of the same shape.
 
     >>> nodes = np.array([[0, 0.5, 1, 2, 0], [0, np.inf, 1, 1, 0.1], [0, np.inf, 2, 2, 0.9]])
     >>> descend(nodes, np.array([0]), np.array([0.7])).tolist()
@@ -50,7 +50,7 @@ def descend(nodes: FloatArray, roots: IntArray, row: FloatArray) -> FloatArray:
 
 
 def grow(rows: FloatArray, clicks: BoolArray, *, trees: int, seed: int) -> Forest:
-    """A forest that tells clicks from others; features that never vary are not offered to the trees.
+    """Grow a forest that tells clicks from others; features that never vary are not offered to the trees.
 
     Values beyond what float32 can hold count as the largest that it can.
 
@@ -71,12 +71,12 @@ def grow(rows: FloatArray, clicks: BoolArray, *, trees: int, seed: int) -> Fores
 
 
 def classifier(rows: FloatArray, clicks: BoolArray, *, trees: int, seed: int) -> Any:
-    """The forest as scikit-learn's own object, for whoever scores many rows at once."""
+    """Fit the forest as scikit-learn's own object, for whoever scores many rows at once."""
     return find_grower()(n_estimators=trees, random_state=seed).fit(rows, clicks)
 
 
 def find_grower() -> Any:
-    """The class that grows forests; refused with what to install, if it is not there."""
+    """Find the class that grows forests; refused with what to install, if it is not there."""
     try:
         from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415
     except ImportError as error:

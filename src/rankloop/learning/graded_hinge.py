@@ -30,7 +30,7 @@ class GradeGroups:
 
 
 def grade_groups(scores: FloatArray, grades: Array) -> GradeGroups:
-    """The groups of a list; they cost a sort, and all that follows goes through the list once.
+    """Find the groups of a list; they cost a sort, and all that follows goes through the list once.
 
     >>> groups = grade_groups(np.array([0.1, 0.5, 0.3]), np.array([0, 1, 0]))
     >>> groups.order.tolist(), groups.starts.tolist(), groups.below().tolist()
@@ -66,7 +66,7 @@ def listwise_hinge(scores: FloatArray, grades: FloatArray, weigh: Weigh) -> tupl
 
 
 def worst_pair(scores: FloatArray, grades: Array) -> tuple[int, int] | None:
-    r"""The pair $R_i > R_j$ with the largest $s_j - s_i$; `None` if all grades are equal.
+    r"""Find the pair $R_i > R_j$ with the largest $s_j - s_i$; `None` if all grades are equal.
 
     >>> worst_pair(np.array([0.1, 0.5, 0.3]), np.array([2, 0, 1]))
     (0, 1)

@@ -31,7 +31,7 @@ class ItemKeys:
 
 
 def keys_of(query: Query) -> ItemKeys:
-    """The keys of a query's candidates; without ids they are known by their row number."""
+    """Compute the keys of a query's candidates; without ids they are known by their row number."""
     if not query.doc_ids:
         return _numbered(query.n_docs)
     ids = tuple(query.doc_ids)
@@ -39,7 +39,7 @@ def keys_of(query: Query) -> ItemKeys:
 
 
 def item_key(name: str) -> int:
-    """The BLAKE2b hash of an id. Of a million items two share one with a probability of 1 in 37 million.
+    """Hash an id by BLAKE2b. Of a million items two share a key with a probability of 1 in 37 million.
 
     >>> item_key("tea") == item_key("tea") != item_key("coffee")
     True

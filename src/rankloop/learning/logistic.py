@@ -21,7 +21,7 @@ GUIDED_STEPS = 10  # a preconditioner that needs more is too far off to lead any
 
 
 def loss(pairs: FloatArray, parameters: FloatArray, regularisation: float | FloatArray) -> float:
-    """The value of the regularised loss.
+    """Compute the value of the regularised loss.
 
     >>> loss(np.zeros((1, 2)), np.array([3.0, 4.0]), 2.0)  # 25 + log 2
     25.6931...
@@ -44,7 +44,7 @@ def slopes(margins: FloatArray) -> FloatArray:
 
 
 def curvature(pairs: FloatArray, parameters: FloatArray, regularisation: float | FloatArray) -> FloatArray:
-    r"""The second derivative of the loss, $\lambda I + \sum_p \sigma\sigma\, x_p x_p^\top$, [d, d]."""
+    r"""Compute the loss's second derivative, $\lambda I + \sum_p \sigma\sigma\, x_p x_p^\top$, [d, d]."""
     weighted = pairs * slopes(pairs @ parameters)[:, None]
     return pairs.T @ weighted + regularisation * np.eye(pairs.shape[1])
 
@@ -57,7 +57,7 @@ def fit(
     preconditioner: FloatArray | None = None,
     tilt: FloatArray | None = None,
 ) -> FloatArray:
-    r"""The parameters of least loss, by Newton's method with step halving.
+    r"""Find the parameters of least loss, by Newton's method with step halving.
 
     With a `preconditioner` (an approximate inverse of the curvature) in place of the exact inverse, a step
     costs a product with the pairs instead of a decomposition, and a few more steps are needed. A `tilt` $g$
@@ -86,7 +86,7 @@ def fit(
 
 
 def absorb(inverse: FloatArray, pairs: FloatArray, weights: FloatArray) -> tuple[FloatArray, float]:
-    r"""$(A + \sum_p w_p x_p x_p^\top)^{-1}$ from $A^{-1}$, and by how much $\log\det$ grew.
+    r"""Compute $(A + \sum_p w_p x_p x_p^\top)^{-1}$ from $A^{-1}$, and by how much $\log\det$ grew.
 
     The matrix inversion lemma: the cost depends on how many pairs are new, not on how many there were.
 
@@ -101,14 +101,14 @@ def absorb(inverse: FloatArray, pairs: FloatArray, weights: FloatArray) -> tuple
 
 
 def _factor(gram: FloatArray, weights: FloatArray) -> FloatArray:
-    r"""The Cholesky factor of $X A^{-1} X^\top + W^{-1}$, from the inner products of the new pairs."""
+    r"""Find the Cholesky factor of $X A^{-1} X^\top + W^{-1}$, from the inner products of the new pairs."""
     if len(gram) == 1 and (square := gram.item() + 1.0 / weights.item()) > 0:
         return np.array([[sqrt(square)]])
     return np.linalg.cholesky(gram + np.diag(1.0 / weights))
 
 
 def _shrunk(inverse: FloatArray, projected: FloatArray, factor: FloatArray) -> FloatArray:
-    """The inverse after new pairs; what they take from it is a product with itself, so it stays symmetric."""
+    """Shrink the inverse by new pairs; what they take is a product with itself, so it stays symmetric."""
     if len(factor) == 1:
         row = projected[0] / factor.item()
         taken: FloatArray = np.einsum(
@@ -144,12 +144,12 @@ def online_newton(
 
 
 def _residuals(gram: FloatArray, margins: FloatArray) -> FloatArray:
-    r"""The $a$ of `online_newton`: $a = \sigma(-(m + G a))$."""
+    r"""Find the $a$ of `online_newton`: $a = \sigma(-(m + G a))$."""
     if len(margins) == 1:  # as a rule: one click
         return np.array([_residual_of_one(gram.item(), margins.item())])
 
     def objective(residual: FloatArray, gain: FloatArray, now: FloatArray) -> float:
-        """The value that these residuals, what they add to the margins, and the sums lead to."""
+        """Compute the value that these residuals, what they add to the margins, and the sums lead to."""
         return float(residual @ gain) / 2 + float(np.add.reduce(np.logaddexp(0.0, -now)))
 
     identity = np.eye(len(margins))
@@ -177,7 +177,7 @@ def _residuals(gram: FloatArray, margins: FloatArray) -> FloatArray:
 
 
 def _residual_of_one(gram: float, margin: float) -> float:
-    r"""The $a$ of a single pair: where $a - \sigma(-(m + g a))$, which only rises, crosses zero.
+    r"""Find the $a$ of a single pair: where $a - \sigma(-(m + g a))$, which only rises, crosses zero.
 
     It lies between 0 and 1; a step of Newton's method that would leave what is left of this is a bisection.
 

@@ -19,11 +19,11 @@ class ListWeights(Protocol):
     """A ranking measure as a loss knows it: what each result of the ideal order counts."""
 
     def levels(self, grades: FloatArray) -> FloatArray:
-        """The grades as far as the measure tells them apart, [n]."""
+        """Give the grades as far as the measure tells them apart, [n]."""
         ...
 
     def shares(self, ideal: FloatArray) -> FloatArray:
-        """What results with these levels, best first, count: [n], 1 together, or 0 if nothing is relevant."""
+        """Say what results with these levels, best first, count: [n], 1 in all, or 0 if none is relevant."""
         ...
 
     def has_mistake(self, shown: FloatArray) -> bool:

@@ -32,7 +32,7 @@ class Layout:
     documents: KeyArray  # [sum of sizes]
 
     def find(self, query: Query) -> int:
-        """The index of a query among those met; -1: never met."""
+        """Find the index of a query among those met; -1: never met."""
         return self._indices.get(item_key(query.id), -1)
 
     def documents_of(self, index: int) -> slice:

@@ -19,7 +19,7 @@ Weigh: TypeAlias = Callable[[FloatArray, BoolArray], FloatArray]  # scores and w
 
 
 def pair_residuals(scores: FloatArray, wins: BoolArray) -> FloatArray:
-    r"""The residual of each win: $\sigma(s_j - s_i)$ where $i$ won against $j$, and 0 elsewhere.
+    r"""Compute the residual of each win: $\sigma(s_j - s_i)$ where $i$ won against $j$, and 0 elsewhere.
 
     Scores are [..., n], wins and the answer [..., n, n].
 
@@ -51,7 +51,7 @@ def loss_direction(
     wins: BoolArray,
     weigh: Weigh = pair_residuals,
 ) -> FloatArray:
-    """The direction in which the loss falls fastest, as a mean over the lists.
+    """Find the direction in which the loss falls fastest, as a mean over the lists.
 
     Documents are [n_lists, n, n_features] and wins [n_lists, n, n]; documents without a win or a loss are
     passed over. `weigh` makes other losses of it: it says what each win counts. A stack of parameters gives

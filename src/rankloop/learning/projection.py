@@ -74,7 +74,7 @@ class DocumentSpace:
         return np.concatenate((earlier, rows)) if earlier.size else rows
 
     def project(self, direction: FloatArray, documents: FloatArray) -> FloatArray:
-        """The direction to move along."""
+        """Find the direction to move along."""
         basis = orthonormal_basis(documents)
         projected = basis.T @ (basis @ direction)
         if self.unit and (length := float(np.linalg.norm(projected))) > 0:
@@ -82,12 +82,12 @@ class DocumentSpace:
         return self.trust * projected + (1 - self.trust) * direction
 
     def remembered(self, documents: FloatArray) -> FloatArray:
-        """The rows that join in later rounds: the most recently examined ones, [≤ recent, n_features]."""
+        """Choose the rows that join in later rounds: the last examined ones, [≤ recent, n_features]."""
         return documents[max(len(documents) - self.recent, 0) :]
 
 
 def orthonormal_basis(rows: FloatArray) -> FloatArray:
-    r"""An orthonormal basis of the space that some vectors span, [rank, n_features].
+    r"""Find an orthonormal basis of the space that some vectors span, [rank, n_features].
 
     By QR decomposition with column pivoting: a vector counts only as far as it stands out from the others
     by more than rounding. LAPACK is called directly, which is five times as fast as by singular values.

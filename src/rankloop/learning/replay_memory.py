@@ -64,7 +64,7 @@ def store_comparisons(
 
 
 def enlarge(array: npt.NDArray[Kind], shape: tuple[int, ...]) -> npt.NDArray[Kind]:
-    """The same values in a larger array, zeros around them; the array itself if it has this shape.
+    """Put the same values into a larger array, zeros around them; the array itself if it has this shape.
 
     >>> enlarge(np.ones(2), (3,)).tolist()
     [1.0, 1.0, 0.0]

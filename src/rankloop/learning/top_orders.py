@@ -75,7 +75,7 @@ class _Widths:
 
     @classmethod
     def of(cls, projected: FloatArray, centred: FloatArray, scale: float) -> _Widths:
-        r"""A sum of $d$ products is off by $d u \lVert x \rVert \lVert y \rVert$ at most."""
+        r"""Bound rounding: a sum of $d$ products is off by $d u \lVert x \rVert \lVert y \rVert$ at most."""
         one, other = (np.sqrt(np.einsum("ij,ij->i", each, each)) for each in (projected, centred))
         unit = float(np.finfo(centred.dtype).eps) * (centred.shape[1] + 16)  # two sums, and what follows
         off_below = unit * one * other

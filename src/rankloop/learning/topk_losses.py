@@ -132,7 +132,7 @@ LOSSES: Mapping[str, TopKLoss] = MappingProxyType(
 
 
 def _at(rows: IntArray, values: FloatArray, size: int) -> FloatArray:
-    """These values at these rows, 0 elsewhere."""
+    """Put these values at these rows, 0 elsewhere."""
     spread = np.zeros(size)
     spread[rows] = values
     return spread

@@ -48,7 +48,7 @@ class TopKPropensities:
         return member[rows]
 
     def term_weights(self, rows: IntArray, *, greedy: float, chance: float, needs: int) -> FloatArray:
-        """What the grades of these rows count, [r], or those of their pairs, [r, r].
+        """Say what the grades of these rows count, [r], or those of their pairs, [r, r].
 
         Those of the greedy top count `greedy`, those that only chance can show `chance`.
         """

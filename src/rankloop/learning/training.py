@@ -36,7 +36,7 @@ class Training(Protocol):
         ...
 
     def batches(self, lists: int, newest: int, rng: np.random.Generator) -> Iterator[Batch]:
-        """The lists of each step, after so many lists in all, the newest of them in slot `newest`."""
+        """Choose the lists of each step, after so many lists in all, the newest of them in slot `newest`."""
         ...
 
 
@@ -88,7 +88,7 @@ class ReplayMemory(Training):
         check_settings(self)
 
     def batches(self, lists: int, newest: int, rng: np.random.Generator) -> Iterator[Batch]:
-        """The newest list and some of the others, others in each step."""
+        """Choose the newest list and some of the others, others in each step."""
         kept = min(lists, self.memory)
         share = self.repeats * kept / (max(self.lists, 1) * self.memory)
         for _ in range(self.steps):

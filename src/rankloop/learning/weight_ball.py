@@ -22,7 +22,7 @@ CLOSE = 1e-10  # of the radius: a step that changes nothing
 def project_onto_ball(
     pairs: FloatArray, solved: FloatArray, regularisation: float, radius: float
 ) -> FloatArray:
-    """The weights no longer than the radius that are nearest to those of least loss, as the module says.
+    """Find the weights no longer than the radius that are nearest to those of least loss, as the module says.
 
     By Gauss and Newton's method: every step takes $g$ as linear and solves that problem on the ball.
 
@@ -56,7 +56,7 @@ def project_onto_ball(
 
 
 def _slope(pairs: FloatArray, weights: FloatArray, regularisation: float) -> FloatArray:
-    """The g of the module's formula."""
+    """Compute the g of the module's formula."""
     slope: FloatArray = expit(pairs @ weights) @ pairs + regularisation * weights
     return slope
 

@@ -15,7 +15,7 @@ from rankloop.types import FloatArray, IntArray
 
 
 def gain(relevance: IntArray) -> FloatArray:
-    """What a document of each grade is worth: $2^r - 1$.
+    """Say what a document of each grade is worth: $2^r - 1$.
 
     >>> gain(np.array([0, 1, 2, 4]))
     array([ 0.,  1.,  3., 15.])
@@ -54,7 +54,7 @@ class DCG(CutMetric):
         return ranked.query_sum(ranked.group_mean(gain(ranked.relevance)) * self._discount_at(ranked.rank))
 
     def ideal(self, queries: QuerySet) -> FloatArray:
-        """The highest value any list could have, for every query: [n_queries]."""
+        """Find the highest value any list could have, for every query: [n_queries]."""
         return self.per_query(queries.relevance.astype(np.float64), queries)
 
     def _discount_at(self, rank: IntArray) -> FloatArray:
@@ -120,7 +120,7 @@ class NDCG(CutMetric):
         return lambda scores: _shares(dcg.per_query(scores, queries), ideal)
 
     def ideal(self, queries: QuerySet) -> FloatArray:
-        """The DCG of the best list of every query, for `given_ideal`: [n_queries]."""
+        """Compute the DCG of the best list of every query, for `given_ideal`: [n_queries]."""
         return DCG(k=self.k).ideal(queries)
 
 

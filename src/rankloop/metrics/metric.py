@@ -109,7 +109,7 @@ class BinaryMetric(CutMetric):
 def mean_over_queries(
     metric: Metric, scores: FloatArray, queries: QuerySet, *, without_relevant: WithoutRelevant = "skip"
 ) -> float:
-    """The mean of a metric over the queries of a set.
+    """Average a metric over the queries of a set.
 
     A query without a relevant document has the same value whatever is shown. Software disagrees on
     it: the reference code of online learning to rank leaves such queries out of the offline mean
@@ -130,7 +130,7 @@ def mean_over_queries(
 def mean_of_values(
     metric: Metric, values: FloatArray, queries: QuerySet, without_relevant: WithoutRelevant
 ) -> float:
-    """The mean of what a metric gave each query, [n_queries]."""
+    """Average what a metric gave each query, [n_queries]."""
     _check_without_relevant(without_relevant)
     relevant = has_relevant(queries, metric.least_relevant)
     if without_relevant != "skip":
@@ -149,7 +149,7 @@ def mean_over_lists(
     *,
     without_relevant: WithoutRelevant = "zero",
 ) -> float:
-    """The mean of a metric over lists that someone else ranked: an order of rows and the grade of every row.
+    """Average a metric over lists that someone else ranked: an order of rows and the grade of every row.
 
     A list may be empty, and has the value 0 then. Queries without a relevant document count 0 as in
     trec_eval, if nothing else is said.

@@ -43,7 +43,7 @@ class PairwiseRegret(Metric):
         return float(better - _rightly_above(shown[None])[0])  # ... but rightly above
 
     def grader(self, queries: QuerySet) -> Grader:
-        """Counts the wrong pairs of lists of these queries; the better documents of each are counted once."""
+        """Count the wrong pairs of lists of these queries; the better documents of each are counted once."""
         relevance, starts = queries.relevance, queries.offsets[:-1]
         ideal = RankedRows.of(relevance.astype(np.float64), queries)
         better = np.empty_like(ideal.rows)

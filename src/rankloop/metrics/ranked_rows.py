@@ -69,11 +69,11 @@ class RankedRows:
         return np.repeat(per_group, self.group_sizes) if self.has_ties else per_group
 
     def group_sum(self, values: Array) -> Array:
-        """The sum of the values of every group: [n_groups]."""
+        """Sum the values of every group: [n_groups]."""
         return np.add.reduceat(values, self.group_starts) if self.has_ties else values
 
     def group_mean(self, values: Array) -> FloatArray:
-        """What every position expects when the documents of its group are in random order."""
+        """Say what every position expects when the documents of its group are in random order."""
         return self.spread(self.group_sum(values) / self.group_sizes)
 
     def count_above(self, chosen: IntArray) -> IntArray:
@@ -84,7 +84,7 @@ class RankedRows:
         return count
 
     def query_sum(self, values: Array) -> FloatArray:
-        """The sum of the values of every query: [n_queries]."""
+        """Sum the values of every query: [n_queries]."""
         return np.add.reduceat(values, self.offsets[:-1])
 
 

@@ -48,7 +48,7 @@ class AdForest(BatchAdPolicy):
         find_grower()
 
     def score(self, query: Query) -> FloatArray:
-        """The mean share of clicks over the trees; ads that cannot be the best yet are below all others."""
+        """Average the share of clicks over the trees; ads that cannot be the best yet stand below all."""
         (ready,) = self.values_of(query, "ready")
         return rank_unready_last(self._chances(query, self._context(query)), ready.astype(np.bool_))
 

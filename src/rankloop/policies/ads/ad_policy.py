@@ -40,7 +40,7 @@ class AdPolicy(ItemPolicy):
 
     @abstractmethod
     def explain_scores(self, query: Query) -> FloatArray:
-        """What each feature of the context adds to each candidate's score, [n_docs, n_context]."""
+        """Say what each feature of the context adds to each candidate's score, [n_docs, n_context]."""
 
     @property
     @abstractmethod
@@ -66,7 +66,7 @@ class AdPolicy(ItemPolicy):
         self.learn_rows(np.repeat(context[None], seen, axis=0), keys, clicks[:seen])
 
     def _context(self, query: Query, *, growing: bool = False) -> FloatArray:
-        """The features of whoever asks, as many as are known; while `growing` from none, as many as come."""
+        """Read the features of whoever asks, as many as are known or, while `growing` from none, come."""
         features, known = query.context.features, self.n_context
         if features.size == known or (growing and not known):
             return np.asarray(features, dtype=np.float64)
@@ -91,7 +91,7 @@ def check_rows(contexts: FloatArray, keys: KeyArray, clicks: BoolArray, known: i
 
 
 def rank_unready_last(scores: FloatArray, ready: BoolArray) -> FloatArray:
-    """The scores, with those of ads that are not ready below all others.
+    """Put the scores of ads that are not ready below all others.
 
     >>> rank_unready_last(np.array([2.0, 0.0, 5.0]), np.array([True, False, True])).tolist()
     [2.0, 1.0, 5.0]
@@ -102,5 +102,5 @@ def rank_unready_last(scores: FloatArray, ready: BoolArray) -> FloatArray:
 
 
 def rows_of(keys: KeyArray, key: int) -> IntArray:
-    """The rows in which an ad was shown."""
+    """Find the rows in which an ad was shown."""
     return np.flatnonzero(keys == np.uint64(key))

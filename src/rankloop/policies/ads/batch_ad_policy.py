@@ -112,7 +112,7 @@ class LinearAdPolicy(BatchAdPolicy):
         return rank_unready_last(scores, ready.astype(np.bool_))
 
     def scores_of(self, contexts: FloatArray) -> FloatArray:
-        """The scores of all ads met, for many contexts at once: [n, n_ads]; not ready: minus infinity."""
+        """Score all ads met, for many contexts at once: [n, n_ads]; not ready: minus infinity."""
         scores = self.slopes * (contexts @ self.weights.T) - self.offsets
         return np.where(self.ready, scores, -np.inf)
 

@@ -55,10 +55,10 @@ class BeliefAdPolicy(AdPolicy):
     def _step(
         self, mean: FloatArray, covariance: FloatArray, x: FloatArray, clicked: bool
     ) -> tuple[FloatArray, FloatArray]:
-        """The belief after one more row."""
+        """Update the belief by one more row."""
 
     def score(self, query: Query) -> FloatArray:
-        """The mean of each ad's score."""
+        """Give the mean of each ad's score."""
         return self._belief(query)[0]
 
     def explain_scores(self, query: Query) -> FloatArray:

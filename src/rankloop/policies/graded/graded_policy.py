@@ -30,7 +30,7 @@ class GradedPolicy(ScorerPolicy):
     rounds: Array = state(dtype=np.int64)
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
-        """The best first."""
+        """Show the best first."""
         return Ranking(query, draw_by_score(self.score(query), k, rng))
 
     def learn(self, feedback: Feedback) -> None:
@@ -48,7 +48,7 @@ class GradedPolicy(ScorerPolicy):
         self.rounds = self.rounds + 1
 
     def parameters_for(self, features: FloatArray) -> FloatArray:
-        """The parameters to rank by: the present ones or, if asked for, their average."""
+        """Give the parameters to rank by: the present ones or, if asked for, their average."""
         if self.averaged and self.rounds:
             return np.asarray(self.total / self.rounds)
         return super().parameters_for(features)

@@ -84,7 +84,7 @@ class RTopK(ScorerPolicy):
             )
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
-        r"""The best first or, with probability γ, anything; the greedy top and γ are the evidence."""
+        r"""Show the best first or, with probability γ, anything; the greedy top and γ are the evidence."""
         gamma = float(self.gamma / (int(self.rounds) + 1) ** (1 / 3))
         explores = rng.random() < gamma
         best = draw_by_score(self.score(query), k, rng)
@@ -120,7 +120,7 @@ class RTopK(ScorerPolicy):
         return LOSSES[self.loss]
 
     def _weights(self, rows: IntArray, drawn: TopKPropensities) -> FloatArray:
-        """What the terms of these rows count, by the propensities with which they are seen."""
+        """Say what the terms of these rows count, by the propensities with which they are seen."""
         needs = self._loss.needs
         likely, chance = drawn.greedy(needs), drawn.chance(needs)
         if self.steps == "published":
@@ -143,7 +143,7 @@ class RTopK(ScorerPolicy):
 
 
 def propensities(ranking: Ranking) -> TopKPropensities:
-    """The propensities that the evidence of a ranking speaks of."""
+    """Read the propensities that the evidence of a ranking speaks of."""
     top, gamma, n_docs = ranking.evidence["top"], float(ranking.evidence["gamma"]), ranking.query.n_docs
     if not top.size or top.min() < 0 or top.max() >= n_docs:
         raise RankingError(f"evidence of a greedy top {top.tolist()} for {n_docs} documents")
@@ -167,7 +167,7 @@ def add_squares(sums: FloatArray, gradient: FloatArray) -> FloatArray:
 
 
 def within_ball(parameters: FloatArray, radius: float | None) -> FloatArray:
-    r"""The nearest parameters with $\lVert \theta \rVert \le$ `radius`; without a radius, as they are.
+    r"""Find the nearest parameters with $\lVert \theta \rVert \le$ `radius`; without a radius, as they are.
 
     >>> within_ball(np.array([3.0, 4.0]), 2.5).tolist()
     [1.5, 2.0]

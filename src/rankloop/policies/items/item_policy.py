@@ -29,7 +29,7 @@ class ItemPolicy(Policy):
     keys: KeyArray = state((0,), np.uint64, feature_axes=())  # of all items met, ascending
 
     def values_of(self, query: Query, *names: str) -> list[Array]:
-        """What is known of the candidates, array by array, [n_docs, ...] each; 0 of those never met."""
+        """Look up what is known of the candidates, [n_docs, ...] for each array; 0 of those never met."""
         asked = keys_of(query)
         arrays = [getattr(self, name) for name in names]
         if self._are_all(asked):
@@ -69,7 +69,7 @@ class ItemPolicy(Policy):
         return self.find_items(keys)
 
     def first_value(self, name: str) -> Array:
-        """What the entry of a new item is in one of the `item_arrays`."""
+        """Say what the entry of a new item is in one of the `item_arrays`."""
         return np.zeros_like(getattr(self, name), shape=getattr(self, name).shape[1:])
 
     def _are_all(self, asked: ItemKeys) -> bool:
@@ -108,7 +108,7 @@ class GradedItemPolicy(ItemPolicy):
         return float(self.gain_of(np.array(self.top_grade)))
 
     def gain_of(self, grades: Array) -> FloatArray:
-        """What items of these grades are worth."""
+        """Say what items of these grades are worth."""
         if self.gain == "linear":
             return np.asarray(grades, dtype=np.float64)
         return np.asarray(np.exp2(grades, dtype=np.float64) - 1)
@@ -146,7 +146,7 @@ class MeanGradePolicy(GradedItemPolicy):
         self.lists = self.lists + 1
 
     def score(self, query: Query) -> FloatArray:
-        """The mean share of the highest gain; 0 for items never graded."""
+        """Give the mean share of the highest gain; 0 for items never graded."""
         totals, counts = self.values_of(query, "totals", "counts")
         return mean_gain(totals, counts)
 

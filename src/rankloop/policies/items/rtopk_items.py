@@ -71,7 +71,7 @@ class RTopKItems(GradedItemPolicy):
             raise SettingError(f"{self.blocks} blocks of how many lists? give a horizon, too")
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
-        """The perturbed leader's list or, by chance, one with a cell on top; the cell is the evidence."""
+        """Show the perturbed leader's list or, by chance, a cell on top; the cell is the evidence."""
         totals, counts, seen = self.values_of(query, "totals", "counts", "block_counts")
         cell = self._draw_cell(seen, min(k, self.top_k, query.n_docs), rng)
         order: IntArray = (-self._perturbed(totals, counts, k, rng)).argsort()
@@ -91,7 +91,7 @@ class RTopKItems(GradedItemPolicy):
         self._count(query.n_docs, _cells(query.n_docs, min(order.size, self.top_k)))
 
     def score(self, query: Query) -> FloatArray:
-        """What each item is worth on average, by the blocks so far; 0 for those never seen."""
+        """Say what each item is worth on average, by the blocks so far; 0 for those never seen."""
         totals, counts = self.values_of(query, "totals", "counts")
         return mean_gain(totals, counts)
 
@@ -125,7 +125,7 @@ class RTopKItems(GradedItemPolicy):
         return self.blocks or max(1, min(round(theory), self.horizon // cells))
 
     def chance_to_explore(self, *, cells: int, left: int, length: int) -> float:
-        """The probability that the next list explores.
+        """Compute the probability that the next list explores.
 
         If every cell is explored once, that is how many cells are `left` over the lists that are left: drawn
         one after the other, it is the same as drawing all of them at the start of the block.
@@ -135,7 +135,7 @@ class RTopKItems(GradedItemPolicy):
         return min(1.0, cells / length)
 
     def _draw_cell(self, seen: IntArray, size: int, rng: np.random.Generator) -> IntArray:
-        """The rows to be shown on top in order to see their grades; none, if this list does not explore."""
+        """Draw the rows to show on top in order to see their grades; none, if this list does not explore."""
         items, cells = seen.size, _cells(seen.size, size)
         length = self.block_length(cells=cells, items=items)
         pool = (seen == 0).nonzero()[0] if self.explore_once else items  # rows, or how many
@@ -149,7 +149,7 @@ class RTopKItems(GradedItemPolicy):
     def _perturbed(
         self, totals: FloatArray, counts: IntArray, k: int, rng: np.random.Generator
     ) -> FloatArray:
-        """The totals, each as if the item had been there in all blocks, and a perturbation."""
+        """Perturb the totals, each as if the item had been there in all blocks, and a perturbation."""
         noise = rng.random(totals.size) * self._noise(totals.size, k)
         return mean_gain(totals, counts) * int(self.block) + noise
 
@@ -161,7 +161,7 @@ class RTopKItems(GradedItemPolicy):
         return self.highest_gain * sqrt(items * self.count_blocks(cells=cells, items=items))
 
     def _exploring(self, cell: IntArray, order: IntArray, rng: np.random.Generator) -> IntArray:
-        """The cell on top and below it the rest, both as the leader would have them, or in random order."""
+        """Put the cell on top and the rest below it, both as the leader has them, or in random order."""
         inside = np.zeros(order.size, dtype=np.bool_)
         inside[cell] = True
         inside = inside[order]

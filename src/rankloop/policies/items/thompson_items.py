@@ -32,6 +32,6 @@ class ThompsonItems(MeanGradePolicy):
     """
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
-        """The best draws first."""
+        """Show the best draws first."""
         good, seen = self.values_of(query, "totals", "counts")
         return Ranking(query, (-rng.beta(1 + good, 1 + seen - good)).argsort()[:k])

@@ -87,7 +87,7 @@ class TopRank(Policy):
         self._count(query, wins)
 
     def score(self, query: Query) -> FloatArray:
-        """The earlier the block, the better; within a block, the share of net clicks."""
+        """Score by block, the earlier the better; within a block, the share of net clicks."""
         layout = self._layout
         index, rows = layout.find(query), layout.rows(query)
         if index < 0:
@@ -107,7 +107,7 @@ class TopRank(Policy):
         return certain
 
     def relations(self, query: Query) -> BoolArray:
-        """What was proved of the candidates, [n_docs, n_docs]."""
+        """Look up what was proved of the candidates, [n_docs, n_docs]."""
         layout = self._layout
         index, rows = layout.find(query), layout.rows(query)
         if index < 0:
@@ -118,7 +118,7 @@ class TopRank(Policy):
         return found
 
     def blocks(self, query: Query) -> IntArray:
-        """The block of each candidate, [n_docs], from 0."""
+        """Find the block of each candidate, [n_docs], from 0."""
         return split_into_blocks(self.relations(query))
 
     @property
@@ -167,7 +167,7 @@ class TopRank(Policy):
 
 
 def split_into_blocks(above: BoolArray) -> IntArray:
-    """The block of each document, [n]: those that none of the rest stands above, again and again.
+    """Find the block of each document, [n]: those that none of the rest stands above, again and again.
 
     Where relations go round in a circle, all that are left are one block.
 
@@ -187,7 +187,7 @@ def split_into_blocks(above: BoolArray) -> IntArray:
 
 
 def transitive_closure(above: BoolArray) -> BoolArray:
-    """The transitive closure of relations.
+    """Compute the transitive closure of relations.
 
     >>> transitive_closure(np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], dtype=bool))[0].tolist()
     [False, True, True]

@@ -37,7 +37,7 @@ class UCBItems(MeanGradePolicy):
     width: NonNegative = 0.5
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
-        """The highest bounds first."""
+        """Show the highest bounds first."""
         good, seen = self.values_of(query, "totals", "counts")
         often = np.maximum(seen, 1)
         bounds = good / often + np.sqrt(self.width * np.log1p(float(self.lists)) / often)
