@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from rankloop.lab.suites import DOCUMENTS, EXPERIMENTS, paper_pages
+from rankloop.lab.suites.page_texts import MEANINGS
 from rankloop.lab.suites.paper_items import VERDICTS, PaperItem
-from rankloop.lab.suites.paper_pages import IN_FULL, MEANINGS, PAGES, SECTIONS, build_pages, write_paper_pages
+from rankloop.lab.suites.paper_pages import IN_FULL, PAGES, SECTIONS, build_pages, write_paper_pages
 
 FOLDER = Path(__file__).parents[3] / "docs" / "papers"
 BUILT = build_pages()
