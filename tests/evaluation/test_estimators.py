@@ -22,7 +22,7 @@ from rankloop.evaluation import (
 )
 from rankloop.lab.data.logged_rounds import (
     LoggedRounds,
-    choice_probabilities,
+    find_choice_probabilities,
     predict_rewards,
     weigh_rounds,
 )
@@ -205,12 +205,12 @@ def test_choices_are_the_propensities_of_what_was_offered() -> None:
     offered = np.array([[True, True, False], [False, True, True], [True, True, True]])
     log = a_log(offered=offered)
     np.testing.assert_allclose(
-        choice_probabilities(Random(), log), offered / offered.sum(axis=1, keepdims=True)
+        find_choice_probabilities(Random(), log), offered / offered.sum(axis=1, keepdims=True)
     )
-    np.testing.assert_allclose(choice_probabilities(SquareCB(), log).sum(axis=1), 1)
-    assert not choice_probabilities(LinUCB(), log)[~offered].any()
+    np.testing.assert_allclose(find_choice_probabilities(SquareCB(), log).sum(axis=1), 1)
+    assert not find_choice_probabilities(LinUCB(), log)[~offered].any()
     with pytest.raises(SettingError, match="PDGD cannot say with which probability"):
-        choice_probabilities(PDGD(), log)
+        find_choice_probabilities(PDGD(), log)
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,12 @@ from rankloop.lab.analysis.linear_view import find_discriminants
 from rankloop.lab.analysis.paired_tests import correct_holm
 from rankloop.lab.analysis.policy_summaries import average_curves, count_low_runs, summarise
 from rankloop.lab.baselines.fairswap import swap_fairly
-from rankloop.lab.data.logged_rounds import LoggedRounds, choice_probabilities, predict_rewards, weigh_rounds
+from rankloop.lab.data.logged_rounds import (
+    LoggedRounds,
+    find_choice_probabilities,
+    predict_rewards,
+    weigh_rounds,
+)
 from rankloop.lab.simulation.measures import discounted_cumulative
 from rankloop.lab.theory import (
     DuelSteps,
@@ -275,7 +280,7 @@ def chosen(make: Callable[[], AdPolicy | Random]) -> FloatArray:
         query = Query("v", np.zeros((4, 0)), names, (), Context("", log.contexts[row]))
         ranking = policy.rank(query, k=1, rng=np.random.default_rng(row))
         policy.learn(Feedback(ranking, np.array([bool(log.rewards[row])])))
-    return choice_probabilities(policy, log)
+    return find_choice_probabilities(policy, log)
 
 
 @pytest.mark.parametrize("record", ESTIMATORS)

@@ -15,7 +15,7 @@ from rankloop.cli.own_policies import read_any_policy
 from rankloop.cli.service_log import log_in, told
 from rankloop.errors import DataError, SettingError
 from rankloop.evaluation import NoSupport, WeightedLog, estimate_rewards
-from rankloop.lab.data.logged_rounds import LoggedRounds, choice_probabilities, weigh_rounds
+from rankloop.lab.data.logged_rounds import LoggedRounds, find_choice_probabilities, weigh_rounds
 from rankloop.naming import split_names
 from rankloop.policies import AdPolicy, Policy
 
@@ -110,7 +110,7 @@ def _weigh(policy: Policy, learned: LoggedRounds, judged: LoggedRounds) -> Weigh
     """Let a policy learn from some rounds, and weigh the others for it."""
     if isinstance(policy, AdPolicy):
         policy.learn_rows(learned.contexts, learned.keys, learned.rewards > 0)
-    return weigh_rounds(judged, choice_probabilities(policy, judged))
+    return weigh_rounds(judged, find_choice_probabilities(policy, judged))
 
 
 def _make_table(answers: dict[str, WeightedLog], level: float) -> Table:

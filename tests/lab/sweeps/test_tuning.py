@@ -18,7 +18,7 @@ from rankloop.lab.simulation.loop import simulate
 from rankloop.lab.simulation.protocol import Protocol
 from rankloop.lab.sweeps.results_folder import run_sweep
 from rankloop.lab.sweeps.sweep import Sweep
-from rankloop.lab.sweeps.tuning import Choice, grid_points, ranked, read_grid, tune
+from rankloop.lab.sweeps.tuning import Choice, list_points, order_policies, read_grid, tune
 from rankloop.lab.users import PresetUser
 from rankloop.policies import PDGD, Policy, Random
 
@@ -65,7 +65,7 @@ def test_the_grid_is_what_every_point_reaches_on_the_validation_queries() -> Non
             assert found[name, user] == pytest.approx(np.mean(ends))
             means.append(np.mean(ends))
         assert found[name, "mean"] == pytest.approx(np.mean(means))
-    assert ranked(choices)[0] == max(policies, key=lambda name: found[name, "mean"] or 0)
+    assert order_policies(choices)[0] == max(policies, key=lambda name: found[name, "mean"] or 0)
 
 
 class Told:
@@ -106,7 +106,7 @@ def test_a_point_that_diverges_is_out() -> None:
     names = ["p0", "p1", "p2"]
     told = Told({"p0": 1.0, "p1": 2.0, "p2": 3.0}, failing={"p2"})
     (choices,) = tune(sweep_of({name: Random() for name in names}), measure="m", execute=told)
-    assert ranked(choices) == ["p1", "p0"]
+    assert order_policies(choices) == ["p1", "p0"]
     assert Choice(0, 20, "mean", "p2", None, best=False) in choices
     told = Told({}, failing=set(names))
     with pytest.raises(RankingError, match="does not converge"):
@@ -156,7 +156,7 @@ def test_what_cannot_be_tuned_is_explained(words: list[str], said: str) -> None:
 
 
 def test_a_grid_is_every_combination() -> None:
-    points = grid_points("pdgd", read_grid("learning_rate=0.1|1,decay=0.9|1.0|0.5"))
+    points = list_points("pdgd", read_grid("learning_rate=0.1|1,decay=0.9|1.0|0.5"))
     assert len(set(points)) == 6
     with pytest.raises(SettingError, match="at least one setting"):
-        grid_points("pdgd", {})
+        list_points("pdgd", {})

@@ -16,7 +16,7 @@ from scipy.stats import norm
 from rankloop.checks import small_world
 from rankloop.errors import DataError, SettingError
 from rankloop.exploration import ordered_blocks
-from rankloop.lab.simulation.order_probes import uncertain_pairs
+from rankloop.lab.simulation.order_probes import count_open_pairs
 from rankloop.lab.theory import (
     PairConstants,
     PairRankBounds,
@@ -172,8 +172,8 @@ def test_no_list_has_more_pairs_wrong_than_equation_2_allows(n: int) -> None:
         certain = (np.subtract.outer(scores, scores) > 0) & (rng.random((n, n)) < rng.random())
         blocks = ordered_blocks(scores, certain)
         place = {document: number for number, block in enumerate(blocks) for document in block.tolist()}
-        within = [uncertain_pairs(certain[np.ix_(block, block)]) for block in blocks]
-        by_block, open_pairs = sum(m * (m + 1) / 2 for m in within), uncertain_pairs(certain)
+        within = [count_open_pairs(certain[np.ix_(block, block)]) for block in blocks]
+        by_block, open_pairs = sum(m * (m + 1) / 2 for m in within), count_open_pairs(certain)
         assert by_block <= open_pairs * (open_pairs + 1) / 2
         assert sum(within) == open_pairs
         linked = all(connected_components(~(certain | certain.T)[np.ix_(b, b)])[0] == 1 for b in blocks)
@@ -192,7 +192,7 @@ def test_equation_2_does_not_hold_for_blocks_that_are_merged() -> None:
     scores, certain = np.array([3.0, 2.0, 1.0]), np.zeros((3, 3), dtype=bool)
     certain[0, 1] = certain[1, 2] = True
     (block,) = ordered_blocks(scores, certain)
-    assert (len(block), uncertain_pairs(certain)) == (3, 1)  # 1 · 2 / 2 = 1, and a shuffle may turn 3 round
+    assert (len(block), count_open_pairs(certain)) == (3, 1)  # 1 · 2 / 2 = 1, and a shuffle may turn 3 round
 
 
 @pytest.mark.parametrize("given_", [{"delta": 0.5}, {"beta": 0.5}, {"regularisation": 0.0}, {"noise": 0.0}])

@@ -96,7 +96,7 @@ def make_fit_engine(name: str, workers: int | None) -> Engine | None:
 
 
 def _read_address(name: str) -> str | None:
-    """The address of a Ray cluster, empty for one of this machine; None for a pool of processes."""
+    """Read the address of a Ray cluster, empty for one of this machine; None for a pool of processes."""
     kind, _, address = name.partition(":")
     if name != "pool" and kind != "ray":
         raise SettingError(f"an engine is named pool, ray or ray:address, found {name!r}")

@@ -105,7 +105,7 @@ def evaluate(
 def _written(
     sweep: Sweep, cell: Cell, progress: SweepProgress, out: Path, depth: int | None
 ) -> tuple[Path, Path]:
-    """The qrels and the run of a policy, after it has learned."""
+    """Write the qrels and the run of a policy, after it has learned."""
     dataset = sweep.dataset(cell.fold)
     policy = sweep.policy_of(cell, dataset)
     for record in simulate_cell(sweep, cell, dataset, policy):
@@ -131,7 +131,7 @@ def _graded(qrels: Qrels, path: Path, metrics: list[Metric], without_relevant: s
 
 
 def _slug(name: str) -> str:
-    """A name for files and tags.
+    """Make a name for files and tags.
 
     >>> _slug("IPSRankNet(examination=(1.0, 0.5))")
     'IPSRankNet-examination=-1.0-0.5'

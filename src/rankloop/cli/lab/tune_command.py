@@ -22,7 +22,7 @@ from rankloop.lab.sweeps.engines import Pool
 from rankloop.lab.sweeps.results_folder import run_sweep, write_json
 from rankloop.lab.sweeps.sweep import Sweep
 from rankloop.lab.sweeps.sweep_spec import sweep_id
-from rankloop.lab.sweeps.tuning import EVERYONE, Choice, grid_points, ranked, read_grid, tune
+from rankloop.lab.sweeps.tuning import EVERYONE, Choice, list_points, order_policies, read_grid, tune
 from rankloop.naming import find_kind, split_names
 from rankloop.policies.paper_settings import PAPER
 
@@ -96,14 +96,14 @@ def tune_(
 
 
 def _points(policy: str, grid: str) -> list[str]:
-    """The points of the grid that was given, or of the paper's."""
+    """List the points of the grid that was given, or of the paper's."""
     if grid:
-        return grid_points(policy, read_grid(grid))
+        return list_points(policy, read_grid(grid))
     paper = PAPER.get(policy.partition("(")[0])
     if paper is None or not paper.grid:
         known = ", ".join(name for name, each in PAPER.items() if each.grid)
         raise SettingError(f"{policy} has no grid of a paper: give one with --grid, or tune one of {known}")
-    return grid_points(policy, paper.grid)
+    return list_points(policy, paper.grid)
 
 
 class _Execution:
@@ -121,7 +121,7 @@ class _Execution:
 
 
 def _table(choices: Sequence[Choice], measure: str) -> Table:
-    """A row for each policy, the best first; a column for each user, and one for their mean."""
+    """Make a row for each policy, the best first; a column for each user, and one for their mean."""
     users = list(dict.fromkeys(each.user for each in choices))
     first = choices[0]
     name = first.policy.partition("(")[0]
@@ -129,7 +129,7 @@ def _table(choices: Sequence[Choice], measure: str) -> Table:
     table = Table("settings", *users, title=title, title_justify="left", title_style="bold", box=None)
     table.columns[0].overflow = "fold"
     cells = {(each.policy, each.user): each for each in choices}
-    listed = ranked(choices)
+    listed = order_policies(choices)
     for policy in (*listed, *(name for name, user in cells if user == EVERYONE and name not in listed)):
         table.add_row(
             policy.removeprefix(f"{name}(").removesuffix(")"), *(_cell(cells[policy, user]) for user in users)

@@ -16,7 +16,7 @@ from rankloop.lab.analysis.paired_tests import (
     paired_p_value,
 )
 from rankloop.lab.analysis.policy_summaries import check_results, read_last_round, split_cells
-from rankloop.lab.simulation.known_measures import NONE, measure_of
+from rankloop.lab.simulation.known_measures import NONE, find_measure
 from rankloop.lab.simulation.measures import Direction, Measure, Measures
 
 EVERYONE = "all users"
@@ -67,12 +67,12 @@ def find_changes(
     return [
         change
         for data, user, metric, cell in split_cells(_add_all_users(results))
-        for change in _compare_cell(cell, compare_with, data, user, measure_of(metric, measures))
+        for change in _compare_cell(cell, compare_with, data, user, find_measure(metric, measures))
     ]
 
 
 def _add_all_users(results: pl.DataFrame) -> pl.DataFrame:
-    """The results, and averages of runs with all of several users as results of one more, `EVERYONE`."""
+    """Add averages of runs with all of several users as results of one more, `EVERYONE`."""
     users = results["user"].unique()
     if len(users) < 2 or EVERYONE in users:
         return results

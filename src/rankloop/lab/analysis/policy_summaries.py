@@ -24,7 +24,7 @@ from rankloop.lab.analysis.paired_tests import (
     paired_difference,
     paired_p_value,
 )
-from rankloop.lab.simulation.known_measures import NONE, measure_of
+from rankloop.lab.simulation.known_measures import NONE, find_measure
 from rankloop.lab.simulation.measures import Direction, Measure, Measures
 
 CELL = ("data", "user", "metric")
@@ -110,7 +110,7 @@ def summarise(
     return [
         summary
         for data, user, metric, cell in split_cells(results)
-        for summary in _summarise_cell(cell, reference_policies, data, user, measure_of(metric, measures))
+        for summary in _summarise_cell(cell, reference_policies, data, user, find_measure(metric, measures))
     ]
 
 
@@ -237,7 +237,7 @@ def _compare_with_best(summaries: Sequence[PolicySummary], runs: PolicyRuns) -> 
 
 
 def _p_value_of_worse(own: RunValues, champion: RunValues, direction: Direction | None) -> float | None:
-    """The paired p-value, but 1 where the runs both have do not even say worse (others are missing)."""
+    """Compute the paired p-value, 1 where the runs both have do not even say worse (others are missing)."""
     behind = sum(paired_difference(champion, own).values())
     p_value = paired_p_value(own, champion)
     if p_value is not None and (behind > 0) is not (direction == "higher"):

@@ -11,7 +11,7 @@ import polars as pl
 from rankloop.lab.analysis.changes import Change, find_changes
 from rankloop.lab.analysis.policy_summaries import PolicySummary, average_curves, check_results, summarise
 from rankloop.lab.analysis.sweep_notes import list_conventions
-from rankloop.lab.simulation.known_measures import measure_of
+from rankloop.lab.simulation.known_measures import find_measure
 from rankloop.lab.simulation.measures import Measures
 from rankloop.lab.sweeps.sweep import Sweep
 
@@ -50,7 +50,7 @@ class SweepAnalysis:
         """Find out what every metric of the results is."""
         check_results(self.results)
         names = self.results["metric"].unique(maintain_order=True)
-        object.__setattr__(self, "measures", {name: measure_of(name, self.measures) for name in names})
+        object.__setattr__(self, "measures", {name: find_measure(name, self.measures) for name in names})
 
     @cached_property
     def summaries(self) -> list[PolicySummary]:

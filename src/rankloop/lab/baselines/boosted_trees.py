@@ -64,7 +64,7 @@ def lambdamart(documents: FloatArray, grades: FloatArray, ends: IntArray, how: B
 
 
 def sums(forest: Forest, rows: FloatArray) -> FloatArray:
-    """The sum over the trees of the leaves that each row comes to, [n_rows]."""
+    """Sum the leaves that each row comes to over all trees, [n_rows]."""
     found = np.zeros(len(rows))
     if not forest.roots.size:
         return found
@@ -77,7 +77,7 @@ def sums(forest: Forest, rows: FloatArray) -> FloatArray:
 
 
 def grower() -> Any:
-    """The library that grows trees; refused with what to install, if it is not there."""
+    """Import the library that grows trees, or refuse with what to install, if it is not there."""
     try:
         import lightgbm  # noqa: PLC0415
     except ImportError as error:
@@ -86,7 +86,7 @@ def grower() -> Any:
 
 
 def _leaves(forest: Forest, rows: FloatArray) -> FloatArray:
-    """The value of the leaf of every tree to which each row comes, [n_rows, n_trees]."""
+    """Find the value of the leaf of every tree to which each row comes, [n_rows, n_trees]."""
     feature, threshold, left, right, value = forest.nodes.T
     feature, left, right = (column.astype(np.int64) for column in (feature, left, right))
     here = np.broadcast_to(forest.roots, (len(rows), forest.roots.size))
@@ -99,7 +99,7 @@ def _leaves(forest: Forest, rows: FloatArray) -> FloatArray:
 
 
 def _table(root: Any, varying: IntArray) -> FloatArray:
-    """A tree as rows of feature, threshold, both children and value; leaves lead to themselves."""
+    """Write a tree as rows of feature, threshold, both children and value; leaves lead to themselves."""
     rows: list[list[float]] = []
 
     def add(node: Any) -> int:

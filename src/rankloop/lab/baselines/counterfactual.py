@@ -51,7 +51,7 @@ class CounterfactualPolicy(ScorerPolicy):
     lengths: IntArray = state((0,), np.int64, feature_axes=(), rewritten=True)
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
-        """The list of whoever makes the log."""
+        """Make the list of whoever makes the log."""
         seed = rng.integers(2**63)  # for learn(): it must draw nothing of its own
         if self.logging == "plackett-luce":
             order = draw_plackett_luce(self.score(query), k, rng)
@@ -76,7 +76,7 @@ class CounterfactualPolicy(ScorerPolicy):
 
     @abstractmethod
     def _votes(self, scores: FloatArray, clicks: BoolArray, shown: BoolArray) -> FloatArray:
-        """What each result's score should go up by, [n_lists, length]."""
+        """Say what each result's score should go up by, [n_lists, length]."""
 
     def _learn_examination(
         self, scores: FloatArray, clicks: BoolArray, shown: BoolArray, counts: FloatArray

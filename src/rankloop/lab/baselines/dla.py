@@ -70,7 +70,7 @@ class DLA(CounterfactualPolicy):
         self.positions = logits + EXAMINATION_RATE * direction
 
     def _logits(self, k: int) -> FloatArray:
-        """The logits of the first `k` positions; those never seen are 0."""
+        """Read the logits of the first `k` positions; those never seen are 0."""
         return enlarge(self.positions, (max(k, self.positions.size),))[:k]
 
     def _restart(self, n_features: int) -> None:

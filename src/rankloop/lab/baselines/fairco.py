@@ -72,7 +72,7 @@ class FairCo(IPS):
                 raise SettingError(f"merit must be positive for each group, found {self.merit!r}")
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
-        """The best first, after the bonus."""
+        """Rank the best first, after the bonus."""
         scores = self.score(query)
         if query.groups and self.control:
             found = group_codes(query.groups)

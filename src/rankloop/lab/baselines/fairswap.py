@@ -49,7 +49,7 @@ class FairSwapPairRank(FairExpPairRank):
             )
 
     def fair_order(self, query: Query, certain: BoolArray, *, k: int, rng: np.random.Generator) -> IntArray:
-        """The list with the fewest violated certain orders of those that FairSwap makes."""
+        """Find the list with the fewest violated certain orders of those that FairSwap makes."""
         groups, blocks = self.groups_of(query), ordered_blocks(self.list_scores(query), certain)
         rule = self.account_rule(groups, k)
         return swap_fairly(blocks, groups.codes, certain, rule, rng=rng, ties=self.ties).order
@@ -69,7 +69,7 @@ class FairSwapTopRank(FairExpTopRank):
     """
 
     def fair_order(self, query: Query, certain: BoolArray, *, k: int, rng: np.random.Generator) -> IntArray:
-        """The list with the fewest violated relations of those that FairSwap makes of TopRank's blocks."""
+        """Find the list with the fewest violated relations of those made of TopRank's blocks."""
         groups, numbers = self.groups_of(query), self.blocks(query)
         blocks = [np.flatnonzero(numbers == block) for block in range(int(numbers.max()) + 1)]
         rule = self.account_rule(groups, k)
@@ -126,7 +126,7 @@ SplitBlocks = list[tuple[list[int], list[int]]]  # the documents of each block, 
 
 
 def _split_blocks(blocks: Sequence[IntArray], groups: IntArray, chances: Sequence[float]) -> SplitBlocks:
-    """The blocks by group, each in the order in which documents are fetched from it: from its end."""
+    """Split the blocks by group, each in the order in which documents are fetched from it: from its end."""
     codes = groups.tolist()
     found: SplitBlocks = []
     for block in blocks:

@@ -58,7 +58,7 @@ class IPS(Policy):
         check_examination(self.examination)
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
-        """The best first; equals in random order."""
+        """Rank the best first; equals in random order."""
         return Ranking(query, draw_by_score(self.score(query), k, rng))
 
     def learn(self, feedback: Feedback) -> None:
@@ -77,7 +77,7 @@ class IPS(Policy):
         self.parameters = self.inverse @ self.moment
 
     def score(self, query: Query) -> FloatArray:
-        """The estimated relevance."""
+        """Estimate the relevance."""
         if not (self.parameters.size and query.features.shape[1]):
             return np.zeros(query.n_docs)
         estimates: FloatArray = query.features @ self.parameters[1:] + self.parameters[0]
@@ -95,7 +95,7 @@ class IPS(Policy):
 
 
 def with_constant(features: FloatArray) -> FloatArray:
-    """The features of documents after a constant 1.
+    """Put the features of documents after a constant 1.
 
     >>> with_constant(np.array([[0.5], [2.0]])).tolist()
     [[1.0, 0.5], [1.0, 2.0]]

@@ -20,7 +20,7 @@ class JudgedList:
 
 
 def judged_list(feedback: Feedback) -> JudgedList:
-    """What the grades of a list say, whatever the order in which it was shown.
+    """Read what the grades of a list say, whatever the order in which it was shown.
 
     >>> from rankloop.types import Query, Ranking
     >>> shown = Ranking(Query("q", np.eye(3)), np.array([2, 0, 1]))

@@ -45,7 +45,7 @@ class LearnsFromGrades(ScorerPolicy):
 
     @abstractmethod
     def _weigh(self, scores: FloatArray, wins: BoolArray, gains: FloatArray) -> FloatArray:
-        """What each win counts."""
+        """Say what each win counts."""
 
     def _remember(self, feedback: Feedback) -> bool:
         """Keep a judged list; whether there was anything to keep."""

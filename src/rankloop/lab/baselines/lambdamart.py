@@ -79,11 +79,11 @@ class LambdaMART(Policy):
         return 1
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
-        """The best first."""
+        """Rank the best first."""
         return Ranking(query, draw_by_score(self.score(query), k, rng))
 
     def score(self, query: Query) -> FloatArray:
-        """The sum of the trees; without trees all documents are alike."""
+        """Sum the trees; without trees all documents are alike."""
         known, found = self.documents.shape[1], query.features.shape[1]
         if not (self.roots.size and found):
             return np.zeros(query.n_docs)

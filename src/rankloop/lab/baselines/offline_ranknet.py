@@ -51,7 +51,7 @@ class OfflineRankNet(LearnsFromGrades):
         return self.queries
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
-        """The best first."""
+        """Rank the best first."""
         return Ranking(query, draw_by_score(self.score(query), k, rng))
 
     def learn(self, feedback: Feedback) -> None:
@@ -64,7 +64,7 @@ class OfflineRankNet(LearnsFromGrades):
             self._average()
 
     def parameters_for(self, features: FloatArray) -> FloatArray:
-        """The averaged parameters, or the present ones while there is no average."""
+        """Give the averaged parameters, or the present ones while there is no average."""
         return self.average if self.average.size else super().parameters_for(features)
 
     def _average(self) -> None:

@@ -35,7 +35,7 @@ class OlLambdaRankGT(LearnsFromGrades):
     """
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
-        """The best first; and which lists to learn from again, when this one has joined them."""
+        """Rank the best first; note which lists to learn from again, when this one has joined them."""
         order = draw_by_score(self.score(query), k, rng)
         again = rng.integers(int(self.lists) + 1, size=self.queries - 1)
         return Ranking(query, order, {"again": again})

@@ -30,7 +30,7 @@ def add_caller_order(dataset: Dataset, direction: Direction) -> Dataset:
 
 
 def find_best_feature(queries: QuerySet) -> tuple[int, int]:
-    """The column by which queries are ranked best, and whether up (1) or down (-1).
+    """Find the column by which queries are ranked best, and whether up (1) or down (-1).
 
     >>> queries = QuerySet(np.array([[1.0, 5], [2, 3]]), np.array([0, 2]), np.array([1, 0]), ("q",))
     >>> find_best_feature(queries)

@@ -34,17 +34,17 @@ class Dataset:
         return (self.train, self.test) if self.vali is None else (self.train, self.test, self.vali)
 
     def map_parts(self, function: Callable[[QuerySet], QuerySet], *facts: str) -> Dataset:
-        """The dataset with each part as the function makes it; the facts say what it did."""
+        """Change each part by a function; the facts say what it did."""
         return self.with_parts(tuple(map(function, self.parts)), *facts)
 
     def with_parts(self, parts: Sequence[QuerySet], *facts: str) -> Dataset:
-        """The dataset with other parts in the places of its own; the facts say how they were made."""
+        """Put other parts in the places of its own; the facts say how they were made."""
         train, test, *vali = parts
         mark = fingerprint(self.fingerprint, *facts)
         return replace(self, train=train, test=test, vali=vali[0] if vali else None, fingerprint=mark)
 
     def at_most(self, train_queries: int) -> Dataset:
-        """The dataset with its first training queries only, or all if there are no more."""
+        """Keep the first training queries only, or all if there are no more."""
         if train_queries >= len(self.train):
             return self
         few = take_queries(self.train, 0, train_queries)
@@ -59,13 +59,13 @@ def prepare(dataset: Dataset) -> Dataset:
 
 
 def join(name: str, parts: tuple[QuerySet, ...], mark: str) -> Dataset:
-    """A dataset of train, test and perhaps vali, padded to a common width."""
+    """Make a dataset of train, test and perhaps vali, padded to a common width."""
     train, test, *vali = pad_features(*parts)
     return Dataset(name, train, test, vali[0] if vali else None, mark)
 
 
 def fingerprint(*facts: str) -> str:
-    """A short name for the facts that determine a dataset's content.
+    """Make a short name for the facts that determine a dataset's content.
 
     >>> fingerprint("linear", "seed=1") == fingerprint("linear", "seed=1") != fingerprint("linear", "seed=2")
     True

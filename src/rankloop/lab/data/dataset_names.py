@@ -73,7 +73,7 @@ def load(
 
 
 def list_folds(name: str, *, search: Sequence[str | Path] | None = None) -> tuple[str, ...]:
-    """The names of all folds of a folded dataset; any other name stands for itself.
+    """List the names of all folds of a folded dataset; any other name stands for itself.
 
     Worlds that differ in nothing but the seed are like folds.
 
@@ -123,7 +123,7 @@ def read_dataset_name(name: str) -> tuple[str, dict[str, Any]]:
 
 
 def change_name(name: str, **settings: object) -> str:
-    """The name of the same data with other settings; None leaves one out.
+    """Name the same data with other settings; None leaves one out.
 
     >>> change_name("mq2008(fold=1)", caller_order="decent"), change_name("mq2008(fold=1)", fold=None)
     ("mq2008(fold=1, caller_order='decent')", 'mq2008')
@@ -151,7 +151,7 @@ def _read_value(name: str, node: ast.expr) -> object:
 def _load_plain(
     name: str, stem: str, options: Mapping[str, Any], search: Sequence[str | Path] | None
 ) -> tuple[Dataset, bool]:
-    """The dataset without its shared settings, and whether preparation would only distort it."""
+    """Load a dataset without its shared settings, and say whether preparation would only distort it."""
     if isinstance(options.get("seed"), tuple):
         raise SettingError(f"{name}: expected one seed, found {options['seed']}; name one")
     if stem in WORLDS:
@@ -184,7 +184,7 @@ def _load_split(name: str, files: SplitFiles) -> Dataset:
 
 
 def _test_on_validation(dataset: Dataset) -> Dataset:
-    """The dataset with other queries to test on: for validation, or the last fifth of those for training."""
+    """Put other queries to test on in place: for validation, or the last fifth of those for training."""
     train, vali = dataset.train, dataset.vali
     if vali is None:
         if len(train) < 2:
@@ -208,13 +208,13 @@ def _load_file(name: str, path: Path) -> Dataset:
 
 
 def _split(queries: QuerySet) -> tuple[QuerySet, QuerySet]:
-    """The first queries, to train on, and the others, at least one."""
+    """Split off the first queries, to train on, and the others, at least one."""
     train = min(max(round(TRAIN_SHARE * len(queries)), 1), len(queries) - 1)
     return take_queries(queries, 0, train), take_queries(queries, train)
 
 
 def _locate(name: str, stem: str, search: Sequence[str | Path] | None) -> Path:
-    """The file or folder a name stands for."""
+    """Find the file or folder a name stands for."""
     folders = _search_path(search)
     for path in (*(folder / stem for folder in folders), Path(stem).expanduser()):
         if stem and path.exists():
@@ -226,7 +226,7 @@ def _locate(name: str, stem: str, search: Sequence[str | Path] | None) -> Path:
 
 
 def _find_fold(name: str, fold: object, folds: Sequence[str]) -> str:
-    """The split of this number or name, which is empty where there is only one."""
+    """Find the split of this number or name, which is empty where there is only one."""
     folds = tuple(each for each in folds if each)
     numbers = [str(_number(each)) for each in folds]
     if fold is None and not folds:

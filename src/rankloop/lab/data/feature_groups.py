@@ -42,7 +42,7 @@ class FeatureGroups:
         check_settings(self)
 
     def split(self, queries: QuerySet) -> QuerySet:
-        """The same documents in groups, without the feature."""
+        """Put the documents in groups, without the feature."""
         if self.feature > queries.n_features:
             raise DataError(
                 f"groups by feature {self.feature}: the data has the features 1 to {queries.n_features}"
@@ -62,7 +62,7 @@ class FeatureGroups:
 
 
 def parse_groups(text: str) -> FeatureGroups:
-    """Groups as the command line writes them.
+    """Read groups as the command line writes them.
 
     >>> parse_groups("feature=128,threshold=0")
     FeatureGroups(feature=128, threshold=0.0)

@@ -82,7 +82,7 @@ def make_visitors(features: FloatArray, classes: IntArray, names: Sequence[str])
 
 
 def split_visitors(rows: Labelled, options: VisitorOptions, *, name: str = "", digest: str = "") -> Dataset:
-    """The rows as visitors in random order, cut into train and test.
+    """Make the rows visitors in random order, cut into train and test.
 
     Langford, Li, Dudík: Doubly robust policy evaluation and learning. ICML 2011.
     """
@@ -96,7 +96,7 @@ def split_visitors(rows: Labelled, options: VisitorOptions, *, name: str = "", d
 
 
 def load_labelled(path: Path, **options: object) -> Dataset:
-    """The rows of a file as visitors; the options are those of `VisitorOptions`."""
+    """Load the rows of a file as visitors; the options are those of `VisitorOptions`."""
     hints = get_type_hints(VisitorOptions, include_extras=True)
     given = check_options("data of labelled rows", hints, options)
     rows = read_labelled(path)
@@ -104,14 +104,14 @@ def load_labelled(path: Path, **options: object) -> Dataset:
 
 
 def list_labelled_files(folders: Sequence[Path]) -> dict[str, Path]:
-    """The files of labelled rows below these folders, by name."""
+    """List the files of labelled rows below these folders, by name."""
     below = [folder / below for below in FOLDERS[1:] for folder in folders if (folder / below).is_dir()]
     found = [path for folder in below for path in sorted(folder.iterdir())]
     return {_stem(path): path for path in reversed(found) if _stem(path) != path.name}
 
 
 def find_labelled(stem: str, folders: Sequence[Path]) -> Path | None:
-    """The file of labelled rows of this name, or of this name without its ending, in or below the folders."""
+    """Find the file of labelled rows of this name, with or without its ending, in or below the folders."""
     endings = ("",) if stem.endswith(SUFFIXES) else SUFFIXES
     paths = (folder / below / f"{stem}{end}" for folder in folders for below in FOLDERS for end in endings)
     return next((path for path in paths if path.is_file()), None)

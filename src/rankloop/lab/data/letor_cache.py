@@ -93,7 +93,7 @@ def read_cached(path: str | Path, *, digest: str | None = None, n_features: int 
 
 
 def _load(folder: Path) -> QuerySet | None:
-    """The entry, or None where there is none or it is damaged."""
+    """Load the entry, or None where there is none or it is damaged."""
     try:
         features, offsets, relevance = (_mapped(folder / f"{name}.npy") for name in ARRAYS)
         ids = json.loads((folder / "ids.json").read_text("utf-8"))

@@ -110,7 +110,7 @@ def read_features(rests: Sequence[bytes], max_feature: int) -> FloatArray:
 
 
 def read_pairs(text: bytes, count: int) -> tuple[FloatArray, FloatArray]:
-    """Indices and values of as many `<feature>:<number>` words as there are colons, and of nothing else.
+    """Read as many `<feature>:<number>` words as there are colons, and of nothing else.
 
     Every colon has a word of digits alone before it and something behind it, so each word with a colon holds
     two numbers. Twice as many numbers as colons: then there are no other words.
@@ -135,7 +135,7 @@ def read_pairs(text: bytes, count: int) -> tuple[FloatArray, FloatArray]:
 
 
 def explain_malformed(lines: Lines, *, max_feature: int = MAX_FEATURE) -> DataError:
-    """The error that names the first malformed line of a chunk, with what was expected there and found."""
+    """Make the error that names the first malformed line of a chunk, what was expected and found."""
     for number, content in enumerate(lines.content, lines.first):
         try:
             check_line(content.partition(b"#")[0], max_feature)
@@ -186,5 +186,5 @@ def check_pair(word: str, seen: set[float], max_feature: int) -> None:
 
 
 def quote(word: str) -> str:
-    """A word as errors show it, cut to 40 letters."""
+    """Quote a word as errors show it, cut to 40 letters."""
     return repr(word if len(word) <= 40 else word[:37] + "...")

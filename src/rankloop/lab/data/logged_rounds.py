@@ -87,7 +87,7 @@ class LoggedRounds:
             yield Query(str(row + 1), nothing, names, context=Context("", features)), numbers
 
     def take(self, rows: IntArray) -> LoggedRounds:
-        """Some of the rounds, in this order."""
+        """Take some of the rounds, in this order."""
         return LoggedRounds(
             self.contexts[rows],
             self.ads,
@@ -126,7 +126,7 @@ def weigh_rounds(log: LoggedRounds, choices: FloatArray, predicted: FloatArray |
     return WeightedLog(*(column[:, None] for column in columns))
 
 
-def choice_probabilities(policy: Policy, log: LoggedRounds) -> FloatArray:
+def find_choice_probabilities(policy: Policy, log: LoggedRounds) -> FloatArray:
     """Compute the probability with which a policy, as it is now, shows each ad in each round, [n, K]."""
     if not isinstance(policy, AdPolicy | Random):
         raise SettingError(
@@ -163,7 +163,7 @@ def _predicted(log: LoggedRounds, seen: IntArray, asked: IntArray) -> FloatArray
 
 
 def _of_ad(log: LoggedRounds, rows: IntArray, asked: IntArray, overall: float) -> FloatArray:
-    """A logistic regression where an ad has enough clicks, otherwise its rate, drawn to that of all."""
+    """Predict by logistic regression if an ad has enough clicks, else by its rate, drawn to that of all."""
     rewards = log.rewards[rows]
     clicks = rewards > 0
     binary = bool(((rewards == 0) | (rewards == 1)).all())

@@ -14,7 +14,7 @@ from rankloop.query_set import QUERY_COLUMNS, ROW_COLUMNS, QuerySet
 
 
 def take_queries(queries: QuerySet, start: int = 0, stop: int | None = None) -> QuerySet:
-    """The queries from `start` up to, not including, `stop`, as slices count, without copying features.
+    """Take the queries from `start` up to, not including, `stop`, as slices do, without copying features.
 
     >>> both = QuerySet(np.eye(3), np.array([0, 1, 3]), np.array([0, 2, 1]), ("a", "b"))
     >>> take_queries(both, 1).ids, take_queries(both, 0, 9).ids

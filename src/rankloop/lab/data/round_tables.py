@@ -34,7 +34,7 @@ class RoundColumns:
 
     @staticmethod
     def parse(text: str) -> RoundColumns:
-        """The mapping of a text `reward=...,shown=...,propensity=...,context=a+b`."""
+        """Read the mapping of a text `reward=...,shown=...,propensity=...,context=a+b`."""
         known = ("reward", "shown", "propensity", "context")
         given: dict[str, str] = {}
         for part in filter(None, (each.strip() for each in text.split(","))):
@@ -57,7 +57,7 @@ OPEN_BANDIT = RoundColumns(
 
 
 def read_rounds(path: Path, columns: RoundColumns) -> LoggedRounds:
-    """The log in a CSV file with a header, plain or compressed (`.gz`, `.xz`)."""
+    """Read the log in a CSV file with a header, plain or compressed (`.gz`, `.xz`)."""
     frame = _read(path)
     wanted = (columns.reward, columns.shown, columns.propensity, *columns.context)
     for name in wanted:
@@ -67,7 +67,7 @@ def read_rounds(path: Path, columns: RoundColumns) -> LoggedRounds:
             raise DataError(f"{path}: column {name!r} has {frame[name].null_count()} empty cells")
     names, shown = np.unique(frame[columns.shown].cast(pl.String).to_numpy(), return_inverse=True)
     return LoggedRounds(
-        contexts(frame, columns.context),
+        make_contexts(frame, columns.context),
         tuple(map(str, names.tolist())),
         shown.astype(np.int64),
         _numbers(path, frame, columns.reward),
@@ -75,10 +75,10 @@ def read_rounds(path: Path, columns: RoundColumns) -> LoggedRounds:
     )
 
 
-def contexts(frame: pl.DataFrame, names: Sequence[str]) -> FloatArray:
-    """The context columns as features, [n, n_context]: numbers as they are, words as 0 and 1.
+def make_contexts(frame: pl.DataFrame, names: Sequence[str]) -> FloatArray:
+    """Make features of the context columns, [n, n_context]: numbers as they are, words as 0 and 1.
 
-    >>> contexts(pl.DataFrame({"age": [30, 40], "country": ["de", "fr"]}), ["age", "country"]).tolist()
+    >>> make_contexts(pl.DataFrame({"age": [30, 40], "country": ["de", "fr"]}), ["age", "country"]).tolist()
     [[30.0, 1.0, 0.0], [40.0, 0.0, 1.0]]
     """
     parts = [np.empty((len(frame), 0))]

@@ -32,7 +32,7 @@ class SplitFiles:
 
 
 def find_splits(folder: Path) -> dict[str, SplitFiles]:
-    """The splits in a folder by name; the name is empty where a folder holds only one.
+    """Find the splits in a folder by name; the name is empty where a folder holds only one.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())

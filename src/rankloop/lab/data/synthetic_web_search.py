@@ -88,7 +88,7 @@ def _draw_independent_views(rng: np.random.Generator) -> _Views:
 
 
 def relevance_of(factors: FloatArray) -> FloatArray:
-    """The part of the relevance that features tell about, from [8, n_docs] factors.
+    """Compute the part of the relevance that features tell about, from [8, n_docs] factors.
 
     Good pages match in body *and* title; quality counts only on topic; an anchor text helps or misleads
     depending on focus; a fresh page suits one kind of title match and not the other; spam and odd

@@ -70,7 +70,7 @@ def make_separable(
 
 
 def draw_direction(features: int, seed: int) -> FloatArray:
-    """The hidden direction of the separable world, of length 1."""
+    """Draw the hidden direction of the separable world, of length 1."""
     weights = np.random.default_rng([seed, 1]).standard_normal(features)
     return np.asarray(weights / np.sqrt(np.square(weights).sum()))
 

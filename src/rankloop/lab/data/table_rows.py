@@ -20,7 +20,7 @@ LAST_SECOND = 2**62  # times beyond it are no seconds since 1970
 def read_rows(
     path: Path, lines: Iterable[str], *, required: Sequence[str], optional: str = ""
 ) -> Iterator[Row]:
-    r"""The rows of a table that has these columns; the first mistake is reported with its line.
+    r"""Read the rows of a table that has these columns; the first mistake is reported with its line.
 
     A name that ends in `.jsonl`, or a line that begins with a brace, says that it is JSON lines.
 
@@ -78,7 +78,7 @@ def _json_rows(path: Path, lines: Iterator[str]) -> Iterator[Row]:
 
 
 def get_name(values: Mapping[str, object], column: str) -> str:
-    """A name on one line; the error says what was found instead."""
+    """Read a name on one line; the error says what was found instead."""
     value = values.get(column)
     found = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
     if not found or not found.isprintable():
@@ -87,7 +87,7 @@ def get_name(values: Mapping[str, object], column: str) -> str:
 
 
 def get_number(values: Mapping[str, object], column: str) -> float:
-    """A finite number, also if it is written as text.
+    """Read a finite number, also if it is written as text.
 
     >>> get_number({"rating": "4.5"}, "rating")
     4.5
@@ -113,7 +113,7 @@ def get_time(values: Mapping[str, object], column: str = "time") -> int | None:
 
 
 def get_text(values: Mapping[str, object], column: str) -> str:
-    """A text; halves of characters, which no file can hold, become question marks."""
+    """Read a text; halves of characters, which no file can hold, become question marks."""
     value = values.get(column)
     if not isinstance(value, str):
         raise ValueError(f"{column} must be a text, found {value!r}")

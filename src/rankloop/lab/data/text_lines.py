@@ -27,7 +27,7 @@ class Lines:
     content: Sequence[bytes]
 
     def error(self, line: int, *, expected: str, found: str) -> DataError:
-        """The one form in which a malformed line is reported."""
+        """Make the one kind of error that reports a malformed line."""
         return DataError(f"{self.source}, line {line}: expected {expected}, found {found}")
 
 

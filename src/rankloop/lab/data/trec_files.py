@@ -64,7 +64,7 @@ def read_run(path: str | Path) -> dict[str, dict[str, float]]:
 
 
 def format_qrels(queries: QuerySet) -> str:
-    """The grades of a set as lines of a qrels file.
+    """Write the grades of a set as lines of a qrels file.
 
     >>> queries = QuerySet(np.eye(3), np.array([0, 2, 3]), np.array([1, 0, 2]), ("7", "9"))
     >>> print(format_qrels(queries), end="")
@@ -81,7 +81,7 @@ def format_qrels(queries: QuerySet) -> str:
 
 
 def format_run(queries: QuerySet, scores: FloatArray, *, tag: str, depth: int | None = None) -> str:
-    """The documents of every query by falling score, as lines of a run file.
+    """Write the documents of every query by falling score, as lines of a run file.
 
     trec_eval looks at scores alone, in single precision, and puts equal ones in the order of names; so scores
     are written in single precision, and lowered by the least that makes them fall strictly. Equal scores
@@ -122,7 +122,7 @@ def make_decreasing(scores: FloatArray) -> list[float]:
 
 
 def document_names(queries: QuerySet, index: int) -> list[str]:
-    """What the documents of a query are called: by their ids, or by query and number, counted from 1."""
+    """Name the documents of a query: by their ids, or by query and number, counted from 1."""
     query = queries[index].query
     _check_word("the id of a query", query.id)
     names = list(query.doc_ids) or [f"{query.id}-{number}" for number in range(1, query.n_docs + 1)]
@@ -132,7 +132,7 @@ def document_names(queries: QuerySet, index: int) -> list[str]:
 
 
 def order_documents(run: Mapping[str, float]) -> list[str]:
-    """The documents of a query as trec_eval sorts them: by score in single precision, then by name, falling.
+    """Sort documents as trec_eval does: by score in single precision, then by name, falling.
 
     >>> order_documents({"a": 0.5, "b": 0.5, "c": 0.9})
     ['c', 'b', 'a']
@@ -141,7 +141,7 @@ def order_documents(run: Mapping[str, float]) -> list[str]:
 
 
 def sort_run(qrels: Mapping[str, int], run: Mapping[str, float]) -> tuple[IntArray, IntArray]:
-    """A query's run as a list of rows, and the grade of every row: all that is judged or was found.
+    """Make a list of rows of a query's run, and the grade of every row: all that is judged or was found.
 
     What nobody judged, or judged as junk, has the grade 0.
 

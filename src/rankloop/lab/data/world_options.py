@@ -14,7 +14,7 @@ from rankloop.types import FloatArray, IntArray
 
 
 def check_options(label: str, hints: Mapping[str, Any], options: Mapping[str, object]) -> dict[str, Any]:
-    """The options, each as its annotation has it; unknown ones and values out of range are refused.
+    """Give the options, each as its annotation has it; refuse unknown ones and values out of range.
 
     >>> from rankloop.bounds import NonNegative
     >>> check_options("the linear world", {"noise": NonNegative, "raw": bool}, {"noise": 1, "raw": True})

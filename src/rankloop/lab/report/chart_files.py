@@ -43,6 +43,6 @@ def measure_width(chart: alt.TopLevelMixin) -> int:
 
 
 def _number_clips(svg: str) -> str:
-    """The picture with its clip paths numbered from 0: Vega counts on from the picture before."""
+    """Count the clip paths of a picture from 0: Vega counts on from the picture before."""
     names: dict[str, str] = {}
     return re.sub(r"\bclip\d+\b", lambda found: names.setdefault(found[0], f"clip{len(names)}"), svg)

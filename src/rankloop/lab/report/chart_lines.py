@@ -176,7 +176,7 @@ def _order_policies(means: pl.DataFrame, measure: Measure) -> list[str]:
 
 
 def _span(means: pl.DataFrame, measure: Measure) -> tuple[float, float]:
-    """What the axis of values shows: all means with some air; the bands of few runs may reach further.
+    """Find what the axis of values shows: all means with some air; the bands of few runs may reach further.
 
     The first 1 % of the rounds is left out: a policy that knows nothing yet would squeeze all that follows.
     """

@@ -205,7 +205,7 @@ def _finish(facets: alt.FacetChart, lines: ChartLines, style: ChartStyle, *, roo
 
 
 def _configure_paper() -> dict[str, Any]:
-    """The look of the report on white paper, in one size of type."""
+    """Give the look of the report on white paper, in one size of type."""
     config = chart_config(dark=False)
     sizes = {"labelFontSize": TYPE, "titleFontSize": TYPE, "titlePadding": 3, "labelPadding": 2}
     ink = {"labelColor": "#000000", "titleColor": "#000000", "domainColor": "#666666", "tickColor": "#666666"}
@@ -222,12 +222,12 @@ def _configure_paper() -> dict[str, Any]:
 
 
 def _label_short(lines: ChartLines) -> str:
-    """The expression by which Vega writes short names in place of whole ones."""
+    """Write the expression by which Vega writes short names in place of whole ones."""
     return f"{json.dumps(dict(lines.names))}[datum.label]"
 
 
 def _list_points(lines: ChartLines) -> alt.InlineData:
-    """The means as plain values: inline, because Altair refuses long frames."""
+    """Give the means as plain values: inline, because Altair refuses long frames."""
     means = lines.means.drop("data")
     if not lines.measure.profile:
         return alt.InlineData(values=means.drop("position").to_dicts())

@@ -80,7 +80,7 @@ def find_abbreviations(short: Mapping[str, str]) -> dict[str, str]:
 
 
 def _group_families(names: Iterable[str]) -> dict[str, Sequence[str]]:
-    """The variants by family, whatever its capitals; the first of them says how it is written."""
+    """Group the variants by family, whatever its capitals; the first of them says how it is written."""
     grouped: dict[str, list[str]] = {}
     for name in sorted(set(names), key=lambda name: (find_family(name), name.casefold(), name)):
         grouped.setdefault(find_family(name), []).append(name)
@@ -92,7 +92,7 @@ def _stem(name: str) -> str:
 
 
 def _list_values(name: str) -> str:
-    """What follows the name of its family: a preset, and the values of the settings.
+    """List what follows the name of its family: a preset, and the values of the settings.
 
     >>> _list_values("olranknet@paper(scorer=MLP((16, 16)), learning_rate=0.1)")
     '@paper MLP((16, 16)) 0.1'

@@ -143,7 +143,7 @@ def _allow_scripts(*scripts: str) -> str:
 
 
 def _choose_file_name(text: str, taken: set[str]) -> str:
-    """A short plain file name: `offline`, `regret`; numbered if two charts would share it."""
+    """Choose a short plain file name: `offline`, `regret`; numbered if two charts would share it."""
     name = base = make_slug(text)
     number = 2
     while name in taken:

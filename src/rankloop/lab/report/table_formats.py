@@ -152,7 +152,7 @@ def _place(value: float, ends: tuple[float, float]) -> float:
 
 
 def _join(table: ResultTable, cell: TableCell) -> str:
-    """A cell in plain text: its mark, or a blank as wide, and its note."""
+    """Write a cell in plain text: its mark, or a blank as wide, and its note."""
     mark = f" {cell.mark or BLANK}" if table.has_marks else ""
     return f"{cell.text}{mark}{f' {cell.note}' if cell.note else ''}"
 

@@ -44,7 +44,7 @@ class BestFixedOrder:
 
 
 def number_items(queries: QuerySet) -> IntArray:
-    """Number the items in every row of every query, [n_queries, n_items]: each has all of them once."""
+    """Give items numbers, in every row of every query, [n_queries, n_items]: each has all of them once."""
     _, numbers = np.unique(np.asarray(queries.doc_ids, dtype=np.str_), return_inverse=True)
     lengths = np.diff(queries.offsets)
     items = int(lengths[0])

@@ -13,12 +13,12 @@ from rankloop.lab.simulation.probes import PROBES, make_probe
 NONE: Mapping[str, Measure] = {}
 
 
-def measure_of(name: str, measures: Measures = NONE) -> Measure:
-    """The measure of that name: a given one, one of the loop's, one of a probe's as it comes.
+def find_measure(name: str, measures: Measures = NONE) -> Measure:
+    """Find the measure of that name: a given one, one of the loop's, one of a probe's as it comes.
 
     Of any other nothing is known; it is taken for one of which more is better.
 
-    >>> [measure_of(name).direction for name in ("offline nDCG@10", "pairwise regret", "blocks", "my own")]
+    >>> [find_measure(name).direction for name in ("offline nDCG@10", "pairwise regret", "blocks", "my own")]
     ['higher', 'lower', None, 'higher']
     """
     if found := measures.get(name) or _of_probes().get(name):
@@ -27,16 +27,6 @@ def measure_of(name: str, measures: Measures = NONE) -> Measure:
         return read_measure(name)
     except SettingError:
         return Measure(name, direction="higher")
-
-
-def point_of(profile: str, measures: Measures = NONE) -> Measure:
-    """One of the points of a profile: all of them mean the same.
-
-    >>> point_of("block size by position").title
-    'block size'
-    """
-    points = (*measures.values(), *_of_probes().values())
-    return next((point for point in points if point.profile == profile), Measure(profile))
 
 
 @cache

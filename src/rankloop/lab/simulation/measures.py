@@ -44,7 +44,7 @@ class Measure:
         return f"Measure({self.name!r}{f', discount={self.discount}' if self.discount else ''})"
 
     def describe(self) -> dict[str, Any]:
-        """What whoever reads results without rankloop must know."""
+        """Describe what whoever reads results without rankloop must know."""
         return {"kind": self.kind, "direction": self.direction, "unit": self.unit}
 
 

@@ -15,9 +15,9 @@ from rankloop.lab.simulation.probes import (
     Checkpoint,
     Round,
     Values,
-    certain_orders,
     probe,
-    scores_behind_orders,
+    read_certain_orders,
+    read_list_scores,
 )
 from rankloop.policies import Policy
 from rankloop.policy import KnowsCertainOrders
@@ -117,7 +117,7 @@ def read_block_sizes(round: Round, *, ranks: tuple[Count, ...] = (1, 5, 10)) -> 
     Jia, Wang, Guo, Wang: PairRank: online pairwise learning to rank by divide-and-conquer. WWW 2021,
     Figure 6.
     """
-    sizes = size_at_each_rank(round.blocks)
+    sizes = measure_size_by_rank(round.blocks)
     return {f"block size at rank {rank}": float(sizes[rank - 1]) for rank in ranks if rank <= len(sizes)}
 
 
@@ -130,7 +130,7 @@ def count_uncertain_pairs(round: Round) -> Values:
     Jia, Wang, Guo, Wang: PairRank: online pairwise learning to rank by divide-and-conquer. WWW 2021, section
     3.3. Jia, Wang: Learning neural ranking models online from implicit user feedback. WWW 2022, section 4.
     """
-    return {"uncertain pairs": float(uncertain_pairs(round.certain))}
+    return {"uncertain pairs": float(count_open_pairs(round.certain))}
 
 
 @probe("regret-bound", measures=[BOUND, BLOCK_BOUND], needs=KnowsCertainOrders, every=1, reduce="sum")
@@ -147,8 +147,8 @@ def bound_regret(round: Round) -> Values:
     Jia, Wang, Guo, Wang: PairRank: online pairwise learning to rank by divide-and-conquer. WWW 2021,
     Equation 2.
     """
-    n = uncertain_pairs(round.certain)
-    in_blocks = [uncertain_pairs(round.certain[np.ix_(block, block)]) for block in round.blocks]
+    n = count_open_pairs(round.certain)
+    in_blocks = [count_open_pairs(round.certain[np.ix_(block, block)]) for block in round.blocks]
     return {
         "bound on pairwise regret": n * (n + 1) / 2,
         "bound on pairwise regret by block": sum(each * (each + 1) / 2 for each in in_blocks),
@@ -204,7 +204,7 @@ def read_block_profile(
     if checkpoint.round not in (*rounds, checkpoint.rounds):
         return {}
     policy, train = checkpoint.policy, checkpoint.train
-    sizes = [_sizes_of(policy, train, index) for index in longest(train, queries)]
+    sizes = [_sizes_of(policy, train, index) for index in find_longest(train, queries)]
     return {
         f"block size at position {position}": float(np.mean(found))
         for position in POSITIONS
@@ -212,30 +212,30 @@ def read_block_profile(
     }
 
 
-def size_at_each_rank(blocks: list[IntArray]) -> IntArray:
+def measure_size_by_rank(blocks: list[IntArray]) -> IntArray:
     """Give the size of the block that holds each rank.
 
-    >>> size_at_each_rank([np.array([4, 0]), np.array([1]), np.array([3, 2])]).tolist()
+    >>> measure_size_by_rank([np.array([4, 0]), np.array([1]), np.array([3, 2])]).tolist()
     [2, 2, 1, 2, 2]
     """
     sizes = np.array([len(block) for block in blocks])
     return np.repeat(sizes, sizes)
 
 
-def uncertain_pairs(certain: BoolArray) -> int:
+def count_open_pairs(certain: BoolArray) -> int:
     """Count the pairs that are settled in neither direction.
 
-    >>> uncertain_pairs(np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], dtype=bool))
+    >>> count_open_pairs(np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], dtype=bool))
     1
     """
     n = len(certain)
     return n * (n - 1) // 2 - int(np.count_nonzero(certain))
 
 
-def longest(queries: QuerySet, n: int) -> list[int]:
+def find_longest(queries: QuerySet, n: int) -> list[int]:
     """Find the `n` queries with the most documents, the longest first.
 
-    >>> longest(QuerySet(np.eye(6), np.array([0, 1, 4, 6]), np.zeros(6, dtype=int), "abc"), 2)
+    >>> find_longest(QuerySet(np.eye(6), np.array([0, 1, 4, 6]), np.zeros(6, dtype=int), "abc"), 2)
     [1, 2]
     """
     order: list[int] = (-np.diff(queries.offsets)).argsort(kind="stable")[:n].tolist()
@@ -244,5 +244,5 @@ def longest(queries: QuerySet, n: int) -> list[int]:
 
 def _sizes_of(policy: Policy, train: QuerySet, index: int) -> IntArray:
     query = train[index].query
-    blocks = ordered_blocks(scores_behind_orders(policy, query), certain_orders(policy, query))
-    return size_at_each_rank(blocks)
+    blocks = ordered_blocks(read_list_scores(policy, query), read_certain_orders(policy, query))
+    return measure_size_by_rank(blocks)

@@ -38,7 +38,7 @@ class Round:
     @cached_property
     def certain(self) -> BoolArray:
         """The certain orders of the query's documents, [n_docs, n_docs]."""
-        return certain_orders(self.policy, self.judged.query)
+        return read_certain_orders(self.policy, self.judged.query)
 
     @cached_property
     def blocks(self) -> list[IntArray]:
@@ -48,7 +48,7 @@ class Round:
     @cached_property
     def scores(self) -> FloatArray:
         """Scores that no certain order contradicts, [n_docs]."""
-        return scores_behind_orders(self.policy, self.judged.query)
+        return read_list_scores(self.policy, self.judged.query)
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,13 +226,13 @@ class Observations:
             yield from each.read(checkpoint)
 
 
-def certain_orders(policy: Policy, query: Query) -> BoolArray:
+def read_certain_orders(policy: Policy, query: Query) -> BoolArray:
     """Read the certain orders of a policy that was found to know them."""
     assert isinstance(policy, KnowsCertainOrders)
     return policy.certain_orders(query)
 
 
-def scores_behind_orders(policy: Policy, query: Query) -> FloatArray:
+def read_list_scores(policy: Policy, query: Query) -> FloatArray:
     """Read the scores behind the certain orders: `list_scores` where a policy tells them from `score`."""
     scores: FloatArray = getattr(policy, "list_scores", policy.score)(query)
     return scores

@@ -37,7 +37,7 @@ class Protocol:
         index_by_name(self.measured())  # refuses two of one name
 
     def measured(self) -> tuple[Measure, ...]:
-        """What is measured on the way.
+        """List what is measured on the way.
 
         >>> [measure.name for measure in Protocol(k=5).measured()]
         ['offline nDCG@5', 'online nDCG@5', 'cumulative nDCG@5', 'pairwise regret']

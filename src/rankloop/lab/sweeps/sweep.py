@@ -214,12 +214,12 @@ def _gives(choice: UserChoice) -> Signal:
 
 
 def label(data: str | Dataset) -> str:
-    """What a dataset is called in the results."""
+    """Say what a dataset is called in the results."""
     return data if isinstance(data, str) else data.name
 
 
 def folds(data: str | Dataset) -> Sequence[str]:
-    """The parts of a dataset that are run one by one."""
+    """List the parts of a dataset that are run one by one."""
     if isinstance(data, Dataset):
         return (data.name,)
     return list_folds(data)
@@ -232,5 +232,5 @@ def _load(name: str, groups: FeatureGroups | None) -> Dataset:
 
 @lru_cache(maxsize=2)  # one object for all runs, so that examination is measured once
 def _with_few(dataset: Dataset, count: int) -> Dataset:
-    """A dataset with its first training queries only."""
+    """Keep a dataset's first training queries only."""
     return dataset.at_most(count)

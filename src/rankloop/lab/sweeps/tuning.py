@@ -33,7 +33,7 @@ class Choice:
 
 
 def read_grid(text: str) -> dict[str, list[str]]:
-    """The grid that a text describes: settings, each with values that bars divide.
+    """Read the grid that a text describes: settings, each with values that bars divide.
 
     >>> read_grid("learning_rate=0.1|0.01,scorer=Linear()|MLP((16, 16))")
     {'learning_rate': ['0.1', '0.01'], 'scorer': ['Linear()', 'MLP((16, 16))']}
@@ -47,10 +47,10 @@ def read_grid(text: str) -> dict[str, list[str]]:
     return grid
 
 
-def grid_points(name: str, grid: Mapping[str, Sequence[str]]) -> list[str]:
+def list_points(name: str, grid: Mapping[str, Sequence[str]]) -> list[str]:
     """Every point of a grid, as a text that names a policy.
 
-    >>> grid_points("PDGD(decay=0.9)", {"learning_rate": ["0.1", "0.01"]})
+    >>> list_points("PDGD(decay=0.9)", {"learning_rate": ["0.1", "0.01"]})
     ['PDGD(decay=0.9, learning_rate=0.1)', 'PDGD(decay=0.9, learning_rate=0.01)']
     """
     if not grid or not all(grid.values()):
@@ -69,25 +69,27 @@ def tune(sweep: Sweep, *, measure: str, execute: Execute, halving: bool = False)
     mean decides; what is best under each is said, too.
     """
     policies = dict(sweep.policies)
-    rungs = rungs_of(len(policies), sweep.protocol.rounds) if halving else [sweep.protocol.rounds]
+    rungs = plan_rungs(len(policies), sweep.protocol.rounds) if halving else [sweep.protocol.rounds]
     for number, rounds in enumerate(rungs):
         protocol = replace(sweep.protocol, rounds=rounds)
-        rung = replace(sweep, data=validating(sweep.data), policies=policies, protocol=protocol)
-        choices = choices_of(results_of(rung, number, execute), rung, measure=measure, number=number)
+        rung = replace(sweep, data=name_validation_data(sweep.data), policies=policies, protocol=protocol)
+        choices = find_choices(run_rung(rung, number, execute), rung, measure=measure, number=number)
         yield choices
-        policies = {name: policies[name] for name in ranked(choices)[: math.ceil(len(policies) / HALVING)]}
+        policies = {
+            name: policies[name] for name in order_policies(choices)[: math.ceil(len(policies) / HALVING)]
+        }
 
 
-def ranked(choices: Sequence[Choice]) -> list[str]:
-    """The policies of a rung, the best first, without those that diverged."""
+def order_policies(choices: Sequence[Choice]) -> list[str]:
+    """List the policies of a rung, the best first, without those that diverged."""
     overall = [each for each in choices if each.user == EVERYONE and each.value is not None]
     return [each.policy for each in sorted(overall, key=lambda each: -(each.value or 0.0))]
 
 
-def rungs_of(points: int, rounds: int) -> list[int]:
+def plan_rungs(points: int, rounds: int) -> list[int]:
     """How many rounds each rung of successive halving takes.
 
-    >>> rungs_of(48, 5000), rungs_of(3, 5000)
+    >>> plan_rungs(48, 5000), plan_rungs(3, 5000)
     ([312, 1250, 5000], [5000])
     """
     lengths = [rounds]
@@ -97,10 +99,10 @@ def rungs_of(points: int, rounds: int) -> list[int]:
     return lengths
 
 
-def validating(data: Sequence[object]) -> list[str]:
+def name_validation_data(data: Sequence[object]) -> list[str]:
     """Names of the same data, with validation queries in the place of test queries.
 
-    >>> validating(["mq2008(fold=1)"])
+    >>> name_validation_data(["mq2008(fold=1)"])
     ['mq2008(fold=1, test_on_validation=True)']
     """
     if not all(isinstance(name, str) for name in data):
@@ -108,8 +110,8 @@ def validating(data: Sequence[object]) -> list[str]:
     return [change_name(str(name), test_on_validation=True) for name in data]
 
 
-def results_of(rung: Sweep, number: int, execute: Execute) -> pl.DataFrame:
-    """The rows of a rung, without the policies that diverged: they are found by trying one by one."""
+def run_rung(rung: Sweep, number: int, execute: Execute) -> pl.DataFrame:
+    """Run a rung, without the policies that diverged: they are found by trying one by one."""
     try:
         return execute(rung, number)
     except RankingError:
@@ -124,8 +126,8 @@ def results_of(rung: Sweep, number: int, execute: Execute) -> pl.DataFrame:
         return pl.concat(frames)
 
 
-def choices_of(results: pl.DataFrame, rung: Sweep, *, measure: str, number: int) -> list[Choice]:
-    """What each policy of a rung reached in the end, under each user and on average over these."""
+def find_choices(results: pl.DataFrame, rung: Sweep, *, measure: str, number: int) -> list[Choice]:
+    """Find what each policy of a rung reached in the end, under each user and on average over these."""
     last = results.filter((pl.col("metric") == measure) & (pl.col("round") == rung.protocol.rounds))
     means = last.group_by("user", "policy").agg(pl.col("value").mean())
     overall = means.group_by("policy").agg(pl.col("value").mean()).select(pl.lit(EVERYONE), "policy", "value")

@@ -42,7 +42,7 @@ class BoundComparison:
     measured: float
 
     def row(self) -> dict[str, str | float]:
-        """The comparison as a line of a table, by column."""
+        """Give the comparison as a line of a table, by column."""
         return {
             "theorem": self.bound.replace("Theorem", "Thm").replace("Corollary", "Cor"),
             "applies to": self.algorithm,
@@ -57,7 +57,7 @@ class BoundComparison:
 def compare_bounds(
     loss: Surrogate, sample: QuerySet, held_out: QuerySet, *, norm: float = 5.0, delta: float = 0.05
 ) -> Iterator[BoundComparison]:
-    r"""The bounds that hold for a loss, one after the other.
+    r"""Compare the bounds that hold for a loss, one after the other.
 
     The excess is the loss on held-out queries above the smallest there is for them in the ball. That one is
     found with their grades, so what is measured is rather too large than too small.
@@ -137,7 +137,7 @@ def _describe(
 
 
 def measure_class(sample: QuerySet, held_out: QuerySet, norm: float) -> LinearClass:
-    """The class of a sample; features are as long as the longest of both sets."""
+    """Measure the class of a sample; features are as long as the longest of both sets."""
     if not sample.n_features:
         raise DataError("bounds of linear rankers need features, and these queries have none")
     longest = (np.sqrt(np.square(part.features).sum(axis=1).max()) for part in (sample, held_out))
@@ -147,5 +147,5 @@ def measure_class(sample: QuerySet, held_out: QuerySet, norm: float) -> LinearCl
 
 
 def longest_list(*parts: QuerySet) -> int:
-    """The most documents that a query has."""
+    """Count the most documents that a query has."""
     return int(max(np.diff(part.offsets).max() for part in parts))

@@ -20,7 +20,7 @@ CLOSE = 1e-2  # of the norm, for a minimiser on the edge of the ball
 
 
 def mean_loss(loss: Surrogate, weights: FloatArray, queries: QuerySet) -> float:
-    r"""The mean loss of a ranker over queries, $\hat L(w)$.
+    r"""Average the loss of a ranker over queries, $\hat L(w)$.
 
     >>> from rankloop.lab.theory.surrogate_losses import RankSVMLoss
     >>> two = QuerySet(np.eye(2), np.array([0, 2]), np.array([0, 1]), ("q",))
@@ -81,7 +81,7 @@ def average_iterate(iterates: Iterable[FloatArray]) -> FloatArray:
 
 
 def find_step_size(ball: LinearClass, lipschitz: float) -> float:
-    r"""The step of Theorem 35, $\eta = W_2 / (G R_X \sqrt{2n})$.
+    r"""Compute the step of Theorem 35, $\eta = W_2 / (G R_X \sqrt{2n})$.
 
     >>> find_step_size(LinearClass(norm=4.0, radius=1.0, queries=8, documents=80), 2.0)
     0.5
@@ -90,7 +90,7 @@ def find_step_size(ball: LinearClass, lipschitz: float) -> float:
 
 
 def gradient_descent(loss: Surrogate, queries: QuerySet, *, step: float) -> Iterator[FloatArray]:
-    r"""The iterates of $w \leftarrow w - \eta X^\top \nabla_s \phi(Xw)$ from 0, each before its update.
+    r"""Yield the iterates of $w \leftarrow w - \eta X^\top \nabla_s \phi(Xw)$ from 0, each before its update.
 
     >>> from rankloop.lab.theory.surrogate_losses import ListNetLoss
     >>> queries = QuerySet(np.eye(2), np.array([0, 2]), np.array([0, 0]), ("q",))
@@ -105,7 +105,7 @@ def gradient_descent(loss: Surrogate, queries: QuerySet, *, step: float) -> Iter
 
 
 def _free(loss: Surrogate, queries: QuerySet, weight: float, start: FloatArray) -> FloatArray:
-    """The minimiser without a ball, from a start."""
+    """Find the minimiser without a ball, from a start."""
     features, count = queries.features, len(queries)
 
     def objective(weights: FloatArray) -> tuple[float, FloatArray]:

@@ -64,7 +64,7 @@ def bound_ogd_excess(ball: LinearClass, lipschitz: float) -> float:
 
 
 def find_regularisation(ball: LinearClass, lipschitz: float) -> float:
-    r"""The weight $\lambda$ of Theorem 36, $\sqrt{(4 G^2 R_X^2 / n) / (W_2^2 / 2 + 4 W_2^2 / n)}$.
+    r"""Compute the weight $\lambda$ of Theorem 36, $\sqrt{(4 G^2 R_X^2 / n) / (W_2^2 / 2 + 4 W_2^2 / n)}$.
 
     >>> find_regularisation(LinearClass(norm=1.0, radius=1.0, queries=8, documents=8), 1.0)
     0.7071067811865476

@@ -58,7 +58,7 @@ SECOND = GradeDistribution(GRADES, np.array([0.0, 0.3, 0.0, 0.0, 0.15, 0.15, 0.4
 
 
 def least_regret(objective: Objective) -> float:
-    """What any fixed order, or any mixture of them, loses per list on average over the two worlds.
+    """Compute what any fixed order, or any mixture, loses per list on average over the two worlds.
 
     >>> from rankloop.lab.theory.objectives import NDCGGain
     >>> round(least_regret(NDCGGain()), 4), round(least_regret(DCGGain()), 4)

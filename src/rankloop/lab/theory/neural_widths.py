@@ -124,7 +124,7 @@ class NeuralWidths:
         return 1 / (self.width * (self.rounds * self.depth + self.regularisation))
 
     def width_needed(self, longest_list: int) -> float:
-        r"""The narrowest network of the lemmas, with $C_2 = 1$.
+        r"""Find the narrowest network of the lemmas, with $C_2 = 1$.
 
         $$m \ge \max\left(\lambda^{-1/2} L^{-3/2} \log^{3/2}(T V_{\max} L^2 / \delta),\;
         T^7 \lambda^{-7} L^{21} \log^3 m\right)$$

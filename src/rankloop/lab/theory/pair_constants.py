@@ -49,7 +49,7 @@ class PairConstants:
 
 
 def measure_pair_constants(queries: QuerySet, weights: FloatArray) -> PairConstants:
-    r"""The constants of a set of queries, if `weights` were the true ones, $\theta^*$.
+    r"""Measure the constants of a set of queries, if `weights` were the true ones, $\theta^*$.
 
     The true weights of real data are not known: those that the labels teach offline stand for them. Documents
     with the same features have no order that any ranker could learn, and no gap.
@@ -82,18 +82,18 @@ def measure_pair_constants(queries: QuerySet, weights: FloatArray) -> PairConsta
 
 
 def _longest(rows: FloatArray) -> float:
-    """The longest difference of two rows."""
+    """Find the longest difference of two rows."""
     squares = np.square(rows).sum(axis=1)
     return float(np.sqrt(max(0.0, (np.add.outer(squares, squares) - 2 * rows @ rows.T).max())))
 
 
 def _smallest_gap(scores: FloatArray) -> float:
-    """The preference nearest to a coin's, of neighbours in the order of the scores."""
+    """Find the preference nearest to a coin's, of neighbours in the order of the scores."""
     leads = np.diff(np.sort(scores))
     return float(np.tanh(leads.min() / 2) / 2) if leads.size else np.inf
 
 
 def _smallest_eigenvalue(moments: FloatArray) -> float:
-    """The smallest, 0 where rounding is all there is of it."""
+    """Find the smallest, 0 where rounding is all there is of it."""
     values = np.linalg.eigvalsh(moments)
     return float(values[0]) if values[0] > 1e-12 * values[-1] else 0.0

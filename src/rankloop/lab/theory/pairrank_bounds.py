@@ -233,7 +233,7 @@ class PePairRankBounds:
 
 
 def draws_needed(beta: float, delta: float) -> float:
-    r"""The number of standard normal draws of which one exceeds $\beta$ with probability $1 - \delta$.
+    r"""Count the standard normal draws of which one exceeds $\beta$ with probability $1 - \delta$.
 
     By the inequality of Lemma 2.2.3, so rather too many than too few; infinite beyond what numbers hold.
 
@@ -246,10 +246,10 @@ def draws_needed(beta: float, delta: float) -> float:
 
 
 def _square(number: float) -> float:
-    """A square; infinite beyond what numbers hold, where `**` would fail."""
+    """Square a number; infinite beyond what numbers hold, where `**` would fail."""
     return number * number
 
 
 def _ratio(over: float, under: float) -> float:
-    """A quotient; infinite where nothing divides it."""
+    """Divide; infinite where nothing divides it."""
     return over / under if under > 0 else inf

@@ -38,15 +38,15 @@ class Surrogate(Protocol):
     convex: ClassVar[bool]
 
     def losses(self, scores: FloatArray, queries: QuerySet) -> FloatArray:
-        """The loss of every query: [n_queries]."""
+        """Compute the loss of every query: [n_queries]."""
         ...
 
     def slopes(self, scores: FloatArray, queries: QuerySet) -> FloatArray:
-        """The gradient over the scores, query by query: [n_rows]."""
+        """Compute the gradient over the scores, query by query: [n_rows]."""
         ...
 
     def constants(self, reach: float, longest: int) -> Constants:
-        """The constants for scores of at most `reach`, and lists of at most so many documents."""
+        """Give the constants for scores of at most `reach`, and lists of at most so many documents."""
         ...
 
     def as_printed(self, reach: float, longest: int) -> Constants:
@@ -70,7 +70,7 @@ class ListNetLoss:
     convex: ClassVar[bool] = True
 
     def losses(self, scores: FloatArray, queries: QuerySet) -> FloatArray:
-        """The log of the sum of exponentials, less the mean score by the grades."""
+        """Take the log of the sum of exponentials, less the mean score by the grades."""
         starts, top = queries.offsets[:-1], largest_each(scores, queries)
         sums = np.add.reduceat(np.exp(scores - spread(top, queries)), starts)
         wanted = softmax(queries.relevance.astype(np.float64), queries)
@@ -113,7 +113,7 @@ class SmoothDCGLoss:
         check_settings(self)
 
     def losses(self, scores: FloatArray, queries: QuerySet) -> FloatArray:
-        """The highest gain there is, less that of a softly chosen document."""
+        """Subtract from the highest gain there is that of a softly chosen document."""
         chances = softmax(scores / self.smoothing, queries)
         return np.asarray(
             self.top_gain - np.add.reduceat(chances * self._gains(queries), queries.offsets[:-1])
@@ -163,7 +163,7 @@ class RankSVMLoss:
     convex: ClassVar[bool] = True
 
     def losses(self, scores: FloatArray, queries: QuerySet) -> FloatArray:
-        """What is missing of a margin of 1, over all pairs."""
+        """Add up what is missing of a margin of 1, over all pairs."""
         better, worse, owner = graded_pairs(queries)
         missing = np.maximum(1.0 + scores[worse] - scores[better], 0.0)
         return np.bincount(owner, missing, minlength=len(queries)).astype(np.float64)
@@ -188,7 +188,7 @@ class RankSVMLoss:
 
 @lru_cache(maxsize=4)
 def graded_pairs(queries: QuerySet) -> tuple[IntArray, IntArray, IntArray]:
-    """The rows of all pairs of a query, better and worse, and the number of their query: [n_pairs] each.
+    """Find the rows of all pairs of a query, better and worse, and the number of their query: [n_pairs] each.
 
     >>> queries = QuerySet(np.eye(3), np.array([0, 1, 3]), np.array([0, 2, 1]), ("a", "b"))
     >>> [each.tolist() for each in graded_pairs(queries)]
@@ -204,12 +204,12 @@ def graded_pairs(queries: QuerySet) -> tuple[IntArray, IntArray, IntArray]:
 
 
 def spread(values: FloatArray, queries: QuerySet) -> FloatArray:
-    """A value of each query, for all its documents: [n_rows]."""
+    """Repeat a value of each query for all its documents: [n_rows]."""
     return np.repeat(values, np.diff(queries.offsets))
 
 
 def largest_each(values: FloatArray, queries: QuerySet) -> FloatArray:
-    """The largest of each query: [n_queries]."""
+    """Find the largest of each query: [n_queries]."""
     return np.asarray(np.maximum.reduceat(values, queries.offsets[:-1]))
 
 

@@ -16,7 +16,7 @@ from rankloop.types import FloatArray, IntArray
 
 
 def tangent_kernel(features: FloatArray, *, depth: int = 3) -> FloatArray:
-    r"""The kernel matrix $H$ of documents, for networks of $L$ layers of weights whose width has no end.
+    r"""Compute the kernel matrix $H$ of documents, of $L$ layers of weights whose width has no end.
 
     $$\Sigma^{(1)} = \tilde H^{(1)} = X X^\top, \quad \Sigma^{(l+1)} = 2 E[\phi(u)\phi(v)], \quad
     \tilde H^{(l+1)} = 2 \tilde H^{(l)} E[\phi'(u) \phi'(v)] + \Sigma^{(l+1)}, \quad
@@ -43,7 +43,7 @@ def tangent_kernel(features: FloatArray, *, depth: int = 3) -> FloatArray:
 
 
 def effective_dimension(kernel: FloatArray, *, regularisation: float, pairs: IntArray | None = None) -> float:
-    r"""The effective dimension, $\log\det(I + \hat H / \lambda) / \log(1 + 4 (n + n^P) / \lambda)$.
+    r"""Compute the effective dimension, $\log\det(I + \hat H / \lambda) / \log(1 + 4 (n + n^P) / \lambda)$.
 
     $\hat H$ is the kernel of all $n$ documents and of the differences of $n^P$ `pairs` of them, [n_pairs, 2].
     With $\Psi$ for the documents' features and $B$ for the matrix that makes documents and pairs of them,

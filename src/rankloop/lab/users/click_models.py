@@ -127,7 +127,7 @@ class AdUser:
 
 
 def look_up_grades(grades: IntArray, *tables: tuple[float, ...]) -> FloatArray:
-    """What each table has for each grade, [n_tables, n]; all are of one length.
+    """Look up what each table has for each grade, [n_tables, n]; all are of one length.
 
     >>> look_up_grades(np.array([2, 0]), (0.0, 0.5, 1.0), (0.1, 0.2, 0.3)).tolist()
     [[1.0, 0.0], [0.3, 0.1]]

@@ -53,7 +53,7 @@ class LabelJudge:
 
 
 def _continued(ranking: Ranking) -> Ranking:
-    """The list with all candidates that it does not show after its end."""
+    """Put all candidates that a list does not show after its end."""
     unshown = np.ones(ranking.query.n_docs, dtype=bool)
     unshown[ranking.order] = False
     order = np.concatenate((ranking.order, unshown.nonzero()[0]))
@@ -61,7 +61,7 @@ def _continued(ranking: Ranking) -> Ranking:
 
 
 def _misjudged(relevance: IntArray, noise: float, rng: np.random.Generator) -> IntArray:
-    """The grades of a query's candidates, some replaced by another one; so many draws, whatever is shown."""
+    """Replace some grades of a query's candidates by another one; as many draws, whatever is shown."""
     grades = max(int(relevance.max()), 1) + 1
     shifts = rng.integers(1, grades, size=relevance.size)
     return np.where(rng.random(relevance.size) < noise, (relevance + shifts) % grades, relevance)

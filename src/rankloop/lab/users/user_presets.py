@@ -58,7 +58,7 @@ class PresetUser:
         return not any(any(stop) for _, stop in CASCADE_TABLES[self.name].values())
 
     def for_grades(self, grades: int) -> Cascade:
-        """The user for data with this many grades; the table with the next higher number serves."""
+        """Make the user for data with this many grades; the table with the next higher number serves."""
         tables = CASCADE_TABLES[self.name]
         fitting = [known for known in sorted(tables) if known >= grades]
         if not fitting:
