@@ -83,6 +83,12 @@ def test_a_trial_by_client_and_command_line() -> None:
         assert live["rank"].get("/v1/rankers/shop/trials").status_code == 403
         with pytest.raises(ClientError, match="does not run"):
             client.stop_trial(found["trial"], "shop")
+        begun = CliRunner().invoke(app, ["trial", "start", "shop", "--policy", "pdgd", *reach])
+        assert begun.exit_code == 0, begun.output
+        assert client.trials("shop")[0]["against"] == "policy PDGD"
+        client.stop_trial(client.trials("shop")[0]["trial"], "shop")
+        with pytest.raises(ClientError, match="did you mean 'PDGD'"):
+            client.start_trial("shop", {"policy": "pdg"})
         begun = CliRunner().invoke(app, ["trial", "start", "shop", *reach])
         number = str(client.trials("shop")[0]["trial"])
         told = CliRunner().invoke(

@@ -28,7 +28,7 @@ class TrialBody(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=
     share: Annotated[float, Meta(ge=0.01, le=0.99, description="of sessions in arm B")] = 0.5
     ranker: Annotated[str, Meta(description="arm B: another ranker, as it is now")] = ""
     policy: Annotated[
-        dict[str, Any] | None, Meta(description="arm B: what another policy would have learned by now")
+        str | None, Meta(description="arm B: what another policy would have learned by now, as in PDGD()")
     ] = None
     action: Annotated[str, Meta(description="whose values decide, such as purchase; else clicks do")] = ""
     highest: Annotated[float, Meta(description="what the value of a list is cut to")] = 0.0
