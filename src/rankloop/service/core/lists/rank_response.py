@@ -61,37 +61,4 @@ class RankResponse(msgspec.Struct, frozen=True):
         return ENCODER.encode(self)
 
 
-class FormerResult(msgspec.Struct, frozen=True, gc=False):
-    """A result as it was sent before results had grades of certainty: not open was called settled."""
-
-    object_id: str
-    position: int
-    score: float
-    settled: bool | None
-    pinned: bool
-
-
-class FormerResponse(msgspec.Struct, frozen=True):
-    """A list as it was sent then; what was logged of it is its digest."""
-
-    query_id: str
-    ranking: tuple[FormerResult, ...]
-    provenance: Provenance
-
-    @classmethod
-    def of(cls, response: RankResponse) -> FormerResponse:
-        """The same list as it would have been sent."""
-        ranking = tuple(
-            FormerResult(
-                each.object_id,
-                each.position,
-                each.score,
-                None if each.open is None else not each.open,
-                each.pinned,
-            )
-            for each in response.ranking
-        )
-        return cls(response.query_id, ranking, response.provenance)
-
-
 ENCODER = msgspec.json.Encoder()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 
 from rankloop.policies import Random
 from rankloop.service.core.configuration import InForce
@@ -12,7 +11,7 @@ from rankloop.service.core.history import History
 from rankloop.service.core.lists.candidate_columns import Candidates
 from rankloop.service.core.lists.make_list import Draft, Listing, listed, serve
 from rankloop.service.core.lists.rank_request import RankRequest
-from rankloop.service.core.lists.rank_response import ENCODER, FormerResponse, RankResponse
+from rankloop.service.core.lists.rank_response import RankResponse
 from rankloop.service.core.model import Model
 from rankloop.service.core.ranker_settings import RankerSettings
 from rankloop.service.core.scaling import WithinQuery
@@ -136,15 +135,10 @@ def _lapsed_apart(impression: Impression) -> Exposure | None:
 
 
 def _same(draft: Draft, shown: Impression) -> bool:
-    """Equal to the bit; a list from before responses had a digest is compared without it."""
+    """Equal to the bit; a list that was imported has no digest."""
     made = draft.impression
     evidence = [{name: value.tobytes() for name, value in each.evidence.items()} for each in (made, shown)]
     order = made.order.tolist() == shown.order.tolist()
     alike = order and evidence[0] == evidence[1] and _lapsed_apart(made) == _lapsed_apart(shown)
     alike = alike and made.assignment == shown.assignment
-    return alike and (shown.digest in (b"", made.digest) or shown.digest == former_digest(draft.response))
-
-
-def former_digest(response: RankResponse) -> bytes:
-    """The digest that a list had before results had grades of certainty."""
-    return blake2b(ENCODER.encode(FormerResponse.of(response)), digest_size=16).digest()
+    return alike and shown.digest in (b"", made.digest)
