@@ -163,7 +163,7 @@ def delete(operator: Operator, client: Client) -> None:
 
 def back_up_now(operator: Operator, client: Client) -> None:
     """Beside the service, which may be killed meanwhile."""
-    client.mode()  # it is there
+    client.models()  # it is there
     folder = operator.server.folder
     back_up(DataDirectory(folder), folder.with_name(f"backup-{operator.turn}.db"), said={"by": operator.name})
 

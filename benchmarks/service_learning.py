@@ -85,7 +85,7 @@ def items(query: Query) -> list[Candidate]:
 
 def offline(client: Client, test: QuerySet) -> float:
     """Mean nDCG@10 of what the service shows without exploring; it stands frozen meanwhile."""
-    before = client.mode()
+    before = client.rankers()["default"]["mode"]
     client.set_mode("frozen", reason="measuring")
     ndcg, values = NDCG(k=10), []
     for judged in test:

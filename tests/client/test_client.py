@@ -60,7 +60,7 @@ def test_every_other_question(client: Client, live: Live) -> None:
     with pytest.raises(ClientError, match="no event of 'default' that counts"):
         client.forget(session_id="nobody", until=1.0)
     assert client.wait(client.rollback(to=versions["version"]))["version"] > versions["version"]
-    assert client.set_mode("frozen", reason="sale") == client.mode() == "frozen"
+    assert client.set_mode("frozen", reason="sale") == client.rankers()["default"]["mode"] == "frozen"
     assert client.change({"window": 5}, relearn=True) > 0
     assert client.settings()["window"] == 5
     client.create("shop", {"window": 7})

@@ -226,10 +226,6 @@ class Client:
 
     # steering and watching
 
-    def mode(self, ranker: str = "default") -> str:
-        """Return the mode of a ranker."""
-        return str(self._get("/v1/mode", ranker=ranker)["mode"])
-
     def set_mode(self, mode: str, ranker: str = "default", *, reason: str = "") -> str:
         """Change the mode of a ranker."""
         body = {"ranker": ranker, "mode": mode, "reason": reason}

@@ -37,8 +37,6 @@ ADMIN = [
     ("GET", "/v1/jobs"),
     ("GET", "/v1/jobs/1"),
     ("POST", "/v1/jobs/1/cancel"),
-    ("DELETE", "/v1/jobs/1"),
-    ("GET", "/v1/mode"),
     ("PUT", "/v1/mode"),
     ("GET", "/v1/rankers"),
     ("POST", "/v1/rankers"),

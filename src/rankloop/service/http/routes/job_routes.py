@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated
 
-from litestar import Response, delete, get, post
+from litestar import Response, get, post
 from litestar.params import FromPath, HeaderParameter, JSONBody
 from msgspec import Meta, Struct
 
@@ -52,9 +52,3 @@ async def cancel(
     """Cancel it, and change nothing; 409 if it has ended."""
     said = {"by": key_of(request), "reason": data.reason}
     return await context.ask(partial(context.service.cancel_job, number, **said))
-
-
-@delete("/v1/jobs/{number:int}", status_code=200, guards=ADMIN, summary="Cancel a job")
-async def remove(number: FromPath[int], context: InjectedContext, request: AnyRequest) -> JobReport:
-    """The same without a reason."""
-    return await context.ask(partial(context.service.cancel_job, number, by=key_of(request)))

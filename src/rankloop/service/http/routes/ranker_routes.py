@@ -7,7 +7,7 @@ from functools import partial
 from typing import Annotated, Any
 
 from litestar import Response, get, patch, post, put
-from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
+from litestar.params import FromPath, JSONBody, QueryParameter
 from msgspec import Struct
 
 from rankloop.service.core.ranker_settings import Mode, RankerSettings
@@ -22,7 +22,7 @@ from rankloop.service.reports.health import RankerHealth
 ADMIN = [needs("admin")]
 
 
-class Rung(Struct):
+class RankerMode(Struct):
     """The mode of a ranker."""
 
     ranker: str
@@ -128,19 +128,13 @@ async def _changed(
     return Response(_rules(context, found.ranker))
 
 
-@get("/v1/mode", guards=ADMIN, summary="A ranker's mode")
-async def mode(context: InjectedContext, ranker: FromQuery[str] = "default") -> Rung:
-    """The mode of a ranker: explore, exploit, frozen, passthrough, or shadow beside them."""
-    return Rung(ranker, context.service.mode(ranker))
-
-
-@put("/v1/mode", guards=ADMIN, summary="Step up or down")
-async def set_mode(data: JSONBody[ModeBody], context: InjectedContext, request: AnyRequest) -> Rung:
+@put("/v1/mode", guards=ADMIN, summary="Change a ranker's mode")
+async def set_mode(data: JSONBody[ModeBody], context: InjectedContext, request: AnyRequest) -> RankerMode:
     """Change the mode; it is in force with this answer."""
     said = {"by": key_of(request), "reason": data.reason}
     job = partial(context.service.set_mode, data.ranker, data.mode, **said)
     await context.ask(job)
-    return Rung(data.ranker, context.service.mode(data.ranker))
+    return RankerMode(data.ranker, context.service.mode(data.ranker))
 
 
 def _rules(context: AppContext, ranker: str, job: JobReport | None = None) -> Rules:
