@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 import numpy as np
 import pytest
 
-from rankloop.bounds import describe_bound, fits
+from rankloop.bounds import describe_bound, fits, list_kinds, list_options
 from rankloop.errors import SettingError
 from rankloop.interleaving import Probabilistic
 from rankloop.lab.baselines import ALL_POLICIES
@@ -18,6 +18,7 @@ from rankloop.learning.certainty import Posterior, Theory, Width
 from rankloop.learning.projection import DocumentSpace
 from rankloop.learning.training import Exact, ReplayMemory
 from rankloop.metrics import METRICS
+from rankloop.policies.policy_names import POLICIES
 from rankloop.scorers import MLP
 
 NEEDED = {Theory: {"longest_weights": 1.0, "longest_difference": 1.0}}
@@ -209,3 +210,19 @@ def test_whatever_does_not_fit_the_annotation_is_refused(name: str) -> None:
         assert outside, f"{name}: {setting} takes anything"
         for value in outside:
             expect_refused(KINDS[name], setting, value)
+
+
+def test_five_settings_take_parts_with_settings_of_their_own() -> None:
+    parts: dict[str, set[str]] = {}
+    for kind in POLICIES.values():
+        for setting, hint in settings_of(kind):
+            for option in list_options(hint):
+                ours = (each for each in list_kinds(option) if each.__module__.startswith("rankloop."))
+                parts.setdefault(setting, set()).update({each.__name__ for each in ours} - {"Module"})
+    assert {setting: names for setting, names in parts.items() if names} == {
+        "scorer": {"Linear", "MLP"},
+        "training": {"ReplayMemory", "Exact"},
+        "certainty": {"Posterior", "Width", "Theory"},
+        "projection": {"DocumentSpace"},
+        "interleaving": {"TeamDraft", "Probabilistic"},
+    }
