@@ -45,4 +45,4 @@ def test_an_operator_forgets_looks_changes_and_is_asked_twice(monkeypatch: pytes
         assert run(*other)[0] != 0
         assert service.model("shop").lists == lists - 1
         assert run(*other, "--yes")[0] == 0
-        assert '"pdgd"' in run("settings", "show", "--ranker", "shop")[1]
+        assert '"policy": "PDGD(' in run("settings", "show", "--ranker", "shop")[1]
