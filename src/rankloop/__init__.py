@@ -87,7 +87,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """A public name, from the module that defines it."""
+    """Import a public name from the module that defines it."""
     if name not in _MODULES:
         raise AttributeError(f"module 'rankloop' has no attribute {name!r}")
     return getattr(import_module(_MODULES[name]), name)

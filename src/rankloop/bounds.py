@@ -140,7 +140,7 @@ def _list_tests(kind: type[Any]) -> tuple[tuple[str, Any, _Test], ...]:
 
 @cache
 def _find_test(hint: Any) -> _Test:
-    """The test of an annotation, found once: a policy with six settings is checked in a few microseconds."""
+    """Make the test of an annotation, once: a policy with six settings is checked in microseconds."""
     options = list_options(hint)
     if len(options) > 1:
         tests = [_find_test(option) for option in options]
@@ -178,7 +178,7 @@ def _test_tuple(said: tuple[Any, ...]) -> _Test:
 
 
 def _test_class(kind: Any) -> _Test:
-    """The test of a class; of a protocol that can be asked at run time, for an object and not for a class."""
+    """Make the test of a class; of a protocol that can be asked at run time, for objects alone."""
     if not getattr(kind, "_is_protocol", False):
         is_class = isinstance(kind, type) and kind is not Any
         return (lambda value: isinstance(value, kind)) if is_class else _is_anything

@@ -174,7 +174,7 @@ class _Setting:
         return object in self.options or Any in self.options
 
     def items(self, count: int) -> list[_Setting] | None:
-        """What each of so many values in parentheses may be; None, if there may not be so many."""
+        """Say what each of so many values in parentheses may be; None, if there may not be so many."""
         if self.takes_anything:
             return [self] * count
         for each in self.options:
@@ -186,22 +186,22 @@ class _Setting:
         return None
 
     def find_word(self, word: str) -> str | None:
-        """The permitted word that is written so, whatever its capitals, `-` and `_`."""
+        """Find the permitted word that is written so, whatever its capitals, `-` and `_`."""
         words = [each for it in self.options if get_origin(it) is Literal for each in get_args(it)]
         return next((str(each) for each in words if _simplify(str(each)) == _simplify(word)), None)
 
     def parts(self) -> Iterator[type[Any]]:
-        """The classes of objects that it takes: those in its annotation, and what extends them."""
+        """List the classes of objects that it takes: those in its annotation, and what extends them."""
         return (kind for option in self.options for kind in list_kinds(option))
 
     def refuse(self, node: ast.expr) -> SettingError:
-        """The error about a value that it does not take."""
+        """Make the error about a value that it does not take."""
         return SettingError(f"{self.label} must be {describe_bound(self.hint)}, found {_unparse(node)}")
 
 
 @cache
 def _settings(kind: Callable[..., object]) -> Mapping[str, _Setting]:
-    """The settings of a class or function, from its signature and annotations."""
+    """List the settings of a class or function, from its signature and annotations."""
     hints = get_type_hints(kind, include_extras=True)
     return {
         name: _Setting(
@@ -229,7 +229,7 @@ def _build(kind: Callable[..., T], call: ast.Call, preset: ast.Call = NO_SETTING
 
 
 def _by_setting(known: Mapping[str, _Setting], label: str, call: ast.Call) -> dict[str, ast.expr]:
-    """The values of a call by setting, not yet read."""
+    """List the values of a call by setting, not yet read."""
     unnamed = [name for name, each in known.items() if each.positional]
     for extra in call.args[len(unnamed) :]:
         form = f"write {label}({next(iter(known))}=...)" if known else f"write {label}()"
@@ -246,7 +246,7 @@ def _by_setting(known: Mapping[str, _Setting], label: str, call: ast.Call) -> di
 
 
 def _read_value(node: ast.expr, setting: _Setting) -> object:
-    """The value of a setting, as one of its options."""
+    """Read the value of a setting, as one of its options."""
     match node:
         case ast.Name(id=word):
             return _read_word(node, word, setting)
@@ -266,7 +266,7 @@ def _read_value(node: ast.expr, setting: _Setting) -> object:
 
 
 def _read_word(node: ast.expr, word: str, setting: _Setting) -> object:
-    """What a word without quotes stands for: `exact`, `none`, or an object as it comes."""
+    """Read what a word without quotes stands for: `exact`, `none`, or an object as it comes."""
     if (found := setting.find_word(word)) is not None:
         return found
     if word.casefold() in WORDS:

@@ -87,7 +87,7 @@ class Policy(ABC):
         """How good each document is thought to be, without exploration, [n_docs]; higher is better."""
 
     def with_order(self, drawn: Ranking, order: IntArray) -> Ranking | None:
-        """The ranking to learn from if this order was shown in place of what was drawn; `None`: nothing is.
+        """Make the ranking to learn from if this order was shown instead of the drawn; `None`: nothing is.
 
         >>> from rankloop.policies import MGD, PDGD
         >>> drawn = Ranking(Query("q", np.eye(2)), np.array([1, 0]))
@@ -101,11 +101,11 @@ class Policy(ABC):
         return Ranking(drawn.query, order, drawn.evidence) if self.evidence_scope == "documents" else None
 
     def state(self) -> State:
-        """A snapshot of everything learned, as named arrays."""
+        """Take a snapshot of everything learned, as named arrays."""
         return {each.name: np.array(getattr(self, each.name)) for each in self._state_fields()}
 
     def from_state(self, state: State) -> Self:
-        """A policy with these settings and that state."""
+        """Make a policy with these settings and that state."""
         names = [each.name for each in self._state_fields()]
         if set(state) != set(names):
             raise RankingError(f"{type(self).__name__} has the state {sorted(names)}, found {sorted(state)}")
@@ -115,7 +115,7 @@ class Policy(ABC):
         return twin
 
     def widened(self, n_features: int) -> Self | None:
-        """The policy that would be there had the new features always been 0; `None`: it takes no more.
+        """Make the policy that would be there had the new features always been 0; `None`: it takes no more.
 
         Every feature keeps its column for ever, so widening is padding by what the state fields declare.
 
@@ -155,7 +155,7 @@ class Policy(ABC):
 
     @classmethod
     def rewritten_names(cls) -> tuple[str, ...]:
-        """The arrays of the state that hold past lists, and may be written in place."""
+        """List the arrays of the state that hold past lists, and may be written in place."""
         return tuple(each.name for each in cls._state_fields() if declaration(each).rewritten)
 
     def continues(self, other: Policy) -> bool:
@@ -175,13 +175,13 @@ class Policy(ABC):
         return all(attrgetter(name)(self) == attrgetter(name)(other) for name in shaping)
 
     def __copy__(self) -> Self:
-        """A twin with a memory of its own: it is the one thing that `learn` writes into."""
+        """Make a twin with a memory of its own: it is the one thing that `learn` writes into."""
         twin = self._bare_twin()
         vars(twin).update({name: getattr(self, name).copy() for name in self.rewritten_names()})
         return twin
 
     def _bare_twin(self) -> Self:
-        """A twin that shares everything."""
+        """Make a twin that shares everything."""
         twin = object.__new__(type(self))
         vars(twin).update(vars(self))
         return twin
@@ -225,7 +225,7 @@ class KnowsCertainOrders(Protocol):
 
 
 def score_all(policy: Policy, queries: QuerySet) -> FloatArray:
-    """The scores of all documents of a set, [n_rows]: in one call, where features suffice.
+    """Score all documents of a set, [n_rows]: in one call, where features suffice.
 
     >>> from rankloop.policies import Random
     >>> score_all(Random(), QuerySet(np.eye(3), np.array([0, 1, 3]), np.array([0, 2, 1]), ("a", "b"))).shape

@@ -24,7 +24,7 @@ def check_text(name: str, value: object, *, empty: bool = False, longest: int = 
 
 
 def check_texts(name: str, values: Sequence[object], *, empty: bool = False) -> None:
-    """The same for many; together, because as a rule all of them are fine.
+    """Check many; together, because as a rule all of them are fine.
 
     >>> check_texts("object_id", ["a", "b", ""])
     Traceback (most recent call last):

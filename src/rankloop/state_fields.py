@@ -39,7 +39,7 @@ def state(
     leading: int = 0,
     rewritten: bool = False,
 ) -> Any:
-    """A field of a policy's state: zeros of this shape, until `learn` replaces them.
+    """Declare a field of a policy's state: zeros of this shape, until `learn` replaces them.
 
     `feature_axes` are the axes along which the array has an entry for every feature, after `leading` others;
     `()`: there are none. Of an array with axes that says nothing nobody knows what more features would do to
@@ -60,7 +60,7 @@ def state(
 
 
 def declaration(of: Field[Any]) -> Declaration:
-    """What a state field says of its array."""
+    """Read what a state field says of its array."""
     said: Declaration = of.metadata.get(KEY, UNDECLARED)
     return said
 
@@ -71,7 +71,7 @@ def can_widen(of: Field[Any], value: Array) -> bool:
 
 
 def widened(of: Field[Any], policy: object, n_features: int) -> Array:
-    """The value of a state field, had the new features been there from the start and always been 0."""
+    """Widen the value of a state field: had the new features been there from the start and always been 0."""
     value, said = np.array(getattr(policy, of.name)), declaration(of)
     axes = said.feature_axes or ()
     if not axes or _nothing_learned(of, value, said):
@@ -86,7 +86,7 @@ def widened(of: Field[Any], policy: object, n_features: int) -> Array:
 
 
 def padded(value: Array, axes: tuple[int, ...], more: int) -> Array:
-    """The array with so many zeros more at the end of these axes.
+    """Pad the array with so many zeros more at the end of these axes.
 
     >>> padded(np.ones((1, 2)), (1,), 1).tolist()
     [[1.0, 1.0, 0.0]]

@@ -100,7 +100,7 @@ class Query:
         return len(self.features)
 
     def take(self, rows: IntArray) -> Query:
-        """The same query with these candidates only, in this order; their ranks for the caller stay.
+        """Take the same query with these candidates only, in this order; their ranks for the caller stay.
 
         >>> Query("q1", np.eye(3), ("a", "b", "c")).take(np.array([2, 0])).doc_ids
         ('c', 'a')
@@ -135,7 +135,7 @@ cache_columns = slot_setter(Query, "cached_columns")  # what a policy sees of a 
 
 
 def log_ranks(scores: FloatArray) -> FloatArray:
-    r"""What an order says of each candidate, $-\log_2(1 + \text{rank})$; equal scores share their mean rank.
+    r"""Say what an order says of each candidate, $-\log_2(1 + \text{rank})$; equal scores share a mean rank.
 
     Twice as far down is one less: near the top every position counts, far below hardly any.
 

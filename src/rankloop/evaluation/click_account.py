@@ -98,7 +98,7 @@ class ClickAccount:
         return self.lower + advance >= self.risk * (pending + 1)
 
     def after(self, arm: SearchArm, *, clicked: bool) -> Self:
-        """The account with one more search, in the order in which they began."""
+        """Add one more search to the account, in the order in which they began."""
         if arm not in get_args(SearchArm) or clicked not in (True, False):
             raise SettingError(
                 f"a search is {', '.join(get_args(SearchArm))}, and got a click or none, found {arm!r} and "

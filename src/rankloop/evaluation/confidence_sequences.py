@@ -39,7 +39,7 @@ class ConfidenceSequence:
 def mean_sequence(
     values: FloatArray, *, low: float = 0.0, high: float = 1.0, level: float = 0.95
 ) -> ConfidenceSequence:
-    r"""The mean of bounded numbers, also if what is expected of them changes on the way.
+    r"""Bound the mean of bounded numbers, also if what is expected of them changes on the way.
 
     With $\hat x_i$ the mean before, $V_t = \sum_{i \le t} (x_i - \hat x_i)^2$ and numbers of 0 to 1, the
     capital
@@ -215,7 +215,7 @@ def anytime_lower(values: FloatArray, level: float = 0.95) -> float:
 
 
 def _capital(values: FloatArray, times: IntArray, mean: float) -> float:
-    """The logarithm of the highest capital at any time, if this were the mean."""
+    """Compute the logarithm of the highest capital at any time, if this were the mean."""
     gains = np.log1p(SMALL_FRACTIONS[:, None] * (values[times] / max(mean, 1e-300) - 1))  # [J, n]
     empty = (times - np.arange(times.size))[None] * np.log1p(-SMALL_FRACTIONS)[
         :, None

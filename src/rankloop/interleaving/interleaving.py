@@ -31,7 +31,7 @@ class Interleaving(Protocol):
 
 
 def credit(owners: FloatArray, clicks: BoolArray) -> FloatArray:
-    r"""The expected number of clicks on each ranker's results, given the list.
+    r"""Compute the expected number of clicks on each ranker's results, given the list.
 
     $c_r = \sum_m \text{click}_m \, P(\text{owner}_m = r \mid \text{list})$: exact, nothing is sampled.
     Once the list is known its positions' owners are independent, so the sum over all assignments of

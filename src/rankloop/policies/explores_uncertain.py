@@ -52,7 +52,7 @@ class ExploresUncertain(Policy):
         return Ranking(query, top.rows[random_topological(top.certain, k, rng)], {"seed": np.array(seed)})
 
     def top_orders(self, query: Query, k: int) -> TopOrders | None:
-        """What a list of `k` depends on, if that is less work than all certain orders; `None`: it is not."""
+        """Find what a list of `k` depends on, if that is less work than all orders; `None`: it is not."""
         del query, k
         return None
 

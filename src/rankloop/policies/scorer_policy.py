@@ -36,7 +36,7 @@ class ScorerPolicy(Policy):
         return self.scorer.score(self.parameters_for(features), features)
 
     def parameters_for(self, features: FloatArray) -> FloatArray:
-        """The parameters, or the scorer's starting point before anything was learned."""
+        """Give the parameters, or the scorer's starting point before anything was learned."""
         return self.parameters if self.parameters.size else self.scorer.start(features.shape[1])
 
     def widened(self, n_features: int) -> Self | None:

@@ -41,12 +41,12 @@ class Gradients:
         return _flat([delta[..., :, None] * given[..., None, :] for delta, given in self.layers])
 
     def total(self, coefficients: FloatArray) -> FloatArray:
-        r"""The weighted sum $\sum_i c_i \nabla_\theta f(x_i; \theta)$, [n_parameters]."""
+        r"""Compute the weighted sum $\sum_i c_i \nabla_\theta f(x_i; \theta)$, [n_parameters]."""
         weights = coefficients[..., None]
         return _flat([(delta * weights).swapaxes(-1, -2) @ given for delta, given in self.layers])
 
     def times(self, factor: float) -> Gradients:
-        """The same in another unit."""
+        """Give the same in another unit."""
         return Gradients([(delta * factor, given) for delta, given in self.layers])
 
 

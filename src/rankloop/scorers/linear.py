@@ -41,11 +41,11 @@ class Linear(Scorer):
             return np.asarray(weights @ features.T)
 
     def vjp(self, parameters: FloatArray, features: FloatArray, coefficients: FloatArray) -> FloatArray:
-        """The gradient of a linear score is the features themselves."""
+        """Give the features: they are the gradient of a linear score themselves."""
         del parameters  # the gradient of a linear function is the same everywhere
         return coefficients @ features
 
     def gradients(self, parameters: FloatArray, features: FloatArray) -> Gradients:
-        """The features, whatever the parameters."""
+        """Give the features, whatever the parameters."""
         given = np.broadcast_to(features, (*parameters.shape[:-1], *features.shape))
         return Gradients([(np.ones_like(given[..., :1]), given)])

@@ -77,7 +77,7 @@ class MLP(Scorer):
         return scores[..., 0]
 
     def matrices(self, parameters: FloatArray, n_features: int) -> list[FloatArray]:
-        r"""The layers' matrices $c\, W_l / \sqrt{m_l}$, [n_out, n_in]: what is left to do is to rectify.
+        r"""List the layers' matrices $c\, W_l / \sqrt{m_l}$, [n_out, n_in]: what is left to do is to rectify.
 
         >>> [each.shape for each in MLP((4, 2)).matrices(MLP((4, 2)).start(3), 3)]
         [(4, 3), (2, 4), (1, 2)]
@@ -99,7 +99,7 @@ class MLP(Scorer):
         return Gradients([(delta * self._unit(weight.shape[-2]), below) for delta, weight, below in layers])
 
     def _weights(self, parameters: FloatArray, features: FloatArray) -> list[FloatArray]:
-        r"""The layers' matrices $c\, W_l / \sqrt{m_l}$."""
+        r"""List the layers' matrices $c\, W_l / \sqrt{m_l}$."""
         shapes = [(n_out, n_in) for n_in, n_out in pairwise((features.shape[-1], *self.widths, 1))]
         ends = np.cumsum([n_out * n_in for n_out, n_in in shapes])
         if parameters.shape[-1] != ends[-1]:
@@ -130,7 +130,7 @@ def _start(n_features: int, widths: tuple[int, ...], size: float, seed: int) -> 
 
 
 def _given(weights: list[FloatArray], features: FloatArray) -> list[FloatArray]:
-    """What every layer is given: the features, then what the hidden layers make of them."""
+    """List what every layer is given: the features, then what the hidden layers make of them."""
     given = [features]
     for weight in weights[:-1]:
         given.append(np.maximum(given[-1] @ weight.swapaxes(-1, -2), 0))

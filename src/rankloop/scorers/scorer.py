@@ -18,7 +18,7 @@ class Scorer(Protocol):
     """
 
     def start(self, n_features: int, number: int = 0) -> FloatArray:
-        """The parameters before anything was learned, [n_parameters].
+        """Give the parameters before anything was learned, [n_parameters].
 
         Scorers that learn side by side are told apart by `number`: where the start is random, so that each
         has its own.

@@ -52,7 +52,7 @@ class Module:
         return f"Module({name}, seed={self.seed}, device={self.device!r})"
 
     def start(self, n_features: int, number: int = 0) -> FloatArray:
-        """The weights that the module is made with, after the seed `seed + number`."""
+        """Give the weights that the module is made with, after the seed `seed + number`."""
         return _start(self.make, n_features, self.seed + number)
 
     def score(self, parameters: FloatArray, features: FloatArray) -> FloatArray:
@@ -60,7 +60,7 @@ class Module:
         return self._answer(self._function(parameters, features), parameters, features)
 
     def vjp(self, parameters: FloatArray, features: FloatArray, coefficients: FloatArray) -> FloatArray:
-        """A product of the coefficients with all gradients, by automatic differentiation."""
+        """Multiply the coefficients with all gradients, by automatic differentiation."""
         vjp, function = _torch().func.vjp, self._function(parameters, features)
 
         def product(flat: Any, documents: Any, weights: Any) -> Any:
@@ -78,7 +78,7 @@ class Module:
     def _answer(
         self, function: Callable[..., Any], parameters: FloatArray, features: FloatArray, *others: FloatArray
     ) -> FloatArray:
-        """A function of one parameter vector and the documents, for one or for a stack of parameters."""
+        """Make a function of one parameter vector and the documents, for one or for a stack of parameters."""
         torch = _torch()
         given = (parameters.astype(features.dtype), features, *others)
         values = [torch.as_tensor(np.array(value), device=self.device) for value in given]
@@ -114,7 +114,7 @@ class Module:
 
 @lru_cache(maxsize=8)
 def _module(make: Callable[[int], Any], n_features: int, seed: int, device: str, precision: str) -> Any:
-    """The module, of which only the shape and what is not learned matter: parameters are given in a call."""
+    """Make the module, of which only the shape and what is not learned matter: a call gives parameters."""
     made = _made(make, n_features, seed)
     return made.to(device, getattr(_torch(), precision)).eval()
 
@@ -131,7 +131,7 @@ def _start(make: Callable[[int], Any], n_features: int, seed: int) -> FloatArray
 
 
 def _made(make: Callable[[int], Any], n_features: int, seed: int) -> Any:
-    """What `make` makes after this seed, the randomness of others left alone."""
+    """Give what `make` makes after this seed, the randomness of others left alone."""
     torch = _torch()
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

@@ -65,7 +65,7 @@ class MGD(OrderScorerPolicy):
             )
 
     def parameters_for(self, features: FloatArray) -> FloatArray:
-        """The parameters or, before anything was learned, where it starts."""
+        """Give the parameters or, before anything was learned, where it starts."""
         if self.parameters.size:
             return self.parameters
         if self.start_seed is None:

@@ -87,11 +87,11 @@ class FairExposurePolicy(Policy):
         self.groups, self.account = add_balances(self.groups, self.account, found.keys, change)
 
     def groups_of(self, query: Query) -> GroupCodes:
-        """The groups that take part in a list: those with a share, or those of the candidates."""
+        """Find the groups that take part in a list: those with a share, or those of the candidates."""
         return group_codes(query.groups, [name for name, _ in self._named_shares()])
 
     def account_rule(self, groups: GroupCodes, k: int) -> AccountRule:
-        """What the next list with candidates of these groups must keep to."""
+        """Say what the next list with candidates of these groups must keep to."""
         views, m = views_at(self.examination, min(k, len(groups.codes))), len(groups.names)
         due, length = self._due(groups, views), len(views)
         return AccountRule(
@@ -103,7 +103,7 @@ class FairExposurePolicy(Policy):
         )
 
     def fair_order(self, query: Query, certain: BoolArray, *, k: int, rng: np.random.Generator) -> IntArray:
-        """The list with the fewest violated certain orders that the accounts allow."""
+        """Find the list with the fewest violated certain orders that the accounts allow."""
         groups = self.groups_of(query)
         rule = self.account_rule(groups, k)
         drawn = self._draw_deep(query, groups.codes, certain, k, rng)
@@ -113,10 +113,10 @@ class FairExposurePolicy(Policy):
     def _draw_deep(
         self, query: Query, codes: IntArray, certain: BoolArray, k: int, rng: np.random.Generator
     ) -> IntArray:
-        """A list that respects the certain orders, with enough documents of every group."""
+        """Draw a list that respects the certain orders, with enough documents of every group."""
 
     def _named_shares(self) -> tuple[tuple[str, float], ...]:
-        """The shares of groups with a name; none, if every list has its own."""
+        """List the shares of groups with a name; none, if every list has its own."""
         if self.beta is not None:
             return ("A", self.beta), ("B", 1.0)
         return self.shares if isinstance(self.shares, tuple) else ()

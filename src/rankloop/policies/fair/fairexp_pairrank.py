@@ -41,7 +41,7 @@ class FairExpPairRank(FairExposurePolicy, PairRank):
         rng: np.random.Generator,
         groups: IntArray | None = None,
     ) -> Ranking:
-        """A list that respects the certain orders as far as the accounts allow; a deep one as it is drawn."""
+        """Draw a list that respects the certain orders as far as the accounts allow; a deep one as it is."""
         if groups is not None or not query.groups:
             return super().draw(query, certain, k=k, rng=rng, groups=groups)
         seed = rng.integers(2**63)  # for learn(): it must draw nothing of its own

@@ -42,7 +42,7 @@ class RankNet(OrderScorerPolicy):
     pairing: Pairing = "adjacent"
 
     def rank(self, query: Query, *, k: int, rng: np.random.Generator) -> Ranking:
-        """The best first."""
+        """Show the best first."""
         seed = self._pairing_seed(rng)
         return Ranking(query, draw_by_score(self.score(query), k, rng), seed)
 
@@ -63,5 +63,5 @@ class RankNet(OrderScorerPolicy):
         self.learn_order(feedback)
 
     def _pairing_seed(self, rng: np.random.Generator) -> dict[str, Array]:
-        """The evidence: what `learn` needs to match clicked with skipped results, if it is to match them."""
+        """Draw the evidence: what `learn` needs to match clicked with skipped results, if it is to."""
         return {"seed": np.array(rng.integers(2**63))} if self.pairing == "matching" else {}

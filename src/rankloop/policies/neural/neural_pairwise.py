@@ -63,7 +63,7 @@ class NeuralPairwise(ExploresUncertain, OrderScorerPolicy):
     seeds: IntArray = state((0,), np.int64, feature_axes=(), rewritten=True)
 
     def from_state(self, state: State) -> Self:
-        """A policy with these settings and that state, if they fit together."""
+        """Make a policy with these settings and that state, if they fit together."""
         twin = super().from_state(state)
         if twin.parameters.size:
             check_form("parameters", twin.parameters, self._origin(twin.documents.shape[2]))
@@ -91,7 +91,7 @@ class NeuralPairwise(ExploresUncertain, OrderScorerPolicy):
         del n_features
 
     def parameters_for(self, features: FloatArray) -> FloatArray:
-        """The averaged parameters, or the scorer's starting point before anything was learned."""
+        """Give the averaged parameters, or the scorer's starting point before anything was learned."""
         return self.average if self.average.size else self.scorer.start(features.shape[1])
 
     def _knows_of(self, query: Query) -> bool:
@@ -122,7 +122,7 @@ class NeuralPairwise(ExploresUncertain, OrderScorerPolicy):
         return undo
 
     def _next_slot(self) -> int:
-        """The slot of the memory for the next list: that of the oldest if there is no room."""
+        """Find the slot of the memory for the next list: that of the oldest if there is no room."""
         return int(self.lists) % (self.training.memory or int(self.lists) + 1)
 
     def _train(self, compared: Comparisons, seed: int) -> None:
@@ -188,7 +188,7 @@ class NeuralPairwise(ExploresUncertain, OrderScorerPolicy):
             self.average = self.parameters
 
     def _weigh(self, scores: FloatArray, wins: BoolArray, seeds: IntArray) -> FloatArray:
-        """What each win counts, on lists with these seeds."""
+        """Say what each win counts, on lists with these seeds."""
         del seeds  # nothing is random here
         return pair_residuals(scores, wins) * matching_shares(wins)
 

@@ -52,7 +52,7 @@ class OlLambdaRank(OlRankNet):
         return pair_residuals(scores, wins) * weights
 
     def _gumbel_noise(self, wins: BoolArray, seeds: IntArray) -> FloatArray:
-        """What is added to the scores before each draw's list is sorted, [draws, n_lists, n].
+        """Draw what is added to the scores before each draw's list is sorted, [draws, n_lists, n].
 
         Noise by Gumbel's law makes it a list by Plackett and Luce's. A list meets the same noise whenever it
         is learned from.

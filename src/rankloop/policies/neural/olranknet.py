@@ -50,7 +50,7 @@ class OlRankNet(NeuralPairwise):
     known: FloatArray = state((0,))  # of A / λ
 
     def from_state(self, state: State) -> Self:
-        """A policy with these settings and that state, if they fit together."""
+        """Make a policy with these settings and that state, if they fit together."""
         twin = super().from_state(state)
         if twin.known.size:
             gradients = twin._gradients(np.zeros((1, twin.documents.shape[2])))

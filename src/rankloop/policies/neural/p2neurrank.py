@@ -67,12 +67,12 @@ class P2NeurRank(NeuralPairwise):
         return agreed
 
     def list_scores(self, query: Query) -> FloatArray:
-        """The mean of the rankers' scores: what all agree on, it agrees with."""
+        """Average the rankers' scores: what all agree on, it agrees with."""
         known = self._knows_of(query)
         return self._score_rankers(self.layout.columns(query)).mean(axis=0) if known else self.score(query)
 
     def score(self, query: Query) -> FloatArray:
-        """The mean of all networks' scores."""
+        """Average all networks' scores."""
         scores = super().score(query)
         return scores if scores.ndim == 1 else scores.mean(axis=0)
 
@@ -97,7 +97,7 @@ class P2NeurRank(NeuralPairwise):
         return perturbed * matching_shares(wins)
 
     def _noise(self, wins: BoolArray, seeds: IntArray) -> FloatArray:
-        """Standard normal numbers for every win and network, [networks, *wins.shape]."""
+        """Draw standard normal numbers for every win and network, [networks, *wins.shape]."""
         noise = np.zeros((self.n_networks, *wins.shape))
         if self.networks == 0 or self.training.restart:  # new in every round; one for all of its steps
             newest = (int(self.lists) - 1) % (self.training.memory or int(self.lists))

@@ -73,7 +73,7 @@ class PairRank(PairwiseLogistic):
         return self.certainty.certain(self.score(query), self.layout.columns(query), informed.belief())
 
     def top_orders(self, query: Query, k: int) -> TopOrders | None:
-        """What a list of `k` depends on, for `Posterior` and long lists; most pairs are not looked at."""
+        """Find what a list of `k` depends on, for `Posterior` and long lists, without most pairs."""
         own = type(self).certain_orders is PairRank.certain_orders and self.draws_from_certain_orders
         if query.n_docs < LONG or not own or not isinstance(self.certainty, Posterior):
             return None
@@ -99,7 +99,7 @@ class PairRank(PairwiseLogistic):
         return np.asarray(ndtr(np.divide(gaps, deviations, out=np.zeros_like(gaps), where=is_known)))
 
     def order_deviations(self, query: Query, rows: IntArray) -> FloatArray | None:
-        """Standard deviations of the score differences of these documents, [n, n]; `None`: unknown."""
+        """Compute deviations of the score differences of these documents, [n, n]; `None`: unknown."""
         informed = self._with_prior(query)
         if informed is None:
             return None
@@ -107,7 +107,7 @@ class PairRank(PairwiseLogistic):
         return np.sqrt(squared_widths(seen, informed.curvature))
 
     def belief(self) -> Belief:
-        """What is known of the weights besides their value."""
+        """Say what is known of the weights besides their value."""
         return Belief(self.curvature, self.design, float(self.log_det), float(self.penalty), self.energy)
 
     def _start_certainty(self, dimensions: int) -> None:

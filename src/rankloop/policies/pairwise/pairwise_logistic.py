@@ -116,7 +116,7 @@ class PairwiseLogistic(CallerOrderPolicy, ExploresUncertain):
         return prior
 
     def pairs(self, feedback: Feedback, seed: int) -> FloatArray:
-        """What the pairs of a list differ in, [n_pairs, n]: beside the order also in where they stood."""
+        """Find what the pairs of a list differ in, [n_pairs, n]: beside the order in where they stood."""
         pairs = pair_differences(feedback, self.layout.columns(feedback.ranking.query), self.pairing, seed)
         if self.layout.position and self.layout.extra and pairs.any():
             better, worse = preferred_pairs(feedback, self.pairing, seed)
@@ -150,7 +150,7 @@ class PairwiseLogistic(CallerOrderPolicy, ExploresUncertain):
             )
 
     def _of_features(self, more: float) -> FloatArray:
-        """A number for each weight that the penalty is on; 0 for those that have a prior of their own."""
+        """Give a number for each weight that the penalty is on; 0 for those with a prior of their own."""
         added = np.full(self.parameters.size, more)
         added[: self.layout.extra] = 0.0
         return added
@@ -163,7 +163,7 @@ class PairwiseLogistic(CallerOrderPolicy, ExploresUncertain):
         self.parameters = self.curvature @ weighed
 
     def _start(self, features: FloatArray) -> None:
-        """The prior; its scale is that of the candidates at hand."""
+        """Make the prior; its scale is that of the candidates at hand."""
         self.penalty = np.array(self.regularisation or typical_squared_distance(features) / self.prior**2)
         dimensions = features.shape[1] + self.layout.extra
         self.parameters = self._centre(dimensions)
@@ -172,7 +172,7 @@ class PairwiseLogistic(CallerOrderPolicy, ExploresUncertain):
         self._start_certainty(dimensions)
 
     def _centre(self, dimensions: int) -> FloatArray:
-        """The weights that are expected before any click: those of features are 0."""
+        """Give the weights that are expected before any click: those of features are 0."""
         centre = np.zeros(dimensions)
         if self.layout.order is not None:
             centre[0] = self.layout.order.weight
@@ -185,7 +185,7 @@ class PairwiseLogistic(CallerOrderPolicy, ExploresUncertain):
         return precisions
 
     def _fit_history(self, start: FloatArray, tilt: FloatArray | None = None) -> FloatArray:
-        r"""The best weights for the whole history; a prior around $\mu$ is a tilt $\Lambda \mu$."""
+        r"""Fit the best weights for the whole history; a prior around $\mu$ is a tilt $\Lambda \mu$."""
         penalty: float | FloatArray = float(self.penalty)
         if self.layout.extra:
             penalty = self._precisions(start.size)
@@ -203,7 +203,7 @@ class PairwiseLogistic(CallerOrderPolicy, ExploresUncertain):
 
 
 def add_to_diagonal(inverse: FloatArray, more: FloatArray) -> FloatArray:
-    r"""$(A + \operatorname{diag} \delta)^{-1}$ from $A^{-1}$.
+    r"""Compute $(A + \operatorname{diag} \delta)^{-1}$ from $A^{-1}$.
 
     >>> add_to_diagonal(np.array([[0.5]]), np.array([2.0])).tolist()
     [[0.25]]
@@ -214,7 +214,7 @@ def add_to_diagonal(inverse: FloatArray, more: FloatArray) -> FloatArray:
 
 
 def typical_squared_distance(features: FloatArray) -> float:
-    r"""The mean of $\lVert x_i - x_j \rVert^2$ over all pairs of documents; 1 if all are the same.
+    r"""Average $\lVert x_i - x_j \rVert^2$ over all pairs of documents; 1 if all are the same.
 
     >>> typical_squared_distance(np.array([[0.0], [2.0]]))
     4.0
@@ -225,5 +225,5 @@ def typical_squared_distance(features: FloatArray) -> float:
 
 
 def _growth_step(n: int) -> int:
-    """Steps of ten per cent: how far a history has grown."""
+    """Count steps of ten per cent: how far a history has grown."""
     return int(np.log(max(n, 1)) / np.log(1.1))

@@ -56,7 +56,7 @@ class PePairRank(PairwiseLogistic):
         return agreed
 
     def list_scores(self, query: Query) -> FloatArray:
-        """The mean of the rankers' scores: what all agree on, it agrees with."""
+        """Average the rankers' scores: what all agree on, it agrees with."""
         informed = self._with_prior(query)
         if informed is None:
             return self.score(query)
