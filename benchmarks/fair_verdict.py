@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from rankloop.service import RankerSettings, ServiceFacade
+from rankloop.service import RankerSettings
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Exposure, Impression, SqliteStore
 
 VIEW = 10**6

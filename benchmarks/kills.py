@@ -30,11 +30,12 @@ from benchmarks.mortal import Mortal
 from rankloop.candidate import Candidate
 from rankloop.cli.log_commands import findings
 from rankloop.client import Client, ClientError
-from rankloop.service import RankerSettings, ServiceFacade, UserEvent
+from rankloop.service import RankerSettings, UserEvent
 from rankloop.service.core.checkpoint import checkpoint_name
 from rankloop.service.core.history import History
 from rankloop.service.operations.backup import back_up, restore
 from rankloop.service.operations.data_directory import DataDirectory
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import COUNTED, SqliteStore, write
 from rankloop.types import State
 

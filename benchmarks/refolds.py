@@ -20,9 +20,10 @@ from rich.console import Console
 from rich.table import Table
 
 from rankloop.candidate import Candidate
-from rankloop.service import RankerSettings, ServiceFacade, UserEvent
+from rankloop.service import RankerSettings, UserEvent
 from rankloop.service.core.checkpoint import checkpoint_name
 from rankloop.service.operations.data_directory import DataDirectory
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore, write
 
 CONSOLE = Console(highlight=False, soft_wrap=True)

@@ -22,7 +22,8 @@ import psycopg
 from rich.console import Console
 
 from rankloop.candidate import Candidate
-from rankloop.service import ServiceFacade, UserEvent
+from rankloop.service import UserEvent
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Transaction, open_temporary_store, write
 from rankloop.service.store.postgres import PostgresStore
 from rankloop.types import FloatArray

@@ -20,7 +20,8 @@ from rankloop.demo.scene import Scene
 from rankloop.demo.simulated_visitors import GRADE, Crowd, Visit
 from rankloop.lab.users import PresetUser
 from rankloop.policies import PairRank
-from rankloop.service import RankerSettings, ServiceFacade, UserEvent
+from rankloop.service import RankerSettings, UserEvent
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from rankloop.types import Query, Ranking
 

@@ -26,11 +26,12 @@ import numpy as np
 from rich.console import Console
 
 from rankloop.candidate import Candidate
-from rankloop.service import RankerSettings, ServiceFacade
+from rankloop.service import RankerSettings
 from rankloop.service.core.lists.candidate_columns import columns
 from rankloop.service.core.lists.rank_request import RankRequest
 from rankloop.service.http import AppContext, Keys
 from rankloop.service.http.routes.health_routes import diagnose, look
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import (
     Event,
     Impression,
@@ -166,7 +167,7 @@ def started(path: Path, *, kill: float | None = None) -> Took:
     """
     code = (
         "import sys, time; from rankloop.service.store import SqliteStore\n"
-        "from rankloop.service import ServiceFacade\n"
+        "from rankloop.service.service_facade import ServiceFacade\n"
         "store = SqliteStore(sys.argv[1]); began, used = time.perf_counter(), time.process_time()\n"
         "import signal\n"
         "if float(sys.argv[2]): signal.signal(signal.SIGPROF, signal.SIG_DFL)\n"

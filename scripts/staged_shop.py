@@ -18,7 +18,8 @@ from rankloop.demo.simulated_visitors import SHOWN, Crowd, Topic
 from rankloop.demo.taste import Taste
 from rankloop.lab.users import Cascade
 from rankloop.policies import PairRank
-from rankloop.service import RankerSettings, ServiceFacade, TrialSettings, UserEvent
+from rankloop.service import RankerSettings, TrialSettings, UserEvent
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Store
 from rankloop.types import Query, Ranking
 

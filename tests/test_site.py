@@ -18,9 +18,9 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from rankloop.cli.commands import import_all
-from rankloop.service import ServiceFacade
 from rankloop.service.http import AppContext, Keys
 from rankloop.service.http.app import described
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.test_docs import ROOT, prose, title
 

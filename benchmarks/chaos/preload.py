@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from benchmarks.chaos import replica
-from rankloop.service import ServiceFacade
 from rankloop.service.http import AppContext, Keys
 from rankloop.service.http.app import create_app
 from rankloop.service.pages import page_routes
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from rankloop.service.store.postgres import replica as connection
 

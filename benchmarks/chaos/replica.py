@@ -14,11 +14,12 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from rankloop.service import PromiseSettings, RankerSettings, ServiceFacade
+from rankloop.service import PromiseSettings, RankerSettings
 from rankloop.service.core.model import Model
 from rankloop.service.http import AppContext, HttpSettings, Keys, bind, serve
 from rankloop.service.http.access_log import log_to_stderr
 from rankloop.service.operations.data_directory import DataDirectory
+from rankloop.service.service_facade import ServiceFacade
 
 SPAWN = multiprocessing.get_context("forkserver")
 SPAWN.set_forkserver_preload(["benchmarks.chaos.preload"])

@@ -20,9 +20,9 @@ from benchmarks.chaos.clients import Notes, Visitor
 from benchmarks.chaos.network import Network, network
 from benchmarks.chaos.operators import Operator, unfinished
 from benchmarks.chaos.replica import RANKER, Known, Orders, Replica
-from rankloop.service import ServiceFacade
 from rankloop.service.core.history import History
 from rankloop.service.http import Keys
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import COUNTED
 from rankloop.service.store.postgres import PostgresStore
 from tests.support.ports import free_port

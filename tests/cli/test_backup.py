@@ -17,8 +17,9 @@ import typer
 from rankloop.candidate import Candidate
 from rankloop.cli.log_commands import backup, findings, restore, verify
 from rankloop.errors import DataError
-from rankloop.service import RankerSettings, ServiceFacade, UserEvent
+from rankloop.service import RankerSettings, UserEvent
 from rankloop.service.operations.data_directory import DataDirectory
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Person, SqliteStore, StoreError
 
 RULES = RankerSettings(window=1.0, snapshot_every=10)

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rankloop.cli import app
-from rankloop.service import ServiceFacade
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.support.life import SHORT, Clock, live, make
 from tests.support.serving import alive

@@ -9,8 +9,8 @@ import numpy as np
 from rankloop.candidate import Candidate
 from rankloop.cli import people_commands as people
 from rankloop.client import Client
-from rankloop.service import ServiceFacade
 from rankloop.service.operations.data_directory import DataDirectory
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Store, open_temporary_store
 from rankloop.service.store.log_archive import export_log, import_log
 from tests.support.serving import Process

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from rankloop.candidate import Candidate
-from rankloop.service import RankerSettings, ServiceFacade, UserEvent
+from rankloop.service import RankerSettings, UserEvent
 from rankloop.service.operations.data_directory import DataDirectory
 from rankloop.service.operations.retention import RetentionSettings
+from rankloop.service.service_facade import ServiceFacade
 from tests.cli.test_cli import asked, rankloop
 
 DAY = 86_400.0

@@ -12,8 +12,8 @@ import pytest
 from rankloop.cli.log_commands import backup, restore
 from rankloop.cli.retain import retain
 from rankloop.errors import DataError, SettingError
-from rankloop.service import ServiceFacade
 from rankloop.service.operations.data_directory import DataDirectory
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import StoreError
 from rankloop.service.store.postgres.postgres_connections import connect
 from tests.support.life import SHORT, Clock, live, make, same, state

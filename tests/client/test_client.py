@@ -13,7 +13,7 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.client import Client, ClientError
 from rankloop.errors import SettingError
-from rankloop.service import ServiceFacade
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.support.serving import Live, alive
 

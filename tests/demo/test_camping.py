@@ -17,8 +17,8 @@ from rankloop.demo.scene import Scene
 from rankloop.demo.shop import Demo
 from rankloop.demo.shop_pages import demo_routes
 from rankloop.errors import RequestError
-from rankloop.service import ServiceFacade
 from rankloop.service.extensions.recommend.reason_bars import reason_bars
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.support.serving import Live, alive
 

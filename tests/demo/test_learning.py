@@ -14,7 +14,7 @@ from rankloop.demo.shop import Demo
 from rankloop.demo.simulated_visitors import Crowd
 from rankloop.demo.visitor_report import FitChart, Verdict
 from rankloop.errors import RequestError, SettingError
-from rankloop.service import ServiceFacade
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.support.waiting import wait_until
 

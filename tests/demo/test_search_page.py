@@ -13,8 +13,8 @@ from rankloop.demo.products import products
 from rankloop.demo.scene import Scene
 from rankloop.demo.shop import Demo
 from rankloop.demo.shop_pages import demo_routes
-from rankloop.service import ServiceFacade
 from rankloop.service.pages.page_formatting import sure
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.support.serving import Live, alive
 

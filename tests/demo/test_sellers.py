@@ -13,7 +13,7 @@ from rankloop.demo.sellers import AMBER, FAIR, SELLERS, seen
 from rankloop.demo.shop import Demo
 from rankloop.demo.shop_pages import demo_routes
 from rankloop.demo.simulated_visitors import SHOWN, Crowd, candidates_of
-from rankloop.service import ServiceFacade
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.support.serving import Live, alive
 

@@ -25,9 +25,10 @@ from rankloop.recommend import (
     MostPopular,
     Recommender,
 )
-from rankloop.service import RecommendRequest, ServiceFacade, UserEvent
+from rankloop.service import RecommendRequest, UserEvent
 from rankloop.service.extensions.promise.report import promise_report
 from rankloop.service.reports.clicks_needed import clicks_needed
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore
 from tests.golden.requests import (
     LEARNERS,

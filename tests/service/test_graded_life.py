@@ -16,7 +16,8 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.policies.policy_names import read_policy
-from rankloop.service import RankerSettings, ServiceFacade, UserEvent
+from rankloop.service import RankerSettings, UserEvent
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore, open_temporary_store
 from rankloop.types import State
 from tests.support.faults import settle

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from rankloop.errors import SettingError
-from rankloop.service import ServiceFacade, UserEvent
+from rankloop.service import UserEvent
 from rankloop.service.core.ranker_settings import LEARNS, MODES, Mode
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore, Store
 from tests.support.life import SHORT, Clock, best_of, live, make, same, some_candidates, state
 

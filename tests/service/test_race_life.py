@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from rankloop.policies import Race
-from rankloop.service import RankerSettings, ServiceFacade, UserEvent
+from rankloop.service import RankerSettings, UserEvent
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore
 from tests.support.faults import settle
 from tests.support.internals import catch_up, copied, folded_anew

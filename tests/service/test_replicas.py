@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from rankloop.candidate import Candidate
-from rankloop.service import RankerSettings, RankResponse, ServiceFacade, UserEvent
+from rankloop.service import RankerSettings, RankResponse, UserEvent
 from rankloop.service.core import ranker as ranker_module
 from rankloop.service.operations.data_directory import DataDirectory
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import ConnectionLost, StoreError, open_temporary_store
 from rankloop.service.store.postgres import PostgresStore
 from tests.support.life import SHORT, Clock, live, make, same, state

@@ -13,7 +13,8 @@ from rankloop.checks import check_policy
 from rankloop.errors import SettingError
 from rankloop.policies import PDGD, AdForest, OlRankNet, Policy
 from rankloop.scorers import MLP
-from rankloop.service import RankerSettings, ServiceFacade, UserEvent
+from rankloop.service import RankerSettings, UserEvent
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.support.internals import ignored
 from tests.support.life import make, some_candidates, state

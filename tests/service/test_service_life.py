@@ -26,7 +26,8 @@ from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import PDGD, Policy
 from rankloop.scorers import MLP
-from rankloop.service import HistoryError, RankerSettings, RankResponse, ServiceFacade, UserEvent
+from rankloop.service import HistoryError, RankerSettings, RankResponse, UserEvent
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore
 from tests.support.faults import FaultyStore, attempt, settle
 from tests.support.internals import catch_up, copied, every_policy, folded_anew

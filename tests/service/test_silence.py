@@ -11,7 +11,8 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.policies import PDGD
-from rankloop.service import RankerSettings, RankResponse, ServiceFacade, UserEvent
+from rankloop.service import RankerSettings, RankResponse, UserEvent
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore, Store
 from tests.support.faults import FaultyStore, attempt, settle
 from tests.support.internals import findings, folded_anew

@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from rankloop.candidate import Candidate
-from rankloop.service import RankerSettings, ServiceFacade, UserEvent
+from rankloop.service import RankerSettings, UserEvent
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore, Store
 from tests.support.life import make, same, some_candidates, state
 from tests.support.plain import plain_fold
@@ -80,7 +81,8 @@ VISITOR = """
 import sys
 from pathlib import Path
 from rankloop.candidate import Candidate
-from rankloop.service import RankerSettings, ServiceFacade, UserEvent
+from rankloop.service import RankerSettings, UserEvent
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore
 
 service = ServiceFacade(SqliteStore(Path(sys.argv[1])), background=True)

@@ -9,8 +9,8 @@ from math import log2
 import numpy as np
 
 from rankloop.candidate import Candidate
-from rankloop.service import ServiceFacade
 from rankloop.service.extensions.fair.settings import OTHERS
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Impression, Store
 from tests.support.life import some_candidates
 

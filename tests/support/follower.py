@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from rankloop.candidate import Candidate
-from rankloop.service import ServiceFacade, UserEvent
+from rankloop.service import UserEvent
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore, write
 from tests.support.life import Clock, Ids
 

@@ -13,7 +13,8 @@ from typing import Any
 from rankloop.policies import P2NeurRank, Policy, ReplayMemory
 from rankloop.policies.policy_names import POLICIES
 from rankloop.scorers import MLP
-from rankloop.service import Health, ServiceFacade
+from rankloop.service import Health
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.types import State
 from tests.support.plain import plain_fold
 

@@ -6,9 +6,10 @@ import multiprocessing
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
-from rankloop.service import RankerSettings, ServiceFacade
+from rankloop.service import RankerSettings
 from rankloop.service.http import AppContext, Keys, bind, serve
 from rankloop.service.operations.data_directory import DataDirectory
+from rankloop.service.service_facade import ServiceFacade
 from tests.support.serving import PATIENT
 
 SPAWN = multiprocessing.get_context("forkserver")

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from rankloop.candidate import Candidate
-from rankloop.service import RankerSettings, RankResponse, ServiceFacade, UserEvent
+from rankloop.service import RankerSettings, RankResponse, UserEvent
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Store
 from rankloop.types import State
 

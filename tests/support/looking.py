@@ -9,8 +9,8 @@ from contextlib import contextmanager
 import httpx
 import numpy as np
 
-from rankloop.service import ServiceFacade
 from rankloop.service.pages import Pages, page_routes
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Event, Impression, Store, Transaction, write
 from tests.support.serving import Live, alive
 

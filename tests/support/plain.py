@@ -7,11 +7,12 @@ and has everything before it folded again; no snapshot, no checkpoint and no lea
 from __future__ import annotations
 
 from rankloop.policies.policy_names import PolicyKinds
-from rankloop.service import RankerSettings, ServiceFacade
+from rankloop.service import RankerSettings
 from rankloop.service.core.configuration import in_force
 from rankloop.service.core.fold import Fold, entries_for
 from rankloop.service.core.history import first_width
 from rankloop.service.core.model import Model
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Impression, Store
 
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import httpx
 
-from rankloop.service import ServiceFacade
 from rankloop.service.http import AppContext, HttpSettings, Keys, running
+from rankloop.service.service_facade import ServiceFacade
 
 PATIENT = HttpSettings(deadline=30.0, patience=60.0)  # a busy machine is no fallback
 

@@ -41,10 +41,11 @@ def demo(
     from rankloop.demo.product_scene import shop  # noqa: PLC0415
     from rankloop.demo.shop import Demo  # noqa: PLC0415
     from rankloop.demo.shop_pages import demo_routes  # noqa: PLC0415
-    from rankloop.service import RankerSettings, ServiceFacade  # noqa: PLC0415
+    from rankloop.service import RankerSettings  # noqa: PLC0415
     from rankloop.service.http import AppContext, bind, first_keys, serve  # noqa: PLC0415
     from rankloop.service.http.access_log import log_to_stderr  # noqa: PLC0415
     from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
+    from rankloop.service.service_facade import ServiceFacade  # noqa: PLC0415
 
     directory = DataDirectory(data_dir)
     with (

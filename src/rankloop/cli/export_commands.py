@@ -93,8 +93,8 @@ def _asked(url: str, key: str, ranker: str, version: int | None, by_document: bo
 
 
 def _read(data_dir: Path, store: str, ranker: str, version: int | None, by_document: bool) -> PortableModel:
-    from rankloop.service import ServiceFacade  # noqa: PLC0415
     from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
+    from rankloop.service.service_facade import ServiceFacade  # noqa: PLC0415
 
     with DataDirectory(data_dir, store).open(create=False) as log:
         return ServiceFacade(log).portable(ranker, version=version, by_document=by_document)

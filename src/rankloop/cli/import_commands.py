@@ -86,9 +86,9 @@ def import_clicks(
 
 
 def _import(lists: Iterator[LoggedList], found: Scan, data_dir: Path, store: str, ranker: str) -> None:
-    from rankloop.service import ServiceFacade  # noqa: PLC0415
     from rankloop.service.operations.click_log_import import import_click_log  # noqa: PLC0415
     from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
+    from rankloop.service.service_facade import ServiceFacade  # noqa: PLC0415
 
     with DataDirectory(data_dir, store).open() as log, ServiceFacade(log) as service:
         if ranker not in service.rankers():

@@ -23,8 +23,8 @@ def lists_in(
     data_dir: Path, ranker: str, policies: Sequence[str], depth: int, share: float, level: float
 ) -> None:
     """Print what policies would have got on the first results of the lists in a service's folder."""
-    from rankloop.service import ServiceFacade  # noqa: PLC0415
     from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
+    from rankloop.service.service_facade import ServiceFacade  # noqa: PLC0415
 
     with DataDirectory(data_dir).open() as store:
         service = ServiceFacade(store)

@@ -70,8 +70,8 @@ def delete(
 
     `rankloop people delete --user anna --url https://ranking.example`
     """
-    from rankloop.service import ServiceFacade  # noqa: PLC0415
     from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
+    from rankloop.service.service_facade import ServiceFacade  # noqa: PLC0415
     from rankloop.service.store import Person  # noqa: PLC0415
 
     ids = {"client_id": client, "session_id": session, "user": user}

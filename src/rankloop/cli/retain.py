@@ -40,8 +40,8 @@ def retain(
 
     `rankloop retain --gigabytes 5`
     """
-    from rankloop.service import ServiceFacade  # noqa: PLC0415
     from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
+    from rankloop.service.service_facade import ServiceFacade  # noqa: PLC0415
 
     if (days is None) == (gigabytes is None):
         raise SettingError("say --days or --gigabytes, one of them")

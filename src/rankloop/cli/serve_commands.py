@@ -22,11 +22,12 @@ from rankloop.errors import SettingError
 
 if TYPE_CHECKING:  # so that the other commands do not load a web server
     from rankloop.recommend import FittedRecommender
-    from rankloop.service import RecommenderInfo, ServiceFacade
+    from rankloop.service import RecommenderInfo
     from rankloop.service.http import HttpSettings
     from rankloop.service.http.alerts import Webhook
     from rankloop.service.operations.api_keys import Scope
     from rankloop.service.operations.data_directory import DataDirectory
+    from rankloop.service.service_facade import ServiceFacade
 
 EXAMPLE = {
     "user_query": "json parser",
@@ -237,8 +238,8 @@ class Post:
 
     def prepare(self, new_keys: bool) -> Mapping[Scope, str]:
         """Make what all workers rely on: the log with its ranker, and the keys; those that are new."""
-        from rankloop.service import ServiceFacade  # noqa: PLC0415
         from rankloop.service.http import first_keys  # noqa: PLC0415
+        from rankloop.service.service_facade import ServiceFacade  # noqa: PLC0415
 
         with self.directory.join(worker=True) as log, ServiceFacade(log.store, clock=log.clock) as service:
             begin(service, self.ranker, self.policy, self.window)
@@ -250,7 +251,6 @@ class Post:
 
     def serve(self, listening: socket.socket, say: Callable[..., None], *, new_keys: bool = False) -> None:
         """Serve until SIGTERM or Ctrl-C; `say` is called with new keys and recommenders when it answers."""
-        from rankloop.service import ServiceFacade  # noqa: PLC0415
         from rankloop.service.events.event_sources import SourceHash  # noqa: PLC0415
         from rankloop.service.http import AppContext, first_keys  # noqa: PLC0415
         from rankloop.service.http import serve as answer  # noqa: PLC0415
@@ -258,6 +258,7 @@ class Post:
         from rankloop.service.http.alerts import AlertThread  # noqa: PLC0415
         from rankloop.service.operations.retention import RetentionSettings  # noqa: PLC0415
         from rankloop.service.pages import page_routes  # noqa: PLC0415
+        from rankloop.service.service_facade import ServiceFacade  # noqa: PLC0415
 
         with (
             self.directory.join(worker=self.worker) as log,

@@ -18,7 +18,8 @@ from rankloop.policies.policy_names import POLICIES
 from rankloop.types import BoolArray, FloatArray
 
 if TYPE_CHECKING:
-    from rankloop.service import RankerSettings, ServiceFacade
+    from rankloop.service import RankerSettings
+    from rankloop.service.service_facade import ServiceFacade
     from rankloop.service.store import Impression, Store
 
 PINNED, FAIR, GUARDED = "with pins", "under fair exposure", "under guardrails"
@@ -37,8 +38,8 @@ class ServiceLog:
 
 def log_in(data_dir: Path, ranker: str) -> ServiceLog:
     """The log in the folder of a service that is not running."""
-    from rankloop.service import ServiceFacade  # noqa: PLC0415
     from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
+    from rankloop.service.service_facade import ServiceFacade  # noqa: PLC0415
 
     with DataDirectory(data_dir).open() as store:
         return log_of(ServiceFacade(store), ranker)

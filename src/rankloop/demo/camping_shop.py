@@ -14,13 +14,8 @@ from rankloop.demo.goods import Good, goods
 from rankloop.demo.product_reviews import Review, as_reviews, written
 from rankloop.errors import RequestError
 from rankloop.recommend import Catalogue, FacT, FittedRecommender, Interview
-from rankloop.service import (
-    RankerSettings,
-    Recommendation,
-    RecommendRequest,
-    ServiceFacade,
-    UserEvent,
-)
+from rankloop.service import RankerSettings, Recommendation, RecommendRequest, UserEvent
+from rankloop.service.service_facade import ServiceFacade
 
 RANKER = "for-you"
 # The list is the recommender's, in which clicks move things by a few positions: one click far down must not

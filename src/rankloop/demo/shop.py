@@ -15,7 +15,8 @@ from rankloop.demo.sellers import FAIR, LATELY, SELLERS, Seen, seen
 from rankloop.demo.simulated_visitors import SHOWN, Crowd, Visit, candidates_of
 from rankloop.errors import RequestError, SettingError, suggest_name
 from rankloop.exposure import VIEW
-from rankloop.service import Model, RankResponse, Result, ServiceFacade, UserEvent
+from rankloop.service import Model, RankResponse, Result, UserEvent
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Impression
 
 KEPT = 20_000  # visits whose grades are remembered

@@ -12,7 +12,8 @@ from rankloop.demo.product_search import Corpus, Hit
 from rankloop.demo.taste import LIKED, Taste
 from rankloop.lab.users import PresetUser
 from rankloop.metrics import NDCG
-from rankloop.service import ServiceFacade, UserEvent
+from rankloop.service import UserEvent
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.types import IntArray, Query, Ranking
 
 SHOWN = 10  # results of a list

@@ -36,7 +36,6 @@ from rankloop.service.reports.report_registry import Reports
 from rankloop.service.reports.settled_pairs import SettledPairs
 from rankloop.service.service import RankingService
 from rankloop.service.service_errors import HistoryError
-from rankloop.service.service_facade import ServiceFacade
 
 __all__ = [
     "Audit",
@@ -77,7 +76,6 @@ __all__ = [
     "Retained",
     "Retention",
     "Scaling",
-    "ServiceFacade",
     "SettledPairs",
     "Trial",
     "TrialReport",

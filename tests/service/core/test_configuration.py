@@ -16,7 +16,8 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import PDGD
-from rankloop.service import RankerSettings, RankResponse, ServiceFacade, UserEvent
+from rankloop.service import RankerSettings, RankResponse, UserEvent
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Decision, SqliteStore, StoreError, open_temporary_store, write
 from tests.support.faults import FaultyStore, settle
 from tests.support.follower import in_force

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from rankloop.policies import DBGD, MGD, PDGD, EpsilonGreedy, PairRank, PePairRank, Policy, RankNet, Width
-from rankloop.service import RankerSettings, RankResponse, ServiceFacade, UserEvent
+from rankloop.service import RankerSettings, RankResponse, UserEvent
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore, Store, open_temporary_store, write
 from rankloop.types import Array
 from tests.support.life import SHORT, Clock, best_of, live, make, same, some_candidates, state

@@ -15,7 +15,8 @@ from rankloop.errors import SettingError
 from rankloop.lab.baselines import OfflineRankNet
 from rankloop.policies import PDGD, GradedItemPolicy, Policy, ThompsonItems, UCBItems
 from rankloop.policies.policy_names import POLICIES
-from rankloop.service import RankerSettings, RankResponse, ServiceFacade, UserEvent
+from rankloop.service import RankerSettings, RankResponse, UserEvent
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore, Store, open_temporary_store
 from rankloop.service.store.log_archive import export_log, import_log
 from rankloop.types import State

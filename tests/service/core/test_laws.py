@@ -9,8 +9,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from rankloop.candidate import Candidate
 from rankloop.policies import PDGD, PairRank, Posterior
-from rankloop.service import RankerSettings, RankResponse, ServiceFacade, UserEvent
+from rankloop.service import RankerSettings, RankResponse, UserEvent
 from rankloop.service.core.ranker_settings import MODES, Mode
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from rankloop.types import State
 from tests.support.life import Clock, Ids, same, some_candidates, state

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from rankloop.candidate import Candidate
-from rankloop.service import ServiceFacade, UserEvent
+from rankloop.service import UserEvent
 from rankloop.service.core import snapshot_timing as pace
 from rankloop.service.core.fold import Fold
 from rankloop.service.core.ranker import Ranker
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Store, open_temporary_store, write
 
 MUGS = [Candidate("blue", {"price": 3.0}), Candidate("red", {"price": 1.0})]

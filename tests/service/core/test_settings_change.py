@@ -9,8 +9,9 @@ import pytest
 
 from rankloop.client import Client, ClientError
 from rankloop.policies import PDGD
-from rankloop.service import FairSettings, RankerSettings, ServiceFacade
+from rankloop.service import FairSettings, RankerSettings
 from rankloop.service.service_errors import ConflictError
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.support.life import SHORT, Clock, live, make, same, state
 from tests.support.serving import Live, alive

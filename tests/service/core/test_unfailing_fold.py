@@ -13,7 +13,8 @@ from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import NSGD, PDGD, OlRankNet, Policy
 from rankloop.scorers import MLP
-from rankloop.service import HistoryError, RankerSettings, RankResponse, ServiceFacade, UserEvent
+from rankloop.service import HistoryError, RankerSettings, RankResponse, UserEvent
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Decision, SqliteStore, Store, open_temporary_store, write
 from tests.support.faults import FaultyStore, attempt, settle
 from tests.support.internals import DAMAGES, damage_newest_snapshot, findings, folded_anew

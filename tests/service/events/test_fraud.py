@@ -11,12 +11,13 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
-from rankloop.service import RankerSettings, ServiceFacade, UserEvent
+from rankloop.service import RankerSettings, UserEvent
 from rankloop.service.events.event_selection import Selection
 from rankloop.service.events.event_sources import SourceHash
 from rankloop.service.events.unmatched_events import AT_ONCE, PER_LIST, StrayBudget
 from rankloop.service.http import HttpSettings
 from rankloop.service.reports.service_facts import doctor
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore, Store, open_temporary_store
 from tests.support.plain import plain_fold
 from tests.support.serving import Live, alive, click

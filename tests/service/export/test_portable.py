@@ -27,10 +27,11 @@ from rankloop.policies import (
     UCBItems,
 )
 from rankloop.scorers import MLP
-from rankloop.service import RankerSettings, Scaling, ServiceFacade, UserEvent
+from rankloop.service import RankerSettings, Scaling, UserEvent
 from rankloop.service.export import FORMATS, NotPortable, PortableModel, check_files
 from rankloop.service.export import elasticsearch as es
 from rankloop.service.operations.data_directory import DataDirectory
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.support.life import SHORT, Clock, live, make
 from tests.support.serving import alive

@@ -19,9 +19,10 @@ from rankloop.errors import DataError, RequestError
 from rankloop.evaluation import NoSupport, estimate_rewards
 from rankloop.lab.data.logged_rounds import weigh_rounds
 from rankloop.policies import AdForest, AdPolicy, AUCRanker, LinUCB, SquareCB, ThompsonLogistic
-from rankloop.service import FairSettings, RankerSettings, ServiceFacade, UserEvent
+from rankloop.service import FairSettings, RankerSettings, UserEvent
 from rankloop.service.core.model import asker_of
 from rankloop.service.core.ranker_settings import Scaling
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore, open_temporary_store
 from tests.support.serving import Live, alive
 

@@ -15,9 +15,10 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.errors import SettingError
-from rankloop.service import ServiceFacade, UserEvent
+from rankloop.service import UserEvent
 from rankloop.service.core.finding import Finding
 from rankloop.service.http.alerts import CALM, Alerts, AlertThread, Webhook
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 
 ROBOT = Finding(

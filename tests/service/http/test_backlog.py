@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankloop.service import ServiceFacade
 from rankloop.service.http.list_backlog import LISTS, OWN, Backlog
 from rankloop.service.http.worker_pool import Refused
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.support.serving import Live, alive, click, request
 

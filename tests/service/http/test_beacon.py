@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rankloop.service import ServiceFacade
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.support.serving import alive, request
 from tests.support.waiting import wait_until

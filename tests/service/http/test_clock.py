@@ -7,7 +7,7 @@ from itertools import count
 
 import pytest
 
-from rankloop.service import ServiceFacade
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.support.looking import numbers, signed_in, watched
 from tests.support.serving import Live, alive, click, request

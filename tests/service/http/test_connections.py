@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from rankloop.service import ServiceFacade
 from rankloop.service.http import HttpSettings
 from rankloop.service.http.access_log import log_to_stderr
 from rankloop.service.http.worker_pool import Once
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.support.serving import Live, alive, request
 

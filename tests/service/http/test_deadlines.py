@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from rankloop.policies import PairRank
-from rankloop.service import RankerSettings, ServiceFacade, TrialSettings
+from rankloop.service import RankerSettings, TrialSettings
 from rankloop.service.http import HttpSettings
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Job, StoreBusy, StoreError, TemporaryStore, open_temporary_store
 from rankloop.types import FloatArray, Query, Ranking
 from tests.support.life import Clock, Ids

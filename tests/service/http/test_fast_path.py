@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from rankloop.service import ServiceFacade
 from rankloop.service.http import AppContext, Keys
 from rankloop.service.http.app import create_app
 from rankloop.service.http.rank_path import FastPath
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.support.serving import PATIENT
 

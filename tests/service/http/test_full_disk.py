@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from rankloop.service import ServiceFacade
 from rankloop.service.http import HttpSettings
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import COUNTED, SqliteStore
 from tests.support.serving import alive, click, request
 

@@ -12,8 +12,9 @@ import schemathesis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rankloop.service import RankerSettings, ServiceFacade
+from rankloop.service import RankerSettings
 from rankloop.service.http import AppContext, Keys, create_app
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore, Store, open_temporary_store, write
 from tests.service.extensions.recommend.shop import saved
 from tests.support.serving import PATIENT, Live, alive, click, request

@@ -12,12 +12,12 @@ import httpx
 import pytest
 
 from rankloop.errors import DataError, RequestError
-from rankloop.service import ServiceFacade
 from rankloop.service.http import Keys, first_keys
 from rankloop.service.http.access_log import JsonLines
 from rankloop.service.operations.api_keys import SCOPES, hash_of
 from rankloop.service.operations.data_directory import DataDirectory
 from rankloop.service.operations.key_manager import KeyManager
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SERVICE, SqliteStore, open_temporary_store
 from tests.support.serving import Live, alive, request
 from tests.support.waiting import wait_until

@@ -14,7 +14,8 @@ import pytest
 
 from rankloop.candidate import Candidate, RankedList
 from rankloop.client import Client, ClientError
-from rankloop.service import RankerSettings, ServiceFacade
+from rankloop.service import RankerSettings
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import COUNTED, SqliteStore
 from tests.support.killing import Mortal
 from tests.support.life import same, state

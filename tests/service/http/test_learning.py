@@ -14,7 +14,8 @@ from rankloop.client import Client
 from rankloop.errors import DataError
 from rankloop.lab.data import load
 from rankloop.lab.users import PresetUser
-from rankloop.service import RankerSettings, ServiceFacade
+from rankloop.service import RankerSettings
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore, open_temporary_store
 from tests.support.life import Clock, same, state
 from tests.support.serving import alive, click

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankloop.service import ServiceFacade
 from rankloop.service.http import HttpSettings
 from rankloop.service.http.rate_limits import BURST, Limits, TokenBuckets
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.support.serving import Live, alive, click
 

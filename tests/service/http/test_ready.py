@@ -17,9 +17,10 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.errors import DataError
-from rankloop.service import Health, ServiceFacade, UserEvent
+from rankloop.service import Health, UserEvent
 from rankloop.service.core.history import History
 from rankloop.service.http.recent_value import RecentHealth
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SERVICE, Decision, StoreError, TemporaryStore, open_temporary_store
 from tests.support.serving import Process, alive
 from tests.support.waiting import wait_until

@@ -11,8 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from rankloop.service import ServiceFacade
 from rankloop.service.http import HttpSettings
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore, write
 from tests.support.serving import alive, click, request
 from tests.support.waiting import wait_until

@@ -10,8 +10,9 @@ import httpx
 import pytest
 
 from rankloop.policies import PairRank
-from rankloop.service import RankerSettings, ServiceFacade
+from rankloop.service import RankerSettings
 from rankloop.service.http import HttpSettings
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.support.serving import PATIENT, Live, alive, click, request
 

@@ -22,9 +22,10 @@ from rankloop.policies import (
     ReplayMemory,
 )
 from rankloop.scorers import MLP
-from rankloop.service import HistoryError, RankerSettings, ServiceFacade, UserEvent
+from rankloop.service import HistoryError, RankerSettings, UserEvent
 from rankloop.service.core.feedback import Reaction, lesson
 from rankloop.service.core.ranker_settings import MODES
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import (
     Decision,
     Event,

@@ -15,12 +15,13 @@ from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import PDGD, PairRank, Policy, RankNet
 from rankloop.scorers import MLP
-from rankloop.service import RankerSettings, ServiceFacade
+from rankloop.service import RankerSettings
 from rankloop.service.core.checkpoint import checkpoint_name
 from rankloop.service.operations import jobs
 from rankloop.service.operations.jobs import Interrupted, Progress, ask, carry_out
 from rankloop.service.operations.rollback import forget_body
 from rankloop.service.service_errors import ConflictError, HistoryError
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore, Store, open_temporary_store, write
 from rankloop.types import Feedback
 from tests.support.internals import copied, folded_anew

@@ -15,9 +15,10 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import PairRank
-from rankloop.service import FairSettings, HistoryError, RankerSettings, ServiceFacade, UserEvent
+from rankloop.service import FairSettings, HistoryError, RankerSettings, UserEvent
 from rankloop.service.operations import people
 from rankloop.service.operations.jobs import ask
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SERVICE, Person, SqliteStore, Store, open_temporary_store
 from rankloop.service.store.log_archive import export_log, import_log
 from rankloop.service.store.postgres import PostgresStore

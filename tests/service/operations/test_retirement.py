@@ -13,8 +13,9 @@ import pytest
 from rankloop.errors import RequestError
 from rankloop.policies import MGD, PairRank, Policy, RankNet
 from rankloop.scorers import MLP
-from rankloop.service import ServiceFacade, TrialSettings
+from rankloop.service import TrialSettings
 from rankloop.service.http.routes.health_routes import diagnose
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Decision, Impression, SqliteStore, Store, open_temporary_store, write
 from rankloop.service.store.postgres import PostgresStore
 from tests.support.internals import catch_up, folded_anew

@@ -11,8 +11,9 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import PDGD
-from rankloop.service import RankerSettings, ServiceFacade, UserEvent
+from rankloop.service import RankerSettings, UserEvent
 from rankloop.service.service_errors import ConflictError
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Person, open_temporary_store
 from tests.support.looking import signed_in, token, watched
 

@@ -9,9 +9,10 @@ import httpx
 import pytest
 
 from rankloop.candidate import Candidate
-from rankloop.service import FairSettings, RankerSettings, ServiceFacade, UserEvent
+from rankloop.service import FairSettings, RankerSettings, UserEvent
 from rankloop.service.pages import Pages
 from rankloop.service.pages.sessions import COOKIE, LASTS, MOST, Sessions
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.support.looking import signed_in, token, watched
 from tests.support.serving import Live

@@ -13,7 +13,7 @@ from rankloop.demo import visitor
 from rankloop.demo.product_scene import shop
 from rankloop.demo.shop import Demo
 from rankloop.demo.shop_pages import demo_routes
-from rankloop.service import ServiceFacade
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.support.browsing import (
     AXE,

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from rankloop.service import ServiceFacade
 from rankloop.service.pages import Pages
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.support.browsing import AXE, CHROMIUM, DESKTOP, NO_AXE, NO_CHROMIUM, PHONE, browser
 from tests.support.looking import signed_in, watched

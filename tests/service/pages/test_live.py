@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from rankloop.candidate import Candidate
-from rankloop.service import ServiceFacade, UserEvent
+from rankloop.service import UserEvent
 from rankloop.service.pages import Pages
 from rankloop.service.pages.ranker_status import mark_of
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.support.browsing import CHROMIUM, DESKTOP, NO_CHROMIUM, browser
 from tests.support.looking import signed_in, watched

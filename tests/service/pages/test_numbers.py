@@ -13,7 +13,8 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.policies import ListNet
-from rankloop.service import RankerSettings, ServiceFacade, UserEvent
+from rankloop.service import RankerSettings, UserEvent
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore, Store, open_temporary_store
 from tests.support.looking import numbers, signed_in, traffic, watched
 from tests.support.serving import Live

@@ -10,8 +10,8 @@ import altair as alt
 import pytest
 import vl_convert
 
-from rankloop.service import ServiceFacade
 from rankloop.service.pages import Pages
+from rankloop.service.service_facade import ServiceFacade
 from tests.service.extensions.fair.test_page import fair_service
 from tests.service.extensions.trial.test_page import tried_service
 from tests.support.looking import watched

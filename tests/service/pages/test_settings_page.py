@@ -11,7 +11,8 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.policies import PairRank
-from rankloop.service import FairSettings, RankerSettings, ServiceFacade, UserEvent
+from rankloop.service import FairSettings, RankerSettings, UserEvent
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.support.browsing import AXE, CHROMIUM, NO_AXE, NO_CHROMIUM, PHONE, browser
 from tests.support.looking import signed_in, watched

@@ -10,10 +10,11 @@ import httpx
 import pytest
 
 from rankloop.candidate import Candidate
-from rankloop.service import ServiceFacade, UserEvent
+from rankloop.service import UserEvent
 from rankloop.service.pages.page_charts import LINES, Mark, line_chart, placed
 from rankloop.service.pages.ranker_status import steering
 from rankloop.service.reports.traffic import Overview
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import StoreError, open_temporary_store
 from tests.support.looking import signed_in, token, watched
 from tests.support.serving import Live

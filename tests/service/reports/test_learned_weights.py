@@ -11,8 +11,9 @@ from scipy.special import expit, ndtri
 from rankloop.candidate import Candidate
 from rankloop.learning.logistic import online_newton
 from rankloop.policies import Random
-from rankloop.service import HistoryError, RankerSettings, ServiceFacade, UserEvent
+from rankloop.service import HistoryError, RankerSettings, UserEvent
 from rankloop.service.reports.clicks_needed import clicks_needed
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.support.looking import numbers, signed_in, watched
 

@@ -9,7 +9,8 @@ from scipy.special import ndtr
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import PDGD, PairRank, PePairRank, Random
-from rankloop.service import RankerSettings, ServiceFacade
+from rankloop.service import RankerSettings
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.support.life import TASTE, Clock, live, make, some_candidates
 

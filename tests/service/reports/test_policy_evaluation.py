@@ -16,8 +16,9 @@ from rankloop.client import Client
 from rankloop.errors import DataError, SettingError
 from rankloop.evaluation import NoSupport
 from rankloop.policies import DBGD, MGD, PDGD, PairRank, Policy, Random
-from rankloop.service import RankerSettings, ServiceFacade, TrialSettings, UserEvent
+from rankloop.service import RankerSettings, TrialSettings, UserEvent
 from rankloop.service.operations.data_directory import DataDirectory
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Store, open_temporary_store
 from rankloop.types import FloatArray, Query
 from tests.support.life import Clock, make

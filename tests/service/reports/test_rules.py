@@ -10,9 +10,10 @@ from typer.testing import CliRunner
 
 from rankloop.candidate import Candidate
 from rankloop.cli import app
-from rankloop.service import ServiceFacade, UserEvent
+from rankloop.service import UserEvent
 from rankloop.service.core.finding import Finding
 from rankloop.service.http.routes.health_routes import diagnose
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore, Store, StoreError, open_temporary_store
 from tests.support.looking import signed_in, watched
 

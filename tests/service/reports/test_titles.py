@@ -10,7 +10,8 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
-from rankloop.service import ServiceFacade, UserEvent
+from rankloop.service import UserEvent
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Person, SqliteStore, Store, open_temporary_store
 from tests.support.looking import signed_in, watched
 

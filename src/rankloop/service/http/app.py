@@ -116,7 +116,7 @@ ROUTES: list[Any] = [
 def create_app(context: AppContext) -> ASGIApp:
     """An ASGI app for a service: give it to any server.
 
-    >>> from rankloop.service import ServiceFacade
+    >>> from rankloop.service.service_facade import ServiceFacade
     >>> from rankloop.service.http import Keys
     >>> from rankloop.service.store import open_temporary_store
     >>> app = create_app(AppContext(service=ServiceFacade(open_temporary_store()), keys=Keys.fresh()[0]))

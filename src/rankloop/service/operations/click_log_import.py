@@ -10,7 +10,11 @@ from itertools import islice
 from rankloop.candidate import Candidate
 from rankloop.connect.click_log_lists import LoggedList
 from rankloop.errors import RequestError
-from rankloop.service import PastList, RankRequest, ServiceFacade, UserEvent, columns
+from rankloop.service.core.lists.candidate_columns import columns
+from rankloop.service.core.lists.rank_request import RankRequest
+from rankloop.service.events.imported_lists import PastList
+from rankloop.service.events.user_event import UserEvent
+from rankloop.service.service_facade import ServiceFacade
 
 BATCH = 200  # lists in one transaction
 

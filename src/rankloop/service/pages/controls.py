@@ -10,11 +10,12 @@ from litestar.datastructures import FormMultiDict
 from litestar.response import Redirect
 
 from rankloop.errors import RequestError
-from rankloop.service import ServiceFacade, TrialSettings
+from rankloop.service import TrialSettings
 from rankloop.service.core.ranker_settings import MODES, Mode
 from rankloop.service.http.app_context import InjectedContext
 from rankloop.service.pages.shell import InjectedPages
 from rankloop.service.pages.sign_in import AnyRequest, local_path, own_site, signed_form
+from rankloop.service.service_facade import ServiceFacade
 
 
 @post("/steer/stop", guards=[own_site])

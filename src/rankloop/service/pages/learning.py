@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.service import ServiceFacade
 from rankloop.service.core.lists.order_certainty import Grade
 from rankloop.service.reports.settled_pairs import settled_pairs
+from rankloop.service.service_facade import ServiceFacade
 
 LAST = 20  # lists
 GRADES: tuple[Grade, ...] = ("settled", "likely", "leaning")

@@ -10,7 +10,6 @@ from litestar import Response, get
 from litestar.params import FromQuery
 
 from rankloop.charts import PALETTE
-from rankloop.service import ServiceFacade
 from rankloop.service.extensions.trial.page import TrialCard, trial_card
 from rankloop.service.http.app_context import InjectedContext
 from rankloop.service.http.routes.health_routes import Insight, Minutes, look
@@ -23,6 +22,7 @@ from rankloop.service.pages.sign_in import AnyRequest
 from rankloop.service.reports.decision_log import Decided
 from rankloop.service.reports.health import RankerHealth
 from rankloop.service.reports.traffic import By
+from rankloop.service.service_facade import ServiceFacade
 
 STRETCHES = {60: "hour", 1440: "day", 10_080: "week", 525_600: "year"}  # minutes
 STEPS = 40

@@ -12,13 +12,14 @@ from litestar import Response, get
 from litestar.params import FromPath, QueryParameter
 
 from rankloop.errors import RankloopError
-from rankloop.service import Audit, Explanation, ServiceFacade
+from rankloop.service import Audit, Explanation
 from rankloop.service.extensions.recommend.reason_bars import ReasonBar, reason_bars
 from rankloop.service.http.app_context import InjectedContext
 from rankloop.service.pages.shell import InjectedPages
 from rankloop.service.pages.sign_in import AnyRequest
 from rankloop.service.reports.pair_explanation import OWN_ORDER
 from rankloop.service.reports.settled_pairs import SettledPairs
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Impression
 
 DRAWN = 20  # results in the picture

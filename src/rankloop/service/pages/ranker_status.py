@@ -6,8 +6,8 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rankloop.service import ServiceFacade
 from rankloop.service.reports.health import RankerHealth
+from rankloop.service.service_facade import ServiceFacade
 
 FEW = 12  # rankers that are listed; of more, one is named in a form
 MEANINGS: Mapping[str, str] = {

@@ -14,13 +14,14 @@ from litestar.params import FromQuery, QueryParameter
 from litestar.response import Redirect
 
 from rankloop.errors import RequestError
-from rankloop.service import RankerSettings, ServiceFacade
+from rankloop.service import RankerSettings
 from rankloop.service.core.settings_change import SettingsPreview, check_confirmed
 from rankloop.service.http.app_context import InjectedContext
 from rankloop.service.pages.ranker_status import first_ranker
 from rankloop.service.pages.settings_words import CHOICES, GROUPS, WORDS
 from rankloop.service.pages.shell import InjectedPages
 from rankloop.service.pages.sign_in import AnyRequest, own_site, signed_form
+from rankloop.service.service_facade import ServiceFacade
 
 LONGEST = 20_000  # characters of a field
 DONE = {

@@ -13,9 +13,10 @@ from rankloop.checks import small_world
 from rankloop.lab.users import PresetUser
 from rankloop.policies import PDGD, OlRankNet, PairRank, PePairRank, Policy
 from rankloop.scorers import MLP
-from rankloop.service import RankerSettings, ServiceFacade
+from rankloop.service import RankerSettings
 from rankloop.service.core.lists.order_certainty import grade_of
 from rankloop.service.core.lists.replay import replay
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from rankloop.types import Query
 from tests.support.life import Clock, live, make, some_candidates

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rankloop.candidate import Candidate
 from rankloop.policies import MGD, PDGD, PairRank, Policy
-from rankloop.service import RankerSettings, ServiceFacade, UserEvent
+from rankloop.service import RankerSettings, UserEvent
 from rankloop.service.core.feedback import Reaction, lesson
 from rankloop.service.core.lists.placement import (
     by_score,
@@ -22,6 +22,7 @@ from rankloop.service.core.lists.placement import (
     pairs_shown,
     place_pins,
 )
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Store, open_temporary_store
 from tests.support.life import Clock, live, make, same, some_candidates, state
 

@@ -10,8 +10,9 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.errors import SettingError
 from rankloop.policies import PairRank, Random
-from rankloop.service import RankerSettings, ServiceFacade, UserEvent
+from rankloop.service import RankerSettings, UserEvent
 from rankloop.service.reports.pair_explanation import OWN_ORDER
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Store, open_temporary_store
 from tests.support.life import Clock, make
 

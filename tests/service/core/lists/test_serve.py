@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError, SettingError
 from rankloop.policies import PDGD, RankNet
-from rankloop.service import RankerSettings, RankResponse, ServiceFacade, UserEvent
+from rankloop.service import RankerSettings, RankResponse, UserEvent
 from rankloop.service.core.lists.candidate_columns import Candidates
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Store, StoreError, open_temporary_store, write
 from rankloop.types import FloatArray, Query
 from tests.support.life import Clock, live, make, some_candidates

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from rankloop.candidate import Candidate
 from rankloop.policies import MGD, PDGD, PairRank, Policy
-from rankloop.service import FairSettings, RankerSettings, RankRequest, ServiceFacade, UserEvent, columns
+from rankloop.service import FairSettings, RankerSettings, RankRequest, UserEvent, columns
 from rankloop.service.extensions.fair.fair_account import Merge, account_of, cap_change, merged, stays_within
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Store, open_temporary_store
 from tests.support.fairness import VIEW, account_by_hand, account_in_memory, account_in_store, of_sellers
 from tests.support.life import Clock, best_of, make, some_candidates

@@ -17,7 +17,8 @@ from hypothesis.stateful import initialize, rule, run_state_machine_as_test
 
 from rankloop.candidate import Candidate
 from rankloop.policies import MGD, PDGD, PairRank, Policy
-from rankloop.service import FairSettings, RankerSettings, RankRequest, ServiceFacade, columns
+from rankloop.service import FairSettings, RankerSettings, RankRequest, columns
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore
 from tests.service.test_service_life import LIVES, NAMES, ServiceLife, rankers
 from tests.support.fairness import account_by_hand, account_in_memory, account_in_store

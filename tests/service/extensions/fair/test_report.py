@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rankloop.service import FairSettings, RankerSettings, ServiceFacade, UserEvent
+from rankloop.service import FairSettings, RankerSettings, UserEvent
 from rankloop.service.reports.service_facts import doctor
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import ExposureTally, GroupTally, Store, open_temporary_store
 from tests.support.fairness import VIEW, account_by_hand, of_sellers
 from tests.support.life import Clock, make, some_candidates

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from rankloop.client import Client
-from rankloop.service import FairSettings, RankerSettings, ServiceFacade
+from rankloop.service import FairSettings, RankerSettings
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.support.serving import Live, alive, click
 

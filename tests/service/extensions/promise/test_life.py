@@ -15,17 +15,11 @@ from rankloop.candidate import Candidate
 from rankloop.errors import SettingError
 from rankloop.evaluation import ClickAccount
 from rankloop.policies import PairRank, Policy, policy_names
-from rankloop.service import (
-    PromiseSettings,
-    RankerSettings,
-    RankResponse,
-    ServiceFacade,
-    TrialSettings,
-    UserEvent,
-)
+from rankloop.service import PromiseSettings, RankerSettings, RankResponse, TrialSettings, UserEvent
 from rankloop.service.extensions.promise.fold_part import Searches
 from rankloop.service.extensions.promise.live_state import PromiseBook
 from rankloop.service.http.service_metrics import Metrics
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Event, Person, Promised, SqliteStore, Store, open_temporary_store
 from rankloop.types import Feedback, FloatArray, Query, Ranking
 from tests.support.faults import settle

@@ -9,8 +9,8 @@ import pytest
 
 from rankloop.cli.promise import promise
 from rankloop.errors import DataError
-from rankloop.service import ServiceFacade
 from rankloop.service.pages import Pages
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.support.looking import watched
 from tests.support.serving import Live

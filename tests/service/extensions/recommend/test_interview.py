@@ -8,7 +8,8 @@ import pytest
 
 from rankloop.errors import RequestError
 from rankloop.recommend import Interview
-from rankloop.service import RecommendRequest, ServiceFacade
+from rankloop.service import RecommendRequest
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.service.extensions.recommend.shop import CATALOGUE, fitted, saved
 

@@ -13,7 +13,7 @@ import pytest
 
 from rankloop.client import Client, ClientError
 from rankloop.recommend import save_recommender
-from rankloop.service import ServiceFacade
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore
 from tests.service.extensions.recommend.shop import CATALOGUE, NEWCOMERS, ROWS, Newcomer, fitted
 from tests.support.serving import Live, alive

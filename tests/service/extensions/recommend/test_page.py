@@ -8,7 +8,8 @@ from html import unescape
 import pytest
 
 from rankloop.candidate import Candidate
-from rankloop.service import RecommendRequest, ServiceFacade
+from rankloop.service import RecommendRequest
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.service.extensions.recommend.shop import saved
 from tests.support.looking import signed_in, watched

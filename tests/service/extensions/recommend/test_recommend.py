@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from rankloop.candidate import Candidate
 from rankloop.errors import DataError, RequestError
 from rankloop.recommend import IALS, FittedRecommender, UserProfile
-from rankloop.service import HistoryError, RecommendRequest, ServiceFacade, UserEvent
+from rankloop.service import HistoryError, RecommendRequest, UserEvent
 from rankloop.service.extensions.recommend.recommender_candidates import FEATURES
 from rankloop.service.http import HttpSettings
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from rankloop.types import FloatArray
 from tests.service.extensions.recommend.shop import CATALOGUE, KINDS, REVIEWS, ROWS, fitted, saved

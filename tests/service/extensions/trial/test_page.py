@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from rankloop.candidate import Candidate
-from rankloop.service import RankerSettings, ServiceFacade, TrialSettings, UserEvent
+from rankloop.service import RankerSettings, TrialSettings, UserEvent
 from rankloop.service.pages import Pages
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.support.browsing import AXE, CHROMIUM, DESKTOP, NO_AXE, NO_CHROMIUM, PHONE, browser
 from tests.support.looking import watched

@@ -14,7 +14,8 @@ from typer.testing import CliRunner
 
 from rankloop.cli import app
 from rankloop.client import Client, ClientError
-from rankloop.service import RankerSettings, ServiceFacade
+from rankloop.service import RankerSettings
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.support.serving import Process, alive
 from tests.test_docs import ROOT, blocks

@@ -14,19 +14,12 @@ from rankloop.errors import RequestError, SettingError
 from rankloop.naming import write_name
 from rankloop.policies import MGD, PDGD, PairRank
 from rankloop.policies.policy_names import read_policy
-from rankloop.service import (
-    HistoryError,
-    RankerSettings,
-    RankRequest,
-    ServiceFacade,
-    TrialSettings,
-    UserEvent,
-    columns,
-)
+from rankloop.service import HistoryError, RankerSettings, RankRequest, TrialSettings, UserEvent, columns
 from rankloop.service.extensions.fair.settings import FairSettings
 from rankloop.service.extensions.trial.report import rules_of, trials_of
 from rankloop.service.extensions.trial.trial_sessions import sequence_of, sessions_of
 from rankloop.service.extensions.trial.trial_state import Trial
+from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Assignment, Event, SqliteStore, Store, TrialList, open_temporary_store
 from rankloop.service.store.log_archive import export_log, import_log
 from tests.support.life import Clock, best_of, make, some_candidates

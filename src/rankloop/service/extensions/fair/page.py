@@ -10,7 +10,6 @@ from litestar import Response, get
 from litestar.params import FromQuery
 
 from rankloop.charts import PALETTE
-from rankloop.service import ServiceFacade
 from rankloop.service.extensions.fair.report import (
     AccountReport,
     AccountStep,
@@ -24,6 +23,7 @@ from rankloop.service.pages.overview_page import STRETCHES
 from rankloop.service.pages.ranker_status import first_ranker
 from rankloop.service.pages.shell import InjectedPages
 from rankloop.service.pages.sign_in import AnyRequest
+from rankloop.service.service_facade import ServiceFacade
 
 STEPS = 40
 MOST = 30  # groups on the page; the report has all

@@ -12,11 +12,12 @@ from litestar.params import FromQuery, QueryParameter
 
 from rankloop.errors import RequestError
 from rankloop.recommend import Interview
-from rankloop.service import Recommendation, RecommenderInfo, RecommendRequest, ServiceFacade
+from rankloop.service import Recommendation, RecommenderInfo, RecommendRequest
 from rankloop.service.extensions.recommend.reason_bars import ReasonBar, reason_bars
 from rankloop.service.http.app_context import InjectedContext
 from rankloop.service.pages.shell import InjectedPages
 from rankloop.service.pages.sign_in import AnyRequest
+from rankloop.service.service_facade import ServiceFacade
 
 SHOWN = 10
 Text = Annotated[str, QueryParameter(max_length=2000)]
