@@ -226,3 +226,9 @@ def test_five_settings_take_parts_with_settings_of_their_own() -> None:
         "projection": {"DocumentSpace"},
         "interleaving": {"TeamDraft", "Probabilistic"},
     }
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_no_setting_is_just_any_number_or_text(name: str) -> None:
+    for setting, hint in settings_of(KINDS[name]):
+        assert not {int, float, str} & set(list_options(hint)), f"{name}: {setting} has no bound"

@@ -165,9 +165,3 @@ def test_clicks_are_no_grades(kind: type[LearnsFromGrades]) -> None:
     shown = policy.rank(query, k=3, rng=np.random.default_rng(0))
     with pytest.raises(RankingError, match="learns from grades, found clicks"):
         policy.learn(Feedback(shown, np.ones(3, dtype=bool)))
-
-
-@pytest.mark.parametrize("settings", [{"queries": 0}, {"learning_rate": 0.0}, {"steps": 0}])
-def test_never_to_learn_is_refused(settings: dict[str, int]) -> None:
-    with pytest.raises(ValueError, match="at least 1"):
-        OfflineRankNet(**settings)  # type: ignore[arg-type]

@@ -70,9 +70,3 @@ def test_without_lightgbm_it_says_what_to_install(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "lightgbm", None)
     with pytest.raises(SettingError, match=r"pip install 'rankloop\[lightgbm\]'"):
         LambdaMART().check_installed()
-
-
-@pytest.mark.parametrize("setting", [{"trees": 0}, {"lists": 0}, {"learning_rate": 0.0}])
-def test_settings_that_never_learn_are_refused(setting: dict[str, Any]) -> None:
-    with pytest.raises(SettingError, match="must be"):
-        LambdaMART(**setting)
