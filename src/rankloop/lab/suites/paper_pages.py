@@ -92,6 +92,7 @@ def _describe_part(part: PaperDocument) -> list[str]:
             continue
         texts.append(f"{level} {section}{of}")
         if section in IN_FULL:
+            texts += [_list_verdicts(items)] if len(items) > 1 else []
             texts += [text for item in items for text in _describe_item(item, f"{level}#")]
         else:
             rows = [_describe_row(item) for item in items]
@@ -99,6 +100,13 @@ def _describe_part(part: PaperDocument) -> list[str]:
                 _tabulate(["item", "the document says", "verdict", "what we found, and where"], rows)
             )
     return [*texts, f"{level} Data, users and settings{of}", part.protocol] if part.protocol else texts
+
+
+def _list_verdicts(items: Sequence[PaperItem]) -> str:
+    """List items that have a heading each, so that a reader finds one."""
+    names = [_name_item(item) for item in items]
+    rows = [[f"[{name}](#{_anchor(name)})", item.verdict] for name, item in zip(names, items, strict=True)]
+    return _tabulate(["item", "verdict"], rows)
 
 
 def _describe_item(item: PaperItem, level: str) -> list[str]:
