@@ -105,6 +105,22 @@ def test_a_command_names_the_extra_it_misses(
     assert f"run `pip install 'rankloop[{extra}]'`" in sentence
 
 
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        (["evaluate", "nowhere"], "nowhere holds no log of a service"),
+        (["lab", "data", "info", "linear(queries=3, test_queries=2)"], "documents"),
+        (["lab", "recommend", "explain", "--help"], "rankloop lab recommend explain"),
+        (["lab", "--help"], "compare-recommenders"),
+    ],
+)
+def test_a_command_that_needs_no_extra_does_without(command: list[str], says: str, tmp_path: Path) -> None:
+    script = f"sys.argv = ['rankloop', *{command!r}]\nfrom rankloop.cli import app\napp()"
+    done = run((*SERVE, *LAB, *OTHERS), script, tmp_path)
+    assert says in " ".join((done.stdout + done.stderr).split()), done.stderr
+    assert "Expected the extra" not in done.stderr
+
+
 def test_help_needs_no_extra(tmp_path: Path) -> None:
     script = "sys.argv = ['rankloop', '--help']\nfrom rankloop.cli import app\napp()"
     done = run((*SERVE, *LAB, *OTHERS, "numpy", "scipy"), script, tmp_path)
