@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 from typer.testing import CliRunner
 
 from rankloop.cli import app
+from rankloop.cli.commands import import_all
 from rankloop.cli.lab.lab_commands import LAB_COMMANDS
 from tests.support.waiting import wait_until
 
@@ -323,8 +327,18 @@ def test_help_explains(command: list[str]) -> None:
     assert "Usage" in asked(*command, "--help")
 
 
-def test_help_has_examples() -> None:
-    assert 'rankloop lab compare --data "mq2008(fold=1)"' in asked("lab", "compare", "--help")
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [each for each in import_all(LAB_COMMANDS) if not getattr(each[1], "commands", {})],
+)
+def test_the_help_of_a_command_of_the_lab_has_examples_that_it_can_read(name: str, command: Any) -> None:
+    own = ["rankloop", "lab", *name.split()]
+    quoted = [shlex.split(each) for each in re.findall("`([^`]+)`", command.help)]
+    examples = [each[len(own) :] for each in quoted if each[: len(own)] == own]
+    assert examples
+    for arguments in examples:
+        command.make_context(name, list(arguments))
+    assert " ".join(own) in asked("lab", *name.split(), "--help")
 
 
 def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
