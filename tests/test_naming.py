@@ -23,7 +23,15 @@ from rankloop.lab.recommenders import PRESETS, RECOMMENDERS, read_recommender
 from rankloop.lab.simulation import PROBES
 from rankloop.lab.users import AdUser, LabelJudge, NamedUser, PresetUser, read_user, write_user
 from rankloop.lab.users.user_presets import CASCADE_TABLES
-from rankloop.naming import LONGEST, _settings, find_kind, given_settings, read_name, write_name
+from rankloop.naming import (
+    LONGEST,
+    _settings,
+    find_kind,
+    given_settings,
+    read_name,
+    split_names,
+    write_name,
+)
 from rankloop.policies import DBGD, DocumentSpace, Exact, PairRank, Policy, Random, Width
 from rankloop.policies.paper_settings import PAPER
 from rankloop.policies.policy_names import POLICIES, read_policy, write_policy
@@ -423,3 +431,19 @@ def test_a_function_can_be_a_kind_of_a_table() -> None:
 
     assert read_name("repeat(ab, times=3)", {"repeat": repeat}, noun="word") == "ababab"
     assert find_kind("Re-Peat", {"repeat": repeat}, "word") is repeat
+
+
+def test_what_a_function_takes_without_a_name_is_no_setting() -> None:
+    def gather(word: str, *others: str, **more: str) -> tuple[str, tuple[str, ...], dict[str, str]]:
+        return word, others, more
+
+    assert read_name("gather(ab)", {"gather": gather}, noun="word") == ("ab", (), {})
+    for text in ("gather(ab, cd)", "gather(ab, others=cd)", "gather(ab, more=cd)", "gather(ab, x=cd)"):
+        with pytest.raises(SettingError, match="gather"):
+            read_name(text, {"gather": gather}, noun="word")
+
+
+@given(st.lists(st.text(st.sampled_from("ab,|()[]'\"\\ "), max_size=8), max_size=5), st.sampled_from(",|"))
+def test_a_list_of_names_is_divided_between_them_and_nowhere_else(texts: list[str], at: str) -> None:
+    names = [f"Word({text!r}, more=({text!r}, 2))" for text in texts]
+    assert split_names(f" {at} ".join(names), at) == names

@@ -111,18 +111,20 @@ def split_names(text: str, at: str = ",") -> list[str]:
     >>> split_names("MGD(candidates=49, step=0.1), pdgd,"), split_names("Linear()|MLP('|')", "|")
     (['MGD(candidates=49, step=0.1)', 'pdgd'], ['Linear()', "MLP('|')"])
     """
-    parts, depth, quote = [""], 0, ""
-    for letter in text:
+    ends, depth, quote, escaped = [], 0, "", False
+    for place, letter in enumerate(text):
         if quote:
-            quote = "" if letter == quote else quote
+            quote = "" if letter == quote and not escaped else quote
+            escaped = letter == "\\" and not escaped
         elif letter in "'\"":
             quote = letter
-        depth += (not quote) * ((letter in "([") - (letter in ")]"))
-        if letter == at and depth == 0 and not quote:
-            parts.append("")
+        elif letter == at and depth == 0:
+            ends.append(place)
         else:
-            parts[-1] += letter
-    return [part.strip() for part in parts if part.strip()]
+            depth += (letter in "([") - (letter in ")]")
+    starts = [0, *(end + 1 for end in ends)]
+    parts = (text[start:end].strip() for start, end in zip(starts, [*ends, len(text)], strict=True))
+    return [part for part in parts if part]
 
 
 def find_kind(name: str, kinds: Mapping[str, T], noun: str) -> T:
@@ -211,6 +213,7 @@ def _settings(kind: Callable[..., object]) -> Mapping[str, _Setting]:
             required=each.default is each.empty,
         )
         for name, each in inspect.signature(kind).parameters.items()
+        if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)  # they have no name of their own
     }
 
 
