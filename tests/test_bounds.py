@@ -160,3 +160,12 @@ def test_a_setting_of_a_class_of_ones_own_is_named_by_the_class_it_extends() -> 
 
     with pytest.raises(SettingError, match=r"^Mine: rate must be a finite number above 0, found 0$"):
         Mine(rate=0)
+
+
+def test_an_annotation_that_is_not_known_when_it_runs_is_named() -> None:
+    @dataclass
+    class Mine(Garden):
+        rate: Unknown = 1.0  # type: ignore[name-defined]  # noqa: F821
+
+    with pytest.raises(SettingError, match=r"Mine has an annotation with the name 'Unknown'.*TYPE_CHECKING"):
+        Mine()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from math import inf
@@ -109,6 +109,21 @@ def describe_bound(hint: Any) -> str:
     return f"{', '.join(first)} or {last}" if first else last
 
 
+def read_hints(kind: Callable[..., object]) -> Mapping[str, Any]:
+    """Read the annotations of a class or function, with their bounds.
+
+    >>> list(read_hints(Bound))
+    ['at_least', 'above', 'at_most', 'below']
+    """
+    try:
+        return get_type_hints(kind, include_extras=True)
+    except NameError as error:
+        raise SettingError(
+            f"{kind.__name__} has an annotation with the name {error.name!r}, not known when it runs: "
+            "import it at the top of its module, not below `if TYPE_CHECKING`"
+        ) from None
+
+
 def list_options(hint: Any) -> tuple[Any, ...]:
     """List the alternatives of an annotation.
 
@@ -132,7 +147,7 @@ def list_kinds(option: Any) -> Iterator[type[Any]]:
 
 @cache
 def _list_tests(kind: type[Any]) -> tuple[tuple[str, Any, _Test], ...]:
-    hints = get_type_hints(kind, include_extras=True)
+    hints = read_hints(kind)
     return tuple(
         (each.name, hints[each.name], _find_test(hints[each.name])) for each in fields(kind) if each.init
     )

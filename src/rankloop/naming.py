@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache, lru_cache
 from math import inf, isnan
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
-from rankloop.bounds import LARGEST, describe_bound, list_kinds, list_options
+from rankloop.bounds import LARGEST, describe_bound, list_kinds, list_options, read_hints
 from rankloop.errors import SettingError, suggest_name
 
 T = TypeVar("T")
@@ -204,7 +204,7 @@ class _Setting:
 @cache
 def _settings(kind: Callable[..., object]) -> Mapping[str, _Setting]:
     """List the settings of a class or function, from its signature and annotations."""
-    hints = get_type_hints(kind, include_extras=True)
+    hints = read_hints(kind)
     return {
         name: _Setting(
             label=f"{kind.__name__}: {name}",
