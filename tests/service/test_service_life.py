@@ -24,7 +24,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
-from rankloop.policies import PDGD, Policy
+from rankloop.policies import PDGD, GradedItemPolicy, Policy
 from rankloop.scorers import MLP
 from rankloop.service import HistoryError, RankerSettings, RankResponse, UserEvent
 from rankloop.service.service_facade import ServiceFacade
@@ -44,7 +44,10 @@ LIVES = settings(
 )
 MEMORY = Path("/dev/shm")  # where there is such a thing, hundreds of lives need not wait for a disk
 
-POLICIES = [*every_policy(), PDGD(learning_rate=0.1, scorer=MLP(4))]
+POLICIES = [
+    replace(each, top_grade=5.0) if isinstance(each, GradedItemPolicy) else each  # of every ranker's scale
+    for each in (*every_policy(), PDGD(learning_rate=0.1, scorer=MLP(4)))
+]
 RANKERS = ("shop", "other")
 NAMES = ("age", "bm25", "clicks", "price", "stars")
 MODES = ("explore", "exploit", "frozen", "passthrough", "shadow")
