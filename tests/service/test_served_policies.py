@@ -11,6 +11,7 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.checks import check_policy
 from rankloop.errors import SettingError
+from rankloop.lab.baselines import OfflineRankNet
 from rankloop.policies import PDGD, AdForest, OlRankNet, Policy
 from rankloop.scorers import MLP
 from rankloop.service import RankerSettings, UserEvent
@@ -133,3 +134,18 @@ def test_a_forest_is_refused_where_nothing_could_grow_it(monkeypatch: pytest.Mon
     with pytest.raises(SettingError, match="scikit-learn"):
         service.configure("banner", RankerSettings(policy=AdForest()))
     assert isinstance(service.settings("banner").policy, PDGD)
+
+
+def test_a_policy_that_the_log_could_not_name_is_refused() -> None:
+    """Baselines of the lab that train on labels, and a policy of one's own that the service was not given."""
+    service = ServiceFacade(open_temporary_store())
+    service.create("shop", RankerSettings(policy=PDGD()))
+    skyline = RankerSettings(policy=OfflineRankNet(), grades={"star": 1.0})
+    for settings in (skyline, RankerSettings(policy=Positional())):
+        name = type(settings.policy).__name__
+        with pytest.raises(SettingError, match=rf"{name} is no policy of this service"):
+            service.create("other", settings)
+        with pytest.raises(SettingError, match=rf"policies=\[{name}\]"):
+            service.configure("shop", settings)
+    assert service.rankers() == ["shop"]
+    assert not service.ranker("shop").broken

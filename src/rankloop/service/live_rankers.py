@@ -112,7 +112,7 @@ class LiveRankers:
         check_text("a ranker's name", ranker)
         check_mode(mode)
         rules = settings or RankerSettings()
-        check_served(rules)
+        check_served(rules, self._policy_kinds)
         created = begin(self.store, ranker, rules, mode, at=self.clock(), said=signed(by, reason))
         self._discover()
         if not created and settings is not None and self.settings(ranker).to_json() != rules.to_json():

@@ -132,7 +132,7 @@ class ServiceFacade(LiveRankers):
         these rules had always held: a warm start for another policy, and the way for one that cannot take
         more features to begin with all there are.
         """
-        check_served(settings)
+        check_served(settings, self._policy_kinds)
         found = self.ranker(ranker)
         said = signed(by, reason)
         if relearn:
@@ -158,7 +158,7 @@ class ServiceFacade(LiveRankers):
         moment, and otherwise under way. Until then the ranker goes on as it is. The same `key` is the same
         job, whenever it is asked for.
         """
-        check_served(settings)
+        check_served(settings, self._policy_kinds)
         found = self.ranker(ranker)
         number = ask_to_relearn(found, settings, version, key=key, said=signed(by, reason))
         return self._jobs.soon(found, number)

@@ -13,7 +13,7 @@ import numpy as np
 from rankloop.errors import RankloopError, SettingError, suggest_name
 from rankloop.naming import given_settings, write_name
 from rankloop.policies import CallerOrderPolicy, PairRank, Policy
-from rankloop.policies.policy_names import PolicyKinds, read_policy
+from rankloop.policies.policy_names import POLICIES, PolicyKinds, read_policy
 from rankloop.service.extensions.fair.settings import FairSettings
 from rankloop.service.extensions.promise.settings import PromiseSettings
 from rankloop.service.store import GradeScale
@@ -206,7 +206,7 @@ def settings_from_json(data: Mapping[str, Any], policy_kinds: PolicyKinds) -> Ra
         rules = RankerSettings.from_json(data, policy_kinds)
         if "caller_order" not in given_settings(policy) and "@" not in policy:
             rules = rules.with_policy(trusting(rules.policy))
-        check_served(rules)
+        check_served(rules, policy_kinds)
         _try_out(rules)
     except RankloopError:
         raise
@@ -216,8 +216,10 @@ def settings_from_json(data: Mapping[str, Any], policy_kinds: PolicyKinds) -> Ra
     return rules
 
 
-def check_served(rules: RankerSettings) -> None:
-    """Refuse policies that a service cannot teach: without `grades` it gives clicks; it counts no exposure.
+def check_served(rules: RankerSettings, policy_kinds: PolicyKinds = POLICIES) -> None:
+    """Refuse policies that a service cannot teach, or does not know by the name that its log keeps.
+
+    Without `grades` it gives clicks; it counts no exposure.
 
     >>> from rankloop.policies import PDGD
     >>> check_served(RankerSettings(policy=PDGD()))
@@ -234,6 +236,11 @@ def check_served(rules: RankerSettings) -> None:
         raise SettingError(
             f"{kind.__name__} learns from lists that are shown, clicked or not, which the log of a service "
             "does not hold yet: choose a policy that learns from clicks alone"
+        )
+    if policy_kinds.get(kind.__name__) is not kind:
+        raise SettingError(
+            f"{kind.__name__} is no policy of this service: expected one of rankloop.policies, or one that "
+            f"it was given, as in RankingService(policies=[{kind.__name__}])"
         )
     policy.check_installed()
     if rules.signal == "grades":

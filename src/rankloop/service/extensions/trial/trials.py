@@ -112,7 +112,7 @@ def _check_arms(
     if ranker.broken or (other is not None and other.broken):
         raise RequestError("a ranker that is broken cannot be compared: see /v1/doctor")
     if settings.policy is not None:
-        check_served(ranker.rules.with_policy(read_policy(settings.policy, policy_kinds)))
+        check_served(ranker.rules.with_policy(read_policy(settings.policy, policy_kinds)), policy_kinds)
     if settings.kind != "interleave":
         return
     rules = ranker.rules
