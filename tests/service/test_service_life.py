@@ -54,6 +54,15 @@ MODES = ("explore", "exploit", "frozen", "passthrough", "shadow")
 STEPS = (1.0, 30.0, 100.0)
 JUMPS = (3600.0, -3600.0, 40.0, -40.0)
 
+
+def fitted(rules: RankerSettings) -> RankerSettings:
+    """The same rules, under which the policy accepts the highest grade there is."""
+    policy: Any = rules.policy
+    if not hasattr(policy, "top_grade"):
+        return rules
+    return rules.with_policy(replace(policy, top_grade=rules.highest_grade))
+
+
 rankers = st.sampled_from(RANKERS)
 some_rules = st.builds(
     RankerSettings,
@@ -67,7 +76,7 @@ some_rules = st.builds(
     grades=st.sampled_from([None, {"star": 1.0, "click": 0.5, "flag": -3.0}]),
     highest_grade=st.sampled_from([1.0, 5.0]),
     reading=st.sampled_from(["implicit", "explicit"]),
-)
+).map(fitted)
 ratings = st.sampled_from([("star", 0.0), ("star", 2.5), ("star", 5.0), ("star", None), ("flag", None)])
 
 
@@ -96,7 +105,7 @@ class ServiceLife(RuleBasedStateMachine):
 
     @initialize(rules=some_rules, others=some_rules)
     def begin(self, rules: RankerSettings, others: RankerSettings) -> None:
-        self.service.create("shop", replace(rules, policy=self.policy))
+        self.service.create("shop", fitted(rules.with_policy(self.policy)))
         self.service.create("other", others)
 
     # lists and clicks
