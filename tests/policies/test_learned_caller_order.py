@@ -54,6 +54,13 @@ def agreement(policy: Policy, *, base: int, seed: int = 0, lists: int = LISTS) -
     return found
 
 
-def test_what_is_no_choice_is_refused() -> None:
-    with pytest.raises(Exception, match="learn_caller_order must be true or false"):
-        PDGD(learn_caller_order=1)  # type: ignore[arg-type]
+@pytest.mark.parametrize("policy", SCORED, ids=lambda each: type(each).__name__)
+def test_a_reversed_order_is_overturned_and_a_good_one_is_kept(policy: Policy) -> None:
+    against = agreement(policy, base=-1)
+    assert against[0] < -0.9
+    assert min(against[LISTS // 2 :]) > 0  # for good, within thirty lists
+    assert min(agreement(policy, base=1)) > 0
+
+
+def test_without_learning_it_a_ranker_that_does_not_explore_believes_it_for_long() -> None:
+    assert max(agreement(RankNet(caller_order="decent", learn_caller_order=False), base=-1)) < 0
