@@ -31,7 +31,7 @@ LONG = (  # files that take longest, by the processor time they took: what is le
     "policies/test_neural.py",
     "service/http/test_ads.py",
     "test_tutorial.py",
-    "lab/sweeps/test_ray.py",
+    "lab/sweeps/test_ray_engine.py",
     "service/extensions/fair/test_life_over_http.py",
     "service/extensions/fair/test_life.py",
     "service/http/test_learning.py",
