@@ -271,7 +271,7 @@ def test_data_commands(tmp_path: Path) -> None:
         (["lab", "compare", "--data", "nowhere"], "RANKLOOP_DATA"),
         (["lab", "compare", "--stop", "never"], "choose from click, every, both"),
         (["lab", "compare", "--probes", "block"], "did you mean 'blocks'?"),
-        (["lab", "compare", "--probes", "blocks(every=0)"], "every must be at least 1"),
+        (["lab", "compare", "--probes", "blocks(every=0)"], "every must be a whole number of at least 1"),
         (["lab", "compare", "--probes", "blocks,blocks(every=2)"], "two probes of a kind"),
         (["lab", "compare", "--users", ""], "users must name at least one"),
         (
