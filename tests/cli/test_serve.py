@@ -138,7 +138,7 @@ def test_options_that_would_change_a_ranker_are_refused(served: tuple[Process, s
     folder = str(process.folder)
     refused = asked("serve", "--port", "0", "--data-dir", folder, "--policy", "pdgd", expect=2)
     assert "another policy" in refused
-    assert "did you mean 'pairrank'" in asked("serve", "--port", "0", "--policy", "parank", expect=2)
+    assert "did you mean 'PairRank'" in asked("serve", "--port", "0", "--policy", "parank", expect=2)
 
 
 def test_a_log_can_be_copied(served: tuple[Process, str, int, str], tmp_path: Path) -> None:

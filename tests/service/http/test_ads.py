@@ -24,6 +24,7 @@ from rankloop.service.core.model import asker_of
 from rankloop.service.core.ranker_settings import Scaling
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore, open_temporary_store
+from tests.support.life import Ids
 from tests.support.serving import Live, alive
 
 POLICIES: dict[str, AdPolicy] = {
@@ -88,7 +89,7 @@ class Session:
 @pytest.fixture(params=["auc-ranker", "thompson-logistic"])
 def session(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Session]:
     clock = Clock()
-    service = ServiceFacade(SqliteStore(tmp_path / "log.db"), clock=clock)
+    service = ServiceFacade(SqliteStore(tmp_path / "log.db"), clock=clock, ids=Ids())
     policy = POLICIES[request.param]
     service.create("default", RankerSettings(policy=policy, window=50, snapshot_every=40))
     with alive(service) as live:
