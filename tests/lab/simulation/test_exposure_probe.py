@@ -176,7 +176,7 @@ def test_a_sweep_measures_for_policies_and_probes_and_is_run_again_from_its_spec
         ({"beta": 0.0}, "beta must be a finite number above 0"),
         ({"epsilon": -1.0}, "epsilon must be a finite number of at least 0"),
         ({"groups": ("A", "A")}, "the names of two groups"),
-        ({"examination": "half"}, "examination must be one of"),
+        ({"examination": "half"}, "examination must be 'log2', 'reciprocal', 'measured' or"),
     ],
 )
 def test_measures_without_a_meaning_are_refused(settings: dict[str, object], says: str) -> None:
