@@ -162,7 +162,7 @@ def test_a_sweep_that_mixes_clicks_and_grades_can_be_run_again_from_its_spec(tmp
 
 
 def test_claims_are_those_of_figures_and_tables_and_the_notes_of_an_experiment() -> None:
-    assert describe_claims(find_experiment("safe/off-policy")).keys() == {"note 1", "note 2"}
+    assert describe_claims(find_experiment("safe/off-policy")).keys() == {"note 1", "note 2", "note 3"}
     assert (
         "smallest under navigational"
         in describe_claims(find_experiment("pairrank/fig7"))["figure 7b, WWW 2021"]
