@@ -19,7 +19,7 @@ from rankloop.service.store import (
     Transaction,
 )
 from rankloop.service.store.log_records import Traffic
-from rankloop.service.store.sums import LATEST, PAIR, edges, looks, part_ends, traffic_of
+from rankloop.service.store.sums import LATEST, ONE, PAIR, edges, part_ends, traffic_of
 
 Record = Impression | Event | Decision
 
@@ -125,7 +125,7 @@ class SlowLog:
         sums = (
             len(lists),
             len(first),
-            sum(map(looks, first)),
+            sum((ONE + position // 2) // position for position in first),  # 1 / position, rounded
             sum(bool(each.fallback) for each in lists),
             sum(each.explored for each in lists),
             sum(int(each.cost * PAIR + 0.5) for each in lists),

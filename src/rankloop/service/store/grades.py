@@ -44,7 +44,3 @@ class GradeScale:
     def cut(self, total: float) -> float:
         """A sum as a grade."""
         return min(max(total, 0.0), self.highest)
-
-    def step(self, grade: float) -> int:
-        """The step of a histogram that is nearest to a grade."""
-        return int(grade * self.steps / self.highest + 0.5)

@@ -146,15 +146,6 @@ def numbered(bounds: Sequence[int]) -> list[tuple[int, Piece]]:
     return [(number, piece) for number, pair in enumerate(pairwise(bounds)) for piece in cover(*pair)]
 
 
-def looks(position: int) -> int:
-    """1 / position in whole units; as SQL has it, too.
-
-    >>> looks(2) / ONE
-    0.5
-    """
-    return (ONE + position // 2) // position
-
-
 def traffic_of(start: float, sums: Sequence[int]) -> Traffic:
     """What happened in a stretch of time, from whole numbers in the order of `NAMES`."""
     known: dict[str, float] = dict(zip(NAMES, map(int, sums), strict=True))
