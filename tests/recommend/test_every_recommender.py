@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -389,6 +390,41 @@ def test_a_forged_file_is_refused_though_its_digest_fits(
     forged(path, arrays, found | header)
     with pytest.raises((DataError, SettingError), match=message):
         load_recommender(path)
+
+
+FORGERIES: list[tuple[str, str, Callable[[Any], Any]]] = [
+    ("FacT 0.1", "model.predicates", lambda tree: tree[::-1].copy()),
+    ("FacT 0.1", "model.predicates", lambda tree: np.where(np.arange(6) == 5, 0.0, tree)),  # its own parent
+    ("FacT 0.1", "model.predicates", lambda tree: np.where(np.arange(6) == 2, 0.0, tree)),  # back to the root
+    ("FacT 0.1", "model.predicates", lambda tree: np.where(np.arange(6) == 0, 1e6, tree)),  # no such question
+    ("FacT 0.1", "model.predicates", lambda tree: np.full_like(tree, 1e300)),
+    ("FacT 0.1", "model.node_vectors", lambda vectors: vectors[:1]),
+    ("FacT 0.1", "model.leaf", lambda leaf: leaf + 10**6),
+    ("FacT 0.1", "model.leaf", lambda leaf: leaf[:1]),
+    ("FacT 0.1", "model.gram", lambda gram: gram[:, :-1].copy()),
+    ("FacT 0.1", "model.item_factors", lambda factors: np.full_like(factors, 1e300)),
+    ("FacT 0.1", "model.tokens_indices", lambda tokens: tokens + 10**6),
+    ("FacT 0.1", "model.tokens_indptr", lambda starts: starts[::-1].copy()),
+    ("FacT 0.1", "model.widths", lambda widths: np.full_like(widths, 2**40)),
+    ("FMF", "model.predicates", lambda tree: np.where(np.arange(6) == 2, 0.0, tree)),
+    ("MTER", "model.features", lambda factors: factors[:, :-1].copy()),
+    ("MTER", "model.opinion_core", lambda core: core[:0]),
+]
+
+
+@pytest.mark.parametrize(("name", "array", "change"), FORGERIES)
+def test_a_forged_model_is_tried_before_it_is_served(
+    name: str, array: str, change: Callable[[Any], Any], tmp_path: Path, fitted: dict[str, Recommender]
+) -> None:
+    """Its digest fits; walked or multiplied later, it would never end, or read past the end of memory."""
+    path = tmp_path / "shop.npz"
+    save_recommender(path, fitted[name], Catalogue.of(PARTS.train))
+    arrays = dict(np.load(path))
+    del arrays["digest"]
+    arrays[array] = change(arrays[array])
+    forged(path, arrays, json.loads(arrays["header"].tobytes()))
+    with pytest.raises((DataError, SettingError), match="found"):
+        load_recommender(path, RECOMMENDERS)
 
 
 @pytest.mark.parametrize("size", [10**12, 10**25])

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, NamedTuple, TypeAlias
+from typing import Annotated, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
 from rankloop.bounds import Bound, Count, Natural, NonNegative, Positive
+from rankloop.errors import SettingError
 from rankloop.recommend.evidence_als import EvidenceALS
 from rankloop.recommend.factor_objectives import FactorObjective, Implicit, RatingsAndPairs
 from rankloop.recommend.factorization_tree import (
@@ -38,7 +39,7 @@ from rankloop.recommend.recommender import (
 )
 from rankloop.recommend.reviews import Reviews, SparseArray, binarize
 from rankloop.recommend.ridge_rows import EvidenceBlock, RowRidge
-from rankloop.types import FloatArray, IntArray
+from rankloop.types import FloatArray, IntArray, State
 
 Weight: TypeAlias = Annotated[float, Bound(above=0, at_most=np.inf)]
 ANSWERS = {AT_LEAST: "much", BELOW: "little", UNKNOWN: "unknown"}
@@ -189,11 +190,23 @@ class FacT(FactorModel):
         return self._profile_rows(reviews.count_mentions("user"), reviews.rating_matrix())
 
     def _profile_rows(self, mentions: SparseArray, by_user: SparseArray) -> SparseArray:
-        cells = (np.ones(len(self.tokens_indices)), self.tokens_indices, self.tokens_indptr)
-        tokens = sparse.csr_array(cells, shape=(len(self.tokens_indptr) - 1, int(self.widths[1])))
         shares = share_mentions(mentions)
         shares.eliminate_zeros()
-        return sparse.hstack([shares, share_tokens(by_user, tokens)], format="csr")
+        return sparse.hstack([shares, share_tokens(by_user, self._tokens())], format="csr")
+
+    def _tokens(self) -> SparseArray:
+        """Return which items have which tokens, [n_items, n_tokens]."""
+        cells = (np.ones(len(self.tokens_indices)), self.tokens_indices, self.tokens_indptr)
+        return sparse.csr_array(cells, shape=(len(self.tokens_indptr) - 1, int(self.widths[1])))
+
+    def from_state(self, state: State) -> Self:
+        """Return a recommender that has learned that; tokens of items that do not exist are refused."""
+        twin = super().from_state(state)
+        tokens = twin._tokens()
+        tokens.check_format(full_check=True)  # SciPy would read past the end of arrays
+        if tokens.shape[0] != len(twin.item_factors):
+            raise SettingError(f"found tokens of {tokens.shape[0]} items for {len(twin.item_factors)} items")
+        return twin
 
     def _item_profiles(self, reviews: Reviews) -> SparseArray:
         profiles = sum_item_opinions(reviews)

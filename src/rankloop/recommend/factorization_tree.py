@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 
 from rankloop.bounds import Count, Natural, Positive, check_settings
+from rankloop.errors import DataError
 from rankloop.recommend.factor_objectives import OneSide, unpack
 from rankloop.recommend.reviews import SparseArray
 from rankloop.recommend.split_candidates import SplitCandidates
@@ -93,6 +94,24 @@ class FactorizationTree:
     def depth(self) -> int:
         """The number of predicates on the longest path."""
         return max(len(self.path(node)) for node in range(len(self.feature))) - 1
+
+    def check(self, n_questions: int) -> None:
+        """Refuse what is no tree: each node but the root has one parent, before it, that leads to it."""
+        n, node = len(self.feature), np.arange(len(self.feature))
+        there = np.argwhere(self.children != STAYS)
+        led = self.children[tuple(there.T)]
+        if not (
+            self.children.shape == (n, 3)
+            and len(self.vectors) == n == len(self.parent) > 0
+            and self.parent[0] == -1
+            and ((self.parent[1:] >= 0) & (self.parent[1:] < node[1:])).all()
+            and np.array_equal(np.sort(led), node[1:])
+            and np.array_equal(self.parent[led], there[:, 0])
+            and ((self.feature >= -1) & (self.feature < n_questions)).all()
+        ):
+            raise DataError(
+                f"expected a tree of questions from 0 to {n_questions - 1}, found other predicates"
+            )
 
     def arrays(self) -> tuple[FloatArray, FloatArray]:
         """Return the tree as two arrays: predicates, [n_nodes, 6], and vectors."""

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -78,7 +79,7 @@ def load_recommender(
         raise DataError(f"{path}: the file is damaged, its digest does not fit; make it again")
     try:
         return _read(path, header, arrays, kinds, digest)
-    except (DataError, ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+    except (DataError, ValueError, TypeError, KeyError, IndexError, AttributeError, MemoryError) as error:
         if isinstance(error, SettingError):
             raise
         raise _foreign(path, error) from error
@@ -136,6 +137,8 @@ def _read(
     if shape != (2, len(catalogue.items)) or len(model.past_starts) != last + 2:
         raise ValueError(f"scores of {shape[1]} items, names of {len(catalogue.items)}")
     _check_past(model, len(catalogue.items))
+    with np.errstate(all="ignore"):  # what comes of it is looked at
+        _try_out(model, catalogue)
     return FittedRecommender(model, catalogue, digest)
 
 
@@ -153,6 +156,25 @@ def _check_past(model: Recommender, n_items: int) -> None:
     known = ((items >= 0) & (items < n_items)).all()
     if not known or starts[0] != 0 or starts[-1] != len(items) or (np.diff(starts) < 0).any():
         raise ValueError("past items that are none of the catalogue's, or of no user")
+
+
+def _try_out(model: Recommender, catalogue: Catalogue) -> None:
+    """Walk its tree, and split some scores: what fails here would fail when it is asked."""
+    if (questions := model.question_tree()) is not None:
+        about = (catalogue.items,) if questions.about_items else (catalogue.features, catalogue.tokens)
+        questions.tree.check(sum(map(len, about)))
+        there = (questions.leaves >= 0) & (questions.leaves < len(questions.tree.feature))
+        if len(there) != len(catalogue.users) or not there.all():
+            raise ValueError("users at nodes that the tree does not have")
+    profiles = [model.profile_user(row) for row in (0, len(catalogue.users) - 1)]
+    profiles += [model.profile_newcomer(items) for items in ((), (0,)) if model.places_newcomers]
+    items = np.array([0, len(catalogue.items) - 1])
+    for profile in profiles:
+        scores, parts = model.score_profile(profile), model.split_scores(profile, items)
+        with suppress(SettingError):  # it says nothing about features, or not to a newcomer
+            model.score_features(profile, items)
+        if not (np.isfinite(scores).all() and np.isfinite(parts.amounts).all()):
+            raise ValueError("scores that are no numbers")
 
 
 def _under(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
