@@ -165,7 +165,8 @@ def test_every_public_name_is_in_the_reference(site: Path) -> None:
         page = (DOCS / "reference" / f"{package}.md").read_text("utf-8")
         for home in re.findall(r"automodule:: ([\w.]+)", page):
             module = importlib.import_module(home)
-            own = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == home]
+            classes = {name: value for name, value in vars(module).items() if isinstance(value, type)}
+            own = [name for name, value in classes.items() if value.__module__ == home]
             for name in getattr(module, "__all__", [each for each in own if each[0].isupper()]):
                 value = getattr(module, name)
                 if isinstance(value, TypeVar):
