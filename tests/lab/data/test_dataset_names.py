@@ -233,8 +233,8 @@ def test_settings_that_every_dataset_takes(world: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        ("linear(seed=1.5)", "seed: expected a whole number of at least 0, found 1.5"),
-        ("linear(seed=-1)", "seed: expected a whole number of at least 0, found -1"),
+        ("linear(seed=1.5)", "seed must be a whole number of at least 0, found 1.5"),
+        ("linear(seed=-1)", "seed must be a whole number of at least 0, found -1"),
         ("linear(wrong=3)", "has no option 'wrong'"),
         ("linear(3)", "expected <setting>=<value>, found 3"),
         ("linear(caller_order='decnt')", "no order of the caller is called 'decnt': did you mean 'decent'"),

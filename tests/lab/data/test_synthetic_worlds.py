@@ -89,7 +89,7 @@ def test_every_option_of_a_world_has_a_range_that_is_enforced(name: str) -> None
         (
             "linear",
             {"min_documents": 9, "max_documents": 8},
-            "max_documents: .* at least min_documents, found 8 and 9",
+            "max_documents must be at least min_documents, found 8 and 9",
         ),
         ("items", {"flip": 1.5}, "the items world: flip must be a number from 0 to 1, found 1.5"),
         ("items", {"m": 8, "relevant": 9}, "relevant: expected at most m, found relevant=9 and m=8"),

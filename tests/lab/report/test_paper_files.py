@@ -175,9 +175,9 @@ def test_a_logarithmic_axis_begins_with_the_first_round() -> None:
 
 
 def test_what_cannot_be_drawn_is_refused() -> None:
-    with pytest.raises(SettingError, match="log must be none, rounds, values or both, found 'x'"):
+    with pytest.raises(SettingError, match="log must be 'none', 'rounds', 'values' or 'both', found 'x'"):
         ChartStyle(log="x")  # type: ignore[arg-type]
-    with pytest.raises(SettingError, match="lines must be at least 1, found 0"):
+    with pytest.raises(SettingError, match="lines must be a whole number of at least 1, found 0"):
         ChartStyle(lines=0)
     results = some_results().with_columns(value=-pl.col("value"))
     with pytest.raises(SettingError, match="needs values above 0"):
