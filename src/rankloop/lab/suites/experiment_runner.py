@@ -109,8 +109,8 @@ def describe_claims(experiment: Experiment) -> dict[str, str]:
     """Say what the documents show of what an experiment measures, and what else to know about it.
 
     >>> from rankloop.lab.suites import find_experiment
-    >>> list(describe_claims(find_experiment("pairrank/fig3")))
-    ['figure 3, WWW 2021']
+    >>> next(iter(describe_claims(find_experiment("pairrank/fig3"))))
+    'figure 3, WWW 2021'
     """
     claims = {
         f"{item.key}, {document.where} {document.year}": item.says
