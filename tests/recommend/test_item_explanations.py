@@ -214,6 +214,15 @@ def test_a_past_item_leads_on_from_where_the_answers_lead(kind: FacT | FMF) -> N
             assert answer is None or tree.branch(node) == {1: 0, -1: 1, 0: 2}[answer]
 
 
+@pytest.mark.parametrize("highest", [5.0, 100.0])
+def test_a_past_item_counts_as_liked_on_any_scale(highest: float) -> None:
+    scaled = replace(REVIEWS, rating=1 + (REVIEWS.rating - 1) * (highest - 1) / 4, highest=highest)
+    model = FMF(d=6, depth=3, min_leaf=4).fit(scaled, RNG(0))
+    item = int(model.tree.feature[0])
+    assert model.profile_newcomer([item]).node == model.profile_newcomer([item], {item: 1}).node
+    assert int(model.tree.children[0, 0]) in model.tree.path(model.profile_newcomer([item]).node)
+
+
 def _unknown_line(tree: FactorizationTree) -> set[int]:
     """The nodes that someone of whom nothing is known passes."""
     nodes = [0]

@@ -32,6 +32,7 @@ from rankloop.recommend.recommender import (
 from rankloop.recommend.reviews import Reviews, SparseArray, binarize
 from rankloop.types import FloatArray, IntArray
 
+LIKED = 1e9  # stars: above every threshold, on any scale
 ANSWERS = {AT_LEAST: "liked", BELOW: "disliked", UNKNOWN: "unrated"}
 
 
@@ -115,8 +116,8 @@ class FMF(FactorModel):
         own, said = check_items(items, n_items), check_answers(answers, n_items)
         node = self.tree.walk(said)
         if len(own):
-            ratings = dict.fromkeys(own.tolist(), 5.0)
-            ratings |= {item: 5.0 if answer > 0 else 0.0 for item, answer in said.items()}
+            ratings = dict.fromkeys(own.tolist(), LIKED)
+            ratings |= {item: LIKED if answer > 0 else 0.0 for item, answer in said.items()}
             ratings = {item: rating for item, rating in ratings.items() if said.get(item) != 0}  # skipped
             asked = np.array(list(ratings), np.int64)
             cells = (np.array(list(ratings.values())), (np.zeros(len(asked), np.int64), asked))
