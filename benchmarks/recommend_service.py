@@ -61,7 +61,7 @@ def measure(name: str, data: str, folder: Path, *, repeats: int) -> None:
 def main() -> None:
     """Measure the recommenders that are named."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", default="synthetic:shop:users=6000,items=3000")
+    parser.add_argument("--data", default="shop(users=6000, items=3000)")
     parser.add_argument("--models", default="FacT EvidenceALS")
     parser.add_argument("--repeats", type=int, default=200)
     options = parser.parse_args()

@@ -18,7 +18,9 @@ from rankloop.errors import SettingError
 from rankloop.lab.baselines import ALL_POLICIES
 from rankloop.lab.data.best_feature_order import Direction
 from rankloop.lab.data.dataset_names import change_name, load, read_dataset_name
+from rankloop.lab.data.review_collections import SHOPS
 from rankloop.lab.data.synthetic import WORLDS
+from rankloop.lab.data.synthetic_reviews import AccessoryShop
 from rankloop.lab.recommenders import PRESETS, RECOMMENDERS, read_recommender
 from rankloop.lab.simulation import PROBES
 from rankloop.lab.users import AdUser, LabelJudge, NamedUser, PresetUser, read_user, write_user
@@ -161,6 +163,16 @@ def test_a_name_of_published_data_is_written_as_it_is_read(fold: int, order: str
     text = change_name("/data/mq2008", **given_settings)
     assert read_dataset_name(text) == ("/data/mq2008", given_settings)
     assert change_name(text) == text
+
+
+@pytest.mark.parametrize("defaults", [False, True])
+@pytest.mark.parametrize("shop", [AccessoryShop(), AccessoryShop(users=30, items=20, seed=1)])
+def test_a_made_up_collection_of_reviews_is_written_as_it_is_read(
+    shop: AccessoryShop, defaults: bool
+) -> None:
+    text = write_name(shop, defaults, name="shop")
+    assert read_name(text, SHOPS, noun="collection") == shop
+    assert write_name(read_name(text, SHOPS, noun="collection"), defaults, name="shop") == text
 
 
 def test_a_whole_number_for_a_setting_with_fractions_is_written_as_one() -> None:

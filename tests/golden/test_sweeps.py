@@ -52,7 +52,7 @@ DOCUMENTS = "linear(queries=15, test_queries=10)"
 SPARSE = "nonlinear(queries=12, test_queries=6)"
 ITEMS = "items(queries=15)"
 VISITORS = "ads(queries=100, test_queries=30, ads=3)"
-SHOP = "synthetic:shop:users=60,items=24"
+SHOP = "shop(users=60, items=24)"
 
 SWEEPS = {
     "s01": "classic/baselines",

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from rankloop.cli import app
 from rankloop.lab.data.review_data import AccessoryShop, write_reviews
 
-SMALL = "synthetic:shop:users=60,items=24"
+SMALL = "shop(users=60, items=24)"
 
 
 def run(*words: str, group: str = "recommend") -> str:

@@ -179,8 +179,8 @@ def test_names_that_nobody_knows_are_refused(monkeypatch: pytest.MonkeyPatch) ->
         load_reviews("phone")
     with pytest.raises(DataError, match="RANKLOOP_DATA is not set"):
         load_reviews("phones")
-    with pytest.raises(SettingError, match="no option 'colour'"):
-        load_reviews("synthetic:shop:colour=3")
+    with pytest.raises(SettingError, match="AccessoryShop has no setting 'colour'"):
+        load_reviews("shop(colour=3)")
 
 
 def test_the_authors_tuple_files_are_read(tmp_path: Path) -> None:

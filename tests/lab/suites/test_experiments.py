@@ -29,7 +29,7 @@ from rankloop.policies.policy_names import read_policy, write_policy
 
 SMALL = "linear(queries=15)"
 VISITORS = "ads(queries=300, test_queries=60, ads=3)"
-SMALL_SHOP = "synthetic:shop:users=60,items=24"
+SMALL_SHOP = "shop(users=60, items=24)"
 SWEEPS = [name for name, each in EXPERIMENTS.items() if each.kind == "sweep"]
 TABLES = [name for name, each in EXPERIMENTS.items() if each.kind == "table"]
 

@@ -118,7 +118,7 @@ class DeadlyPopular(MostPopular):
 def test_recommenders_are_the_same_to_the_bit_also_when_a_worker_is_killed(
     cluster: None, tmp_path: Path
 ) -> None:
-    parts, mark = load_reviews("synthetic:shop"), tmp_path / "killed"
+    parts, mark = load_reviews("shop"), tmp_path / "killed"
     models = {"ials": IALS(d=4), "popular": DeadlyPopular(mark=str(mark)), "fact": FacT(d=4, depth=2)}
     there, measured = compare_recommenders(parts, models, seeds=2, engine=Ray())
     assert mark.exists()

@@ -34,7 +34,7 @@ recommend_app = typer.Typer(
     help="Fit a recommender, explain items, or try its interview.", no_args_is_help=True
 )
 Data = Annotated[
-    str, typer.Option(help="`synthetic:shop`, `phones`, `phones-fact`, `music`, or a CSV or JSON lines file.")
+    str, typer.Option(help="`shop`, `phones`, `phones-fact`, `music`, or a CSV or JSON lines file.")
 ]
 Model = Annotated[Path, typer.Option(help="A file written by `rankloop lab recommend fit`.")]
 Length = Annotated[int, typer.Option(min=1, help="How many items to recommend.")]
@@ -43,7 +43,7 @@ Length = Annotated[int, typer.Option(min=1, help="How many items to recommend.")
 @recommend_app.command()
 def fit(
     model: Annotated[str, typer.Option(help="A recommender, with settings in parentheses.")] = "FacT",
-    data: Data = "synthetic:shop",
+    data: Data = "shop",
     out: Annotated[Path, typer.Option(help="Where the file goes.")] = Path("recommender.npz"),
     seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
     everything: Annotated[
@@ -71,7 +71,7 @@ def compare(
     models: Annotated[
         str, typer.Option(help="Recommenders, separated by commas, with settings in parentheses.")
     ] = "MostPopular, IALS, EvidenceALS, FacT",
-    data: Data = "synthetic:shop",
+    data: Data = "shop",
     seeds: Annotated[int, typer.Option(min=1, help="Fits of every recommender.")] = 3,
     workers: Workers = None,
     engine: EngineName = "pool",

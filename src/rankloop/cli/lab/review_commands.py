@@ -82,9 +82,7 @@ def extract_(
 def describe(
     name: Annotated[
         str,
-        typer.Argument(
-            help="`synthetic:shop`, `phones`, `phones-fact`, `music`, or a CSV or JSON lines file."
-        ),
+        typer.Argument(help="`shop`, `phones`, `phones-fact`, `music`, or a CSV or JSON lines file."),
     ],
 ) -> None:
     """Say what is in reviews: counts, density, features, time span, and what is poor for a recommender.

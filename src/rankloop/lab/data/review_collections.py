@@ -12,10 +12,11 @@ from rankloop.lab.data.published_reviews import read_cellphones, read_instrument
 from rankloop.lab.data.review_files import read_reviews
 from rankloop.lab.data.review_splits import Parts, by_share, joined
 from rankloop.lab.data.synthetic_reviews import AccessoryShop
+from rankloop.naming import read_name
 from rankloop.recommend.reviews import Reviews
 from rankloop.types import BoolArray
 
-SHOP = "synthetic:shop"
+SHOPS = {"shop": AccessoryShop}
 PUBLISHED = {
     "phones": "amazon_cellphones_mter",
     "phones-fact": "amazon_cellphones_fact",
@@ -26,11 +27,11 @@ PUBLISHED = {
 def load_reviews(name: str, *, seed: int = 0, everything: bool = False) -> Parts:
     """Reviews by name, split: 80 % to learn from, 10 % for validation, 10 % for test.
 
-    Published collections keep the test reviews that they come with. Names are `synthetic:shop`, `phones`,
+    Published collections keep the test reviews that they come with. Names are `shop`, `phones`,
     `phones-fact` and `music` (folders below `RANKLOOP_DATA`), or a CSV or JSON lines file. With `everything`,
     nothing is held out.
 
-    >>> parts = load_reviews("synthetic:shop:users=30,items=20,seed=1")
+    >>> parts = load_reviews("shop(users=30, items=20, seed=1)")
     >>> len(parts.train) > len(parts.test)
     True
     """
@@ -46,13 +47,13 @@ def load_reviews(name: str, *, seed: int = 0, everything: bool = False) -> Parts
 
 def _read(name: str) -> tuple[Reviews, Reviews]:
     """The reviews of a name, and those among them that their publisher holds out for test."""
-    if name.startswith(SHOP):
-        return _all(AccessoryShop(**_options(name.removeprefix(SHOP).lstrip(":"))).reviews())
+    if name.partition("(")[0].strip().casefold() in SHOPS:
+        return _all(read_name(name, SHOPS, noun="collection").reviews())
     if name in PUBLISHED:
         folder = _find(PUBLISHED[name], name)
         return _all(read_instruments(folder)) if name == "music" else read_cellphones(folder)
     if not Path(name).exists():
-        choices = suggest_name(name, [SHOP, *PUBLISHED])
+        choices = suggest_name(name, [*SHOPS, *PUBLISHED])
         raise SettingError(f"no reviews are called {name!r}: {choices}, or name a CSV or JSON lines file")
     return _all(read_reviews(name))
 
@@ -62,17 +63,6 @@ def _all(reviews: Reviews) -> tuple[Reviews, Reviews]:
     return reviews, reviews.select(nothing)
 
 
-def _options(text: str) -> dict[str, int]:
-    pairs = (each.partition("=") for each in text.split(",") if each)
-    options = {key: value for key, _, value in pairs}
-    if unknown := set(options) - {"users", "items", "seed"}:
-        raise SettingError(f"the shop has no option {sorted(unknown)[0]!r}: choose from users, items, seed")
-    try:
-        return {key: int(value) for key, value in options.items()}
-    except ValueError:
-        raise SettingError(f"options of the shop are whole numbers, found {text!r}") from None
-
-
 def _find(folder: str, name: str) -> Path:
     roots = [Path(root) for root in os.environ.get("RANKLOOP_DATA", "").split(os.pathsep) if root]
     for root in roots:
@@ -80,4 +70,4 @@ def _find(folder: str, name: str) -> Path:
             if path.is_dir():
                 return path
     looked = ", ".join(map(str, roots)) or "no folder, because RANKLOOP_DATA is not set"
-    raise DataError(f"{name}: expected a folder {folder!r}, looked in {looked}; {SHOP} needs no data")
+    raise DataError(f"{name}: expected a folder {folder!r}, looked in {looked}; shop needs no data")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from rankloop.errors import SettingError
+from rankloop.bounds import Bound, Natural, check_settings
 from rankloop.lab.data.review_files import with_titles
 from rankloop.recommend.reviews import Mentions, Reviews
 from rankloop.types import FloatArray, IntArray
@@ -44,17 +45,13 @@ class AccessoryShop:
     (30, 24, 'Slim Case for Alpa')
     """
 
-    users: int = 300
-    items: int = 120
-    seed: int = 0
+    users: Annotated[int, Bound(at_least=2)] = 300
+    items: Annotated[int, Bound(at_least=12)] = 120
+    seed: Natural = 0
 
     def __post_init__(self) -> None:
         """Refuse a shop without customers or without goods to choose from."""
-        if self.users < 2 or self.items < 12 or self.seed < 0:
-            raise SettingError(
-                "a shop needs 2 users, 12 items and a seed of 0 or more, "
-                f"found {self.users}, {self.items} and {self.seed}"
-            )
+        check_settings(self)
 
     def reviews(self) -> Reviews:
         """The reviews: the same options give the same ones, bit for bit."""
