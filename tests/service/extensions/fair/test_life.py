@@ -7,6 +7,7 @@ retention, faults of the store, restarts and crashes.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from rankloop.policies import MGD, PDGD, PairRank, Policy
 from rankloop.service import FairSettings, RankerSettings, RankRequest, columns
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore
-from tests.service.test_service_life import LIVES, NAMES, ServiceLife, rankers
+from tests.service.test_service_life import LIVES, NAMES, ServiceLife, rankers, with_reason
 from tests.support.fairness import account_by_hand, account_in_memory, account_in_store
 from tests.support.faults import settle
 from tests.support.internals import copied
@@ -59,7 +60,7 @@ class FairLife(ServiceLife):
 
     @rule(ranker=rankers, rules=some_rules, again=st.booleans())
     def configure(self, ranker: str, rules: RankerSettings, again: bool) -> None:
-        self.service.configure(ranker, rules, relearn=again)
+        with_reason(partial(self.service.configure, ranker, rules, relearn=again))
 
     @rule(ranker=rankers, n=st.integers(2, 8), names=st.sets(st.sampled_from(NAMES)), pin=st.integers(0, 9))
     def reload(self, ranker: str, n: int, names: set[str], pin: int) -> None:
