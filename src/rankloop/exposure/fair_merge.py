@@ -136,17 +136,14 @@ def merge_fairly(
 
 
 def _check_candidates(drawn: IntArray, groups: IntArray, certain: BoolArray, k: int, m: int) -> None:
-    n, codes, rows = len(groups), groups.tolist(), drawn.tolist()
-    if (
-        certain.shape != (n, n)
-        or certain.dtype != BOOLEAN
-        or not all(each in range(m) for each in set(codes))
-    ):
+    n, rows = len(groups), drawn.tolist()
+    if certain.shape != (n, n) or certain.dtype != BOOLEAN or not set(groups.tolist()).issubset(range(m)):
         raise RankingError(
             f"every candidate needs a group from 0 to {m - 1}, and every two say whether their order is "
             f"certain, found groups {groups} and certain orders of {certain.dtype} and shape {certain.shape}"
         )
-    if not k <= len(set(rows)) == len(rows) or not all(each in range(n) for each in rows):
+    are_rows = drawn.dtype.kind in "iu" and (not rows or (min(rows) >= 0 and max(rows) < n))
+    if not are_rows or not k <= len(set(rows)) == len(rows):
         raise RankingError(
             f"a list of {k} needs as many different candidates drawn, of 0 to {n - 1}, found {drawn}"
         )
