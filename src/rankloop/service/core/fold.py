@@ -420,6 +420,7 @@ class Fold:
             "early": self.early,
             "heard_since": self.heard_since,
             "without": sorted(self.without),
+            "shown_at": {query_id: each.shown_at for query_id, each in self.open.items()},
             "open": {
                 query_id: [
                     *closing[query_id],
@@ -427,8 +428,6 @@ class Fold:
                 ]
                 for query_id, each in self.open.items()
             },
-            "shown_at": {query_id: each.shown_at for query_id, each in self.open.items()},
-            "form": FORM,
         }
         if self.dropped:
             body["dropped"] = sorted(self.dropped)
@@ -464,13 +463,12 @@ class Fold:
             snapshot.ranker, past, policy_kinds, without=forgotten, rules=held, targets=targets, dropped=gone
         )
         fold.position, fold.at, fold.version = snapshot.seq, snapshot.at, body["version"]
-        first = 0 if body.get("form", 1) > 1 else 1  # positions were once counted from 0
-        fold.judged_by, shown_at = in_force.rules.window, body.get("shown_at", {})  # since form 4
+        fold.judged_by = in_force.rules.window
         for query_id, (closes_at, number, done) in body["open"].items():
-            shown = shown_at.get(query_id, closes_at - fold.judged_by)
-            fold.open[query_id] = OpenList(closes_at, shown, {at + first: _values(did) for at, did in done})
+            done_at = {at: dict(did) for at, did in done}
+            fold.open[query_id] = OpenList(closes_at, body["shown_at"][query_id], done_at)
             heapq.heappush(fold._closing, (closes_at, number, query_id))
-        fold.heard_since = body.get("heard_since", 0)  # since form 4
+        fold.heard_since = body["heard_since"]
         if rules is not None:  # nothing was learned yet under these rules
             fold.in_force = replace(in_force, rules=rules, trouble="")
             fold._hear_from(snapshot.seq)
@@ -481,7 +479,7 @@ class Fold:
         if (promise := in_force.rules.promise) is not None and not given:
             fold.searches = Searches.from_json(body["promise"], promise)
         fold.lists, fold.width, fold.refused = body["lists"], body["width"], body["refused"]
-        fold.trouble, fold.early = body.get("trouble", ""), body.get("early", 0)
+        fold.trouble, fold.early = body.get("trouble", ""), body["early"]
         fold.policy = fold.rules.policy.from_state(_part("policy.", snapshot))
         fold.scale = scale_of(fold.rules.scaling, _part("scale.", snapshot))
         fold._hear_from(snapshot.seq)
@@ -505,14 +503,6 @@ def entries_for(fold: Fold, store: Store, *, until: int | None = None) -> Iterat
                 break
         else:
             return
-
-
-FORM = 4  # of snapshots' bodies
-
-
-def _values(did: Mapping[str, float | None] | Iterable[str]) -> dict[str, float | None]:
-    """What was done with a result: once only the actions were kept."""
-    return dict(did) if isinstance(did, Mapping) else dict.fromkeys(did)
 
 
 def _part(prefix: str, snapshot: Snapshot) -> dict[str, Any]:
