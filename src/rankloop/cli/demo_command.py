@@ -42,7 +42,7 @@ def demo(
     from rankloop.demo.shop import Demo  # noqa: PLC0415
     from rankloop.demo.shop_pages import demo_routes  # noqa: PLC0415
     from rankloop.service import RankerSettings  # noqa: PLC0415
-    from rankloop.service.http import AppContext, bind, first_keys, serve  # noqa: PLC0415
+    from rankloop.service.http import AppContext, bind, serve  # noqa: PLC0415
     from rankloop.service.http.access_log import log_to_stderr  # noqa: PLC0415
     from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
     from rankloop.service.service_facade import ServiceFacade  # noqa: PLC0415
@@ -53,7 +53,7 @@ def demo(
         directory.open() as store,
         ServiceFacade(store, background=True) as service,
     ):
-        shown = first_keys(service.keys, directory.key_file, fresh=True)
+        shown = service.keys.begin(fresh=True)
         log_to_stderr(quiet=True)
         if YOURS not in service.rankers():  # whoever changed its settings finds them as they were left
             service.create(YOURS, RankerSettings(window=30.0))

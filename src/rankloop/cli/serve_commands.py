@@ -238,12 +238,11 @@ class Post:
 
     def prepare(self, new_keys: bool) -> Mapping[Scope, str]:
         """Make what all workers rely on: the log with its ranker, and the keys; those that are new."""
-        from rankloop.service.http import first_keys  # noqa: PLC0415
         from rankloop.service.service_facade import ServiceFacade  # noqa: PLC0415
 
         with self.directory.join(worker=True) as log, ServiceFacade(log.store, clock=log.clock) as service:
             begin(service, self.ranker, self.policy, self.window)
-            return first_keys(service.keys, self.directory.key_file, fresh=new_keys)
+            return service.keys.begin(fresh=new_keys)
 
     def work(self, listening: socket.socket, ready: Callable[[], None]) -> None:
         """Serve as one of several workers."""
@@ -252,7 +251,7 @@ class Post:
     def serve(self, listening: socket.socket, say: Callable[..., None], *, new_keys: bool = False) -> None:
         """Serve until SIGTERM or Ctrl-C; `say` is called with new keys and recommenders when it answers."""
         from rankloop.service.events.event_sources import SourceHash  # noqa: PLC0415
-        from rankloop.service.http import AppContext, first_keys  # noqa: PLC0415
+        from rankloop.service.http import AppContext  # noqa: PLC0415
         from rankloop.service.http import serve as answer  # noqa: PLC0415
         from rankloop.service.http.access_log import log_to_stderr  # noqa: PLC0415
         from rankloop.service.http.alerts import AlertThread  # noqa: PLC0415
@@ -275,9 +274,9 @@ class Post:
             begin(service, self.ranker, self.policy, self.window)
             for name, saved in recommenders(self.recommenders).items():
                 service.feed(name, saved)
-            shown = first_keys(service.keys, self.directory.key_file, fresh=new_keys)
+            shown = service.keys.begin(fresh=new_keys)
             log_to_stderr(quiet=self.quiet)
-            sources = SourceHash.of(self.directory.key_file.with_name("source.key"))
+            sources = SourceHash.of(self.directory.path / "source.key")
             context = AppContext(
                 service=service, settings=self.settings, sources=sources, routes=page_routes()
             )

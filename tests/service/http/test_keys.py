@@ -12,7 +12,6 @@ import httpx
 import pytest
 
 from rankloop.errors import DataError, RequestError
-from rankloop.service.http import Keys, first_keys
 from rankloop.service.http.access_log import JsonLines
 from rankloop.service.operations.api_keys import SCOPES, hash_of
 from rankloop.service.operations.data_directory import DataDirectory
@@ -185,43 +184,13 @@ def test_what_is_kept_is_hashed_and_shown_once(tmp_path: Path) -> None:
     directory = DataDirectory(tmp_path)
     with directory.open() as store:
         keys = KeyManager(store, clock=time.time)
-        shown = first_keys(keys, directory.key_file)
+        shown = keys.begin()
         assert {scope: found(keys, key) for scope, key in shown.items()} == {each: each for each in SCOPES}
-        assert first_keys(keys, directory.key_file) == {}
-        others = first_keys(keys, directory.key_file, fresh=True)
+        assert keys.begin() == {}
+        others = keys.begin(fresh=True)
         assert [found(keys, key) for key in (*shown.values(), *others.values())] == [*3 * [None], *SCOPES]
     for path in tmp_path.iterdir():
         assert not any(key.encode() in path.read_bytes() for key in (*shown.values(), *others.values()))
-
-
-def test_keys_that_an_earlier_release_kept_in_a_file_go_on_opening_until_they_are_revoked(
-    tmp_path: Path,
-) -> None:
-    directory = DataDirectory(tmp_path)
-    old, shown = Keys.fresh()
-    with directory.open() as store:
-        directory.key_file.write_text(json.dumps({"sha256": dict(old.hashes)}))
-        for _ in range(2):  # taken in once
-            keys = KeyManager(store, clock=time.time)
-            assert first_keys(keys, directory.key_file) == {}
-            assert [(key.name, found(keys, shown[key.scope])) for key in keys.all()] == [
-                (name, name) for name in ("admin", "page", "rank")
-            ]
-        keys.revoke("page")
-        again = KeyManager(store, clock=time.time)
-        first_keys(again, directory.key_file)
-        assert (found(again, shown["page"]), found(again, shown["rank"])) == (None, "rank")
-
-
-def test_new_keys_replace_those_of_an_earlier_release_for_good(tmp_path: Path) -> None:
-    old, shown = Keys.fresh()
-    (tmp_path / "keys.json").write_text(json.dumps({"sha256": dict(old.hashes)}))
-    keys = KeyManager(open_temporary_store(), clock=lambda: 0.0)
-    fresh = first_keys(keys, tmp_path / "keys.json", fresh=True)
-    assert not first_keys(keys, tmp_path / "keys.json")  # the next start, with the file still there
-    for scope in SCOPES:
-        assert found(keys, shown[scope]) is None
-        assert found(keys, fresh[scope]) == scope
 
 
 def test_a_key_is_made_rotated_and_revoked_while_the_service_runs_and_the_log_says_by_whom() -> None:
@@ -294,12 +263,6 @@ def found(keys: KeyManager, secret: str) -> str | None:
 def ranks(live: Live, key: str) -> int:
     headers = {"Authorization": f"Bearer {key}"}
     return live["none"].post("/v1/rank", json=request(), headers=headers).status_code
-
-
-def test_a_damaged_file_of_keys_opens_nothing(tmp_path: Path) -> None:
-    (tmp_path / "keys.json").write_text('{"sha256": {"rank": "x"}}')
-    with pytest.raises(DataError, match="remove it"):
-        Keys.load(tmp_path / "keys.json")
 
 
 def test_one_process_at_a_time(tmp_path: Path) -> None:

@@ -59,7 +59,6 @@ class KeyRing:
 
     position: int = 0  # the last decision that was folded
     keys: Mapping[str, ApiKey] = field(default_factory=dict)  # by name
-    seen: frozenset[str] = field(default=frozenset(), repr=False)  # hashes of all keys there ever were
 
     @classmethod
     def given(cls, hashes: Mapping[Scope, str]) -> KeyRing:
@@ -68,17 +67,16 @@ class KeyRing:
             scope: ApiKey(name=scope, scope=scope, created=0.0, hashes=((each, ALWAYS),))
             for scope, each in hashes.items()
         }
-        return cls(0, keys, frozenset(hashes.values()))
+        return cls(0, keys)
 
     def after_all(self, decisions: Iterable[Decision]) -> KeyRing:
         """The keys after more decisions."""
-        found, keys, seen = self.position, dict(self.keys), set(self.seen)
+        found, keys = self.position, dict(self.keys)
         for decision in decisions:
             found, body = decision.seq, decision.body
             if decision.kind == KEY:
                 keys[body["name"]] = _decided(keys.get(body["name"]), decision)
-                seen.update(body["replaces"], filter(None, [body["sha256"]]))
-        return self if found == self.position else KeyRing(found, keys, frozenset(seen))
+        return self if found == self.position else KeyRing(found, keys)
 
     def find(self, secret: str, now: float) -> ApiKey | None:
         """The key that this is, compared in constant time with every one there is."""

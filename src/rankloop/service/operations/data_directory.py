@@ -130,11 +130,6 @@ class DataDirectory:
             with self.open() as store:
                 yield Membership(store)
 
-    @property
-    def key_file(self) -> Path:
-        """Where an earlier release kept the hashes of the keys; now they are in the log."""
-        return self.path / "keys.json"
-
     @contextmanager
     def _in_folder(self, create: bool, shared: bool) -> Iterator[Store]:
         if not create and not (self.path / "log.db").exists():

@@ -100,13 +100,12 @@ class KeyManager:
         """Revoke a key: here at once, in other processes on the store within a second."""
         self._change(lambda ring, append: _revoke(ring, append, name), by, reason)
 
-    def begin(self, hashes: Mapping[Scope, str] | None = None, *, fresh: bool = False) -> dict[Scope, str]:
-        """Make sure that there are keys; those that are new, to be shown now.
+    def begin(self, *, fresh: bool = False) -> dict[Scope, str]:
+        """Make sure that there are keys, and return those that are new: they are shown once, now.
 
-        `hashes` are of keys that are kept elsewhere: each is taken in once. With `fresh`, everything that
-        opened so far is replaced.
+        With `fresh`, everything that opened so far is replaced.
         """
-        return self._change(lambda ring, append: _begin(ring, append, hashes or {}, fresh), COMMAND_LINE, "")
+        return self._change(lambda ring, append: _begin(ring, append, fresh), COMMAND_LINE, "")
 
     def refresh(self) -> None:
         """Take in what was decided since, by whatever process."""
@@ -178,13 +177,8 @@ def _revoke(ring: KeyRing, append: Write, name: str) -> None:
     append({"action": "revoke", "name": name, "scope": key.scope, "replaces": replaced})
 
 
-def _begin(ring: KeyRing, append: Write, hashes: Mapping[Scope, str], fresh: bool) -> dict[Scope, str]:
-    for scope, known in hashes.items():
-        if known not in ring.seen and not fresh:
-            name = _free(ring, scope)
-            append({"action": "create", "name": name, "scope": scope, "sha256": known})
-    taken = any(known not in ring.seen for known in hashes.values())
-    if not fresh and (ring.live("admin") or taken):
+def _begin(ring: KeyRing, append: Write, fresh: bool) -> dict[Scope, str]:
+    if not fresh and ring.live("admin"):
         return {}
     shown: dict[Scope, str] = {scope: fresh_key(scope) for scope in SCOPES}
     for key in ring.live() if fresh else ():
@@ -195,15 +189,8 @@ def _begin(ring: KeyRing, append: Write, hashes: Mapping[Scope, str], fresh: boo
         there = ring.keys.get(scope)
         what = {"action": "rotate" if there else "create", "name": scope, "scope": scope}
         ended = [each for each, _ in there.hashes] if there else []
-        ended += [hashes[scope]] if scope in hashes else []  # which the next start must not take in
         append(what | {"sha256": hash_of(secret), "replaces": ended})
     return shown
-
-
-def _free(ring: KeyRing, scope: Scope) -> str:
-    """A name for a key that has none."""
-    numbered = (f"{scope}-{number}" for number in range(2, 2**62))
-    return scope if scope not in ring.keys else next(name for name in numbered if name not in ring.keys)
 
 
 def _named(ring: KeyRing, name: str) -> ApiKey:
