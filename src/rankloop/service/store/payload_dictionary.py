@@ -55,6 +55,8 @@ class PayloadCompressor:
         self._find = find
         self._dictionaries: dict[int, zstd.ZstdDict | None] = {NONE: None}
         self._wait = SAMPLE  # lists until the next attempt
+        self._lists = self._raw = self._packed = 0  # since it began to count: lists, bytes before and after
+        self._found = 0.0  # the ratio of the last thousand lists
         self.use(NONE, ratio=1.0)
 
     def use(self, number: int, *, ratio: float) -> None:
@@ -70,7 +72,8 @@ class PayloadCompressor:
         self._raw += len(payload)
         self._packed += len(data)
         if self._lists % SAMPLE == 0:
-            self._found, self._raw, self._packed = self._packed / max(self._raw, 1), 0, 0
+            self._found = self._packed / max(self._raw, 1)
+            self._raw = self._packed = 0
         return self._number, data
 
     def decompress(self, number: int, data: bytes) -> bytes:
@@ -102,10 +105,8 @@ class PayloadCompressor:
         return build_dictionary(lists), ratio
 
     def _begin_to_count(self) -> None:
-        self._lists: int = 0
-        self._raw: int = 0  # bytes before compression, and after it, of the lists since the last thousand
-        self._packed: int = 0
-        self._found: float = 0.0  # the ratio of the last thousand
+        self._lists = self._raw = self._packed = 0
+        self._found = 0.0
 
     def _load(self, number: int) -> zstd.ZstdDict | None:
         if number not in self._dictionaries:
